@@ -1,0 +1,158 @@
+//! Lets cargo build a workspace of guests and takes the core modules out of what it reports.
+//!
+//! Which files cargo made is read from its own messages and not guessed from names: a workspace may call its package
+//! what it likes.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use super::toolchain::{GUEST_TARGET, GuestCompiler};
+
+/// One core module that cargo built.
+#[derive(Debug, Clone)]
+pub struct CompiledModule {
+    /// The cargo package's name.
+    pub package: String,
+    /// The module, with the description of its world that `wit-bindgen` put into it.
+    pub bytes: Vec<u8>,
+}
+
+/// Why there is no core module.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    #[error("{} is not a cargo package: it has no Cargo.toml", folder.display())]
+    NotCargo { folder: PathBuf },
+    #[error("cannot start cargo")]
+    Start { source: std::io::Error },
+    #[error("cargo could not build {} ({status}); its messages are above", folder.display())]
+    Failed { folder: PathBuf, status: String },
+    #[error("{} makes no component: no package has `crate-type = [\"cdylib\"]`", folder.display())]
+    NoComponent { folder: PathBuf },
+    #[error("{} makes more than one component: {}", folder.display(), packages.join(", "))]
+    SeveralComponents { folder: PathBuf, packages: Vec<String> },
+    #[error("cannot read {}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+}
+
+/// Builds the workspace in `folder` in its release profile and returns its members' modules, ordered by name.
+pub fn compile_modules(
+    folder: &Path,
+    compiler: &GuestCompiler,
+    target_folder: &Path,
+) -> Result<Vec<CompiledModule>, CompileError> {
+    let folder = folder.canonicalize().map_err(|source| CompileError::Read { path: folder.to_owned(), source })?;
+    if !folder.join("Cargo.toml").exists() {
+        return Err(CompileError::NotCargo { folder });
+    }
+    let mut command = compiler.cargo();
+    command
+        .args(["build", "--quiet", "--release", "--target", GUEST_TARGET])
+        .arg("--message-format=json-render-diagnostics")
+        .arg("--target-dir")
+        .arg(target_folder)
+        .current_dir(&folder)
+        // Flags that are meant for the host's compiler do not fit the guests' target.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_BUILD_TARGET")
+        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths().join("\u{1f}"))
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
+    let output = command.output().map_err(|source| CompileError::Start { source })?;
+    if !output.status.success() {
+        return Err(CompileError::Failed { folder, status: output.status.to_string() });
+    }
+    let mut modules = Vec::new();
+    for (package, path) in built_modules(&String::from_utf8_lossy(&output.stdout), &folder) {
+        let bytes = std::fs::read(&path).map_err(|source| CompileError::Read { path, source })?;
+        modules.push(CompiledModule { package, bytes });
+    }
+    modules.sort_by(|left, right| left.package.cmp(&right.package));
+    Ok(modules)
+}
+
+/// The one module of a workspace that makes a policy.
+pub(super) fn only_module(folder: &Path, modules: Vec<CompiledModule>) -> Result<CompiledModule, CompileError> {
+    let packages: Vec<String> = modules.iter().map(|module| module.package.clone()).collect();
+    let mut modules = modules.into_iter();
+    match (modules.next(), modules.next()) {
+        (Some(module), None) => Ok(module),
+        (None, _) => Err(CompileError::NoComponent { folder: folder.to_owned() }),
+        (Some(_), Some(_)) => Err(CompileError::SeveralComponents { folder: folder.to_owned(), packages }),
+    }
+}
+
+/// Flags that keep the builder's home out of the modules' panic messages, so that two machines build the same bytes.
+fn remapped_paths() -> Vec<String> {
+    let cargo_home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+    cargo_home.map(|home| format!("--remap-path-prefix={}=cargo", home.display())).into_iter().collect()
+}
+
+/// Package names and module files of the members of the workspace in `folder`, from cargo's messages.
+fn built_modules(messages: &str, folder: &Path) -> Vec<(String, PathBuf)> {
+    messages.lines().filter_map(|line| built_module(&serde_json::from_str(line).ok()?, folder)).collect()
+}
+
+fn built_module(message: &serde_json::Value, folder: &Path) -> Option<(String, PathBuf)> {
+    if message.get("reason")?.as_str()? != "compiler-artifact" {
+        return None;
+    }
+    let manifest = Path::new(message.get("manifest_path")?.as_str()?);
+    let target = message.get("target")?;
+    let is_module = target.get("crate_types")?.as_array()?.iter().any(|one| one == "cdylib");
+    if !is_module || !manifest.starts_with(folder) {
+        return None;
+    }
+    let files = message.get("filenames")?.as_array()?.iter().filter_map(|file| file.as_str());
+    let file = files.map(PathBuf::from).find(|file| file.extension().is_some_and(|extension| extension == "wasm"))?;
+    // The target is named after its package with `_` for `-`; the package's folder is not always named after it.
+    Some((target.get("name")?.as_str()?.replace('_', "-"), file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: &str, crate_type: &str, manifest: &str) -> String {
+        serde_json::json!({
+            "reason": "compiler-artifact",
+            "manifest_path": manifest,
+            "target": {"name": name, "crate_types": [crate_type]},
+            "filenames": [format!("/t/{name}.d"), format!("/t/{name}.wasm")],
+        })
+        .to_string()
+    }
+
+    #[test]
+    fn only_the_members_modules_are_taken() {
+        let messages = [
+            message("endless_loop", "cdylib", "/w/loop/Cargo.toml"),
+            message("serde", "rlib", "/home/serde/Cargo.toml"),
+            message("stranger", "cdylib", "/home/stranger/Cargo.toml"),
+            "{\"reason\":\"build-finished\",\"success\":true}".to_owned(),
+            "not json".to_owned(),
+        ];
+        let built = built_modules(&messages.join("\n"), Path::new("/w"));
+        assert_eq!(built, [("endless-loop".to_owned(), PathBuf::from("/t/endless_loop.wasm"))]);
+    }
+
+    #[test]
+    fn a_policy_has_exactly_one_component() {
+        let module = |package: &str| CompiledModule { package: package.to_owned(), bytes: Vec::new() };
+        let folder = Path::new("policy");
+        let none = only_module(folder, vec![]).expect_err("none");
+        assert_eq!(none.to_string(), "policy makes no component: no package has `crate-type = [\"cdylib\"]`");
+        let two = only_module(folder, vec![module("a"), module("b")]).expect_err("two");
+        assert_eq!(two.to_string(), "policy makes more than one component: a, b");
+        assert_eq!(only_module(folder, vec![module("a")]).expect("one").package, "a");
+    }
+
+    #[test]
+    fn a_folder_without_a_manifest_is_refused_before_cargo_starts() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let compiler = GuestCompiler::at("/nowhere/rustc".into());
+        let error = compile_modules(folder.path(), &compiler, &folder.path().join("target")).expect_err("no manifest");
+        assert!(matches!(error, CompileError::NotCargo { .. }), "{error}");
+    }
+}

@@ -1,0 +1,3 @@
+//! The policy artifact: a component with its manifest and its cookbooks' files.
+
+pub mod build;
