@@ -1,0 +1,111 @@
+//! Why an attribute has the value that it has: per level who wrote it, and who won.
+
+use serde_json::Value;
+
+use super::history::WriteRecord;
+use super::merge::{Found, View};
+use super::path;
+use super::{Attributes, Level};
+
+/// What became of one level's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The level has nothing there.
+    NotPresent,
+    /// The level's value is the one that is seen.
+    Wins,
+    /// The level's value is merged with that of others.
+    Contributes,
+    /// A higher level hides it.
+    Hidden,
+}
+
+impl Outcome {
+    /// One word for people and for JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotPresent => "not present",
+            Self::Wins => "wins",
+            Self::Contributes => "contributes",
+            Self::Hidden => "hidden",
+        }
+    }
+}
+
+/// One level's part in an attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelExplanation {
+    /// The level.
+    pub level: Level,
+    /// Its own value there.
+    pub value: Option<Value>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Who wrote there, above or below it; oldest first. For the inherited level: the writes of earlier policies,
+    /// each with the level it was made in.
+    pub writes: Vec<WriteRecord>,
+}
+
+/// How an attribute came by its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// What a reader sees.
+    pub value: Option<Value>,
+    /// All levels, lowest first.
+    pub levels: Vec<LevelExplanation>,
+}
+
+impl Attributes {
+    /// Explains the attribute at `path`.
+    pub fn explain<Step: AsRef<str>>(&self, path: &[Step]) -> Explanation {
+        let visible = self.visible_levels(path);
+        let own: Vec<WriteRecord> = self.history().about(path).into_iter().cloned().collect();
+        let earlier: Vec<WriteRecord> =
+            self.earlier.iter().flat_map(|history| history.about(path)).cloned().collect();
+        let levels = Level::ALL.into_iter().map(|level| {
+            let value = self.read_level(level, path).cloned();
+            let outcome = match (&value, visible.contains(&level), visible.len()) {
+                (None, _, _) => Outcome::NotPresent,
+                (Some(_), false, _) => Outcome::Hidden,
+                (Some(_), true, 1) => Outcome::Wins,
+                (Some(_), true, _) => Outcome::Contributes,
+            };
+            let own = own.iter().filter(|record| record.level == level);
+            let earlier = earlier.iter().filter(|record| bears_on(record.level, level));
+            LevelExplanation { level, value, outcome, writes: earlier.chain(own).cloned().collect() }
+        });
+        Explanation { value: self.read(path), levels: levels.collect() }
+    }
+
+    fn visible_levels<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<Level> {
+        (0..=path.len())
+            .rev()
+            .find_map(|steps| match View::root(&self.trees).follow(path.get(..steps)?)? {
+                Found::Shared(view) => Some(view.visible().map(|(level, _)| level).collect()),
+                Found::Element(_) => None,
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// Whether a write that an earlier policy made in `written` shows in `level` of this one.
+fn bears_on(written: Level, level: Level) -> bool {
+    match written {
+        Level::Normal => level == Level::Normal,
+        Level::Automatic | Level::Inherited => false,
+        _ => level == Level::Inherited,
+    }
+}
+
+/// Explains without values: one line per level that has something, lowest first.
+impl std::fmt::Display for Explanation {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for level in self.levels.iter().filter(|level| level.outcome != Outcome::NotPresent) {
+            writeln!(out, "{}: {}", level.level, level.outcome.as_str())?;
+            for record in &level.writes {
+                writeln!(out, "  {} by {}", path::join(&record.path), record.origin)?;
+            }
+        }
+        Ok(())
+    }
+}

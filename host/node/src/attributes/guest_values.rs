@@ -1,0 +1,110 @@
+//! Values that only the guest can compute.
+//!
+//! Ruby cookbooks put `lazy` blocks and Procs into attributes. The host keeps a marker in their place, the object
+//! `{"\u0000guest": N}`, where `N` is the guest's own number for the value. A marker is a leaf: it is replaced and
+//! never merged. It means nothing outside the instance that made it, so it is accepted from a guest's own writes
+//! only, and before a policy's attributes go on, the host has each computed and calls [`Attributes::freeze`].
+
+use serde_json::{Map, Value};
+
+use super::limits::{self, MadeOnTheWay};
+use super::{AttributeError, Attributes, Level, path};
+
+/// The only key of a marker. It begins with NUL so that no attribute of a real cookbook collides with it.
+pub const GUEST_VALUE_KEY: &str = "\u{0}guest";
+
+/// Where a marker stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuestValue {
+    /// The level that holds it.
+    pub level: Level,
+    /// The way to it inside that level; array elements by their index.
+    pub path: Vec<String>,
+    /// The guest's number for it.
+    pub number: u64,
+}
+
+/// Makes a marker for the guest's value `number`.
+pub fn guest_value(number: u64) -> Value {
+    Value::Object(Map::from_iter([(GUEST_VALUE_KEY.to_owned(), Value::from(number))]))
+}
+
+/// The guest's number, if `value` is a marker.
+pub fn guest_number(value: &Value) -> Option<u64> {
+    value.as_object().filter(|object| is_guest_value(object))?.get(GUEST_VALUE_KEY)?.as_u64()
+}
+
+/// Whether an object is a marker.
+pub(crate) fn is_guest_value(object: &Map<String, Value>) -> bool {
+    object.len() == 1 && object.get(GUEST_VALUE_KEY).is_some_and(Value::is_u64)
+}
+
+impl Attributes {
+    /// Every marker in every level, lowest level first.
+    pub fn guest_values(&self) -> Vec<GuestValue> {
+        let mut found = Vec::new();
+        if self.may_hold_guest_values {
+            for (level, tree) in self.trees.each() {
+                collect(level, tree, &mut Vec::new(), &mut found);
+            }
+        }
+        found
+    }
+
+    /// The marker that stands on the way to `path` in the merged view, with the number of steps that lead to it.
+    ///
+    /// A reader who finds one asks the guest for the value and goes on inside it with the steps that remain.
+    pub fn guest_value_on_the_way<Step: AsRef<str>>(&self, path: &[Step]) -> Option<(usize, u64)> {
+        if !self.may_hold_guest_values {
+            return None;
+        }
+        (1..=path.len()).find_map(|steps| Some((steps, guest_number(&self.scalar(path.get(..steps)?)?)?)))
+    }
+
+    /// Replaces the marker at `path` of `level` by the value that the guest computed for it.
+    ///
+    /// # Errors
+    /// Where no marker stands there, where the value holds markers itself, and where it exceeds a limit.
+    pub fn freeze<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        value: Value,
+    ) -> Result<(), AttributeError> {
+        let marker = path::descend(self.trees.tree(level), path).filter(|found| guest_number(found).is_some());
+        let Some(marker) = marker else {
+            return Err(AttributeError::NoGuestValue { path: path::join(path) });
+        };
+        let inspection = limits::inspect(&value, path)?;
+        if inspection.holds_guest_values {
+            return Err(AttributeError::GuestValueNotAccepted { path: path::join(path) });
+        }
+        self.usage = self.usage.after_write(Some(marker), MadeOnTheWay::default(), inspection, path)?;
+        self.replace_at(level, path, value);
+        Ok(())
+    }
+}
+
+fn collect(level: Level, value: &Value, path: &mut Vec<String>, found: &mut Vec<GuestValue>) {
+    if let Some(number) = guest_number(value) {
+        found.push(GuestValue { level, path: path.clone(), number });
+        return;
+    }
+    match value {
+        Value::Object(object) => {
+            for (key, child) in object {
+                path.push(key.clone());
+                collect(level, child, path, found);
+                path.pop();
+            }
+        }
+        Value::Array(array) => {
+            for (index, child) in array.iter().enumerate() {
+                path.push(index.to_string());
+                collect(level, child, path, found);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,155 @@
+//! Who wrote what: a record per write, also of those that were overwritten later.
+//!
+//! Records are kept per level and path. The first and the newest ones of a path stay, those between are counted, so
+//! that a loop in a recipe costs no more than a few records. Values are kept where they are short and described
+//! where they are not: the record says who spoke, the levels say what holds.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Level;
+use super::path::{Kind, kind_of};
+use crate::origin::Origin;
+
+/// Records kept per level and path: the first, and the newest after it.
+pub const MAX_RECORDS_PER_PATH: usize = 16;
+
+/// Paths with records. A policy that writes more distinct paths than this has no records of the later ones; the
+/// attributes themselves are not affected.
+pub const MAX_RECORDED_PATHS: usize = 500_000;
+
+/// Bytes of text up to which a written value is kept in its record.
+pub const MAX_KEPT_VALUE_BYTES: usize = 256;
+
+/// What a write put in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrittenValue {
+    /// A short scalar.
+    Value(Value),
+    /// Text of that many bytes.
+    LongText(usize),
+    /// An array of that many elements.
+    Array(usize),
+    /// An object with that many keys.
+    Object(usize),
+}
+
+impl WrittenValue {
+    /// The value itself if it is short, else its size.
+    pub fn summary(value: &Value) -> Self {
+        match (kind_of(value), value) {
+            (Kind::Object, Value::Object(object)) => Self::Object(object.len()),
+            (Kind::Array, Value::Array(array)) => Self::Array(array.len()),
+            (_, Value::String(text)) if text.len() > MAX_KEPT_VALUE_BYTES => Self::LongText(text.len()),
+            (_, value) => Self::Value(value.clone()),
+        }
+    }
+}
+
+/// What a record tells of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A value was written.
+    Set(WrittenValue),
+    /// The attribute was removed.
+    Removed,
+}
+
+/// One write or removal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteRecord {
+    /// Place in the order of all writes of this policy, from 0.
+    pub sequence: u64,
+    /// Where it was written.
+    pub level: Level,
+    /// The attribute.
+    pub path: Vec<String>,
+    /// What was done.
+    pub change: Change,
+    /// How often the same origin did the same thing in a row; at least 1.
+    pub times: u64,
+    /// Who did it.
+    pub origin: Arc<Origin>,
+}
+
+/// The records of one policy's writes.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    by_level_and_path: HashMap<(Level, Vec<String>), Vec<WriteRecord>>,
+    origins: HashMap<Origin, Arc<Origin>>,
+    next_sequence: u64,
+    is_incomplete: bool,
+}
+
+impl History {
+    /// Whether records are missing because the policy wrote more paths than are kept.
+    pub fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
+
+    /// The records that bear on `path`: written there, above it or below it. In the order of writing.
+    pub fn about<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<&WriteRecord> {
+        let bears_on = |written: &[String]| written.iter().zip(path).all(|(one, other)| one == other.as_ref());
+        let records = self.by_level_and_path.iter().filter(|((_, written), _)| bears_on(written));
+        let mut found: Vec<_> = records.flat_map(|(_, records)| records).collect();
+        found.sort_by_key(|record| record.sequence);
+        found
+    }
+
+    /// Every record, in the order of writing.
+    pub fn all(&self) -> Vec<&WriteRecord> {
+        self.about::<&str>(&[])
+    }
+
+    pub(super) fn record<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        written: WrittenValue,
+        origin: &Origin,
+    ) {
+        self.add(level, path, Change::Set(written), origin);
+    }
+
+    pub(super) fn record_removal<Step: AsRef<str>>(&mut self, level: Level, path: &[Step], origin: &Origin) {
+        self.add(level, path, Change::Removed, origin);
+    }
+
+    fn add<Step: AsRef<str>>(&mut self, level: Level, path: &[Step], change: Change, origin: &Origin) {
+        let path: Vec<String> = path.iter().map(|step| step.as_ref().to_owned()).collect();
+        let key = (level, path.clone());
+        if self.by_level_and_path.len() >= MAX_RECORDED_PATHS && !self.by_level_and_path.contains_key(&key) {
+            self.is_incomplete = true;
+            return;
+        }
+        let origin = self.shared(origin);
+        let sequence = self.next_sequence;
+        self.next_sequence = sequence.saturating_add(1);
+        let records = self.by_level_and_path.entry(key).or_default();
+        match records.last_mut() {
+            Some(last) if last.origin == origin && last.change == change => {
+                last.times = last.times.saturating_add(1);
+                last.sequence = sequence;
+            }
+            _ => {
+                if records.len() >= MAX_RECORDS_PER_PATH {
+                    records.remove(1);
+                }
+                records.push(WriteRecord { sequence, level, path, change, times: 1, origin });
+            }
+        }
+    }
+
+    fn shared(&mut self, origin: &Origin) -> Arc<Origin> {
+        if let Some(known) = self.origins.get(origin) {
+            return Arc::clone(known);
+        }
+        let shared = Arc::new(origin.clone());
+        if self.origins.len() < MAX_RECORDED_PATHS {
+            self.origins.insert(origin.clone(), Arc::clone(&shared));
+        }
+        shared
+    }
+}

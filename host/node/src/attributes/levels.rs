@@ -1,0 +1,209 @@
+//! The levels of precedence, lowest to highest.
+//!
+//! Chef has ten. Below them stands an eleventh, *inherited*: what the policies that ran earlier on this node left.
+//! It is at the very bottom, so that an earlier policy informs a later one and never overrules it.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// One level of precedence. The order of the variants is the order of precedence, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// What earlier policies of this run left; no guest can write it.
+    Inherited,
+    /// `default` in cookbooks.
+    Default,
+    /// `default` of the environment.
+    EnvDefault,
+    /// `default` of roles, and of the policy's own attributes.
+    RoleDefault,
+    /// `force_default` in cookbooks.
+    ForceDefault,
+    /// `normal`: belongs to the node and outlives the run.
+    Normal,
+    /// `override` in cookbooks.
+    Override,
+    /// `override` of roles, and of the policy's own attributes.
+    RoleOverride,
+    /// `override` of the environment.
+    EnvOverride,
+    /// `force_override` in cookbooks.
+    ForceOverride,
+    /// Facts; the host's alone.
+    Automatic,
+}
+
+/// Levels that are merged with each other, arrays united, before the groups are laid over one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// [`Level::Inherited`] alone.
+    Inherited,
+    /// The four default levels.
+    Default,
+    /// [`Level::Normal`] alone.
+    Normal,
+    /// The four override levels.
+    Override,
+    /// [`Level::Automatic`] alone.
+    Automatic,
+}
+
+impl Level {
+    /// Every level, lowest first.
+    pub const ALL: [Self; 11] = [
+        Self::Inherited,
+        Self::Default,
+        Self::EnvDefault,
+        Self::RoleDefault,
+        Self::ForceDefault,
+        Self::Normal,
+        Self::Override,
+        Self::RoleOverride,
+        Self::EnvOverride,
+        Self::ForceOverride,
+        Self::Automatic,
+    ];
+
+    /// The four default levels, lowest first.
+    pub const DEFAULTS: [Self; 4] = [Self::Default, Self::EnvDefault, Self::RoleDefault, Self::ForceDefault];
+
+    /// The four override levels, lowest first.
+    pub const OVERRIDES: [Self; 4] = [Self::Override, Self::RoleOverride, Self::EnvOverride, Self::ForceOverride];
+
+    /// The name as Chef writes it, such as `env_default`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Inherited => "inherited",
+            Self::Default => "default",
+            Self::EnvDefault => "env_default",
+            Self::RoleDefault => "role_default",
+            Self::ForceDefault => "force_default",
+            Self::Normal => "normal",
+            Self::Override => "override",
+            Self::RoleOverride => "role_override",
+            Self::EnvOverride => "env_override",
+            Self::ForceOverride => "force_override",
+            Self::Automatic => "automatic",
+        }
+    }
+
+    /// The level of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == name)
+    }
+
+    /// The group this level is merged in.
+    pub fn group(self) -> Group {
+        match self {
+            Self::Inherited => Group::Inherited,
+            Self::Default | Self::EnvDefault | Self::RoleDefault | Self::ForceDefault => Group::Default,
+            Self::Normal => Group::Normal,
+            Self::Override | Self::RoleOverride | Self::EnvOverride | Self::ForceOverride => Group::Override,
+            Self::Automatic => Group::Automatic,
+        }
+    }
+
+    /// Whether a guest may write here: everywhere but in `inherited` and `automatic`.
+    pub fn is_guest_writable(self) -> bool {
+        !matches!(self, Self::Inherited | Self::Automatic)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// One tree per level. Every tree is an object.
+#[derive(Debug, Clone)]
+pub(crate) struct LevelTrees {
+    inherited: Value,
+    default: Value,
+    env_default: Value,
+    role_default: Value,
+    force_default: Value,
+    normal: Value,
+    r#override: Value,
+    role_override: Value,
+    env_override: Value,
+    force_override: Value,
+    automatic: Value,
+}
+
+impl Default for LevelTrees {
+    fn default() -> Self {
+        let empty = || Value::Object(Map::new());
+        Self {
+            inherited: empty(),
+            default: empty(),
+            env_default: empty(),
+            role_default: empty(),
+            force_default: empty(),
+            normal: empty(),
+            r#override: empty(),
+            role_override: empty(),
+            env_override: empty(),
+            force_override: empty(),
+            automatic: empty(),
+        }
+    }
+}
+
+impl LevelTrees {
+    pub(crate) fn tree(&self, level: Level) -> &Value {
+        match level {
+            Level::Inherited => &self.inherited,
+            Level::Default => &self.default,
+            Level::EnvDefault => &self.env_default,
+            Level::RoleDefault => &self.role_default,
+            Level::ForceDefault => &self.force_default,
+            Level::Normal => &self.normal,
+            Level::Override => &self.r#override,
+            Level::RoleOverride => &self.role_override,
+            Level::EnvOverride => &self.env_override,
+            Level::ForceOverride => &self.force_override,
+            Level::Automatic => &self.automatic,
+        }
+    }
+
+    pub(crate) fn tree_mut(&mut self, level: Level) -> &mut Value {
+        match level {
+            Level::Inherited => &mut self.inherited,
+            Level::Default => &mut self.default,
+            Level::EnvDefault => &mut self.env_default,
+            Level::RoleDefault => &mut self.role_default,
+            Level::ForceDefault => &mut self.force_default,
+            Level::Normal => &mut self.normal,
+            Level::Override => &mut self.r#override,
+            Level::RoleOverride => &mut self.role_override,
+            Level::EnvOverride => &mut self.env_override,
+            Level::ForceOverride => &mut self.force_override,
+            Level::Automatic => &mut self.automatic,
+        }
+    }
+
+    /// Every tree with its level, lowest first.
+    pub(crate) fn each(&self) -> [(Level, &Value); 11] {
+        Level::ALL.map(|level| (level, self.tree(level)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_levels() {
+        for level in Level::ALL {
+            assert_eq!(Level::from_name(level.as_str()), Some(level));
+        }
+        assert_eq!(Level::from_name("merged"), None);
+    }
+
+    #[test]
+    fn the_list_is_in_order_of_precedence() {
+        assert!(Level::ALL.is_sorted());
+    }
+}

@@ -1,0 +1,181 @@
+//! How much a policy may put into the node.
+//!
+//! A guest's writes are counted as what they add to what the policy found, so that a node that other policies filled
+//! does not stop this one, and replacing a value never costs more than the new value.
+
+use serde_json::Value;
+
+use super::guest_values::{GUEST_VALUE_KEY, is_guest_value};
+use super::{AttributeError, path};
+
+/// Steps in one path. Real cookbooks use fewer than ten.
+pub const MAX_PATH_STEPS: usize = 64;
+
+/// Bytes in one key. Paths and URLs are used as keys; nothing longer is.
+pub const MAX_KEY_BYTES: usize = 4096;
+
+/// Levels of nesting of a whole tree. Ruby's JSON stops at 100, and the saved node adds a few of its own.
+pub const MAX_DEPTH: usize = 90;
+
+/// Values that one policy may add; objects and arrays count as one each. Ten times the largest node that the speed of
+/// reads is measured with.
+pub const MAX_VALUES: u64 = 1_000_000;
+
+/// Bytes that one policy may add, keys and values together, about as they lie in memory.
+pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What every value costs besides its text: the size of its cell.
+const BYTES_PER_VALUE: u64 = 32;
+
+/// What an object costs besides what it holds: its table.
+const BYTES_PER_OBJECT: u64 = 128;
+
+/// What a policy has added so far. Removing what others left counts as negative.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    values: i64,
+    bytes: i64,
+}
+
+/// What a write makes besides the value itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct MadeOnTheWay {
+    /// Objects that did not exist.
+    pub(crate) objects: usize,
+    /// Bytes of the keys that did not exist.
+    pub(crate) key_bytes: usize,
+    /// Nulls between an array's end and the index written.
+    pub(crate) padding: usize,
+}
+
+/// What one walk over a value from a guest finds out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Inspection {
+    usage: Usage,
+    /// Whether markers of guest values stand inside.
+    pub(crate) holds_guest_values: bool,
+}
+
+/// Walks a value that is to stand at `path` and refuses what nobody may store.
+pub(crate) fn inspect<Step: AsRef<str>>(value: &Value, path: &[Step]) -> Result<Inspection, AttributeError> {
+    let mut inspection = Inspection::default();
+    inspect_below(value, MAX_DEPTH.saturating_sub(path.len()), &mut inspection).map_err(|refusal| match refusal {
+        Refusal::Deep => AttributeError::TooDeep { path: path::join(path) },
+        Refusal::Marker => AttributeError::GuestValueNotAccepted { path: path::join(path) },
+        Refusal::Key(bytes) => AttributeError::KeyTooLong { bytes, limit: MAX_KEY_BYTES },
+    })?;
+    Ok(inspection)
+}
+
+/// Checks a path before anything is looked up or stored with it.
+pub(crate) fn check_path<Step: AsRef<str>>(path: &[Step]) -> Result<(), AttributeError> {
+    if path.is_empty() {
+        return Err(AttributeError::EmptyPath);
+    }
+    if path.len() > MAX_PATH_STEPS {
+        return Err(AttributeError::PathTooLong { steps: path.len(), limit: MAX_PATH_STEPS });
+    }
+    for step in path.iter().map(AsRef::as_ref) {
+        if step.len() > MAX_KEY_BYTES {
+            return Err(AttributeError::KeyTooLong { bytes: step.len(), limit: MAX_KEY_BYTES });
+        }
+        if step == GUEST_VALUE_KEY {
+            return Err(AttributeError::GuestValueNotAccepted { path: path::join(path) });
+        }
+    }
+    Ok(())
+}
+
+enum Refusal {
+    Deep,
+    Marker,
+    Key(usize),
+}
+
+fn inspect_below(value: &Value, depth_left: usize, inspection: &mut Inspection) -> Result<(), Refusal> {
+    inspection.usage = inspection.usage.plus(Usage::of_one(value));
+    let depth_left = match value {
+        Value::Object(_) | Value::Array(_) => depth_left.checked_sub(1).ok_or(Refusal::Deep)?,
+        _ => return Ok(()),
+    };
+    match value {
+        Value::Object(object) if is_guest_value(object) => inspection.holds_guest_values = true,
+        Value::Object(object) => {
+            for (key, child) in object {
+                if key == GUEST_VALUE_KEY {
+                    return Err(Refusal::Marker);
+                }
+                if key.len() > MAX_KEY_BYTES {
+                    return Err(Refusal::Key(key.len()));
+                }
+                inspect_below(child, depth_left, inspection)?;
+            }
+        }
+        Value::Array(array) => array.iter().try_for_each(|child| inspect_below(child, depth_left, inspection))?,
+        _ => {}
+    }
+    Ok(())
+}
+
+impl Usage {
+    /// The usage after a new value took the place of `old`, or the limit that it would break.
+    pub(crate) fn after_write<Step: AsRef<str>>(
+        self,
+        old: Option<&Value>,
+        made: MadeOnTheWay,
+        new: Inspection,
+        path: &[Step],
+    ) -> Result<Self, AttributeError> {
+        let made_values = made.objects.saturating_add(made.padding) as u64;
+        let made_bytes = (made.objects as u64).saturating_mul(BYTES_PER_OBJECT)
+            .saturating_add(made_values.saturating_mul(BYTES_PER_VALUE))
+            .saturating_add(made.key_bytes as u64);
+        let made = Self { values: signed(made_values), bytes: signed(made_bytes) };
+        let after = self.plus(new.usage).plus(made).minus(old.map(Self::of).unwrap_or_default());
+        if after.values > signed(MAX_VALUES) {
+            return Err(AttributeError::TooManyValues { path: path::join(path), limit: MAX_VALUES });
+        }
+        if after.bytes > signed(MAX_BYTES) {
+            return Err(AttributeError::TooManyBytes { path: path::join(path), limit: MAX_BYTES });
+        }
+        Ok(after)
+    }
+
+    /// The usage after `old` has gone, with the key it stood under.
+    pub(crate) fn after_removing(self, key: &str, old: &Value) -> Self {
+        self.minus(Self::of(old)).minus(Self { values: 0, bytes: signed(key.len() as u64) })
+    }
+
+    fn of(value: &Value) -> Self {
+        let below = match value {
+            Value::Array(array) => array.iter().map(Self::of).fold(Self::default(), Self::plus),
+            Value::Object(object) => object.values().map(Self::of).fold(Self::default(), Self::plus),
+            _ => Self::default(),
+        };
+        Self::of_one(value).plus(below)
+    }
+
+    /// The value without what stands below it, but with its keys.
+    fn of_one(value: &Value) -> Self {
+        let more = match value {
+            Value::String(text) => text.len() as u64,
+            Value::Object(object) => {
+                BYTES_PER_OBJECT + object.keys().map(|key| key.len() as u64).sum::<u64>()
+            }
+            _ => 0,
+        };
+        Self { values: 1, bytes: signed(BYTES_PER_VALUE + more) }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { values: self.values.saturating_add(other.values), bytes: self.bytes.saturating_add(other.bytes) }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self { values: self.values.saturating_sub(other.values), bytes: self.bytes.saturating_sub(other.bytes) }
+    }
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,105 @@
+//! Node attributes: eleven levels of precedence, seen as one tree.
+//!
+//! Each level is a tree of its own; nothing merged is ever stored. A read of a path walks all levels down that path
+//! together ([`merge`]) and merges only what stands at its end, so that reads cost what they return and writes
+//! invalidate nothing. Rejected: a cache of merged top-level keys, as Chef keeps one; a loop that writes one key of
+//! a large subtree and reads another one merges that subtree every time.
+//!
+//! Guests are not trusted: every write is checked against [`limits`] before anything changes, two levels are closed
+//! to guests, and each write leaves a record of who made it ([`history`], [`explain`]).
+
+mod error;
+pub mod explain;
+pub mod guest_values;
+pub mod history;
+pub mod levels;
+pub mod limits;
+mod merge;
+mod path;
+mod read;
+mod remove;
+mod write;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+pub use error::AttributeError;
+pub use explain::{Explanation, LevelExplanation, Outcome};
+pub use guest_values::GuestValue;
+pub use history::{Change, History, WriteRecord, WrittenValue};
+pub use levels::{Group, Level};
+pub use read::Shape;
+
+use crate::origin::Origin;
+use levels::LevelTrees;
+use limits::Usage;
+
+/// The attributes that one policy sees while it runs.
+///
+/// Paths are slices of strings; a decimal number indexes an array. Methods that a guest's call reaches are `read*`,
+/// `write*`, `unlink*`, `remove*`; those named `host_*` or `set_*` are for the host alone.
+#[derive(Debug, Clone, Default)]
+pub struct Attributes {
+    trees: LevelTrees,
+    usage: Usage,
+    history: History,
+    earlier: Vec<Arc<History>>,
+    version: u64,
+    may_hold_guest_values: bool,
+}
+
+impl Attributes {
+    /// Attributes with nothing in any level.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts changes: two equal numbers mean that nothing was written in between, so a guest may keep what it read.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The tree of one level; always an object.
+    pub fn level(&self, level: Level) -> &Value {
+        self.trees.tree(level)
+    }
+
+    /// Replaces a whole level: for the host, which loads facts, saved attributes and a policy's own attributes.
+    ///
+    /// # Errors
+    /// Where the data holds markers of guest values, or is nested too deeply.
+    pub fn set_level(&mut self, level: Level, data: Map<String, Value>, origin: &Origin) -> Result<(), AttributeError> {
+        let data = Value::Object(data);
+        if limits::inspect::<&str>(&data, &[])?.holds_guest_values {
+            return Err(AttributeError::GuestValueNotAccepted { path: level.as_str().to_owned() });
+        }
+        self.history.record::<&str>(level, &[], WrittenValue::summary(&data), origin);
+        *self.trees.tree_mut(level) = data;
+        self.changed();
+        Ok(())
+    }
+
+    /// What earlier policies of this run wrote, so that explanations can name them.
+    pub fn set_earlier_history(&mut self, earlier: Vec<Arc<History>>) {
+        self.earlier = earlier;
+    }
+
+    /// The record of this policy's writes.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Gives up the trees that go on: normal, and the record of writes.
+    pub(crate) fn into_normal_and_history(mut self) -> (Map<String, Value>, History) {
+        let normal = match self.trees.tree_mut(Level::Normal).take() {
+            Value::Object(normal) => normal,
+            _ => Map::new(),
+        };
+        (normal, self.history)
+    }
+
+    fn changed(&mut self) {
+        self.version = self.version.wrapping_add(1);
+    }
+}

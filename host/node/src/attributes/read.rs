@@ -1,0 +1,155 @@
+//! Reading: the merged view, one group, one level.
+
+use serde_json::{Map, Value};
+
+use super::merge::{Found, View};
+use super::path::{self, Kind, kind_of};
+use super::{AttributeError, Attributes, Group, Level};
+
+/// What stands at a path, without what stands below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Text, number, boolean, null, or a value that only the guest can compute.
+    Scalar,
+    /// An array of that many elements.
+    Array(usize),
+    /// An object with these keys, in order.
+    Object(Vec<String>),
+}
+
+impl Shape {
+    fn of(value: &Value) -> Self {
+        match (kind_of(value), value) {
+            (Kind::Object, Value::Object(object)) => Self::Object(object.keys().cloned().collect()),
+            (Kind::Array, Value::Array(array)) => Self::Array(array.len()),
+            _ => Self::Scalar,
+        }
+    }
+}
+
+impl Attributes {
+    /// The merged value at `path`, or `None` where there is nothing. An empty path reads everything.
+    ///
+    /// Chef's `read` and `dig`, which give nil for both nothing and nil.
+    pub fn read<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
+        match View::root(&self.trees).follow(path)? {
+            Found::Shared(view) => view.merged(),
+            Found::Element(value) => Some(value),
+        }
+    }
+
+    /// The merged value at `path`. Chef's `read!`.
+    ///
+    /// As in Chef, a top-level attribute that nobody set reads as null and is no error.
+    ///
+    /// # Errors
+    /// [`AttributeError::NoSuchAttribute`] where a longer path leads to nothing.
+    pub fn read_strict<Step: AsRef<str>>(&self, path: &[Step]) -> Result<Value, AttributeError> {
+        match self.read(path) {
+            Some(value) => Ok(value),
+            None if path.len() <= 1 => Ok(Value::Null),
+            None => Err(AttributeError::NoSuchAttribute { path: path::join(path) }),
+        }
+    }
+
+    /// Chef's `exist?`, which is true of every top-level name, also of one that nobody set; use
+    /// [`is_present`](Self::is_present) for the plain question.
+    pub fn exist<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
+        path.len() <= 1 || self.is_present(path)
+    }
+
+    /// Whether the merged view has anything at `path`, null included.
+    pub fn is_present<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
+        View::root(&self.trees).follow(path).is_some()
+    }
+
+    /// Whether any level has the top-level name. Chef's `key?` and `attribute?`.
+    pub fn has_key(&self, name: &str) -> bool {
+        self.trees.each().into_iter().any(|(_, tree)| path::child(tree, name).is_some())
+    }
+
+    /// Kind, length or keys of what stands at `path`, without building what stands below.
+    pub fn shape<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Shape> {
+        match View::root(&self.trees).follow(path)? {
+            Found::Shared(view) => view.shape(),
+            Found::Element(value) => Some(Shape::of(&value)),
+        }
+    }
+
+    /// The four default levels merged at `path`.
+    pub fn combined_default<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
+        self.combined(Group::Default, path)
+    }
+
+    /// The four override levels merged at `path`.
+    pub fn combined_override<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
+        self.combined(Group::Override, path)
+    }
+
+    /// The whole merged tree.
+    pub fn merged(&self) -> Map<String, Value> {
+        into_object(View::root(&self.trees).merged())
+    }
+
+    /// The value in one level alone. Chef's `node.default.read(..)` and the like.
+    pub fn read_level<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> Option<&Value> {
+        path::descend(self.trees.tree(level), path)
+    }
+
+    /// Per level, lowest first, its own value at `path`, `None` where it has none. Chef's `debug_value`, with the
+    /// inherited level before Chef's ten.
+    pub fn debug_value<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<(Level, Option<&Value>)> {
+        Level::ALL.into_iter().map(|level| (level, self.read_level(level, path))).collect()
+    }
+
+    /// What `debug_value` looks like to a guest: `[["default", VALUE or "not_present"], ..]`, Chef's ten levels.
+    pub fn debug_value_json<Step: AsRef<str>>(&self, path: &[Step]) -> Value {
+        let rows = self.debug_value(path).into_iter().filter(|(level, _)| *level != Level::Inherited);
+        rows.map(|(level, value)| {
+            let value = value.cloned().unwrap_or_else(|| Value::from("not_present"));
+            Value::Array(vec![Value::from(level.as_str()), value])
+        })
+        .collect()
+    }
+
+    /// What the policy leaves for the next one: all but `normal`, which goes on as itself, and `automatic`.
+    pub(crate) fn left_behind(&self) -> Map<String, Value> {
+        into_object(View::leaving(&self.trees).merged())
+    }
+
+    pub(super) fn combined<Step: AsRef<str>>(&self, group: Group, path: &[Step]) -> Option<Value> {
+        match View::group_root(&self.trees, group).follow(path)? {
+            Found::Shared(view) => view.merged(),
+            Found::Element(value) => Some(value),
+        }
+    }
+
+    /// Whether the parent of `path` is an object, in one group or in the whole merged view.
+    pub(super) fn has_object_parent<Step: AsRef<str>>(&self, group: Option<Group>, path: &[Step]) -> bool {
+        let root = match group {
+            Some(group) => View::group_root(&self.trees, group),
+            None => View::root(&self.trees),
+        };
+        let Some((_, parents)) = path.split_last() else { return false };
+        match root.follow(parents) {
+            Some(Found::Shared(view)) => view.is_object(),
+            Some(Found::Element(value)) => kind_of(&value) == Kind::Object,
+            None => false,
+        }
+    }
+
+    /// The one value that is seen at `path`, where it is no object and no array.
+    pub(super) fn scalar<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
+        match View::root(&self.trees).follow(path)? {
+            Found::Shared(view) => view.scalar().cloned(),
+            Found::Element(value) => (kind_of(&value) == Kind::Scalar).then_some(value),
+        }
+    }
+}
+
+pub(crate) fn into_object(value: Option<Value>) -> Map<String, Value> {
+    match value {
+        Some(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,183 @@
+//! Removing attributes: from one level, from a group, from everywhere a policy may write.
+//!
+//! Removing from the defaults, or from everywhere, also takes the attribute out of what this policy inherited: a
+//! policy that clears an attribute before it sets it must not find an earlier policy's keys in it again. The earlier
+//! policies' own records stay as they are.
+
+use serde_json::Value;
+
+use super::path::{self, Kind, array_index, kind_of};
+use super::write::check_guest_writable;
+use super::{AttributeError, Attributes, Group, Level, limits};
+use crate::origin::Origin;
+
+impl Attributes {
+    /// Removes an attribute from one level and returns what stood there. Chef's `unlink`.
+    ///
+    /// Where the path ends in an array, elements *equal to* the last step are removed, as in Chef.
+    ///
+    /// # Errors
+    /// A level that guests may not write, an empty or too long path.
+    pub fn unlink<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
+        check_guest_writable(level, path)?;
+        self.host_unlink(level, path, origin)
+    }
+
+    /// Removes an attribute that must be there. Chef's `unlink!`.
+    ///
+    /// # Errors
+    /// [`AttributeError::NoSuchAttribute`] where the level has nothing there, and those of [`unlink`](Self::unlink).
+    pub fn unlink_strict<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
+        check_guest_writable(level, path)?;
+        if self.read_level(level, path).is_none() {
+            return Err(AttributeError::NoSuchAttribute { path: path::join(path) });
+        }
+        self.host_unlink(level, path, origin)
+    }
+
+    /// Removes from any level: for the host.
+    ///
+    /// # Errors
+    /// An empty or too long path.
+    pub fn host_unlink<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
+        limits::check_path(path)?;
+        let Some((last, parents)) = path.split_last() else { return Err(AttributeError::EmptyPath) };
+        let Some(parent) = descend_mut(self.trees.tree_mut(level), parents) else { return Ok(None) };
+        let removed = match (kind_of(parent), parent) {
+            (Kind::Object, Value::Object(object)) => object.shift_remove(last.as_ref()),
+            (Kind::Array, Value::Array(array)) => remove_equal(array, last.as_ref()),
+            _ => None,
+        };
+        if let Some(removed) = &removed {
+            self.usage = self.usage.after_removing(last.as_ref(), removed);
+            self.history.record_removal(level, path, origin);
+            self.changed();
+        }
+        Ok(removed)
+    }
+
+    /// Removes an attribute from every level that a policy may write, and returns what was seen there. Chef's `rm`.
+    ///
+    /// Nothing is removed where the merged parent is no object.
+    ///
+    /// # Errors
+    /// An empty or too long path.
+    pub fn remove<Step: AsRef<str>>(&mut self, path: &[Step], origin: &Origin) -> Result<Option<Value>, AttributeError> {
+        limits::check_path(path)?;
+        if !self.has_object_parent(None, path) {
+            return Ok(None);
+        }
+        let seen = self.read(path);
+        self.remove_default(path, origin)?;
+        self.host_unlink(Level::Normal, path, origin)?;
+        self.remove_override(path, origin)?;
+        self.host_unlink(Level::Inherited, path, origin)?;
+        Ok(seen)
+    }
+
+    /// Removes an attribute from the default levels and returns what they made of it. Chef's `rm_default`.
+    ///
+    /// # Errors
+    /// An empty or too long path.
+    pub fn remove_default<Step: AsRef<str>>(
+        &mut self,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
+        limits::check_path(path)?;
+        self.host_unlink(Level::Inherited, path, origin)?;
+        self.remove_group(Group::Default, &Level::DEFAULTS, path, origin)
+    }
+
+    /// Removes an attribute from `normal` and returns what stood there. Chef's `rm_normal`.
+    ///
+    /// # Errors
+    /// An empty or too long path.
+    pub fn remove_normal<Step: AsRef<str>>(
+        &mut self,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
+        self.unlink(Level::Normal, path, origin)
+    }
+
+    /// Removes an attribute from the override levels and returns what they made of it. Chef's `rm_override`.
+    ///
+    /// # Errors
+    /// An empty or too long path.
+    pub fn remove_override<Step: AsRef<str>>(
+        &mut self,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
+        self.remove_group(Group::Override, &Level::OVERRIDES, path, origin)
+    }
+
+    /// Empties the cookbooks' own default and override levels. Chef's `reset_defaults_and_overrides`; for the host.
+    pub fn reset_defaults_and_overrides(&mut self) {
+        for level in [Level::Default, Level::Override] {
+            if let Value::Object(object) = self.trees.tree_mut(level) {
+                object.clear();
+            }
+        }
+        self.changed();
+    }
+
+    fn remove_group<Step: AsRef<str>>(
+        &mut self,
+        group: Group,
+        levels: &[Level],
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
+        limits::check_path(path)?;
+        if !self.has_object_parent(Some(group), path) {
+            return Ok(None);
+        }
+        let seen = self.combined(group, path);
+        for level in levels {
+            self.host_unlink(*level, path, origin)?;
+        }
+        Ok(seen)
+    }
+}
+
+fn descend_mut<'tree, Step: AsRef<str>>(tree: &'tree mut Value, path: &[Step]) -> Option<&'tree mut Value> {
+    path.iter().try_fold(tree, |here, step| match kind_of(here) {
+        Kind::Object => here.as_object_mut()?.get_mut(step.as_ref()),
+        Kind::Array => {
+            let array = here.as_array_mut()?;
+            let index = array_index(step.as_ref(), array.len())?;
+            array.get_mut(index)
+        }
+        Kind::Scalar => None,
+    })
+}
+
+/// Takes out the elements that are the text `wanted`, or the integer that it writes.
+fn remove_equal(array: &mut Vec<Value>, wanted: &str) -> Option<Value> {
+    let number = wanted.parse::<i64>().ok();
+    let is_wanted = |element: &Value| match element {
+        Value::String(text) => text == wanted,
+        Value::Number(_) => number.is_some() && element.as_i64() == number,
+        _ => false,
+    };
+    let removed = array.iter().rfind(|element| is_wanted(element)).cloned();
+    array.retain(|element| !is_wanted(element));
+    removed
+}

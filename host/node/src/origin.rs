@@ -1,0 +1,72 @@
+//! Where something was said: every attribute write, declaration and error carries one of these.
+
+use std::fmt;
+
+/// Who said something: the policy, and as far as it is known the cookbook, recipe, file and line.
+///
+/// What is unknown is `None`, never an empty string. Lines count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Origin {
+    /// Name of the policy, or of the host's own source ("command line") where no policy speaks.
+    pub policy: String,
+    /// Cookbook name.
+    pub cookbook: Option<String>,
+    /// Recipe name without its cookbook; absent in attribute files and libraries.
+    pub recipe: Option<String>,
+    /// Path of the file inside the policy, such as `nginx/attributes/default.rb`.
+    pub file: Option<String>,
+    /// Line in `file`, from 1.
+    pub line: Option<u32>,
+}
+
+impl Origin {
+    /// An origin that knows no more than the policy.
+    pub fn policy(name: impl Into<String>) -> Self {
+        Self { policy: name.into(), ..Self::default() }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.policy)?;
+        match (&self.cookbook, &self.recipe) {
+            (Some(cookbook), Some(recipe)) => write!(out, " {cookbook}::{recipe}")?,
+            (Some(cookbook), None) => write!(out, " {cookbook}")?,
+            (None, _) => {}
+        }
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(out, " ({file}:{line})"),
+            (Some(file), None) => write!(out, " ({file})"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(origin: Origin, expect: &str) {
+        assert_eq!(origin.to_string(), expect);
+    }
+
+    #[test]
+    fn origins_say_as_much_as_they_know() {
+        check(Origin::policy("core"), "core");
+        check(
+            Origin {
+                cookbook: Some("ntp".into()),
+                recipe: Some("default".into()),
+                file: Some("ntp/recipes/default.rb".into()),
+                line: Some(3),
+                ..Origin::policy("core")
+            },
+            "core ntp::default (ntp/recipes/default.rb:3)",
+        );
+        check(
+            Origin { file: Some("Policyfile.lock.json".into()), ..Origin::policy("core") },
+            "core (Policyfile.lock.json)",
+        );
+    }
+}
