@@ -1,0 +1,200 @@
+//! Those who inspect and change the machine, as the runner sees them.
+
+use crate::{Declaration, Failure, Got, Property, Raised, ResourceId};
+use serde_json::Value;
+
+/// The providers of one policy. They act only within what the operator granted that policy.
+///
+/// Guest code never runs inside a provider: lazy values are resolved before [`prepare`](Self::prepare), `verify` blocks
+/// run between it and [`commit`](Self::commit).
+pub trait Providers: Send {
+    /// What `prepare` hands to `commit`: complete, so that `commit` makes no choices.
+    type Plan: Send;
+
+    /// Inspects the machine and compares it with what is wanted. Never changes anything.
+    ///
+    /// # Errors
+    /// What is wanted makes no sense, is denied, or the machine cannot be read.
+    fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<Self::Plan>, Raised>;
+
+    /// Stages the content that the guest's `verify` blocks are asked about, and returns their argument (a path).
+    ///
+    /// # Errors
+    /// The staged file cannot be written.
+    fn stage(&mut self, plan: &mut Self::Plan) -> Result<Value, Raised>;
+
+    /// Carries a plan out, then inspects again: what did not reach its aim is an error. Not called in a dry run.
+    ///
+    /// # Errors
+    /// The machine said no, or is not as it should be afterwards.
+    fn commit(&mut self, wanted: &Wanted<'_>, plan: Self::Plan) -> Result<Vec<Change>, Raised>;
+
+    /// Runs a guard's command.
+    ///
+    /// # Errors
+    /// The command is not granted. A command that cannot be started is false.
+    fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<Truth, Raised>;
+
+    /// Waits between attempts; returns early when the run is to stop.
+    fn pause(&mut self, seconds: u32);
+}
+
+/// A declaration whose lazy values are resolved.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// Which resource.
+    pub resource: ResourceId,
+    /// As it was declared: kind, name, origin and what is common to all types.
+    pub declaration: &'a Declaration,
+    /// The action that runs.
+    pub action: &'a str,
+    /// Properties by name, validated and coerced; those that nobody set are absent.
+    pub properties: Vec<(String, Got)>,
+    /// Nothing may be changed.
+    pub why_run: bool,
+}
+
+impl Wanted<'_> {
+    /// A property's value, if it was set.
+    pub fn get(&self, name: &str) -> Option<&Got> {
+        self.properties.iter().rev().find(|(other, _)| other == name).map(|(_, value)| value)
+    }
+}
+
+/// What a provider found.
+#[derive(Debug)]
+pub struct Prepared<P> {
+    /// What is to be done; none: the resource is up to date.
+    pub plan: Option<P>,
+    /// What the plan changes, in the words that people read. Empty with a plan: words come from `commit`.
+    pub changes: Vec<Change>,
+    /// How sure it is. Only a dry run may be anything but sure.
+    pub certainty: Vec<Certainty>,
+}
+
+impl<P> Prepared<P> {
+    /// Nothing to do.
+    pub fn up_to_date() -> Self {
+        Self { plan: None, changes: vec![], certainty: vec![] }
+    }
+
+    /// Something to do.
+    pub fn changes(plan: P, changes: Vec<Change>) -> Self {
+        Self { plan: Some(plan), changes, certainty: vec![] }
+    }
+}
+
+/// One sentence about a change, made where the change is made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Change {
+    /// What is done, as in `create new file /etc/motd`. Further lines belong to it.
+    pub what: String,
+    /// A unified diff, or why there is none (`(diff output suppressed by config)`, binary, huge, sensitive).
+    pub diff: Option<String>,
+}
+
+impl Change {
+    /// A change without a diff.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), diff: None }
+    }
+}
+
+/// Why a dry run's word is not certain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Certainty {
+    /// Taken for granted, since an earlier resource would have seen to it: `assuming directory /x would have been created`.
+    Assumed(String),
+    /// Cannot be known without changing something; counted neither as changed nor as unchanged.
+    Unknown(String),
+}
+
+/// What a guard's command said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truth {
+    /// Exit code 0.
+    True,
+    /// Another, or it could not be started, or it took too long.
+    False,
+    /// A dry run does not run it.
+    Unknown,
+}
+
+/// A command that a guard runs, and as whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandTest {
+    /// What is run.
+    pub line: CommandLine,
+    /// As whom; none: as wrun.
+    pub user: Option<String>,
+    /// In which group.
+    pub group: Option<String>,
+    /// Where.
+    pub cwd: Option<String>,
+    /// Variables beside the clean environment.
+    pub environment: Vec<(String, String)>,
+    /// Seconds.
+    pub timeout: Option<u32>,
+    /// The file mode creation mask.
+    pub umask: Option<u32>,
+    /// An interpreter that gets the line as a script.
+    pub interpreter: Option<String>,
+    /// Standard input.
+    pub input: Option<Vec<u8>>,
+}
+
+impl CommandTest {
+    /// A plain command line.
+    pub fn text(line: &str) -> Self {
+        Self {
+            line: CommandLine::Text(line.into()),
+            user: None,
+            group: None,
+            cwd: None,
+            environment: vec![],
+            timeout: None,
+            umask: None,
+            interpreter: None,
+            input: None,
+        }
+    }
+}
+
+/// How a command is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandLine {
+    /// One string, as a person types it.
+    Text(String),
+    /// Program and arguments, not split further.
+    Arguments(Vec<String>),
+}
+
+/// The built-in resource types, as the runner needs them: it validates what guests declare.
+pub trait Types: Send + Sync {
+    /// Whether there is such a type, and what it does if nothing is said.
+    fn default_action(&self, kind: &str) -> Option<&str>;
+
+    /// Checks a declaration's type, actions and plain properties, and brings the properties into their canonical form.
+    ///
+    /// # Errors
+    /// `Chef::Exceptions::ValidationFailed` and its like, with a near name as the hint.
+    fn check(&self, declaration: &mut Declaration) -> Result<(), Failure>;
+
+    /// Checks one value that is known only now: a lazy one, an amended one.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure>;
+}
+
+/// What must outlive the run, even one that is killed: notifications that are due.
+pub trait Memory: Send {
+    /// A delayed notification of the policy's root context was queued.
+    fn due(&mut self, policy: &str, receiver: &str, action: &str);
+
+    /// It has run, or failed and was reported.
+    fn done(&mut self, policy: &str, receiver: &str, action: &str);
+
+    /// What an earlier run left due for this policy, in order.
+    fn left(&mut self, policy: &str) -> Vec<(String, String)>;
+}

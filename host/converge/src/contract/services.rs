@@ -1,0 +1,250 @@
+//! What a guest may call in any turn: the machine, data, the clock. Each call is checked against the policy's grants by
+//! whoever implements these traits.
+
+use crate::CommandTest;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// All services of one policy.
+pub struct Services {
+    /// Reads, commands and changes.
+    pub machine: Box<dyn Machine>,
+    /// Data bags, roles, environments, other nodes.
+    pub data: Box<dyn Data>,
+    /// The files of the policy's cookbooks.
+    pub files: Arc<dyn CookbookFiles>,
+    /// The granted clock, else none: the guest hears when the run began.
+    pub clock: bool,
+    /// Whether randomness is granted.
+    pub random: bool,
+    /// Names of environment variables that the guest may read, with their values.
+    pub environment: Vec<(String, String)>,
+    /// When the run began.
+    pub started: Moment,
+    /// Text of the built-in types, as JSON: by name.
+    pub schema: Arc<dyn Fn(&str) -> Option<Value> + Send + Sync>,
+    /// Names of the built-in types.
+    pub type_names: Vec<String>,
+}
+
+/// A moment: seconds and nanoseconds since 1970 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moment {
+    /// Seconds.
+    pub seconds: i64,
+    /// Nanoseconds.
+    pub nanoseconds: u32,
+}
+
+/// The machine as a cookbook sees it (`wit/machine.wit`). `why_run`: whatever would change something is refused.
+pub trait Machine: Send {
+    /// What is at a path; `follow`: of a link, what it leads to.
+    fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError>;
+    /// Up to `length` bytes of a file.
+    fn read_file(&mut self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError>;
+    /// The names in a directory, sorted.
+    fn list_directory(&mut self, path: &str) -> Result<Vec<String>, MachineError>;
+    /// What a link says.
+    fn read_link(&mut self, path: &str) -> Result<String, MachineError>;
+    /// The absolute path without links.
+    fn real_path(&mut self, path: &str) -> Result<String, MachineError>;
+    /// Runs a command to its end.
+    fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError>;
+    /// Changes what is at a path; returns the sentence for the report.
+    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<String, MachineError>;
+    /// All users.
+    fn users(&mut self) -> Result<Vec<MachineUser>, MachineError>;
+    /// All groups.
+    fn groups(&mut self) -> Result<Vec<MachineGroup>, MachineError>;
+    /// Sends a request over HTTP.
+    fn http(&mut self, request: &HttpRequest, why_run: bool) -> Result<HttpResponse, MachineError>;
+}
+
+/// Why the machine did not do what it was asked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MachineError {
+    /// Not granted; the text names the grant that would allow it.
+    Denied(String),
+    /// A dry run; the text says what would change.
+    DryRun(String),
+    /// The error's name (`ENOENT`) and what it was about.
+    System(String, String),
+    /// More than a limit allows.
+    TooMuch(String),
+}
+
+/// What kind of thing is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A socket, a pipe, a device.
+    Special,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: StatKind,
+    /// Permission bits, set-id and sticky too.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Bytes.
+    pub size: u64,
+    /// When its content changed last, in seconds since 1970.
+    pub modified: i64,
+    /// Device and inode.
+    pub identity: (u64, u64),
+    /// How many names it has.
+    pub links: u64,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandOutcome {
+    /// Exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// The signal.
+    pub signal: Option<i32>,
+    /// Standard output.
+    pub output: Vec<u8>,
+    /// Standard error.
+    pub errors: Vec<u8>,
+    /// It ran into its timeout.
+    pub timed_out: bool,
+}
+
+/// One change to the machine's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MachineChange {
+    /// Content, and permission bits for a new file.
+    Write(Vec<u8>, u32),
+    /// Content to add, and permission bits for a new file.
+    Append(Vec<u8>, u32),
+    /// Permission bits.
+    MakeDirectory(u32),
+    /// What the link says.
+    Link(String),
+    /// The new path.
+    Rename(String),
+    /// A file or a link.
+    Remove,
+    /// An empty directory.
+    RemoveDirectory,
+    /// Permission bits.
+    Mode(u32),
+    /// User and group numbers; none leaves it.
+    Owner(Option<u32>, Option<u32>),
+    /// Last access and change, in seconds since 1970.
+    Times(i64, i64),
+}
+
+/// A user of the machine under test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineUser {
+    /// The login name.
+    pub name: String,
+    /// Its number.
+    pub uid: u32,
+    /// Its primary group.
+    pub gid: u32,
+    /// The comment field.
+    pub comment: String,
+    /// The home directory.
+    pub home: String,
+    /// The login shell.
+    pub shell: String,
+}
+
+/// A group of the machine under test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineGroup {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub gid: u32,
+    /// Login names.
+    pub members: Vec<String>,
+}
+
+/// A request over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// The method, in capitals.
+    pub method: String,
+    /// An absolute URL.
+    pub url: String,
+    /// Header fields.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<Vec<u8>>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// The status code.
+    pub status: u16,
+    /// Header fields, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Data that operators keep beside the cookbooks (`wit/data.wit`).
+pub trait Data: Send {
+    /// The names of all data bags.
+    fn bags(&mut self) -> Result<Vec<String>, DataError>;
+    /// The identifiers of a bag's items, sorted.
+    fn bag(&mut self, name: &str) -> Result<Vec<String>, DataError>;
+    /// One item, as stored.
+    fn bag_item(&mut self, bag: &str, id: &str) -> Result<Value, DataError>;
+    /// The secret for encrypted items.
+    fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError>;
+    /// A role.
+    fn role(&mut self, name: &str) -> Result<Value, DataError>;
+    /// An environment.
+    fn environment(&mut self, name: &str) -> Result<Value, DataError>;
+    /// What an index has for a query.
+    fn search(&mut self, index: &str, query: &str) -> Result<Vec<Value>, DataError>;
+}
+
+/// Why there are no data to hand over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DataError {
+    /// Not granted; the text names the grant.
+    Denied(String),
+    /// There is no such thing; the text says where was looked.
+    NotFound(String),
+    /// What is there is malformed; the text names file and line.
+    Invalid(String),
+    /// The query is malformed.
+    BadQuery(String),
+}
+
+/// The files that travel in a policy's artifact.
+pub trait CookbookFiles: Send + Sync {
+    /// Names and versions, in load order.
+    fn cookbooks(&self) -> Vec<(String, String)>;
+    /// The paths of a cookbook's files below a folder (empty: all), sorted.
+    fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError>;
+    /// A file's bytes.
+    fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError>;
+}
+
+/// Why a cookbook's file cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileError {
+    /// The text names the cookbooks there are.
+    NoSuchCookbook(String),
+    /// The text names the places that were looked at.
+    NoSuchFile(String),
+}

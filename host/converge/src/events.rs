@@ -1,0 +1,279 @@
+//! What happens during a run, as it happens. Formatters, the run record and guests' event handlers subscribe; providers
+//! and the runner never print.
+
+use crate::{Change, Failure, Resource, Timing};
+use node::origin::Origin;
+
+/// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
+pub trait Observer: Send {
+    /// Takes notice.
+    fn notice(&mut self, event: &Event<'_>);
+}
+
+/// How much a log line matters, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// For whoever looks for a fault in the runtime.
+    Trace,
+    /// For whoever looks for a fault in a cookbook.
+    Debug,
+    /// What happens.
+    Info,
+    /// What someone should look at.
+    Warn,
+    /// What went wrong.
+    Error,
+    /// What ended the run.
+    Fatal,
+}
+
+impl LogLevel {
+    /// Chef's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+            Self::Fatal => "fatal",
+        }
+    }
+
+    /// The level of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Trace, Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Fatal];
+        all.into_iter().find(|level| level.name() == name)
+    }
+}
+
+/// How one action of one resource ended, in Chef's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It changed something, or would have in a dry run.
+    Updated,
+    /// Nothing to do.
+    UpToDate,
+    /// A guard, or the action `nothing`.
+    Skipped,
+    /// It raised.
+    Failed,
+    /// It was never reached.
+    Unprocessed,
+    /// A dry run left it out, since it cannot be simulated.
+    Bypassed,
+}
+
+impl Status {
+    /// As reports write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Updated => "updated",
+            Self::UpToDate => "up-to-date",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+            Self::Unprocessed => "unprocessed",
+            Self::Bypassed => "bypassed",
+        }
+    }
+}
+
+/// Something that happened. Names follow Chef's event dispatcher where it has one; [`Event::name`] says them.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The run begins: its identifier, the node, the policies in order.
+    RunStarted {
+        /// The run's identifier.
+        run_id: &'a str,
+        /// The node's name.
+        node: &'a str,
+        /// The policies, in order.
+        policies: &'a [String],
+        /// Nothing will be changed.
+        why_run: bool,
+    },
+    /// A policy begins.
+    PolicyStarted {
+        /// Its name.
+        policy: &'a str,
+        /// Its revision.
+        revision: &'a str,
+        /// Its recipes, expanded.
+        recipes: &'a [String],
+        /// Its cookbooks and their versions, in load order.
+        cookbooks: &'a [(String, String)],
+    },
+    /// A recipe is about to be compiled.
+    RecipeStarted {
+        /// `cookbook::recipe`.
+        recipe: &'a str,
+    },
+    /// All recipes are compiled.
+    CompileFinished {
+        /// How many resources the root context holds.
+        resources: usize,
+    },
+    /// An action begins.
+    ActionStarted {
+        /// Of which resource.
+        resource: &'a Resource,
+        /// Which action.
+        action: &'a str,
+        /// How deep the resource is nested in others.
+        nesting: u32,
+        /// What notified it.
+        notified: Option<(&'a str, Timing)>,
+    },
+    /// Something was changed, or would be.
+    Changed {
+        /// Of which resource.
+        resource: &'a Resource,
+        /// What.
+        change: &'a Change,
+        /// Nothing was changed: this is a dry run.
+        why_run: bool,
+        /// How deep the resource is nested in others.
+        nesting: u32,
+    },
+    /// A dry run takes something for granted, or cannot know.
+    Assumed {
+        /// Of which resource.
+        resource: &'a Resource,
+        /// What and why.
+        what: &'a str,
+        /// How deep the resource is nested in others.
+        nesting: u32,
+    },
+    /// An attempt failed, another follows.
+    Retrying {
+        /// Of which resource.
+        resource: &'a Resource,
+        /// Which action.
+        action: &'a str,
+        /// Attempts left.
+        left: u32,
+        /// Why.
+        failure: &'a Failure,
+        /// How deep the resource is nested in others.
+        nesting: u32,
+    },
+    /// An action ended.
+    ActionFinished {
+        /// Of which resource.
+        resource: &'a Resource,
+        /// Which action.
+        action: &'a str,
+        /// How.
+        status: Status,
+        /// What skipped it.
+        conditional: Option<&'a str>,
+        /// Why it failed.
+        failure: Option<&'a Failure>,
+        /// The failure is forgiven.
+        ignored: bool,
+        /// How deep the resource is nested in others.
+        nesting: u32,
+    },
+    /// A line for the log, of a cookbook or of the host.
+    Log {
+        /// How much it matters.
+        level: LogLevel,
+        /// The text; not escaped yet.
+        line: &'a str,
+    },
+    /// An attribute was written.
+    AttributeChanged {
+        /// The level's name.
+        level: &'a str,
+        /// Where.
+        path: &'a [String],
+        /// By whom.
+        origin: &'a Origin,
+    },
+    /// A policy reached its end.
+    PolicyFinished {
+        /// Its name.
+        policy: &'a str,
+        /// How many actions changed something.
+        updated: usize,
+        /// How many actions ran.
+        total: usize,
+    },
+    /// A policy failed.
+    PolicyFailed {
+        /// Its name.
+        policy: &'a str,
+        /// Why.
+        failure: &'a Failure,
+    },
+    /// A handler failed. Handlers never change how a run ended.
+    HandlerFailed {
+        /// Whose.
+        policy: &'a str,
+        /// Which: `report`, `exception`, an event's name.
+        handler: &'a str,
+        /// Why.
+        failure: &'a Failure,
+    },
+    /// The run is over, handlers too.
+    RunFinished {
+        /// It failed.
+        failed: bool,
+        /// How many actions changed something.
+        updated: usize,
+        /// How many actions ran.
+        total: usize,
+        /// How long it took.
+        seconds: f64,
+    },
+}
+
+impl Event<'_> {
+    /// The name under which guests listen to it; none for what only the host hears.
+    pub fn name(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::RunStarted { .. } => "run_started",
+            Self::PolicyStarted { .. } => "converge_start",
+            Self::RecipeStarted { .. } => "recipe_file_loaded",
+            Self::CompileFinished { .. } => "recipe_load_complete",
+            Self::ActionStarted { .. } => "resource_action_start",
+            Self::Changed { .. } => "resource_update_applied",
+            Self::Retrying { .. } => "resource_failed_retriable",
+            Self::ActionFinished { status, .. } => match status {
+                Status::Updated => "resource_updated",
+                Status::UpToDate => "resource_up_to_date",
+                Status::Skipped => "resource_skipped",
+                Status::Failed => "resource_failed",
+                Status::Bypassed => "resource_bypassed",
+                Status::Unprocessed => return None,
+            },
+            Self::AttributeChanged { .. } => "attribute_changed",
+            Self::PolicyFinished { .. } => "converge_complete",
+            Self::PolicyFailed { .. } => "converge_failed",
+            Self::RunFinished { failed: false, .. } => "run_completed",
+            Self::RunFinished { failed: true, .. } => "run_failed",
+            Self::Assumed { .. } | Self::Log { .. } | Self::HandlerFailed { .. } => return None,
+        })
+    }
+
+    /// All names that guests may listen to.
+    pub const NAMES: [&'static str; 17] = [
+        "run_started",
+        "converge_start",
+        "recipe_file_loaded",
+        "recipe_load_complete",
+        "resource_action_start",
+        "resource_update_applied",
+        "resource_failed_retriable",
+        "resource_updated",
+        "resource_up_to_date",
+        "resource_skipped",
+        "resource_failed",
+        "resource_bypassed",
+        "attribute_changed",
+        "converge_complete",
+        "converge_failed",
+        "run_completed",
+        "run_failed",
+    ];
+}

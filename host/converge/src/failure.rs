@@ -1,0 +1,189 @@
+//! What can go wrong in a policy's run, with the class under which guest code may rescue it.
+
+use std::fmt;
+
+/// How something that may fail ended.
+pub type Outcome = Result<(), Failure>;
+
+/// An exception: of guest code, or of a provider under the class that guest code may rescue.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Raised {
+    /// The class name, Chef's where Chef has one: `Chef::Exceptions::ResourceNotFound`.
+    pub class: String,
+    /// The message, without class and place.
+    pub message: String,
+    /// The resources it has passed through on its way, innermost first, as `type[name] (place)`.
+    pub passed: Vec<String>,
+    /// Innermost first, `FILE:LINE: in NAME`.
+    pub backtrace: Vec<String>,
+    /// The guest's own number for the exception object, so that `rescue` gets back what was raised.
+    pub object: Option<u32>,
+    /// What a person could do about it: a near name, the line that would grant it. Never part of the message.
+    pub hint: Option<String>,
+}
+
+impl Raised {
+    /// An exception of the host's, without backtrace.
+    pub fn new(class: &str, message: impl Into<String>) -> Self {
+        Self { class: class.into(), message: message.into(), ..Self::default() }
+    }
+
+    /// The same with what a person could do about it.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// Why a guest can no longer be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// The policy whose guest it is.
+    pub policy: String,
+    /// The rest of a sentence that begins with the policy's name: `trapped: ..`.
+    pub why: String,
+    /// Innermost first, where the engine knows it.
+    pub backtrace: Vec<String>,
+}
+
+/// In which part of a context's converge a failure happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the resources, in order.
+    Converge,
+    /// In a notification at the end.
+    DelayedNotification,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Converge => "converge",
+            Self::DelayedNotification => "delayed notification",
+        })
+    }
+}
+
+/// Why a run, a resource or a phase did not reach its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// An exception that guest code may rescue.
+    Raised(Box<Raised>),
+    /// No `rescue`, `retries` or `ignore_failure` helps against this one.
+    Lost(Box<Lost>),
+    /// A signal asked the run to end. Nothing more is begun.
+    Stopped(i32),
+    /// A converge failed and so did some of its delayed notifications.
+    Many(Vec<(Place, Self)>),
+}
+
+/// The part of a cookbook's file around the line that failed, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The file, relative to the policy: `cookbook/recipes/default.rs`.
+    pub file: String,
+    /// The line that failed, from 1.
+    pub line: u32,
+    /// Lines with their numbers.
+    pub lines: Vec<(u32, String)>,
+}
+
+impl Failure {
+    /// An exception of the host's.
+    pub fn raised(class: &str, message: impl Into<String>) -> Self {
+        Self::Raised(Box::new(Raised::new(class, message)))
+    }
+
+    /// The class under which it is reported.
+    pub fn class(&self) -> &str {
+        match self {
+            Self::Raised(raised) => &raised.class,
+            Self::Lost(_) => "Wrun::GuestLost",
+            Self::Stopped(_) => "SignalException",
+            Self::Many(_) => "Chef::Exceptions::MultipleFailures",
+        }
+    }
+
+    /// What a person could do about it.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Raised(raised) => raised.hint.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Innermost first, `FILE:LINE: in NAME`.
+    pub fn backtrace(&self) -> &[String] {
+        match self {
+            Self::Raised(raised) => &raised.backtrace,
+            Self::Lost(lost) => &lost.backtrace,
+            _ => &[],
+        }
+    }
+
+    /// True if nothing that a cookbook says may go on after it.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Lost(_) | Self::Stopped(_) => true,
+            Self::Raised(_) => false,
+            Self::Many(all) => all.iter().any(|(_, failure)| failure.is_final()),
+        }
+    }
+
+    /// The exception that guest code gets to see.
+    pub fn into_raised(self) -> Raised {
+        match self {
+            Self::Raised(raised) => *raised,
+            other => Raised { backtrace: other.backtrace().to_vec(), ..Raised::new(other.class(), other.to_string()) },
+        }
+    }
+}
+
+impl fmt::Display for Raised {
+    /// Chef's sentence: every resource that it passed stands before the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.passed.iter().rev().try_for_each(|place| write!(f, "{place} had an error: {}: ", self.class))?;
+        f.write_str(&self.message)
+    }
+}
+
+impl From<Raised> for Failure {
+    fn from(raised: Raised) -> Self {
+        Self::Raised(Box::new(raised))
+    }
+}
+
+impl From<Lost> for Failure {
+    fn from(lost: Lost) -> Self {
+        Self::Lost(Box::new(lost))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Raised(raised) => raised.fmt(f),
+            Self::Lost(lost) => write!(f, "policy `{}` {}", lost.policy, lost.why),
+            Self::Stopped(signal) => write!(f, "ended by signal {signal}"),
+            Self::Many(all) => {
+                f.write_str("Multiple failures occurred:")?;
+                all.iter().try_for_each(|(place, failure)| match place {
+                    Place::Converge => {
+                        write!(f, "\n* {} occurred in Chef Infra Client run: {failure}", failure.class())
+                    }
+                    Place::DelayedNotification => {
+                        write!(f, "\n* {} occurred in delayed notification: {failure}", failure.class())
+                    }
+                })
+            }
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy `{}` {}", self.policy, self.why)
+    }
+}

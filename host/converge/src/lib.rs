@@ -1,0 +1,30 @@
+//! One run from start to end, and the runner: order, guards, notifications, retries, reports.
+//!
+//! This room decides *what happens when*. It states what it needs as traits ([`contract`]): a guest that answers,
+//! providers that act, a memory that keeps what is due. It knows no engine and no file system, so that all of it can be
+//! tested in memory against what Chef does.
+//!
+//! Control is inverted once, for all languages: the runner is one async function; whenever it needs guest code it hands
+//! the turn to the guest with a [`Request`] and awaits the [`Answer`]. Its own call stack is the nesting: there is no
+//! stack of runners. Rejected: a trait with a method per kind of guest code, where an errand in the middle of an action
+//! would have to call back into the runner that is borrowed.
+
+mod contract;
+mod events;
+mod failure;
+mod run;
+mod runner;
+
+pub use contract::{
+    Answer, Call, Callback, Certainty, Change, CommandLine, CommandTest, CookbookFiles, Data, DataError, Errand, Got,
+    Guest, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers,
+    Request, Said, Services, Stat, StatKind, Tell, Truth, Types, Wanted,
+};
+pub use contract::{CommandOutcome, FileError, HttpRequest, HttpResponse};
+pub use events::{Event, LogLevel, Observer, Status};
+pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
+pub use run::{
+    ActionRecord, Amendment, ContextId, Declaration, FailureMode, Guard, GuestType, MAX_ACTIONS, MAX_DEPTH,
+    MAX_RECORDS, MAX_RESOURCES, Notified, Party, Property, ROOT, Resource, ResourceId, Run, Test, Timing, Wish,
+};
+pub use runner::{Runner, Stop};

@@ -1,0 +1,34 @@
+//! The state of one policy's run: contexts, resources, notifications, what happened. Every function here returns at
+//! once and asks nobody. All numbers, names and lists come from a guest: each is held against what there is.
+
+mod collection;
+mod context;
+mod declaration;
+mod notifications;
+mod record;
+
+pub use collection::Run;
+pub(crate) use context::Context;
+pub use context::{ContextId, ROOT};
+pub use declaration::{
+    Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Test, Timing, Wish,
+};
+pub(crate) use notifications::{Notification, not_found};
+pub use record::{ActionRecord, Notified};
+
+/// The most notifications and child contexts that may be open inside each other. Each takes some kibibytes of the host's
+/// stack (about 25 unoptimised), and running out of that would end the process.
+pub const MAX_DEPTH: u32 = 50;
+
+/// The most actions, retries included, that one policy may take. Without it, resources that notify each other could keep
+/// the host busy for ever without any guest code running.
+pub const MAX_ACTIONS: u32 = 1_000_000;
+
+/// The most resources that one policy may declare, children and their repetitions included.
+pub const MAX_RESOURCES: usize = 250_000;
+
+/// The most notifications and guards of one resource.
+pub(crate) const MAX_PER_RESOURCE: usize = 10_000;
+
+/// The most log lines and change sentences that are kept of one policy; later ones are only shown.
+pub const MAX_RECORDS: usize = 1_000_000;

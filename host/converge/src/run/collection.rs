@@ -1,0 +1,423 @@
+//! The resource collection of a policy, and all else that travels with the turn.
+
+use super::{
+    Amendment, Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
+    ResourceId,
+};
+use crate::{ActionRecord, Change, Event, Failure, LogLevel, Observer, Outcome, Types};
+use node::attributes::Attributes;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// One policy's run. Whoever has the turn has it, by `&mut`: no lock, nothing shared.
+#[derive(Default)]
+pub struct Run {
+    /// The policy's name.
+    pub policy: String,
+    /// Nothing may be changed.
+    pub why_run: bool,
+    /// The node as this policy sees it.
+    pub node: Attributes,
+    /// What the guest listens to.
+    pub listens: HashSet<String>,
+    /// The resources, by number.
+    pub resources: Vec<Resource>,
+    /// What happened, in order.
+    pub records: Vec<ActionRecord>,
+    /// The recipes of the expanded run list, `cookbook::recipe`.
+    pub recipes: Vec<String>,
+    /// Recipes that have been compiled or are being compiled.
+    pub included: HashSet<String>,
+    pub(crate) types: HashMap<String, GuestType>,
+    pub(crate) contexts: Vec<Context>,
+    pub(crate) actions: u32,
+    /// What has become due in the root context and is not in the journal yet: receiver and action.
+    pub(crate) newly_due: Vec<(String, String)>,
+    /// Records of the actions that are open, innermost last.
+    pub(crate) open_records: Vec<usize>,
+    builtin: Option<Arc<dyn Types>>,
+    observer: Option<Box<dyn Observer>>,
+}
+
+impl Run {
+    /// An empty run of a policy.
+    pub fn new(
+        policy: &str,
+        why_run: bool,
+        node: Attributes,
+        builtin: Arc<dyn Types>,
+        observer: Box<dyn Observer>,
+    ) -> Self {
+        Self {
+            policy: policy.into(),
+            why_run,
+            node,
+            contexts: vec![Context::default()],
+            builtin: Some(builtin),
+            observer: Some(observer),
+            ..Self::default()
+        }
+    }
+
+    /// Tells whoever watches the run.
+    pub fn notice(&mut self, event: &Event<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.notice(event);
+        }
+    }
+
+    /// As [`notice`](Self::notice), for events that show a part of the run itself.
+    pub(crate) fn notice_with<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) {
+        let Self { observer, resources, records, .. } = self;
+        if let (Some(observer), Some(event)) = (observer, event(Parts { resources, records })) {
+            observer.notice(&event);
+        }
+    }
+
+    /// Gives the observer back, for what happens between policies.
+    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
+        self.observer.take()
+    }
+
+    /// Lets somebody watch the run.
+    pub fn set_observer(&mut self, observer: Option<Box<dyn Observer>>) {
+        self.observer = observer;
+    }
+
+    /// Writes a line to the log.
+    pub fn log(&mut self, level: LogLevel, line: &str) {
+        self.notice(&Event::Log { level, line });
+    }
+
+    /// Announces a type that the guest implements; a later definition replaces an earlier one.
+    ///
+    /// # Errors
+    /// The name is empty or too long.
+    pub fn define(&mut self, name: String, guest_type: GuestType) -> Outcome {
+        if name.is_empty() || name.len() > 256 {
+            return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
+        }
+        if self.builtin.as_ref().is_some_and(|types| types.default_action(&name).is_some()) {
+            let line = format!("policy `{}` replaces the built-in resource type `{name}` by its own", self.policy);
+            self.log(LogLevel::Debug, &line);
+        }
+        self.types.insert(name, guest_type);
+        Ok(())
+    }
+
+    /// The type's traits, if the guest implements it.
+    pub fn guest_type(&self, kind: &str) -> Option<GuestType> {
+        self.types.get(kind).copied()
+    }
+
+    /// Puts a resource into its context, or changes nothing and says why not. In a unified context the guest must send
+    /// [`crate::Errand::Settle`] next.
+    ///
+    /// # Errors
+    /// Unknown type, property, action or context; too many resources; a notification that cannot be.
+    pub fn declare(&mut self, mut declaration: Declaration) -> Result<ResourceId, Failure> {
+        let nesting = self.open(declaration.context)?.nesting;
+        self.check(&mut declaration)?;
+        let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
+        let (context, key, detached) = (declaration.context, declaration.key(), declaration.detached);
+        let wishes = declaration.notifications.clone();
+        self.resources.push(Resource {
+            declaration,
+            key: key.clone(),
+            updated: false,
+            updated_by_last_action: false,
+            executed: false,
+            before: None,
+            after: None,
+            nesting,
+        });
+        // All or nothing: a notification must never outlive a resource that was refused.
+        let notifications: Result<Vec<_>, _> = wishes.into_iter().map(|wish| self.interpret(id, wish)).collect();
+        match notifications {
+            Ok(notifications) => notifications.into_iter().for_each(|(context, note)| self.register(context, note)),
+            Err(failure) => {
+                self.resources.pop();
+                return Err(failure);
+            }
+        }
+        let Some(there) = self.contexts.get_mut(context as usize).filter(|_| !detached) else { return Ok(id) };
+        there.by_key.insert(key, id);
+        match &mut there.insert_at {
+            Some(at) if *at <= there.resources.len() => {
+                there.resources.insert(*at, id);
+                *at += 1;
+            }
+            _ => there.resources.push(id),
+        }
+        Ok(id)
+    }
+
+    fn check(&self, declaration: &mut Declaration) -> Outcome {
+        if self.resources.len() >= MAX_RESOURCES {
+            let message =
+                format!("{} is one more than the {MAX_RESOURCES} resources that a policy may have", declaration.key());
+            return Err(Failure::raised("Wrun::TooManyResources", message));
+        }
+        if declaration.notifications.len() + declaration.guards.len() > MAX_PER_RESOURCE {
+            let message = format!("{} has more than {MAX_PER_RESOURCE} guards and notifications", declaration.key());
+            return Err(Failure::raised("Wrun::TooManyNotifications", message));
+        }
+        match (self.types.contains_key(&declaration.kind), &self.builtin) {
+            (false, Some(types)) => types.check(declaration),
+            _ => Ok(()),
+        }
+    }
+
+    /// A guest may name any number; this is where it is held against what there is.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn known(&self, id: ResourceId) -> Result<&Resource, Failure> {
+        self.resources
+            .get(id as usize)
+            .ok_or_else(|| Failure::raised("Wrun::NoSuchResource", format!("there is no resource {id}")))
+    }
+
+    pub(crate) fn known_mut(&mut self, id: ResourceId) -> Result<&mut Resource, Failure> {
+        self.resources
+            .get_mut(id as usize)
+            .ok_or_else(|| Failure::raised("Wrun::NoSuchResource", format!("there is no resource {id}")))
+    }
+
+    /// A context that is open.
+    pub(crate) fn open(&self, context: ContextId) -> Result<&Context, Failure> {
+        let open = self.contexts.get(context as usize).filter(|context| !context.ended);
+        open.ok_or_else(|| Failure::raised("Wrun::ContextEnded", format!("context {context} is not open")))
+    }
+
+    /// Changes a declared resource.
+    ///
+    /// # Errors
+    /// There is no such resource, or the change makes no sense.
+    pub fn amend(&mut self, id: ResourceId, amendment: Amendment) -> Outcome {
+        let resource = self.known(id)?;
+        let (context, kind) = (resource.declaration.context, resource.declaration.kind.clone());
+        let amendment = match (amendment, &self.builtin) {
+            (Amendment::Property(name, property), Some(types)) if !self.types.contains_key(&kind) => {
+                let property = types.check_property(&kind, &name, property)?;
+                Amendment::Property(name, property)
+            }
+            (amendment, _) => amendment,
+        };
+        let declaration = &mut self.known_mut(id)?.declaration;
+        match amendment {
+            Amendment::Actions(actions) => declaration.actions = actions,
+            Amendment::Property(name, property) => match declaration.properties.iter_mut().find(|(n, _)| *n == name) {
+                Some((_, old)) => *old = property,
+                None => declaration.properties.push((name, property)),
+            },
+            Amendment::Clear(name) => declaration.properties.retain(|(other, _)| *other != name),
+            Amendment::Guard(guard) if declaration.guards.len() < MAX_PER_RESOURCE => declaration.guards.push(guard),
+            Amendment::Guard(_) => return Err(Failure::raised("Wrun::TooManyNotifications", "too many guards")),
+            Amendment::Notification(wish) => {
+                let (context, note) = self.interpret(id, wish)?;
+                let there = self.open(context)?;
+                let sent = there.group_of.get(&note.sender_key).and_then(|group| there.groups.get(*group));
+                if sent.is_some_and(|group| group.len() >= MAX_PER_RESOURCE) {
+                    return Err(Failure::raised("Wrun::TooManyNotifications", "too many notifications"));
+                }
+                self.register(context, note);
+            }
+            Amendment::Delayed(action) => {
+                let key = self.known(id)?.key.clone();
+                self.queue(context, Party::Resource(id), action, key);
+            }
+            Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
+            Amendment::OnFailure(mode) => declaration.on_failure = mode,
+            Amendment::Sensitive(sensitive) => declaration.sensitive = sensitive,
+        }
+        Ok(())
+    }
+
+    pub(crate) fn queue(&mut self, context: ContextId, target: Party, action: String, sender: String) -> bool {
+        let receiver = match &target {
+            Party::Key(key) => key.clone(),
+            Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.clone()).unwrap_or_default(),
+        };
+        let there = self.contexts.get_mut(context as usize);
+        let new = there.is_some_and(|there| there.queue(target, action.clone(), sender));
+        if new && context == ROOT && !self.why_run {
+            self.newly_due.push((receiver, action));
+        }
+        new
+    }
+
+    /// Checks a value of a built-in type's property that is known only now.
+    ///
+    /// # Errors
+    /// `Chef::Exceptions::ValidationFailed`.
+    pub(crate) fn check_property(
+        &self,
+        kind: &str,
+        name: &str,
+        property: super::Property,
+    ) -> Result<super::Property, Failure> {
+        match &self.builtin {
+            Some(types) => types.check_property(kind, name, property),
+            None => Ok(property),
+        }
+    }
+
+    /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn retract(&mut self, id: ResourceId) -> Outcome {
+        let context = self.known(id)?.declaration.context;
+        self.open(context)?;
+        let Some(there) = self.contexts.get_mut(context as usize) else { return Ok(()) };
+        if let Some(at) = there.resources.iter().position(|other| *other == id) {
+            there.resources.remove(at);
+            if let Some(next) = there.insert_at.as_mut().filter(|next| **next > at) {
+                *next -= 1;
+            }
+        }
+        there.by_key.retain(|_, other| *other != id);
+        Ok(())
+    }
+
+    /// Looks in the context and in those around it; of two with one key the last declared wins.
+    pub fn find(&self, context: ContextId, key: &str) -> Option<ResourceId> {
+        let mut context = self.contexts.get(context as usize)?;
+        loop {
+            if let Some(id) = context.by_key.get(key) {
+                return Some(*id);
+            }
+            context = self.contexts.get(context.parent? as usize)?;
+        }
+    }
+
+    /// The resources of a context, in order.
+    pub fn all(&self, context: ContextId) -> &[ResourceId] {
+        self.contexts.get(context as usize).map_or(&[], |context| &context.resources)
+    }
+
+    /// Says whether a guest action may go through with a change, and marks its resource as updated.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn converge_by(&mut self, id: ResourceId, what: Vec<String>) -> Result<bool, Failure> {
+        self.known_mut(id)?.mark(true);
+        let mut what = what.into_iter();
+        let first = what.next().unwrap_or_default();
+        let change = Change::new(what.fold(first, |all, line| all + "\n" + &line));
+        self.changed(id, change);
+        Ok(!self.why_run)
+    }
+
+    /// Records a change in the open action of a resource and shows it.
+    pub(crate) fn changed(&mut self, id: ResourceId, change: Change) {
+        let why_run = self.why_run;
+        let open = self.open_records.iter().rev().copied();
+        let record = open.into_iter().find(|at| self.records.get(*at).is_some_and(|record| record.resource == id));
+        self.notice_with(|parts| {
+            let resource = parts.resources.get(id as usize)?;
+            Some(Event::Changed { resource, change: &change, why_run, nesting: resource.nesting })
+        });
+        if let Some(record) = record.and_then(|at| self.records.get_mut(at)) {
+            record.changes.push(change);
+        }
+    }
+
+    /// Records a change that guest code made by itself, through the machine: it belongs to the innermost open action, or
+    /// to none while the policy compiles.
+    pub fn changed_by_guest(&mut self, what: String) {
+        let innermost = self.open_records.last().and_then(|at| self.records.get(*at)).map(|record| record.resource);
+        match innermost {
+            Some(id) => {
+                if let Ok(resource) = self.known_mut(id) {
+                    resource.mark(true);
+                }
+                self.changed(id, Change::new(what));
+            }
+            None => self.log(LogLevel::Info, &what),
+        }
+    }
+
+    pub(crate) fn begin(&mut self, parent: ContextId, owner: ResourceId, by_guest: bool) -> ContextId {
+        let kind = self.resources.get(owner as usize).map(|resource| resource.declaration.kind.as_str());
+        let unified = kind.and_then(|kind| self.types.get(kind)).is_some_and(|guest_type| guest_type.unified);
+        let outer = self.contexts.get(parent as usize);
+        // A context that the guest enters around an inner action nests its resources no deeper.
+        let nesting = outer.map_or(0, |outer| outer.nesting) + u32::from(!by_guest);
+        let owner = Some((owner, by_guest));
+        self.contexts.push(Context { parent: Some(parent), unified, owner, nesting, ..Context::default() });
+        ContextId::try_from(self.contexts.len() - 1).unwrap_or(ContextId::MAX)
+    }
+
+    /// Opens a context around an action that an action calls.
+    ///
+    /// # Errors
+    /// `parent` is not around an action of `owner`.
+    pub fn enter(&mut self, owner: ResourceId, parent: ContextId) -> Result<ContextId, Failure> {
+        self.known(owner)?;
+        match self.open(parent)?.owner {
+            Some((around, _)) if around == owner => Ok(self.begin(parent, owner, true)),
+            _ => {
+                let message = format!("context {parent} is not around an action of resource {owner}");
+                Err(Failure::raised("Wrun::NotInAction", message))
+            }
+        }
+    }
+
+    /// The resource that a context entered by the guest is around.
+    pub(crate) fn entered_for(&self, context: ContextId) -> Result<ResourceId, Failure> {
+        match self.open(context)?.owner {
+            Some((owner, true)) => Ok(owner),
+            _ => {
+                let message = format!("context {context} is not the guest's to leave");
+                Err(Failure::raised("Wrun::NotEntered", message))
+            }
+        }
+    }
+
+    /// The contexts inside `context` that are still open, innermost first.
+    pub(crate) fn open_inside(&self, context: ContextId) -> Vec<ContextId> {
+        let parent = |at: ContextId| self.contexts.get(at as usize).and_then(|context| context.parent).unwrap_or(ROOT);
+        let inside = |mut at: ContextId| {
+            while at > context {
+                at = parent(at);
+            }
+            at == context
+        };
+        let end = ContextId::try_from(self.contexts.len()).unwrap_or(ContextId::MAX);
+        let open = |at: &ContextId| self.contexts.get(*at as usize).is_some_and(|context| !context.ended);
+        (context + 1..end).rev().take_while(|at| *at > context).filter(open).filter(|at| inside(*at)).collect()
+    }
+
+    /// Keeps a context's resources for the report, drops what only a live context needs. What changed in it counts as a
+    /// change of its resource.
+    pub(crate) fn end(&mut self, id: ContextId) {
+        let Some(context) = self.contexts.get_mut(id as usize) else { return };
+        let (parent, unified, nesting) = (context.parent, context.unified, context.nesting);
+        let resources = std::mem::take(&mut context.resources);
+        let owner = context.owner;
+        *context = Context { parent, unified, nesting, ended: true, ..Context::default() };
+        let changed =
+            resources.iter().any(|child| self.resources.get(*child as usize).is_some_and(|child| child.updated));
+        if let (Some((owner, _)), true) = (owner, changed)
+            && let Some(owner) = self.resources.get_mut(owner as usize)
+        {
+            owner.mark(true);
+        }
+        // Nobody asks for these any more; what they were is in the records.
+        for child in resources {
+            if let Some(child) = self.resources.get_mut(child as usize) {
+                child.declaration.properties = Vec::new();
+                child.declaration.guards = Vec::new();
+                child.declaration.notifications = Vec::new();
+            }
+        }
+    }
+}
+
+/// What an event may show of the run while the observer is borrowed.
+pub(crate) struct Parts<'a> {
+    pub(crate) resources: &'a [Resource],
+    pub(crate) records: &'a [ActionRecord],
+}

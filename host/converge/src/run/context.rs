@@ -1,0 +1,65 @@
+//! A run context: where resources are declared, found and notified.
+
+use super::{Notification, Party, ResourceId, Timing};
+use std::collections::{HashMap, HashSet};
+
+/// A context; an index that is never reused within a run.
+pub type ContextId = u32;
+
+/// The context that recipes declare into.
+pub const ROOT: ContextId = 0;
+
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    pub(crate) parent: Option<ContextId>,
+    pub(crate) unified: bool,
+    /// The guest-made resource whose action this context is around, and whether the guest entered it on its own.
+    pub(crate) owner: Option<(ResourceId, bool)>,
+    pub(crate) nesting: u32,
+    pub(crate) resources: Vec<ResourceId>,
+    pub(crate) by_key: HashMap<String, ResourceId>,
+    /// Grouped by sender, groups in the order in which the sender was first seen.
+    pub(crate) groups: Vec<Vec<Notification>>,
+    pub(crate) group_of: HashMap<String, usize>,
+    pub(crate) delayed: Vec<(Party, String, String)>,
+    /// What is in `delayed`, so that queueing again costs nothing.
+    pub(crate) queued: HashSet<(Party, String)>,
+    pub(crate) updated: HashSet<String>,
+    /// While converging: where the next declared resource goes.
+    pub(crate) insert_at: Option<usize>,
+    pub(crate) ended: bool,
+}
+
+impl Context {
+    pub(crate) fn group(&mut self, sender: &str) -> &mut Vec<Notification> {
+        let at = match self.group_of.get(sender) {
+            Some(at) => *at,
+            None => {
+                let at = self.groups.len();
+                self.group_of.insert(sender.to_owned(), at);
+                at
+            }
+        };
+        if at >= self.groups.len() {
+            self.groups.resize_with(at + 1, Vec::new);
+        }
+        #[expect(clippy::indexing_slicing, reason = "made long enough on the line above")]
+        &mut self.groups[at]
+    }
+
+    /// The `at`-th notification that `sender` sends at that time; by number, since actions may add more meanwhile.
+    pub(crate) fn sent(&self, sender: &str, timing: Timing, at: usize) -> Option<Notification> {
+        let group = self.groups.get(*self.group_of.get(sender)?)?;
+        group.iter().filter(|note| note.timing == timing).nth(at).cloned()
+    }
+
+    /// Queues a delayed notification, once per receiver and action; the first place in the queue stays.
+    /// True: it was not queued yet.
+    pub(crate) fn queue(&mut self, target: Party, action: String, sender: String) -> bool {
+        let new = self.queued.insert((target.clone(), action.clone()));
+        if new {
+            self.delayed.push((target, action, sender));
+        }
+        new
+    }
+}

@@ -1,0 +1,203 @@
+//! A resource as the cookbook wrote it: `wit/resources.wit`, without its bindings.
+
+use super::ContextId;
+use crate::{Callback, CommandTest};
+use node::origin::Origin;
+use serde_json::Value;
+
+/// A declared resource; an index that is never reused within a run.
+pub type ResourceId = u32;
+
+/// A resource as the cookbook wrote it.
+#[derive(Debug, Clone, Default)]
+pub struct Declaration {
+    /// The context it is declared in.
+    pub context: ContextId,
+    /// Its type.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Who wrote it, and where.
+    pub origin: Origin,
+    /// What to do, in order; filled with the default action by [`Run::declare`](crate::Run::declare).
+    pub actions: Vec<String>,
+    /// Properties by name, each at most once.
+    pub properties: Vec<(String, Property)>,
+    /// In the order written.
+    pub guards: Vec<Guard>,
+    /// In the order written.
+    pub notifications: Vec<Wish>,
+    /// How often to try again.
+    pub retries: u32,
+    /// Seconds between attempts.
+    pub retry_delay: u32,
+    /// What becomes of a failure.
+    pub on_failure: FailureMode,
+    /// Its properties, content and diffs are shown nowhere.
+    pub sensitive: bool,
+    /// The file mode creation mask while it acts.
+    pub umask: Option<u32>,
+    /// Stands in no collection; only `run_action` runs it.
+    pub detached: bool,
+}
+
+impl Declaration {
+    /// A property as it was declared or amended last.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().rev().find(|(other, _)| other == name).map(|(_, property)| property)
+    }
+
+    /// `type[name]`.
+    pub fn key(&self) -> String {
+        format!("{}[{}]", self.kind, self.name)
+    }
+}
+
+/// The value of a property.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Property {
+    /// Known now.
+    Plain(Value),
+    /// Content that need not be text.
+    Bytes(Vec<u8>),
+    /// Asked for right before the action.
+    Lazy(Callback),
+    /// A block that must approve the staged content.
+    Verify(Callback),
+}
+
+/// What becomes of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FailureMode {
+    /// It is raised.
+    #[default]
+    Raise,
+    /// It is recorded and shown.
+    Ignore,
+    /// It is recorded.
+    IgnoreQuietly,
+}
+
+/// One `only_if` or `not_if`.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    /// True for `not_if`.
+    pub negated: bool,
+    /// What is tested.
+    pub test: Test,
+}
+
+/// How a guard finds its truth.
+#[derive(Debug, Clone)]
+pub enum Test {
+    /// Exit code 0.
+    Command(Box<CommandTest>),
+    /// Neither null nor false.
+    Block(Callback),
+}
+
+/// When a notification takes effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timing {
+    /// Before the sender changes, if a dry run says that it would.
+    Before,
+    /// Right after the sender changed.
+    Immediate,
+    /// Once, at the end of the receiver's context.
+    Delayed,
+}
+
+impl Timing {
+    /// Chef's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::Immediate => "immediate",
+            Self::Delayed => "delayed",
+        }
+    }
+}
+
+/// A notification as the cookbook wrote it.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// What the receiver is to do.
+    pub action: String,
+    /// The receiver of `notifies`, the sender of `subscribes`.
+    pub other: Party,
+    /// When.
+    pub timing: Timing,
+    /// The other resource is the sender.
+    pub subscribes: bool,
+}
+
+/// The other end of a notification.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Party {
+    /// `type[name]`, which may be declared later.
+    Key(String),
+    /// Declared already.
+    Resource(ResourceId),
+}
+
+/// A resource type that the guest implements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuestType {
+    /// Children converge where they are declared.
+    pub unified: bool,
+    /// Has a `load_current_value`.
+    pub inspects: bool,
+    /// Cannot be simulated: a dry run leaves its actions out.
+    pub bypassed_in_why_run: bool,
+}
+
+/// One change to a resource that is declared already.
+#[derive(Debug, Clone)]
+pub enum Amendment {
+    /// Replaces the actions.
+    Actions(Vec<String>),
+    /// Sets or replaces a property.
+    Property(String, Property),
+    /// Takes a property back.
+    Clear(String),
+    /// Adds a guard.
+    Guard(Guard),
+    /// Adds a notification.
+    Notification(Wish),
+    /// Queues an action for the end of the context.
+    Delayed(String),
+    /// Replaces tries and seconds between them.
+    Retries(u32, u32),
+    /// Replaces what becomes of a failure.
+    OnFailure(FailureMode),
+    /// Replaces whether it is sensitive.
+    Sensitive(bool),
+}
+
+/// A declared resource and what has become of it.
+#[derive(Debug)]
+pub struct Resource {
+    /// As it was declared and amended.
+    pub declaration: Declaration,
+    /// `type[name]`.
+    pub key: String,
+    /// Some action changed it.
+    pub updated: bool,
+    /// The last action changed it.
+    pub updated_by_last_action: bool,
+    /// All its actions have run where it stands.
+    pub executed: bool,
+    /// The state of a guest-made resource before its last action, for the report.
+    pub before: Option<Value>,
+    /// And after.
+    pub after: Option<Value>,
+    /// How deep it is nested in others: 0 for a recipe's.
+    pub nesting: u32,
+}
+
+impl Resource {
+    pub(crate) fn mark(&mut self, updated: bool) {
+        self.updated |= updated;
+        self.updated_by_last_action = updated;
+    }
+}

@@ -1,0 +1,96 @@
+//! Who tells whom, when and in which context.
+
+use super::{Party, ResourceId, Run, Timing, Wish};
+use crate::{Failure, Outcome};
+use node::origin::Origin;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Notification {
+    pub(crate) sender_key: String,
+    pub(crate) target: Party,
+    pub(crate) action: String,
+    pub(crate) timing: Timing,
+}
+
+impl Run {
+    /// Who tells whom, and in which context: the sender's where it is known, else the resource's own.
+    pub(super) fn interpret(&self, id: ResourceId, wish: Wish) -> Result<(super::ContextId, Notification), Failure> {
+        let own = self.known(id)?;
+        let other = match &wish.other {
+            Party::Resource(other) => Some(self.known(*other)?),
+            Party::Key(_) => None,
+        };
+        let (context, sender_key, target) = match (wish.subscribes, wish.other) {
+            (false, other) => (own.declaration.context, own.key.clone(), other),
+            (true, Party::Key(key)) => (own.declaration.context, key, Party::Resource(id)),
+            (true, Party::Resource(_)) => {
+                let sender = other.unwrap_or(own);
+                (sender.declaration.context, sender.key.clone(), Party::Resource(id))
+            }
+        };
+        let there = self.open(context)?;
+        if wish.timing == Timing::Before && there.unified && there.updated.contains(&sender_key) {
+            let message = format!(
+                "before subscription from {} resource cannot be setup to {sender_key} resource, which has already fired \
+                 while in unified mode",
+                own.key
+            );
+            return Err(Failure::raised("Chef::Exceptions::UnifiedModeBeforeSubscriptionEarlierResource", message));
+        }
+        Ok((context, Notification { sender_key, target, action: wish.action, timing: wish.timing }))
+    }
+
+    pub(super) fn register(&mut self, context: super::ContextId, note: Notification) {
+        let Some(there) = self.contexts.get_mut(context as usize) else { return };
+        if note.timing == Timing::Delayed && there.unified && there.updated.contains(&note.sender_key) {
+            self.queue(context, note.target.clone(), note.action.clone(), note.sender_key.clone());
+        }
+        if let Some(there) = self.contexts.get_mut(context as usize) {
+            there.group(&note.sender_key.clone()).push(note);
+        }
+    }
+
+    /// Turns the keys in a resource's notifications into resources. In a unified context those that nobody has declared
+    /// yet stay keys until `always`.
+    pub(crate) fn resolve(&mut self, id: ResourceId, always: bool) -> Outcome {
+        let Some(own) = self.resources.get(id as usize) else { return Ok(()) };
+        let context_id = own.declaration.context;
+        let Some(context) = self.contexts.get(context_id as usize) else { return Ok(()) };
+        let Some(group) = context.group_of.get(&own.key).copied() else { return Ok(()) };
+        let notes = context.groups.get(group).map_or(&[][..], Vec::as_slice);
+        let mut found = Vec::new();
+        for timing in [Timing::Before, Timing::Immediate, Timing::Delayed] {
+            for (at, note) in notes.iter().enumerate().filter(|(_, note)| note.timing == timing) {
+                let Party::Key(target) = &note.target else { continue };
+                match self.find(context_id, target) {
+                    Some(receiver) => found.push((at, receiver)),
+                    None if context.unified && !always && timing != Timing::Before => {}
+                    None => return Err(not_found(&own.key, &own.declaration.origin, target, &note.action)),
+                }
+            }
+        }
+        let notes = self.contexts.get_mut(context_id as usize).and_then(|context| context.groups.get_mut(group));
+        if let Some(notes) = notes {
+            for (at, receiver) in found {
+                notes.get_mut(at).into_iter().for_each(|note| note.target = Party::Resource(receiver));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Chef's sentence for a receiver that nobody declared.
+pub(crate) fn not_found(sender: &str, origin: &Origin, target: &str, action: &str) -> Failure {
+    let place = match (&origin.file, origin.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        _ => String::new(),
+    };
+    Failure::raised(
+        "Chef::Exceptions::ResourceNotFound",
+        format!(
+            "resource {sender} is configured to notify resource {target} with action {action}, but {target} cannot be \
+             found in the resource collection. {sender} is defined in {place}"
+        )
+        .trim_end(),
+    )
+}

@@ -1,0 +1,85 @@
+//! What happened, for reports: one record per action, in the order in which they began.
+
+use super::{Resource, ResourceId, Timing};
+use crate::{Change, Failure, Status};
+use node::origin::Origin;
+
+/// One action of one resource.
+#[derive(Debug, Clone)]
+pub struct ActionRecord {
+    /// Of which resource.
+    pub resource: ResourceId,
+    /// Its type.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Where it was declared.
+    pub origin: Origin,
+    /// Its content is shown nowhere.
+    pub sensitive: bool,
+    /// Which action.
+    pub action: String,
+    /// How it ended.
+    pub status: Status,
+    /// How deep the resource is nested in others: 0 for a recipe's.
+    pub nesting: u32,
+    /// What changed.
+    pub changes: Vec<Change>,
+    /// What a dry run takes for granted or cannot know.
+    pub uncertain: Vec<String>,
+    /// Why it ran, if not in its turn.
+    pub notified: Option<Notified>,
+    /// The trial run that `:before` makes.
+    pub forced_why_run: bool,
+    /// How often it was tried again.
+    pub retried: u32,
+    /// The guard that skipped it.
+    pub conditional: Option<String>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// The failure was forgiven.
+    pub ignored: bool,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Of a guest-made resource: what was there before, and after.
+    pub before: Option<serde_json::Value>,
+    /// See `before`.
+    pub after: Option<serde_json::Value>,
+}
+
+/// What made an action run out of its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notified {
+    /// When.
+    pub timing: Timing,
+    /// `type[name]` of the sender; not kept for delayed ones, which may have several.
+    pub by: Option<String>,
+}
+
+impl ActionRecord {
+    /// The record of an action that begins.
+    pub(crate) fn new(resource: &Resource, id: ResourceId, action: &str, status: Status) -> Self {
+        let declaration = &resource.declaration;
+        Self {
+            resource: id,
+            kind: declaration.kind.clone(),
+            name: declaration.name.clone(),
+            origin: declaration.origin.clone(),
+            sensitive: declaration.sensitive,
+            action: action.into(),
+            status,
+            nesting: resource.nesting,
+            changes: vec![],
+            uncertain: vec![],
+            notified: None,
+            forced_why_run: false,
+            retried: 0,
+            conditional: None,
+            failure: None,
+            ignored: false,
+            seconds: 0.0,
+            before: None,
+            after: None,
+        }
+    }
+}

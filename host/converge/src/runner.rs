@@ -1,0 +1,196 @@
+//! The converge algorithm of one policy. Every await on the guest may change the run in any way a guest is allowed to, so
+//! nothing borrowed from it is held across one.
+
+mod actions;
+mod contexts;
+mod conversation;
+mod guards;
+mod performing;
+
+use crate::{Event, Failure, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Providers, ROOT, ResourceId, Run};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The signal that asks the run to end, shared with whoever receives signals. Nothing is begun after it; what has begun
+/// is finished.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicI32>);
+
+impl Stop {
+    /// Asks the run to end. Async-signal-safe.
+    pub fn request(&self, signal: i32) {
+        self.0.store(signal, Ordering::Relaxed);
+    }
+
+    /// The signal, if the run is to end.
+    pub fn requested(&self) -> Option<i32> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+    }
+
+    /// The flag itself, for whoever sets it from a signal handler or waits in a child process.
+    pub fn flag(&self) -> Arc<AtomicI32> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// Runs one policy: its state, its guest, its providers, and what must outlive the run.
+pub struct Runner<'a, G, P> {
+    /// The policy's state.
+    pub run: &'a mut Run,
+    guest: &'a mut G,
+    providers: &'a mut P,
+    memory: &'a mut dyn Memory,
+    stop: Stop,
+    depth: u32,
+    /// Inside the trial run that `:before` makes in a real run: guards' commands are run as ever.
+    trial: u32,
+    /// An event is being handed to the guest: what its handler does makes no further events.
+    in_event: bool,
+}
+
+impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
+    /// A runner for a run that was just made.
+    pub fn new(
+        run: &'a mut Run,
+        guest: &'a mut G,
+        providers: &'a mut P,
+        memory: &'a mut dyn Memory,
+        stop: Stop,
+    ) -> Self {
+        Self { run, guest, providers, memory, stop, depth: 0, trial: 0, in_event: false }
+    }
+
+    /// Has the guest run one of its phases: load, compile, a handler.
+    ///
+    /// # Errors
+    /// What guest code raised, or the guest is lost.
+    pub async fn phase(&mut self, name: &str, input: Value) -> Outcome {
+        self.ask(crate::Request::Phase { name: name.into(), input }).await.map(drop)
+    }
+
+    /// Compiles a recipe (`cookbook::recipe`), once per run.
+    ///
+    /// # Errors
+    /// What guest code raised, or the guest is lost.
+    pub async fn compile(&mut self, recipe: &str) -> Outcome {
+        if !self.run.included.insert(recipe.to_owned()) {
+            return Ok(());
+        }
+        self.go_on()?;
+        self.run.notice(&Event::RecipeStarted { recipe });
+        self.phase("compile", json!({ "recipe": recipe })).await?;
+        self.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;
+        Ok(())
+    }
+
+    /// Converges the root context: what earlier runs left due, the resources in order, the delayed notifications.
+    ///
+    /// # Errors
+    /// The failure, or all of them if delayed notifications failed too.
+    pub async fn converge(&mut self) -> Outcome {
+        self.run.notice_with(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
+        self.tell("recipe_load_complete", json!({})).await;
+        self.take_over_what_is_left();
+        let outcome = self.converge_context(ROOT).await;
+        self.report_unprocessed(ROOT);
+        outcome
+    }
+
+    /// Asks the guest for the value of each lazy attribute and puts it in its place: nobody can ask it later.
+    ///
+    /// # Errors
+    /// What guest code raised, or the guest is lost.
+    pub async fn freeze_attributes(&mut self) -> Outcome {
+        for marker in self.run.node.guest_values() {
+            let callback = u32::try_from(marker.number).unwrap_or(u32::MAX);
+            let value = match self.evaluate(callback, None).await? {
+                crate::Got::Json(value) => value,
+                crate::Got::Bytes(_) => Value::Null,
+            };
+            let frozen = self.run.node.freeze(marker.level, &marker.path, value);
+            frozen.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Runs a handler; what it raises is shown and changes nothing.
+    pub async fn handler(&mut self, name: &str, input: Value) {
+        if !self.run.listens.contains(name) {
+            return;
+        }
+        if let Err(failure) = self.phase(name, input).await {
+            let policy = self.run.policy.clone();
+            self.run.notice(&Event::HandlerFailed { policy: &policy, handler: name, failure: &failure });
+        }
+    }
+
+    /// Hands an event to the guest, if it listens.
+    pub(crate) async fn tell(&mut self, name: &str, mut input: Value) {
+        if self.in_event || !self.run.listens.contains(name) {
+            return;
+        }
+        if let Some(object) = input.as_object_mut() {
+            object.insert("name".into(), name.into());
+        }
+        self.in_event = true;
+        if let Err(failure) = self.phase("event", input).await {
+            let policy = self.run.policy.clone();
+            self.run.notice(&Event::HandlerFailed { policy: &policy, handler: name, failure: &failure });
+        }
+        self.in_event = false;
+    }
+
+    fn take_over_what_is_left(&mut self) {
+        if self.run.why_run {
+            return;
+        }
+        for (receiver, action) in self.memory.left(&self.run.policy) {
+            match self.run.find(ROOT, &receiver) {
+                Some(id) => {
+                    let line = format!(
+                        "{receiver} {action} was due when the last run ended; it will run at the end of this one"
+                    );
+                    self.run.log(LogLevel::Info, &line);
+                    self.run.queue(ROOT, crate::Party::Resource(id), action, String::new());
+                }
+                None => {
+                    let line = format!(
+                        "{receiver} {action} was due when the last run ended, but {receiver} is declared no more"
+                    );
+                    self.run.log(LogLevel::Warn, &line);
+                    self.memory.done(&self.run.policy, &receiver, &action);
+                }
+            }
+        }
+        // They are in the journal already.
+        self.run.newly_due.clear();
+    }
+
+    /// Writes down what has become due since the last time.
+    pub(crate) fn remember(&mut self) {
+        for (receiver, action) in std::mem::take(&mut self.run.newly_due) {
+            self.memory.due(&self.run.policy, &receiver, &action);
+        }
+    }
+
+    fn go_on(&self) -> Outcome {
+        self.stop.requested().map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
+    }
+
+    fn deeper(&mut self, resource: ResourceId) -> Outcome {
+        if self.depth >= MAX_DEPTH {
+            let key = self.run.known(resource)?.key.clone();
+            return Err(Failure::raised(
+                "Wrun::NestedTooDeep",
+                format!("{key}: notifications and child resources nest more than {MAX_DEPTH} deep"),
+            ));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn lost(&self, why: String) -> Failure {
+        Lost { policy: self.run.policy.clone(), why, backtrace: vec![] }.into()
+    }
+}

@@ -1,0 +1,299 @@
+//! One action: its notifications around it, its guards, its attempts, its record.
+
+use super::Runner;
+use crate::{
+    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified, Outcome,
+    Party, Providers, ROOT, ResourceId, Status, Timing,
+};
+use serde_json::{Value, json};
+use std::pin::Pin;
+use std::time::Instant;
+
+/// How an attempt went, if it did not fail.
+pub(super) enum Went {
+    Skipped(String),
+    UpToDate,
+    Updated,
+    Bypassed,
+}
+
+impl<G: Guest, P: Providers> Runner<'_, G, P> {
+    /// One action with its notifications. Boxed: an action leads to others.
+    pub(super) fn run_action(
+        &mut self,
+        context: ContextId,
+        resource: ResourceId,
+        action: String,
+        notified: Option<Notified>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
+        Box::pin(async move {
+            self.deeper(resource)?;
+            let outcome = self.notify_around(context, resource, action, notified).await;
+            self.depth -= 1;
+            outcome
+        })
+    }
+
+    async fn notify_around(
+        &mut self,
+        context: ContextId,
+        resource: ResourceId,
+        action: String,
+        notified: Option<Notified>,
+    ) -> Outcome {
+        let key = self.run.known(resource)?.key.clone();
+        if self.run.open(context)?.sent(&key, Timing::Before, 0).is_some() {
+            self.notify_before(context, resource, &key, &action).await?;
+        }
+        self.act(resource, &action, notified).await?;
+        if !self.run.known(resource)?.updated_by_last_action {
+            return Ok(());
+        }
+        if let Some(here) = self.run.contexts.get_mut(context as usize) {
+            here.updated.insert(key.clone());
+        }
+        let mut at = 0;
+        while let Some(note) = self.run.open(context)?.sent(&key, Timing::Immediate, at) {
+            at += 1;
+            // A key that nobody has declared yet: a unified context runs it when it is declared.
+            if let Party::Resource(target) = note.target {
+                let notified = Notified { timing: Timing::Immediate, by: Some(key.clone()) };
+                self.run_action(context, target, note.action, Some(notified)).await?;
+            }
+        }
+        let mut at = 0;
+        while let Some(note) = self.run.open(context)?.sent(&key, Timing::Delayed, at) {
+            at += 1;
+            let receiver = match &note.target {
+                Party::Resource(target) => self.run.known(*target)?.declaration.context,
+                Party::Key(_) => context,
+            };
+            self.run.queue(receiver, note.target, note.action, key.clone());
+        }
+        self.remember();
+        Ok(())
+    }
+
+    /// A trial run; if it would change the resource, the `:before` notifications run first.
+    async fn notify_before(&mut self, context: ContextId, resource: ResourceId, key: &str, action: &str) -> Outcome {
+        let saved = std::mem::replace(&mut self.run.why_run, true);
+        self.trial += u32::from(!saved);
+        let outcome = self.act(resource, action, None).await;
+        self.trial -= u32::from(!saved);
+        self.run.why_run = saved;
+        outcome?;
+        if self.run.known(resource)?.updated_by_last_action {
+            let mut at = 0;
+            while let Some(note) = self.run.open(context)?.sent(key, Timing::Before, at) {
+                at += 1;
+                let target = self.target(context, key, &note.target, &note.action)?;
+                let notified = Notified { timing: Timing::Before, by: Some(key.to_owned()) };
+                self.run_action(context, target, note.action, Some(notified)).await?;
+            }
+            self.run.known_mut(resource)?.mark(false);
+        }
+        Ok(())
+    }
+
+    /// One action without notifications: guards, attempts, failures forgiven.
+    pub(super) async fn act(&mut self, resource: ResourceId, action: &str, notified: Option<Notified>) -> Outcome {
+        self.go_on()?;
+        self.run.resolve(resource, false)?;
+        let this = self.run.known_mut(resource)?;
+        this.mark(false);
+        let (context, key) = (this.declaration.context, this.key.clone());
+        if self.run.open(context).is_err() {
+            return Err(Failure::raised("Wrun::ContextEnded", format!("{key} belongs to a context that has ended")));
+        }
+        let record = self.begin_record(resource, action, notified).await?;
+        let began = Instant::now();
+        let ended = self.attempts(resource, action, record).await;
+        self.finish_record(resource, action, record, began, ended).await
+    }
+
+    async fn attempts(&mut self, resource: ResourceId, action: &str, record: usize) -> Result<Went, Failure> {
+        let mut left = self.run.known(resource)?.declaration.retries;
+        loop {
+            let failure = match self.attempt(resource, action).await {
+                Ok(went) => return Ok(went),
+                Err(failure) => failure,
+            };
+            let this = &self.run.known(resource)?.declaration;
+            let (forgiven, delay) = (this.on_failure != FailureMode::Raise, this.retry_delay);
+            if failure.is_final() || forgiven || left == 0 {
+                return Err(failure);
+            }
+            left -= 1;
+            if let Some(record) = self.run.records.get_mut(record) {
+                record.retried += 1;
+            }
+            self.run.notice_with(|parts| {
+                let resource = parts.resources.get(resource as usize)?;
+                let nesting = resource.nesting;
+                Some(Event::Retrying { resource, action, left, failure: &failure, nesting })
+            });
+            self.providers.pause(delay);
+            self.go_on()?;
+        }
+    }
+
+    async fn attempt(&mut self, resource: ResourceId, action: &str) -> Result<Went, Failure> {
+        self.run.actions += 1;
+        if self.run.actions > MAX_ACTIONS {
+            return Err(self.lost(format!("took more than {MAX_ACTIONS} actions")));
+        }
+        if action == "nothing" {
+            return Ok(Went::Skipped("not_if { action == :nothing }".into()));
+        }
+        let unknown = match self.guards(resource).await? {
+            super::guards::Verdict::Run => None,
+            super::guards::Verdict::Skip(conditional) => return Ok(Went::Skipped(conditional)),
+            super::guards::Verdict::Unknown(what) => Some(what),
+        };
+        if let Some(what) = unknown {
+            self.uncertain(resource, &what);
+        }
+        match self.run.guest_type(&self.run.known(resource)?.declaration.kind) {
+            Some(guest_type) => self.act_in_guest(resource, action, guest_type).await,
+            None => self.act_on_machine(resource, action).await,
+        }
+    }
+
+    async fn begin_record(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+        notified: Option<Notified>,
+    ) -> Result<usize, Failure> {
+        let resource = self.run.known(id)?;
+        let mut record = ActionRecord::new(resource, id, action, Status::Unprocessed);
+        record.notified = notified;
+        record.forced_why_run = self.trial > 0;
+        if self.run.records.len() >= MAX_RECORDS {
+            return Err(self.lost(format!("took more than {MAX_RECORDS} actions")));
+        }
+        let at = self.run.records.len();
+        self.run.records.push(record);
+        self.run.open_records.push(at);
+        self.run.notice_with(|parts| {
+            let resource = parts.resources.get(id as usize)?;
+            let notified = parts.records.get(at)?.notified.as_ref();
+            let notified = notified.map(|notified| (notified.by.as_deref().unwrap_or_default(), notified.timing));
+            Some(Event::ActionStarted { resource, action, nesting: resource.nesting, notified })
+        });
+        self.tell_of(id, "resource_action_start", action, Value::Null).await;
+        Ok(at)
+    }
+
+    async fn finish_record(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+        at: usize,
+        began: Instant,
+        ended: Result<Went, Failure>,
+    ) -> Outcome {
+        let mode = self.run.known(id)?.declaration.on_failure;
+        let (status, conditional, failure) = match ended {
+            Ok(Went::Skipped(conditional)) => (Status::Skipped, Some(conditional), None),
+            Ok(Went::UpToDate) => (Status::UpToDate, None, None),
+            Ok(Went::Updated) => (Status::Updated, None, None),
+            Ok(Went::Bypassed) => (Status::Bypassed, None, None),
+            Err(failure) => (Status::Failed, None, Some(failure)),
+        };
+        let ignored = mode != FailureMode::Raise && failure.as_ref().is_some_and(|failure| !failure.is_final());
+        self.run.open_records.retain(|open| *open != at);
+        if let Some(record) = self.run.records.get_mut(at) {
+            record.status = status;
+            record.conditional.clone_from(&conditional);
+            record.failure.clone_from(&failure);
+            record.ignored = ignored;
+            record.seconds = began.elapsed().as_secs_f64();
+        }
+        self.run.notice_with(|parts| {
+            let resource = parts.resources.get(id as usize)?;
+            Some(Event::ActionFinished {
+                resource,
+                action,
+                status,
+                conditional: conditional.as_deref(),
+                failure: failure.as_ref(),
+                ignored,
+                nesting: resource.nesting,
+            })
+        });
+        let name = format!("resource_{}", status.name().replace('-', "_"));
+        let raised =
+            failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
+        self.tell_of(id, &name, action, raised.unwrap_or_default()).await;
+        let Some(failure) = failure else { return Ok(()) };
+        let failure = self.in_resource(id, failure);
+        if !ignored {
+            return Err(failure);
+        }
+        if mode == FailureMode::Ignore {
+            self.run.log(LogLevel::Error, &format!("{failure}; ignore_failure is set, continuing"));
+        }
+        Ok(())
+    }
+
+    /// Hands an event about a resource to the guest, if it listens.
+    async fn tell_of(&mut self, id: ResourceId, name: &str, action: &str, error: Value) {
+        if self.in_event || !self.run.listens.contains(name) {
+            return;
+        }
+        let Ok(resource) = self.run.known(id) else { return };
+        let declaration = &resource.declaration;
+        let input = json!({
+            "resource": { "id": id, "type": declaration.kind, "name": declaration.name, "cookbook": declaration.origin.cookbook,
+                          "recipe": declaration.origin.recipe },
+            "action": action,
+            "error": error,
+        });
+        self.tell(name, input).await;
+    }
+
+    /// A failure as the resource's declarer hears of it: same class and exception object, with the place it passed.
+    fn in_resource(&self, id: ResourceId, failure: Failure) -> Failure {
+        let Ok(resource) = self.run.known(id) else { return failure };
+        match failure {
+            Failure::Raised(mut raised) => {
+                if raised.passed.len() <= crate::MAX_DEPTH as usize {
+                    raised.passed.push(format!("{} ({})", resource.key, defined_at(&resource.declaration.origin)));
+                }
+                Failure::Raised(raised)
+            }
+            Failure::Many(_) => {
+                let mut raised = failure.into_raised();
+                raised.passed.push(format!("{} ({})", resource.key, defined_at(&resource.declaration.origin)));
+                raised.into()
+            }
+            other => other,
+        }
+    }
+
+    /// Records and shows what a dry run cannot be sure of.
+    pub(super) fn uncertain(&mut self, id: ResourceId, what: &str) {
+        if let Some(record) = self.run.open_records.last().copied().and_then(|at| self.run.records.get_mut(at)) {
+            record.uncertain.push(what.to_owned());
+        }
+        self.run.notice_with(|parts| {
+            let resource = parts.resources.get(id as usize)?;
+            Some(Event::Assumed { resource, what, nesting: resource.nesting })
+        });
+    }
+
+    /// Whether something is queued in the root context; for tests and the journal.
+    pub fn pending(&self) -> usize {
+        self.run.contexts.get(ROOT as usize).map_or(0, |root| root.delayed.len())
+    }
+}
+
+/// Where a resource was written, in Chef's words.
+fn defined_at(origin: &node::origin::Origin) -> String {
+    match (&origin.cookbook, &origin.recipe, &origin.file, origin.line) {
+        (Some(cookbook), Some(recipe), _, Some(line)) => format!("{cookbook}::{recipe} line {line}"),
+        (_, _, Some(file), Some(line)) => format!("{file} line {line}"),
+        _ => "dynamically defined".into(),
+    }
+}

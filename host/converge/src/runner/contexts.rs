@@ -1,0 +1,156 @@
+//! Converging a context: its resources in order, then its delayed notifications, then forgetting it.
+
+use super::Runner;
+use crate::run::not_found;
+use crate::{
+    ActionRecord, ContextId, Failure, Guest, Notified, Outcome, Party, Place, Providers, ROOT, Request, ResourceId,
+    Status, Timing,
+};
+
+impl<G: Guest, P: Providers> Runner<'_, G, P> {
+    /// Converges a context and then its delayed notifications, these also after a failure.
+    pub(super) async fn converge_context(&mut self, context: ContextId) -> Outcome {
+        let main = self.converge_each(context).await;
+        let mut failures: Vec<_> = main.err().map(|failure| (Place::Converge, failure)).into_iter().collect();
+        let mut at = 0;
+        // A signal leaves what is due in the journal for the next run.
+        while !failures.iter().any(|(_, failure)| matches!(failure, Failure::Stopped(_)))
+            && let Some((target, action, sender)) = self.delayed(context, at)
+        {
+            at += 1;
+            let outcome = match self.target(context, &sender, &target, &action) {
+                Ok(target) => self.run_delayed(context, target, action).await,
+                Err(failure) => Err(failure),
+            };
+            failures.extend(outcome.err().map(|failure| (Place::DelayedNotification, failure)));
+        }
+        match failures.len() {
+            0 => Ok(()),
+            1 => failures.pop().map_or(Ok(()), |(_, failure)| Err(failure)),
+            _ => Err(Failure::Many(failures)),
+        }
+    }
+
+    fn delayed(&self, context: ContextId, at: usize) -> Option<(Party, String, String)> {
+        self.run.contexts.get(context as usize)?.delayed.get(at).cloned()
+    }
+
+    async fn run_delayed(&mut self, context: ContextId, target: ResourceId, action: String) -> Outcome {
+        let notified = Notified { timing: Timing::Delayed, by: None };
+        let receiver = self.run.known(target)?.key.clone();
+        let outcome = self.run_action(context, target, action.clone(), Some(notified)).await;
+        if context == ROOT && !self.run.why_run && !matches!(outcome, Err(Failure::Stopped(_))) {
+            self.memory.done(&self.run.policy, &receiver, &action);
+        }
+        outcome
+    }
+
+    async fn converge_each(&mut self, context: ContextId) -> Outcome {
+        let unified = self.run.contexts.get(context as usize).is_some_and(|context| context.unified);
+        for id in self.run.all(context).to_vec() {
+            self.run.resolve(id, false)?;
+        }
+        let mut at = 0;
+        while let Some(&resource) = self.run.all(context).get(at) {
+            at += 1;
+            if let Some(here) = self.run.contexts.get_mut(context as usize) {
+                here.insert_at = Some(at);
+            }
+            // In a unified context the guest settled all it declared; what it forgot is settled here.
+            if !(unified && self.run.known(resource)?.executed) {
+                self.run_all(context, resource).await?;
+            }
+            // Guest code may have taken resources out that stood before it (`delete_resource`).
+            if let Some(stands) =
+                self.run.all(context).get(..at).and_then(|before| before.iter().rposition(|id| *id == resource))
+            {
+                at = stands + 1;
+            } else {
+                at = at.saturating_sub(1);
+            }
+        }
+        if unified {
+            for id in self.run.all(context).to_vec() {
+                self.run.resolve(id, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs all actions of a resource, then, in a unified context, what earlier resources wanted of it at once.
+    pub(super) async fn run_all(&mut self, context: ContextId, resource: ResourceId) -> Outcome {
+        let outcome = self.run_all_actions(context, resource).await;
+        self.run.known_mut(resource)?.executed = true;
+        outcome
+    }
+
+    async fn run_all_actions(&mut self, context: ContextId, resource: ResourceId) -> Outcome {
+        for action in self.run.known(resource)?.declaration.actions.clone() {
+            self.run_action(context, resource, action, None).await?;
+        }
+        let here = self.run.open(context)?;
+        if !here.unified {
+            return Ok(());
+        }
+        let (party, key) = (Party::Resource(resource), Party::Key(self.run.known(resource)?.key.clone()));
+        let due: Vec<_> = (here.groups.iter().flatten())
+            .filter(|note| note.timing == Timing::Immediate && (note.target == party || note.target == key))
+            .cloned()
+            .collect();
+        for note in due {
+            if self.run.open(context)?.updated.contains(&note.sender_key) {
+                let target = self.target(context, &note.sender_key, &note.target, &note.action)?;
+                let notified = Notified { timing: Timing::Immediate, by: Some(note.sender_key) };
+                self.run_action(context, target, note.action, Some(notified)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a context and what the guest left open inside it.
+    pub(super) async fn end(&mut self, context: ContextId) -> Outcome {
+        let mut outcome = Ok(());
+        for context in self.run.open_inside(context).into_iter().chain([context]) {
+            self.report_unprocessed(context);
+            self.run.end(context);
+            let forgotten = self.ask(Request::Forget(context)).await.map(drop);
+            outcome = outcome.and(forgotten);
+        }
+        outcome
+    }
+
+    /// Records the resources of a context that were never reached.
+    pub(super) fn report_unprocessed(&mut self, context: ContextId) {
+        if self.run.all(context).iter().all(|id| self.run.known(*id).is_ok_and(|resource| resource.executed)) {
+            return;
+        }
+        let reached: std::collections::HashSet<_> = self.run.records.iter().map(|record| record.resource).collect();
+        for id in self.run.all(context).to_vec() {
+            let Ok(resource) = self.run.known(id) else { continue };
+            if resource.executed || reached.contains(&id) {
+                continue;
+            }
+            let declaration = &resource.declaration;
+            let action = declaration.actions.first().cloned().unwrap_or_default();
+            let record = ActionRecord::new(resource, id, &action, Status::Unprocessed);
+            self.run.records.push(record);
+        }
+    }
+
+    pub(super) fn target(
+        &self,
+        context: ContextId,
+        sender: &str,
+        target: &Party,
+        action: &str,
+    ) -> Result<ResourceId, Failure> {
+        match target {
+            Party::Resource(id) => Ok(*id),
+            Party::Key(key) => self.run.find(context, key).ok_or_else(|| {
+                let origin = self.run.find(context, sender).and_then(|id| self.run.known(id).ok());
+                let origin = origin.map(|sender| sender.declaration.origin.clone()).unwrap_or_default();
+                not_found(sender, &origin, key, action)
+            }),
+        }
+    }
+}

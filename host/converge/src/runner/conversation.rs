@@ -1,0 +1,79 @@
+//! Asking the guest: one request, and whatever errands come before its answer.
+
+use super::Runner;
+use crate::{Answer, Callback, Errand, Failure, Got, Guest, Outcome, Providers, Request, Said, Tell};
+use serde_json::Value;
+use std::pin::Pin;
+
+impl<G: Guest, P: Providers> Runner<'_, G, P> {
+    /// The whole conversation.
+    pub(super) async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
+        let mut tell = Tell::Request(request);
+        loop {
+            let said = self.guest.turn(self.run, tell).await?;
+            self.remember();
+            match said {
+                Said::Answer(Answer::Failed(raised)) => return Err(raised.into()),
+                Said::Answer(answer) => return Ok(answer),
+                Said::Errand(errand) => tell = Tell::Done(self.errand(errand).await),
+            }
+        }
+    }
+
+    pub(super) async fn evaluate(&mut self, callback: Callback, input: Option<Value>) -> Result<Got, Failure> {
+        match self.ask(Request::Evaluate { callback, input }).await? {
+            Answer::Value(value) => Ok(value),
+            // The sandbox lets no answer of the wrong kind through.
+            _ => Err(self.lost("gave no value".into())),
+        }
+    }
+
+    /// Boxed: an errand of an action leads to other actions.
+    fn errand(&mut self, errand: Errand) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
+        Box::pin(async move {
+            match errand {
+                Errand::Settle(resource) => {
+                    let this = self.run.known(resource)?;
+                    let context = this.declaration.context;
+                    let unified = self.run.open(context)?.unified;
+                    match this.executed || this.declaration.detached || !unified {
+                        true => Ok(()),
+                        false => self.run_all(context, resource).await,
+                    }
+                }
+                Errand::RunAction(resource, action) => {
+                    self.deeper(resource)?;
+                    let outcome = self.act(resource, &action, None).await;
+                    self.depth -= 1;
+                    outcome
+                }
+                Errand::IncludeRecipe(recipe) => {
+                    self.deeper_recipe(&recipe)?;
+                    let outcome = self.compile(&recipe).await;
+                    self.depth -= 1;
+                    outcome
+                }
+                Errand::Leave(context) => {
+                    self.deeper(self.run.entered_for(context)?)?;
+                    let outcome = self.converge_context(context).await;
+                    self.depth -= 1;
+                    let forgotten = self.end(context).await;
+                    outcome.and(forgotten)
+                }
+                Errand::Abandon(context) => {
+                    self.run.entered_for(context)?;
+                    self.end(context).await
+                }
+            }
+        })
+    }
+
+    fn deeper_recipe(&mut self, recipe: &str) -> Outcome {
+        if self.depth >= crate::MAX_DEPTH {
+            let message = format!("recipe {recipe}: recipes include each other more than {} deep", crate::MAX_DEPTH);
+            return Err(Failure::raised("Wrun::NestedTooDeep", message));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! Performing an action: in the guest for its own types, through a provider for built-in ones.
+
+use super::Runner;
+use super::actions::Went;
+use super::guards::is_true;
+use crate::{
+    Answer, Call, Callback, Certainty, Change, Failure, Got, Guest, GuestType, Outcome, Property, Providers, Request,
+    ResourceId, Wanted,
+};
+use serde_json::Value;
+
+impl<G: Guest, P: Providers> Runner<'_, G, P> {
+    pub(super) async fn act_in_guest(
+        &mut self,
+        resource: ResourceId,
+        action: &str,
+        guest_type: GuestType,
+    ) -> Result<Went, Failure> {
+        if self.run.why_run && guest_type.bypassed_in_why_run {
+            return Ok(Went::Bypassed);
+        }
+        let parent = self.run.known(resource)?.declaration.context;
+        let context = self.run.begin(parent, resource, false);
+        let call = Call { resource, action: action.into(), context, why_run: self.run.why_run };
+        let mut outcome = match self.ask(Request::Act(call)).await {
+            Ok(_) => self.converge_context(context).await,
+            Err(failure) => Err(failure),
+        };
+        if outcome.is_ok() && guest_type.inspects {
+            match self.ask(Request::Inspect(resource)).await {
+                Ok(Answer::Value(Got::Json(state))) => self.run.known_mut(resource)?.after = Some(state),
+                Ok(_) => {}
+                Err(failure) => outcome = Err(failure),
+            }
+            self.keep_states(resource)?;
+        }
+        let forgotten = self.end(context).await;
+        outcome.and(forgotten)?;
+        Ok(if self.run.known(resource)?.updated_by_last_action { Went::Updated } else { Went::UpToDate })
+    }
+
+    /// Puts what `load_current_value` found before and after into the action's record.
+    fn keep_states(&mut self, id: ResourceId) -> Outcome {
+        let resource = self.run.known_mut(id)?;
+        let (before, after) = (resource.before.take(), resource.after.take());
+        let open = self.run.open_records.iter().rev().copied();
+        let record = open.into_iter().find(|at| self.run.records.get(*at).is_some_and(|record| record.resource == id));
+        if let Some(record) = record.and_then(|at| self.run.records.get_mut(at)).filter(|record| !record.sensitive) {
+            (record.before, record.after) = (before, after);
+        }
+        Ok(())
+    }
+
+    pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<Went, Failure> {
+        let (properties, checks) = self.resolve_properties(id).await?;
+        let why_run = self.run.why_run;
+        let declaration = &self.run.known(id)?.declaration;
+        let wanted = Wanted { resource: id, declaration, action, properties, why_run };
+        let prepared = self.providers.prepare(&wanted)?;
+        let properties = wanted.properties;
+        for certainty in &prepared.certainty {
+            let (Certainty::Assumed(what) | Certainty::Unknown(what)) = certainty;
+            self.uncertain(id, what);
+        }
+        let Some(mut plan) = prepared.plan else { return Ok(Went::UpToDate) };
+        if why_run {
+            self.changed(id, prepared.changes);
+        } else {
+            self.verify(&mut plan, checks).await?;
+            let declaration = &self.run.known(id)?.declaration;
+            let wanted = Wanted { resource: id, declaration, action, properties, why_run };
+            let changes = self.providers.commit(&wanted, plan)?;
+            self.changed(id, changes);
+        }
+        self.run.known_mut(id)?.mark(true);
+        Ok(Went::Updated)
+    }
+
+    /// Lazy values are resolved and validated now, right before the action.
+    async fn resolve_properties(&mut self, id: ResourceId) -> Result<(Vec<(String, Got)>, Vec<Callback>), Failure> {
+        let mut properties = Vec::new();
+        let mut checks = Vec::new();
+        let mut at = 0;
+        let kind = self.run.known(id)?.declaration.kind.clone();
+        while let Some((name, property)) = self.run.known(id)?.declaration.properties.get(at).cloned() {
+            at += 1;
+            match property {
+                Property::Plain(value) => properties.push((name, Got::Json(value))),
+                Property::Bytes(bytes) => properties.push((name, Got::Bytes(bytes))),
+                Property::Lazy(callback) => match self.evaluate(callback, None).await? {
+                    Got::Json(value) => {
+                        let checked = self.run.check_property(&kind, &name, Property::Plain(value))?;
+                        if let Property::Plain(value) = checked {
+                            properties.push((name, Got::Json(value)));
+                        }
+                    }
+                    bytes @ Got::Bytes(_) => properties.push((name, bytes)),
+                },
+                Property::Verify(callback) => checks.push(callback),
+            }
+        }
+        Ok((properties, checks))
+    }
+
+    async fn verify(&mut self, plan: &mut P::Plan, checks: Vec<Callback>) -> Outcome {
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let staged = self.providers.stage(plan)?;
+        if staged == Value::Null {
+            return Ok(());
+        }
+        for callback in checks {
+            if !is_true(&self.evaluate(callback, Some(staged.clone())).await?) {
+                let path = staged.as_str().unwrap_or_default();
+                return Err(Failure::raised(
+                    "Chef::Exceptions::ValidationFailed",
+                    format!("Proposed content for {path} failed verification #<Proc>"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, id: ResourceId, changes: Vec<Change>) {
+        for change in changes {
+            self.run.changed(id, change);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Every case of the notification vectors, through the runner alone, with leaves on the host and in the guest.
+
+mod support;
+
+use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Status, Stop};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use support::{AnyType, Case, FakeGuest, FakeProviders, Journal, UNIFIED, finish};
+
+struct Quiet;
+
+impl converge::Observer for Quiet {
+    fn notice(&mut self, _: &converge::Event<'_>) {}
+}
+
+fn run(case: &Value, leaves_in_guest: bool) -> Result<(Run, Outcome, Journal), String> {
+    let setting = Case::new(&case["resources"], leaves_in_guest);
+    let mut run = Run::new("test", false, Default::default(), Arc::new(AnyType), Box::new(Quiet));
+    run.define("g".into(), UNIFIED).unwrap();
+    let mut guest = FakeGuest::new(&setting);
+    for spec in case["resources"].as_array().unwrap() {
+        guest.declare(&mut run, ROOT, spec).map_err(|failure| failure.to_string())?;
+    }
+    let mut providers = FakeProviders::new(&setting);
+    let mut journal = Journal::default();
+    let outcome = finish(Runner::new(&mut run, &mut guest, &mut providers, &mut journal, Stop::default()).converge());
+    Ok((run, outcome, journal))
+}
+
+/// What upstream says about the outcome, line by line.
+fn outcome_lines(outcome: &Outcome) -> Vec<String> {
+    let said = match outcome {
+        Ok(()) => vec!["success".into()],
+        Err(Failure::Many(all)) => {
+            let place = |place: &Place| match place {
+                Place::Converge => "Chef Infra Client run",
+                Place::DelayedNotification => "delayed notification",
+            };
+            let line = |(at, failure): &(Place, Failure)| {
+                format!("* {} occurred in {}: {failure}", failure.class(), place(at))
+            };
+            [vec!["multiple_failures".into(), "Multiple failures occurred:".into()], all.iter().map(line).collect()]
+                .concat()
+        }
+        Err(failure) => vec!["failure".into(), failure.class().into(), failure.to_string()],
+    };
+    said.into_iter().map(|line: String| line.replace("g[", "t[")).collect()
+}
+
+fn check(case: &Value, leaves_in_guest: bool) -> Result<(), String> {
+    let (run, outcome, journal) = run(case, leaves_in_guest)?;
+    let name = |key: &str| key[2..key.len() - 1].to_owned();
+    let entered = run.records.iter().filter(|record| !matches!(record.status, Status::Skipped | Status::Unprocessed));
+    let log: Vec<Value> = entered
+        .flat_map(|record| std::iter::repeat_n(record, 1 + record.retried as usize))
+        .map(|record| json!({"do": record.name, "action": record.action, "why_run": record.forced_why_run}))
+        .collect();
+    let expected = &case["expected"];
+    let root = || run.all(ROOT).iter().map(|id| &run.resources[*id as usize]);
+    let names =
+        |of: fn(&Resource) -> bool| Value::from(root().filter(|it| of(it)).map(|it| name(&it.key)).collect::<Vec<_>>());
+    let mut wanted = vec![expected["outcome"].as_str().unwrap().to_owned()];
+    wanted.extend(expected["error_class"].as_str().map(String::from));
+    wanted.extend(expected["error"].as_str().map(String::from));
+    wanted.extend(expected["error"].as_array().into_iter().flatten().map(|line| line.as_str().unwrap().to_owned()));
+    for (what, ours, theirs) in [
+        ("log", Value::from(log), &expected["log"]),
+        ("updated", names(|it| it.updated), &expected["updated"]),
+        ("executed", names(|it| it.executed), &expected["executed"]),
+        ("outcome", Value::from(outcome_lines(&outcome)), &Value::from(wanted)),
+    ] {
+        if ours != *theirs {
+            return Err(format!("{} {what}\n ours   {ours}\n theirs {theirs}", case["id"]));
+        }
+    }
+    if !journal.0.is_empty() {
+        return Err(format!("{} left {:?} in the journal", case["id"], journal.0));
+    }
+    Ok(())
+}
+
+#[test]
+fn notifications_fuzz() {
+    let folder = std::env::var("WRUN_VECTORS")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors").into());
+    let file = format!("{folder}/notifications_fuzz.json");
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let vectors: Value = serde_json::from_str(&text).unwrap();
+    let cases = vectors["cases"].as_array().unwrap();
+    let wrong: Vec<_> =
+        [false, true].iter().flat_map(|leaves| cases.iter().filter_map(|case| check(case, *leaves).err())).collect();
+    println!("notifications_fuzz.json: {} passed, {} failed", 2 * cases.len() - wrong.len(), wrong.len());
+    assert!(!cases.is_empty() && wrong.is_empty(), "{}", wrong[..wrong.len().min(5)].join("\n"));
+}

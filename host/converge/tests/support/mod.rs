@@ -1,0 +1,245 @@
+//! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
+
+use converge::{
+    Answer, Call, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, Guest, GuestType, Lost,
+    Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell, Test, Timing, Truth,
+    Types, Wanted, Wish,
+};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::task::{Context, Poll, Waker};
+
+/// A case: every resource's specification, and whether the guest or the host implements it.
+pub(crate) struct Case {
+    pub(crate) specs: HashMap<String, Value>,
+    pub(crate) kinds: HashMap<String, &'static str>,
+}
+
+impl Case {
+    pub(crate) fn new(resources: &Value, leaves_in_guest: bool) -> Self {
+        let (mut specs, mut kinds) = (HashMap::new(), HashMap::new());
+        let mut todo = resources.as_array().unwrap().clone();
+        while let Some(spec) = todo.pop() {
+            let name = spec["name"].as_str().unwrap().to_owned();
+            let in_guest = leaves_in_guest || spec.get("children").is_some();
+            kinds.insert(name.clone(), if in_guest { "g" } else { "t" });
+            todo.extend(spec["children"].as_array().cloned().unwrap_or_default());
+            specs.insert(name, spec);
+        }
+        Self { specs, kinds }
+    }
+}
+
+/// Counts invocations per resource; a child is a new resource each time its parent acts.
+#[derive(Default)]
+pub(crate) struct Invocations(HashMap<ResourceId, u64>);
+
+impl Invocations {
+    /// A dry run neither counts nor fails.
+    fn enter(&mut self, id: ResourceId, spec: &Value, why_run: bool) -> Result<bool, Raised> {
+        if why_run {
+            return Ok(spec["updates"] == true);
+        }
+        let name = spec["name"].as_str().unwrap();
+        let count = self.0.entry(id).or_default();
+        *count += 1;
+        if spec["fails"].as_array().is_some_and(|fails| fails.iter().any(|n| n.as_u64() == Some(*count - 1))) {
+            return Err(Raised::new("RuntimeError", format!("boom {name}")));
+        }
+        Ok(spec["updates"] == true)
+    }
+}
+
+/// What a guest written in one thread of control would have on its stack.
+struct Frame {
+    call: Call,
+    children: Vec<Value>,
+    next: usize,
+}
+
+pub(crate) struct FakeGuest<'a> {
+    case: &'a Case,
+    invocations: Invocations,
+    guards: Vec<bool>,
+    stack: Vec<Frame>,
+    /// Gone at this many turns.
+    pub(crate) dies_after: Option<usize>,
+}
+
+impl<'a> FakeGuest<'a> {
+    pub(crate) fn new(case: &'a Case) -> Self {
+        Self { case, invocations: Invocations::default(), guards: vec![], stack: vec![], dies_after: None }
+    }
+}
+
+impl Guest for FakeGuest<'_> {
+    async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
+        if let Some(left) = &mut self.dies_after {
+            if *left == 0 {
+                return Err(Lost { policy: run.policy.clone(), why: "trapped: test".into(), backtrace: vec![] });
+            }
+            *left -= 1;
+        }
+        Ok(match tell {
+            Tell::Request(Request::Evaluate { callback, .. }) => {
+                Said::Answer(Answer::Value(Got::Json(self.guards[callback as usize].into())))
+            }
+            Tell::Request(Request::Act(call)) => self.act(run, call),
+            Tell::Request(Request::Phase { .. } | Request::Inspect(_) | Request::Forget(_)) => {
+                Said::Answer(Answer::Finished)
+            }
+            Tell::Done(Ok(())) => self.go_on(run),
+            Tell::Done(Err(failure)) => {
+                self.stack.pop();
+                Said::Answer(Answer::Failed(failure.into_raised()))
+            }
+        })
+    }
+}
+
+impl FakeGuest<'_> {
+    fn act(&mut self, run: &mut Run, call: Call) -> Said {
+        let spec = &self.case.specs[&run.resources[call.resource as usize].declaration.name];
+        match self.invocations.enter(call.resource, spec, call.why_run) {
+            Err(raised) => return Said::Answer(Answer::Failed(raised)),
+            Ok(true) => drop(run.converge_by(call.resource, vec!["change".into()])),
+            Ok(false) => {}
+        }
+        let children = spec["children"].as_array().cloned().unwrap_or_default();
+        self.stack.push(Frame { call, children, next: 0 });
+        self.go_on(run)
+    }
+
+    /// Declares the next child of the innermost action, or ends the action.
+    fn go_on(&mut self, run: &mut Run) -> Said {
+        let frame = self.stack.last_mut().unwrap();
+        let Some(spec) = frame.children.get(frame.next).cloned() else {
+            self.stack.pop();
+            return Said::Answer(Answer::Finished);
+        };
+        frame.next += 1;
+        let context = frame.call.context;
+        match self.declare(run, context, &spec) {
+            Ok(id) => Said::Errand(Errand::Settle(id)),
+            Err(failure) => {
+                self.stack.pop();
+                Said::Answer(Answer::Failed(failure.into_raised()))
+            }
+        }
+    }
+
+    pub(crate) fn declare(&mut self, run: &mut Run, context: ContextId, spec: &Value) -> Result<ResourceId, Failure> {
+        let kind = |name: &str| self.case.kinds[name].to_owned();
+        let name = spec["name"].as_str().unwrap();
+        let mut notifications = Vec::new();
+        for (list, subscribes) in [("notifies", false), ("subscribes", true)] {
+            for wish in spec[list].as_array().unwrap() {
+                let [action, other, timing] = [0, 1, 2].map(|at| wish[at].as_str().unwrap());
+                let timing = match timing {
+                    "before" => Timing::Before,
+                    "delayed" => Timing::Delayed,
+                    _ => Timing::Immediate,
+                };
+                let other = Party::Key(format!("{}[{other}]", kind(other)));
+                notifications.push(Wish { action: action.into(), other, timing, subscribes });
+            }
+        }
+        let mut guards = Vec::new();
+        for (word, negated) in [("only_if", false), ("not_if", true)] {
+            if let Some(truth) = spec[word].as_bool() {
+                self.guards.push(truth);
+                guards.push(Guard { negated, test: Test::Block(self.guards.len() as u32 - 1) });
+            }
+        }
+        run.declare(Declaration {
+            context,
+            kind: kind(name),
+            name: name.into(),
+            actions: spec["action"].as_array().unwrap().iter().map(|action| action.as_str().unwrap().into()).collect(),
+            guards,
+            notifications,
+            retries: spec["retries"].as_u64().unwrap_or(0) as u32,
+            on_failure: if spec["ignore_failure"] == true {
+                converge::FailureMode::Ignore
+            } else {
+                converge::FailureMode::Raise
+            },
+            ..Declaration::default()
+        })
+    }
+}
+
+pub(crate) struct FakeProviders<'a> {
+    case: &'a Case,
+    invocations: Invocations,
+}
+
+impl<'a> FakeProviders<'a> {
+    pub(crate) fn new(case: &'a Case) -> Self {
+        Self { case, invocations: Invocations::default() }
+    }
+}
+
+impl Providers for FakeProviders<'_> {
+    type Plan = ();
+    fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<()>, Raised> {
+        let updates =
+            self.invocations.enter(wanted.resource, &self.case.specs[&wanted.declaration.name], wanted.why_run)?;
+        Ok(if updates { Prepared::changes((), vec![Change::new("change")]) } else { Prepared::up_to_date() })
+    }
+    fn stage(&mut self, _: &mut ()) -> Result<Value, Raised> {
+        Ok(Value::Null)
+    }
+    fn commit(&mut self, _: &Wanted<'_>, _: ()) -> Result<Vec<Change>, Raised> {
+        Ok(vec![Change::new("change")])
+    }
+    fn guard(&mut self, _: &CommandTest, _: bool) -> Result<Truth, Raised> {
+        Ok(Truth::True)
+    }
+    fn pause(&mut self, _: u32) {}
+}
+
+/// A type table that knows `t` and takes everything as it comes.
+pub(crate) struct AnyType;
+
+impl Types for AnyType {
+    fn default_action(&self, kind: &str) -> Option<&str> {
+        (kind == "t").then_some("run")
+    }
+    fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
+        if declaration.kind == "t" {
+            return Ok(());
+        }
+        Err(Failure::raised("NoMethodError", format!("there is no resource type {}", declaration.kind)))
+    }
+    fn check_property(&self, _: &str, _: &str, property: Property) -> Result<Property, Failure> {
+        Ok(property)
+    }
+}
+
+/// A journal in memory.
+#[derive(Default)]
+pub(crate) struct Journal(pub(crate) Vec<(String, String)>);
+
+impl Memory for Journal {
+    fn due(&mut self, _: &str, receiver: &str, action: &str) {
+        self.0.push((receiver.into(), action.into()));
+    }
+    fn done(&mut self, _: &str, receiver: &str, action: &str) {
+        self.0.retain(|(other, due)| other != receiver || due != action);
+    }
+    fn left(&mut self, _: &str) -> Vec<(String, String)> {
+        self.0.clone()
+    }
+}
+
+/// The type that guests of these tests implement.
+pub(crate) const UNIFIED: GuestType = GuestType { unified: true, inspects: false, bypassed_in_why_run: false };
+
+/// Polls a future that waits for nobody.
+pub(crate) fn finish<T>(future: impl Future<Output = T>) -> T {
+    match std::pin::pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("nothing here waits"),
+    }
+}
