@@ -39,6 +39,19 @@ impl Attributes {
         origin: &Origin,
     ) -> Result<Option<Value>, AttributeError> {
         check_guest_writable(level, path)?;
+        self.host_unlink_strict(level, path, origin)
+    }
+
+    /// Removes from any level what must be there: for the host.
+    ///
+    /// # Errors
+    /// Those of [`unlink_strict`](Self::unlink_strict) but for the level's.
+    pub fn host_unlink_strict<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
         if self.read_level(level, path).is_none() {
             return Err(AttributeError::NoSuchAttribute { path: path::join(path) });
         }

@@ -116,6 +116,20 @@ impl Attributes {
         self.write_anywhere(level, path, value, origin, OnTheWay::Replace)
     }
 
+    /// Writes into any level, refusing to replace what cannot be entered: for the host.
+    ///
+    /// # Errors
+    /// Those of [`write_strict`](Self::write_strict) but for the level's.
+    pub fn host_write_strict<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        value: Value,
+        origin: &Origin,
+    ) -> Result<(), AttributeError> {
+        self.write_anywhere(level, path, value, origin, OnTheWay::Refuse)
+    }
+
     fn write_anywhere<Step: AsRef<str>>(
         &mut self,
         level: Level,
