@@ -1,0 +1,26 @@
+//! What built-in resource types there are: actions, properties, types, defaults and docs.
+//!
+//! The single source of truth. The Ruby DSL and the Rust SDK's builders are made from it ([`rust_builders`]), the host checks what
+//! guests declare against it ([`validate`]), and `wrun resources` prints it ([`reference`]): so they cannot disagree. Pure: no I/O,
+//! no clock, and no work at start-up, because all tables are constants.
+
+pub mod common;
+pub mod property;
+pub mod reference;
+pub mod resource;
+mod rust_builders;
+pub mod suggest;
+pub mod types;
+pub mod validation;
+pub mod value;
+
+pub use resource::{Action, ImplementedBy, ResourceType};
+pub use rust_builders::rust_builders;
+pub use validation::{
+    Given, ValidationFailed, check_actions, check_required, find, require, validate, validate_one, with_defaults,
+};
+
+/// The types that something carries out, in alphabetical order.
+pub fn builtin() -> &'static [&'static ResourceType] {
+    &types::BUILTIN
+}

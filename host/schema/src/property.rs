@@ -1,0 +1,531 @@
+//! A property's specification, with the meaning of Chef's `property` options.
+//!
+//! Specifications of built-in types are constant tables: nothing is built at start-up. Everything is therefore `&'static`, and the
+//! constructors are `const fn`s that read like Chef's own declarations:
+//!
+//! ```
+//! use schema::property::{Literal, Property};
+//! const RECURSIVE: Property = Property::boolean("recursive", "Parents too.").default(Literal::Boolean(false));
+//! assert_eq!(RECURSIVE.shape(), schema::property::Shape::Boolean);
+//! ```
+//!
+//! Semantics: semantics of `Chef::Property` and `Chef::Mixin::ParamsValidate` in Chef 18. What `check.rs` does with a specification
+//! is tested against values that Chef itself accepted and rejected (`tests/vectors/property_validation_rows.json`).
+
+mod callbacks;
+mod check;
+mod coercion;
+mod methods;
+mod pattern;
+mod shape;
+
+pub use callbacks::{CIPHER_NAME, CRON_DAY, CRON_HOUR, CRON_MINUTE, CRON_MONTH, CRON_WEEKDAY, Callback, MODE_IN_RANGE};
+pub(crate) use check::base_name;
+pub use check::{Invalid, validate_default};
+pub use coercion::Coercion;
+pub use methods::responds_to;
+pub use pattern::Pattern;
+pub use shape::Shape;
+
+use crate::value::Value;
+
+/// A Ruby class that a value may be an instance of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// `String`.
+    Text,
+    /// `Symbol`.
+    Symbol,
+    /// `Integer`.
+    Integer,
+    /// `Float`.
+    Float,
+    /// `Numeric`: integers and floats.
+    Numeric,
+    /// `TrueClass`.
+    True,
+    /// `FalseClass`.
+    False,
+    /// `NilClass`.
+    Nil,
+    /// `Array`.
+    List,
+    /// `Hash`.
+    Map,
+    /// `Comparable`: strings, symbols, numbers.
+    Comparable,
+    /// `Enumerable`: arrays and hashes.
+    Enumerable,
+    /// `Object`: everything.
+    Object,
+    /// Any other class, by its name: no value that crosses to the host is an instance of it.
+    Foreign(&'static str),
+}
+
+/// A constant value in a specification.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// `nil`.
+    Nil,
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A string.
+    Text(&'static str),
+    /// A symbol.
+    Symbol(&'static str),
+    /// An array.
+    List(&'static [Self]),
+    /// A hash, in order.
+    Map(&'static [(Self, Self)]),
+}
+
+/// One alternative of `is` (also of the bare type): the value must match at least one, by Ruby's `===`.
+#[derive(Clone, Copy, Debug)]
+pub enum Matcher {
+    /// An instance of the class.
+    Class(Class),
+    /// Equal to the value.
+    Equal(Literal),
+    /// A string or symbol in which the pattern is found.
+    Pattern(&'static Pattern),
+    /// Valid for another specification.
+    Nested(&'static Property),
+    /// Accepted by a function (`proc`).
+    Test(Callback),
+}
+
+/// For which actions a property must have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Required {
+    /// For none.
+    Never,
+    /// For all.
+    Always,
+    /// For these.
+    For(&'static [&'static str]),
+}
+
+/// What a property is when nobody set it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// Nothing: `nil`, and unset.
+    Unset,
+    /// This value (`default:`); it is checked like a given one.
+    Fixed(Literal),
+    /// The resource's name (`name_property: true`).
+    Name,
+    /// The value of another property of the same resource.
+    SameAs(&'static str),
+    /// The last component of another property's path; `name` means the resource's name.
+    BaseNameOf(&'static str),
+    /// Something that only the provider can know, in words.
+    Described(&'static str),
+}
+
+/// What else than its own file, package or unit a property reaches for.
+///
+/// A policy that was granted the outer thing (a package, a file) has no right to what such a property makes root do for it: every
+/// marked property needs a grant of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deputy {
+    /// Nothing.
+    None,
+    /// A command, or the path of one, that will be run.
+    Command,
+    /// Code or configuration that another program will run or trust later with its own rights (cron, systemd, sudoers).
+    LaterCommand,
+    /// Arguments handed to a privileged program, among which some programs take commands.
+    Options,
+    /// Environment variables of a privileged program (`LD_PRELOAD`).
+    Environment,
+    /// Another path of the machine that is read.
+    ReadPath,
+    /// Another path of the machine that is written or linked to.
+    Path,
+    /// An address or host that is contacted.
+    Host,
+    /// A user or group that owns, runs or is joined.
+    Account,
+    /// Permission bits, among them setuid and setgid.
+    Mode,
+}
+
+impl Deputy {
+    /// The marker's word in references and JSON; `None` for [`Deputy::None`].
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Command => Some("command"),
+            Self::LaterCommand => Some("later-command"),
+            Self::Options => Some("options"),
+            Self::Environment => Some("environment"),
+            Self::ReadPath => Some("read-path"),
+            Self::Path => Some("path"),
+            Self::Host => Some("host"),
+            Self::Account => Some("account"),
+            Self::Mode => Some("mode"),
+        }
+    }
+}
+
+/// One property's specification.
+#[derive(Clone, Copy, Debug)]
+pub struct Property {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names under which it may be set.
+    pub aliases: &'static [&'static str],
+    /// What it is for: one or two sentences for the reference.
+    pub doc: &'static str,
+    /// `is` and the bare type; `None` accepts everything.
+    pub is: Option<&'static [Matcher]>,
+    /// `kind_of`: an instance of at least one.
+    pub kind_of: Option<&'static [Class]>,
+    /// `equal_to`: equal to at least one.
+    pub equal_to: Option<&'static [Literal]>,
+    /// `regex`: at least one is found in the value's text.
+    pub regex: Option<&'static [&'static Pattern]>,
+    /// `callbacks`: every one must accept the value.
+    pub callbacks: &'static [Callback],
+    /// `respond_to`: names of Ruby methods that the value must all have.
+    pub respond_to: &'static [&'static str],
+    /// `cannot_be`: names of Ruby predicates, without their question mark, that must all be false.
+    pub cannot_be: &'static [&'static str],
+    /// What makes the canonical form before the checks. `nil` is never coerced.
+    pub coerce: Option<Coercion>,
+    /// The value when nobody set one.
+    pub default: Default,
+    /// For which actions there must be a value.
+    pub required: Required,
+    /// Whether the value must never be shown.
+    pub sensitive: bool,
+    /// Whether it describes the machine's state (and so is compared and reported), rather than how to get there.
+    pub desired_state: bool,
+    /// Whether it tells which thing on the machine is meant.
+    pub identity: bool,
+    /// Whether several calls collect values instead of replacing them (`verify`).
+    pub collects: bool,
+    /// The Chef version that brought it, where documented.
+    pub introduced: Option<&'static str>,
+    /// Why not to use it any more.
+    pub deprecated: Option<&'static str>,
+    /// A message of its own for a failed check.
+    pub validation_message: Option<&'static str>,
+    /// What else it reaches for.
+    pub deputy: Deputy,
+}
+
+/// The Chef type `[true, false]`.
+pub const BOOLEAN: &[Matcher] = &[Matcher::Class(Class::True), Matcher::Class(Class::False)];
+/// The Chef type `String`.
+pub const TEXT: &[Matcher] = &[Matcher::Class(Class::Text)];
+/// The Chef type `Integer`.
+pub const INTEGER: &[Matcher] = &[Matcher::Class(Class::Integer)];
+/// The Chef type `Array`.
+pub const LIST: &[Matcher] = &[Matcher::Class(Class::List)];
+/// The Chef type `Hash`.
+pub const MAP: &[Matcher] = &[Matcher::Class(Class::Map)];
+/// The Chef type `[String, Integer]`.
+pub const TEXT_OR_INTEGER: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Class(Class::Integer)];
+/// The Chef type `[String, Array]`.
+pub const TEXT_OR_LIST: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Class(Class::List)];
+/// The Chef type `[Integer, false]`.
+pub const INTEGER_OR_FALSE: &[Matcher] = &[Matcher::Class(Class::Integer), Matcher::Class(Class::False)];
+/// The Chef type `[String, Symbol]`.
+pub const TEXT_OR_SYMBOL: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Class(Class::Symbol)];
+/// The Chef type `[String, nil]`.
+pub const TEXT_OR_NIL: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Equal(Literal::Nil)];
+/// The Chef type `[String, Integer, nil]`.
+pub const TEXT_INTEGER_OR_NIL: &[Matcher] =
+    &[Matcher::Class(Class::Text), Matcher::Class(Class::Integer), Matcher::Equal(Literal::Nil)];
+/// The Chef type `[String, nil, false]`.
+pub const TEXT_NIL_OR_FALSE: &[Matcher] =
+    &[Matcher::Class(Class::Text), Matcher::Equal(Literal::Nil), Matcher::Class(Class::False)];
+
+impl Property {
+    /// A property that accepts everything.
+    pub const fn new(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            doc,
+            is: None,
+            kind_of: None,
+            equal_to: None,
+            regex: None,
+            callbacks: &[],
+            respond_to: &[],
+            cannot_be: &[],
+            coerce: None,
+            default: Default::Unset,
+            required: Required::Never,
+            sensitive: false,
+            desired_state: true,
+            identity: false,
+            collects: false,
+            introduced: None,
+            deprecated: None,
+            validation_message: None,
+            deputy: Deputy::None,
+        }
+    }
+
+    /// A property that accepts one of these.
+    pub const fn of(name: &'static str, is: &'static [Matcher], doc: &'static str) -> Self {
+        let mut property = Self::new(name, doc);
+        property.is = Some(is);
+        property
+    }
+
+    /// A string.
+    pub const fn text(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, TEXT, doc)
+    }
+
+    /// True or false.
+    pub const fn boolean(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, BOOLEAN, doc)
+    }
+
+    /// A whole number.
+    pub const fn integer(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, INTEGER, doc)
+    }
+
+    /// An array.
+    pub const fn list(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, LIST, doc)
+    }
+
+    /// A hash.
+    pub const fn map(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, MAP, doc)
+    }
+
+    /// A symbol out of a few; a plain string will do.
+    pub const fn symbol(name: &'static str, choices: &'static [Literal], doc: &'static str) -> Self {
+        Self::of(name, &[Matcher::Class(Class::Symbol)], doc).coerce(Coercion::Symbol).equal_to(choices)
+    }
+
+    /// Permission bits: octal text or a number, kept as text of at least four octal digits.
+    pub const fn mode(name: &'static str, doc: &'static str) -> Self {
+        let mut property = Self::of(name, TEXT_OR_INTEGER, doc).coerce(Coercion::Mode).callbacks(&[MODE_IN_RANGE]);
+        property.deputy = Deputy::Mode;
+        property
+    }
+
+    /// Sets other names.
+    #[must_use]
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Sets `equal_to`.
+    #[must_use]
+    pub const fn equal_to(mut self, choices: &'static [Literal]) -> Self {
+        self.equal_to = Some(choices);
+        self
+    }
+
+    /// Sets `regex`.
+    #[must_use]
+    pub const fn regex(mut self, patterns: &'static [&'static Pattern]) -> Self {
+        self.regex = Some(patterns);
+        self
+    }
+
+    /// Sets `callbacks`.
+    #[must_use]
+    pub const fn callbacks(mut self, callbacks: &'static [Callback]) -> Self {
+        self.callbacks = callbacks;
+        self
+    }
+
+    /// Sets `coerce`.
+    #[must_use]
+    pub const fn coerce(mut self, coercion: Coercion) -> Self {
+        self.coerce = Some(coercion);
+        self
+    }
+
+    /// Sets a constant default.
+    #[must_use]
+    pub const fn default(self, literal: Literal) -> Self {
+        self.default_to(Default::Fixed(literal))
+    }
+
+    /// Sets any default.
+    #[must_use]
+    pub const fn default_to(mut self, default: Default) -> Self {
+        self.default = default;
+        self
+    }
+
+    /// Makes it default to the resource's name. As in Chef it is then no desired state.
+    #[must_use]
+    pub const fn name_property(mut self) -> Self {
+        self.default = Default::Name;
+        self.desired_state = false;
+        self
+    }
+
+    /// Marks it as what tells which thing is meant.
+    #[must_use]
+    pub const fn identity(mut self) -> Self {
+        self.identity = true;
+        self
+    }
+
+    /// Makes it required for all actions.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = Required::Always;
+        self
+    }
+
+    /// Makes it required for some actions.
+    #[must_use]
+    pub const fn required_for(mut self, actions: &'static [&'static str]) -> Self {
+        self.required = Required::For(actions);
+        self
+    }
+
+    /// Marks it as secret.
+    #[must_use]
+    pub const fn sensitive(mut self) -> Self {
+        self.sensitive = true;
+        self
+    }
+
+    /// Marks it as no part of the state that is compared.
+    #[must_use]
+    pub const fn no_state(mut self) -> Self {
+        self.desired_state = false;
+        self
+    }
+
+    /// Makes several calls collect.
+    #[must_use]
+    pub const fn collects(mut self) -> Self {
+        self.collects = true;
+        self
+    }
+
+    /// Notes the Chef version that brought it.
+    #[must_use]
+    pub const fn since(mut self, version: &'static str) -> Self {
+        self.introduced = Some(version);
+        self
+    }
+
+    /// Marks it as deprecated, with the reason.
+    #[must_use]
+    pub const fn deprecated(mut self, reason: &'static str) -> Self {
+        self.deprecated = Some(reason);
+        self
+    }
+
+    /// Sets the message of failed checks.
+    #[must_use]
+    pub const fn validation_message(mut self, message: &'static str) -> Self {
+        self.validation_message = Some(message);
+        self
+    }
+
+    /// Marks what else it reaches for.
+    #[must_use]
+    pub const fn deputy(mut self, deputy: Deputy) -> Self {
+        self.deputy = deputy;
+        self
+    }
+
+    /// Whether it takes its value from the resource's name.
+    pub const fn is_name_property(&self) -> bool {
+        matches!(self.default, Default::Name)
+    }
+
+    /// Whether it can be set under this name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
+    /// Whether there must be a value for the action.
+    pub fn is_required_for(&self, action: &str) -> bool {
+        match self.required {
+            Required::Never => false,
+            Required::Always => true,
+            Required::For(actions) => actions.contains(&action),
+        }
+    }
+}
+
+impl Class {
+    /// Its name in Ruby.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "String",
+            Self::Symbol => "Symbol",
+            Self::Integer => "Integer",
+            Self::Float => "Float",
+            Self::Numeric => "Numeric",
+            Self::True => "TrueClass",
+            Self::False => "FalseClass",
+            Self::Nil => "NilClass",
+            Self::List => "Array",
+            Self::Map => "Hash",
+            Self::Comparable => "Comparable",
+            Self::Enumerable => "Enumerable",
+            Self::Object => "Object",
+            Self::Foreign(name) => name,
+        }
+    }
+
+    /// The class of a value.
+    pub const fn of(value: &Value) -> Self {
+        match value {
+            Value::Nil => Self::Nil,
+            Value::Boolean(true) => Self::True,
+            Value::Boolean(false) => Self::False,
+            Value::Integer(_) => Self::Integer,
+            Value::Float(_) => Self::Float,
+            Value::Text(_) => Self::Text,
+            Value::Symbol(_) => Self::Symbol,
+            Value::List(_) => Self::List,
+            Value::Map(_) => Self::Map,
+        }
+    }
+
+    /// Ruby's `is_a?`.
+    pub fn includes(self, value: &Value) -> bool {
+        match (self, Self::of(value)) {
+            (Self::Object, _)
+            | (Self::Numeric, Self::Integer | Self::Float)
+            | (Self::Comparable, Self::Text | Self::Symbol | Self::Integer | Self::Float)
+            | (Self::Enumerable, Self::List | Self::Map) => true,
+            (wanted, actual) => wanted == actual,
+        }
+    }
+}
+
+impl Literal {
+    /// The value it stands for.
+    pub fn to_value(self) -> Value {
+        match self {
+            Self::Nil => Value::Nil,
+            Self::Boolean(boolean) => Value::Boolean(boolean),
+            Self::Integer(integer) => Value::Integer(integer),
+            Self::Float(float) => Value::Float(float),
+            Self::Text(text) => Value::Text(text.to_owned()),
+            Self::Symbol(name) => Value::Symbol(name.to_owned()),
+            Self::List(items) => Value::List(items.iter().map(|item| item.to_value()).collect()),
+            Self::Map(pairs) => {
+                Value::Map(pairs.iter().map(|(key, entry)| (key.to_value(), entry.to_value())).collect())
+            }
+        }
+    }
+}

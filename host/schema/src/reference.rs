@@ -1,0 +1,173 @@
+//! The reference of built-in resource types, as `wrun resources` prints it: text that is also Markdown, and JSON.
+
+use serde_json::{Value as Json, json};
+
+use crate::common::COMMON;
+use crate::property::{Class, Default, Literal, Matcher, Property, Required};
+use crate::resource::{ImplementedBy, NOTHING, ResourceType};
+use crate::types::BUILTIN;
+
+/// The version of the JSON form; it changes when a key changes its meaning or goes.
+pub const JSON_VERSION: u32 = 1;
+
+/// All types, one line each.
+pub fn list_text() -> String {
+    let width = BUILTIN.iter().map(|resource| resource.name.len()).max().unwrap_or_default();
+    BUILTIN.iter().map(|resource| format!("{:width$}  {}\n", resource.name, first_sentence(resource.doc))).collect()
+}
+
+/// One type's reference as Markdown.
+pub fn type_text(resource: &'static ResourceType) -> String {
+    let mut text = format!("# {}\n\n{}\n", resource.name, resource.doc);
+    if !resource.aliases.is_empty() {
+        text.push_str(&format!("\nAlso called: {}\n", resource.aliases.join(", ")));
+    }
+    if let Some(version) = resource.introduced {
+        text.push_str(&format!("\nIn Chef since {version}.\n"));
+    }
+    if resource.implemented_by == ImplementedBy::Guest {
+        text.push_str("\nThe cookbook itself carries it out.\n");
+    }
+    text.push_str("\n## Actions\n\n");
+    for action in resource.actions.iter().copied().chain([NOTHING]) {
+        let is_default = if action.name == resource.default_action { " (default)" } else { "" };
+        text.push_str(&format!("- `{}`{is_default}: {}\n", action.name, action.doc));
+    }
+    text.push_str("\n## Properties\n\n");
+    resource.own_properties().for_each(|property| write_property(&mut text, property));
+    text.push_str("\n## Properties of all types\n\n");
+    COMMON
+        .iter()
+        .filter(|common| resource.own_properties().all(|own| own.name != common.name))
+        .for_each(|property| write_property(&mut text, property));
+    text
+}
+
+/// All types as JSON: `{version, resources: [..], common: [..]}`; see [`type_json`].
+pub fn all_json() -> Json {
+    json!({
+        "version": JSON_VERSION,
+        "resources": BUILTIN.iter().map(|resource| type_json(resource)).collect::<Vec<_>>(),
+        "common": COMMON.iter().map(property_json).collect::<Vec<_>>(),
+    })
+}
+
+/// One type as JSON: name, aliases, doc, actions, default_action, implemented_by, introduced, identity, properties. The Ruby DSL is
+/// made from this.
+pub fn type_json(resource: &'static ResourceType) -> Json {
+    json!({
+        "name": resource.name,
+        "aliases": resource.aliases,
+        "doc": resource.doc,
+        "actions": resource.actions.iter().map(|action| json!({"name": action.name, "doc": action.doc})).collect::<Vec<_>>(),
+        "default_action": resource.default_action,
+        "implemented_by": match resource.implemented_by {
+            ImplementedBy::Host => "host",
+            ImplementedBy::Guest => "guest",
+        },
+        "introduced": resource.introduced,
+        "identity": resource.identity().iter().map(|property| property.name).collect::<Vec<_>>(),
+        "properties": resource.own_properties().map(property_json).collect::<Vec<_>>(),
+    })
+}
+
+/// One property as JSON. `types` are Ruby's class names and literals in Ruby's notation; `default` is `{kind, value?}`.
+pub fn property_json(property: &Property) -> Json {
+    let shown = |literals: &[Literal]| literals.iter().map(|literal| literal.to_value().inspect()).collect::<Vec<_>>();
+    json!({
+        "name": property.name,
+        "aliases": property.aliases,
+        "doc": property.doc,
+        "types": types(property),
+        "shape": property.shape().marker(),
+        "equal_to": property.equal_to.map(shown),
+        "regex": property.regex.map(|patterns| patterns.iter().map(|pattern| pattern.shown()).collect::<Vec<_>>()),
+        "default": default_json(property.default),
+        "required": match property.required {
+            Required::Never => json!(false),
+            Required::Always => json!(true),
+            Required::For(actions) => json!(actions),
+        },
+        "coercion": property.coerce.map(|coercion| coercion.doc()),
+        "sensitive": property.sensitive,
+        "desired_state": property.desired_state,
+        "identity": property.identity,
+        "collects": property.collects,
+        "deputy": property.deputy.word(),
+        "introduced": property.introduced,
+        "deprecated": property.deprecated,
+    })
+}
+
+fn default_json(default: Default) -> Json {
+    match default {
+        Default::Unset => Json::Null,
+        Default::Fixed(literal) => json!({"kind": "value", "value": literal.to_value().into_json()}),
+        Default::Name => json!({"kind": "name"}),
+        Default::SameAs(other) => json!({"kind": "same-as", "value": other}),
+        Default::BaseNameOf(other) => json!({"kind": "base-name-of", "value": other}),
+        Default::Described(words) => json!({"kind": "described", "value": words}),
+    }
+}
+
+/// The default in words; `None` where there is none.
+pub(crate) fn default_words(default: Default) -> Option<String> {
+    Some(match default {
+        Default::Unset => return None,
+        Default::Fixed(literal) => format!("`{}`", literal.to_value().inspect()),
+        Default::Name => "the resource's name".to_owned(),
+        Default::SameAs(other) => format!("the same as `{other}`"),
+        Default::BaseNameOf(other) => format!("the last component of `{other}`"),
+        Default::Described(words) => words.to_owned(),
+    })
+}
+
+/// The types a property accepts, in Ruby's words.
+fn types(property: &Property) -> Vec<String> {
+    let matchers = property.is.unwrap_or_default().iter().map(|matcher| match matcher {
+        Matcher::Class(Class::True) => "true".to_owned(),
+        Matcher::Class(Class::False) => "false".to_owned(),
+        Matcher::Class(class) => class.name().to_owned(),
+        Matcher::Equal(literal) => literal.to_value().inspect(),
+        Matcher::Pattern(pattern) => pattern.shown().to_owned(),
+        Matcher::Nested(property) => types(property).join(" or "),
+        Matcher::Test(callback) => callback.message.to_owned(),
+    });
+    matchers.chain(property.kind_of.unwrap_or_default().iter().map(|class| class.name().to_owned())).collect()
+}
+
+fn write_property(text: &mut String, property: &Property) {
+    let types = types(property);
+    let types = if types.is_empty() { "anything".to_owned() } else { types.join(", ") };
+    text.push_str(&format!("- `{}` ({types}): {}", property.name, property.doc));
+    let mut notes = Vec::new();
+    if let Some(choices) = property.equal_to {
+        let choices: Vec<String> = choices.iter().map(|choice| format!("`{}`", choice.to_value().inspect())).collect();
+        notes.push(format!("One of {}.", choices.join(", ")));
+    }
+    notes.extend(default_words(property.default).map(|words| format!("Default: {words}.")));
+    match property.required {
+        Required::Never => {}
+        Required::Always => notes.push("Required.".to_owned()),
+        Required::For(actions) => notes.push(format!("Required for `{}`.", actions.join("`, `"))),
+    }
+    notes.extend(property.coerce.map(|coercion| format!("Canonical form: {}.", coercion.doc())));
+    if property.sensitive {
+        notes.push("Never shown.".to_owned());
+    }
+    if !property.aliases.is_empty() {
+        notes.push(format!("Also called `{}`.", property.aliases.join("`, `")));
+    }
+    notes.extend(property.deputy.word().map(|word| format!("Needs a grant of its own ({word}).")));
+    notes.extend(property.introduced.map(|version| format!("In Chef since {version}.")));
+    notes.extend(property.deprecated.map(|reason| format!("Deprecated: {reason}.")));
+    for note in notes {
+        text.push(' ');
+        text.push_str(&note);
+    }
+    text.push('\n');
+}
+
+fn first_sentence(doc: &str) -> &str {
+    doc.split_inclusive(". ").next().unwrap_or(doc).trim_end()
+}

@@ -1,0 +1,90 @@
+//! What a resource type is: its name, actions and properties.
+
+use crate::property::Property;
+
+/// Who carries out a type's actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImplementedBy {
+    /// A provider of the host.
+    Host,
+    /// Code of the guest that declared it: the host only decides when it runs.
+    Guest,
+}
+
+/// One action of a type.
+#[derive(Clone, Copy, Debug)]
+pub struct Action {
+    /// Its name, without Ruby's colon.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+}
+
+/// One built-in resource type. `nothing` is an action of every type and not listed.
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceType {
+    /// Its name in recipes.
+    pub name: &'static str,
+    /// Other names under which recipes may declare it.
+    pub aliases: &'static [&'static str],
+    /// What it is for, in a sentence or two.
+    pub doc: &'static str,
+    /// Its actions, in the order of the reference.
+    pub actions: &'static [Action],
+    /// The action of a declaration that names none; may be `nothing`.
+    pub default_action: &'static str,
+    /// Its own properties, in groups that types share.
+    pub properties: &'static [&'static [Property]],
+    /// Who carries it out.
+    pub implemented_by: ImplementedBy,
+    /// The Chef version that brought it, where documented.
+    pub introduced: Option<&'static str>,
+}
+
+/// The action that every type has.
+pub const NOTHING: Action =
+    Action { name: "nothing", doc: "Does nothing until a notification asks for another action." };
+
+/// An action and its sentence.
+pub(crate) const fn action(name: &'static str, doc: &'static str) -> Action {
+    Action { name, doc }
+}
+
+impl ResourceType {
+    /// Its own properties. A property of a later group replaces one of the same name in an earlier group.
+    pub fn own_properties(&self) -> impl Iterator<Item = &'static Property> {
+        let groups = self.properties;
+        groups.iter().enumerate().flat_map(move |(position, group)| {
+            let later = groups.get(position + 1..).unwrap_or_default();
+            group.iter().filter(move |property| {
+                !later.iter().any(|group| group.iter().any(|other| other.name == property.name))
+            })
+        })
+    }
+
+    /// A property of its own or one that all types have.
+    pub fn property(&self, name: &str) -> Option<&'static Property> {
+        self.properties
+            .iter()
+            .rev()
+            .find_map(|group| group.iter().find(|property| property.is_called(name)))
+            .or_else(|| crate::common::COMMON.iter().find(|property| property.is_called(name)))
+    }
+
+    /// The property that takes its value from the resource's name.
+    pub fn name_property(&self) -> Option<&'static Property> {
+        self.own_properties().find(|property| property.is_name_property())
+    }
+
+    /// The properties that together tell which thing on the machine is meant: those marked so, else the name property, else none
+    /// (then the resource's name is).
+    pub fn identity(&self) -> Vec<&'static Property> {
+        let marked: Vec<_> = self.own_properties().filter(|property| property.identity).collect();
+        if marked.is_empty() { self.name_property().into_iter().collect() } else { marked }
+    }
+
+    /// One of its actions, `nothing` among them.
+    pub fn action(&self, name: &str) -> Option<Action> {
+        self.actions.iter().copied().chain([NOTHING]).find(|action| action.name == name)
+    }
+}

@@ -1,0 +1,189 @@
+//! Writes the Rust SDK's typed builders.
+//!
+//! # Contract with the SDK
+//! The text of [`rust_builders`] is the SDK's `src/resources/generated.rs`. What it names, the SDK provides in `crate::builder`:
+//!
+//! - `Builder` with `new(kind: &'static str, name: impl Into<String>)` (`#[track_caller]`: the caller is the declaration's origin),
+//!   `set(&mut self, property: &'static str, value: Property)` (the last call wins), `append` with the same arguments (for properties
+//!   that collect over several calls) and `action(&mut self, action: &'static str)` (the first call replaces the default action,
+//!   later ones add to it, in order);
+//! - `trait IntoProperty<Kind> { fn into_property(self) -> Property; }`, implemented for plain values and for `lazy(|| ..)`;
+//! - `kinds`: one empty marker type for each [`Shape`](crate::property::Shape) (see [`Shape::marker`](crate::property::Shape::marker));
+//! - `common_methods!(Type)`, which gives a builder what all resources have: guards, notifications, the common properties of
+//!   [`crate::common`], `declare` and so on.
+//!
+//! Each type becomes `pub struct Type(pub(crate) Builder)`, made by a function of the type's name. Property methods take
+//! `impl IntoProperty<kinds::Shape>`, action methods are called `action_` and the action's name. Closures of `guest_block` are no
+//! property and are added by the SDK beside the generated code.
+
+use std::collections::BTreeSet;
+
+use crate::common::COMMON;
+use crate::property::{Property, Required};
+use crate::reference::default_words;
+use crate::resource::{NOTHING, ResourceType};
+use crate::types::BUILTIN;
+
+/// Types that only a Ruby cookbook can use: their content is Ruby code or Ruby packages.
+const ONLY_IN_RUBY: &[&str] = &["chef_gem", "chef_handler", "gem_package", "ruby_block", "whyrun_safe_ruby_block"];
+
+/// Words of Rust that need `r#` to be a name.
+const KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
+    "extern", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut",
+    "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "try", "type", "typeof", "unsafe",
+    "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// The SDK's `src/resources/generated.rs`.
+pub fn rust_builders() -> String {
+    let resources: Vec<&'static ResourceType> =
+        BUILTIN.into_iter().filter(|resource| !ONLY_IN_RUBY.contains(&resource.name)).collect();
+    let markers: BTreeSet<&str> =
+        resources.iter().flat_map(|resource| methods(resource)).map(|property| property.shape().marker()).collect();
+    let mut text = String::from(
+        "//! Builders for the built-in resource types.\n//!\n//! @generated from the host's schema by `cargo xtask builders`; do not \
+         edit.\n\n",
+    );
+    let markers: Vec<&str> = markers.into_iter().collect();
+    text.push_str(&format!("use crate::builder::kinds::{{{}}};\n", markers.join(", ")));
+    text.push_str("use crate::builder::{Builder, IntoProperty, common_methods};\n");
+    resources.iter().for_each(|resource| write_type(&mut text, resource));
+    text
+}
+
+/// The properties that become methods: common ones come from `common_methods!`.
+fn methods(resource: &'static ResourceType) -> impl Iterator<Item = &'static Property> {
+    resource.own_properties().filter(|property| COMMON.iter().all(|common| common.name != property.name))
+}
+
+fn write_type(text: &mut String, resource: &'static ResourceType) {
+    let kind = resource.name;
+    let type_name = type_name(kind);
+    text.push('\n');
+    write_doc(text, "", resource.doc);
+    write_doc(text, "", "");
+    write_doc(text, "", &format!("Default action: `{}`.", resource.default_action));
+    text.push_str(&format!(
+        "#[must_use = \"a resource does nothing until it is declared\"]\n#[derive(Debug)]\npub struct {type_name}(pub(crate) \
+         Builder);\n\n"
+    ));
+    let name_doc = match resource.name_property() {
+        Some(property) => {
+            format!("Begins a `{kind}` resource. The name is also its `{}`, unless that is set.", property.name)
+        }
+        None => format!("Begins a `{kind}` resource."),
+    };
+    write_doc(text, "", &name_doc);
+    text.push_str(&format!(
+        "#[track_caller]\npub fn {}(name: impl Into<String>) -> {type_name} {{\n    {type_name}(Builder::new(\"{kind}\", \
+         name))\n}}\n\nimpl {type_name} {{\n",
+        identifier(kind)
+    ));
+    for property in methods(resource) {
+        write_property(text, property);
+    }
+    for action in resource.actions.iter().copied().chain([NOTHING]) {
+        write_doc(text, "    ", action.doc);
+        text.push_str(&format!(
+            "    pub fn action_{name}(mut self) -> Self {{\n        self.0.action(\"{name}\");\n        self\n    }}\n\n",
+            name = action.name
+        ));
+    }
+    text.truncate(text.trim_end().len());
+    text.push_str(&format!("\n}}\n\ncommon_methods!({type_name});\n"));
+}
+
+fn write_property(text: &mut String, property: &Property) {
+    write_doc(text, "    ", property.doc);
+    let mut notes = Vec::new();
+    if let Some(choices) = property.equal_to {
+        let choices: Vec<String> = choices.iter().map(|choice| format!("`{}`", choice.to_value().to_text())).collect();
+        notes.push(format!("One of {}.", choices.join(", ")));
+    }
+    notes.extend(default_words(property.default).map(|words| format!("Default: {words}.")));
+    match property.required {
+        Required::Never => {}
+        Required::Always => notes.push("Required.".to_owned()),
+        Required::For(actions) => notes.push(format!("Required for `{}`.", actions.join("`, `"))),
+    }
+    if property.sensitive {
+        notes.push("Never shown.".to_owned());
+    }
+    if !notes.is_empty() {
+        write_doc(text, "    ", "");
+        write_doc(text, "    ", &notes.join(" "));
+    }
+    if let Some(reason) = property.deprecated {
+        text.push_str(&format!("    #[deprecated = {reason:?}]\n"));
+    }
+    let name = property.name;
+    let method = if property.collects { "append" } else { "set" };
+    text.push_str(&format!(
+        "    pub fn {}(mut self, value: impl IntoProperty<{}>) -> Self {{\n        self.0.{method}(\"{name}\", \
+         value.into_property());\n        self\n    }}\n\n",
+        identifier(name),
+        property.shape().marker(),
+    ));
+}
+
+fn write_doc(text: &mut String, indent: &str, doc: &str) {
+    let space = if doc.is_empty() { "" } else { " " };
+    text.push_str(&format!("{indent}///{space}{doc}\n"));
+}
+
+/// `apt_package` becomes `AptPackage`.
+fn type_name(kind: &str) -> String {
+    kind.split('_')
+        .map(|word| {
+            let mut letters = word.chars();
+            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        })
+        .collect()
+}
+
+fn identifier(name: &str) -> String {
+    if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::property::Shape;
+
+    #[test]
+    fn names_become_rust_names() {
+        assert_eq!(type_name("apt_package"), "AptPackage");
+        assert_eq!(identifier("type"), "r#type");
+        assert_eq!(identifier("path"), "path");
+    }
+
+    #[test]
+    fn file_has_its_builder() {
+        let text = rust_builders();
+        for part in [
+            "pub struct File(pub(crate) Builder);",
+            "#[track_caller]\npub fn file(name: impl Into<String>) -> File {\n    File(Builder::new(\"file\", name))\n}",
+            "    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {\n        self.0.set(\"mode\", value.into_property());",
+            "    pub fn verify(mut self, value: impl IntoProperty<List>) -> Self {\n        self.0.append(\"verify\", value",
+            "    pub fn action_create_if_missing(mut self) -> Self {\n        self.0.action(\"create_if_missing\");",
+            "common_methods!(File);",
+        ] {
+            assert!(text.contains(part), "no {part}");
+        }
+        assert!(!text.contains("RubyBlock"));
+    }
+
+    #[test]
+    fn only_used_kinds_are_imported() {
+        let text = rust_builders();
+        let import = text.lines().find(|line| line.contains("builder::kinds")).unwrap();
+        for shape in [Shape::Text, Shape::Mode, Shape::Map] {
+            assert!(import.contains(shape.marker()));
+        }
+        let names = import.split(['{', '}']).nth(1).unwrap();
+        for name in names.split(", ") {
+            assert!(text.contains(&format!("IntoProperty<{name}>")), "{name} is not used");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `directory`.
+
+use super::securable::SECURABLE;
+use crate::property::{Literal, Property};
+use crate::resource::{Action, ImplementedBy, ResourceType, action};
+
+/// Manages a directory.
+pub static DIRECTORY: ResourceType = ResourceType {
+    name: "directory",
+    aliases: &[],
+    doc: "Manages a directory: whether it is there, and who may use it.",
+    actions: &DIRECTORY_ACTIONS,
+    default_action: "create",
+    properties: &[
+        &SECURABLE,
+        &[
+            Property::text("path", "The directory's path.").name_property().identity(),
+            Property::boolean(
+                "recursive",
+                "Whether `create` makes missing parents and `delete` removes what is inside. Owner, group and mode apply to \
+                 the last directory only.",
+            )
+            .default(Literal::Boolean(false)),
+        ],
+    ],
+    implemented_by: ImplementedBy::Host,
+    introduced: None,
+};
+
+static DIRECTORY_ACTIONS: [Action; 2] = [
+    action("create", "Creates the directory, or corrects its owner, group and mode."),
+    action("delete", "Removes the directory."),
+];

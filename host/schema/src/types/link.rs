@@ -1,0 +1,31 @@
+//! `link`.
+
+use super::securable::{group, owner};
+use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_SYMBOL};
+use crate::resource::{Action, ImplementedBy, ResourceType, action};
+
+/// Manages a link.
+pub static LINK: ResourceType = ResourceType {
+    name: "link",
+    aliases: &[],
+    doc: "Manages a symbolic or hard link.",
+    actions: &LINK_ACTIONS,
+    default_action: "create",
+    properties: &[&[
+        Property::text("target_file", "The path of the link itself.").name_property().identity(),
+        Property::text("to", "What the link points to.").deputy(Deputy::Path),
+        Property::of("link_type", TEXT_OR_SYMBOL, "A symbolic or a hard link.")
+            .coerce(Coercion::Symbol)
+            .equal_to(&[Literal::Symbol("symbolic"), Literal::Symbol("hard")])
+            .default(Literal::Symbol("symbolic")),
+        owner(),
+        group(),
+    ]],
+    implemented_by: ImplementedBy::Host,
+    introduced: None,
+};
+
+static LINK_ACTIONS: [Action; 2] = [
+    action("create", "Creates the link, or points it elsewhere."),
+    action("delete", "Removes the link, never what it points to."),
+];

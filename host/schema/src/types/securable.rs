@@ -1,0 +1,31 @@
+//! Owner, group and mode, which files, directories and links share.
+
+use crate::property::{Deputy, Pattern, Property, TEXT_OR_INTEGER};
+
+/// Chef's check of user and group names: no sign, tilde or comma in front, no colon, comma or control character inside.
+static ACCOUNT_NAME: Pattern =
+    Pattern::new(r"/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/", r"\A[^-+~:,\t\r\n\f\x00]+[^:,\t\r\n\f\x00]*\z");
+
+/// The pattern as a list, for `regex`.
+pub(crate) static ACCOUNT_NAMES: [&Pattern; 1] = [&ACCOUNT_NAME];
+
+/// The user that owns it.
+pub(crate) const fn owner() -> Property {
+    Property::of("owner", TEXT_OR_INTEGER, "The owner, as a user's name or number.")
+        .aliases(&["user"])
+        .regex(&ACCOUNT_NAMES)
+        .deputy(Deputy::Account)
+}
+
+/// The group that owns it.
+pub(crate) const fn group() -> Property {
+    Property::of("group", TEXT_OR_INTEGER, "The owning group, as a name or number.")
+        .regex(&ACCOUNT_NAMES)
+        .deputy(Deputy::Account)
+}
+
+/// The permission bits.
+pub(crate) const MODE: Property = Property::mode("mode", "The permission bits, as octal text or a number.");
+
+/// Owner, group and mode.
+pub(crate) static SECURABLE: [Property; 3] = [owner(), group(), MODE];

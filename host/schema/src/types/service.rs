@@ -1,0 +1,70 @@
+//! `service`.
+
+use crate::property::{Class, Coercion, Default, Deputy, Literal, Matcher, Property, TEXT_NIL_OR_FALSE, TEXT_OR_LIST};
+use crate::resource::{Action, ImplementedBy, ResourceType, action};
+
+/// Manages a service.
+pub static SERVICE: ResourceType = ResourceType {
+    name: "service",
+    aliases: &[],
+    doc: "Manages a service: whether it runs, and whether it starts with the system.",
+    actions: &SERVICE_ACTIONS,
+    default_action: "nothing",
+    properties: &[&SERVICE_PROPERTIES],
+    implemented_by: ImplementedBy::Host,
+    introduced: None,
+};
+
+static SERVICE_ACTIONS: [Action; 8] = [
+    action("enable", "Makes the service start with the system."),
+    action("disable", "Keeps the service from starting with the system."),
+    action("start", "Starts the service unless it runs."),
+    action("stop", "Stops the service if it runs."),
+    action("restart", "Stops the service and starts it again."),
+    action("reload", "Makes the service read its configuration again."),
+    action("mask", "Makes the service impossible to start (systemd)."),
+    action("unmask", "Undoes `mask` (systemd)."),
+];
+
+/// A property that names a command for one step; false takes the init system's own.
+const fn command(name: &'static str, doc: &'static str) -> Property {
+    Property::of(name, TEXT_NIL_OR_FALSE, doc).no_state().deputy(Deputy::Command)
+}
+
+static SERVICE_PROPERTIES: [Property; 14] = [
+    Property::text("service_name", "The service's name in the init system.").name_property().identity(),
+    Property::map("supports", "Which of `restart`, `reload` and `status` the service's init script understands.")
+        .coerce(Coercion::Flags)
+        .default(Literal::Map(&[
+            (Literal::Text("restart"), Literal::Nil),
+            (Literal::Text("reload"), Literal::Nil),
+            (Literal::Text("status"), Literal::Nil),
+        ])),
+    Property::text(
+        "pattern",
+        "What to look for in the process table where the init system cannot tell whether it runs.",
+    )
+    .default_to(Default::SameAs("service_name"))
+    .no_state(),
+    command("start_command", "The command that starts it."),
+    command("stop_command", "The command that stops it."),
+    command("status_command", "The command that tells by its exit status whether it runs."),
+    command("restart_command", "The command that restarts it."),
+    command("reload_command", "The command that makes it read its configuration again."),
+    Property::text("init_command", "The path of its init script.").no_state().deputy(Deputy::Command),
+    Property::of("options", TEXT_OR_LIST, "Further arguments for the init system's command.")
+        .coerce(Coercion::ShellWords)
+        .deputy(Deputy::Options),
+    Property::of(
+        "priority",
+        &[Matcher::Class(Class::Integer), Matcher::Class(Class::Text), Matcher::Class(Class::Map)],
+        "When it starts and stops in each run level (System V).",
+    ),
+    Property::list("run_levels", "The run levels in which it runs."),
+    Property::integer("timeout", "Seconds after which a command of the init system is ended.")
+        .default(Literal::Integer(900))
+        .no_state(),
+    Property::text("user", "The user whose own service manager is meant (systemd).")
+        .since("12.21")
+        .deputy(Deputy::Account),
+];

@@ -1,0 +1,316 @@
+//! Checks of what a guest declares: the type, the properties, the actions.
+//!
+//! Guests check too, in their own language and with better backtraces; but a guest may lie, so the host checks everything again.
+//! A value that is computed later (lazy) is checked when it is known, by [`validate_one`].
+
+use serde_json::Value as Json;
+
+use crate::property::{Default, Property};
+use crate::resource::{NOTHING, ResourceType};
+use crate::suggest::nearest;
+use crate::types::{BUILTIN, WITHOUT_PROVIDER};
+use crate::value::{Unacceptable, Value};
+
+/// How many properties one declaration may set: more than any type has.
+pub const MAXIMUM_PROPERTIES: usize = 256;
+
+/// How many actions one declaration may name. Chef sets no limit; nobody needs as many as this.
+pub const MAXIMUM_ACTIONS: usize = 64;
+
+/// How many bytes a resource's name may have. A command line can be a name, so there is room for a long one.
+pub const MAXIMUM_NAME_BYTES: usize = 1024 * 1024;
+
+/// A property's value in a declaration.
+#[derive(Clone, Copy, Debug)]
+pub enum Given<'a> {
+    /// Known.
+    Known(&'a Json),
+    /// To be computed by the guest when it is needed.
+    Lazy,
+}
+
+/// Why a declaration is refused. The message is for people; [`ValidationFailed::class_name`] is the exception that Chef raises.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ValidationFailed {
+    /// There is no such type.
+    #[error("unknown resource type `{kind}`")]
+    UnknownType {
+        /// The name that was used.
+        kind: String,
+        /// A name that may have been meant.
+        did_you_mean: Option<&'static str>,
+    },
+    /// The type is known and nothing carries it out yet.
+    #[error("resource type `{kind}` has no provider")]
+    NoProvider {
+        /// The type.
+        kind: &'static str,
+    },
+    /// The type has no such property.
+    #[error("unknown property `{property}` for resource type `{kind}`")]
+    UnknownProperty {
+        /// The type.
+        kind: &'static str,
+        /// The name that was used, shortened and escaped.
+        property: String,
+        /// A name that may have been meant.
+        did_you_mean: Option<&'static str>,
+    },
+    /// The type has no such action.
+    #[error("Option action must be equal to one of: {allowed}!  You passed {action}.")]
+    UnknownAction {
+        /// The type.
+        kind: &'static str,
+        /// The allowed ones, as Chef lists them.
+        allowed: String,
+        /// The name that was used, shortened and escaped, with a colon.
+        action: String,
+        /// A name that may have been meant.
+        did_you_mean: Option<&'static str>,
+    },
+    /// A check refused a value; the message is Chef's.
+    #[error("{message}")]
+    Invalid {
+        /// The property.
+        property: &'static str,
+        /// The message.
+        message: String,
+    },
+    /// A property that the action needs is not set.
+    #[error("{property} is a required property")]
+    Missing {
+        /// The property.
+        property: &'static str,
+    },
+    /// A value is beyond the limits.
+    #[error("{property} {reason}")]
+    Unacceptable {
+        /// The property.
+        property: &'static str,
+        /// The limit.
+        reason: Unacceptable,
+    },
+    /// A declaration has more of something than allowed.
+    #[error("a resource has more than {limit} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl ValidationFailed {
+    /// The exception that Chef raises, which cookbooks rescue by name.
+    pub const fn class_name(&self) -> &'static str {
+        match self {
+            Self::UnknownType { .. } | Self::UnknownProperty { .. } => "NoMethodError",
+            Self::NoProvider { .. } => "Chef::Exceptions::ProviderNotFound",
+            Self::UnknownAction { .. }
+            | Self::Invalid { .. }
+            | Self::Missing { .. }
+            | Self::Unacceptable { .. }
+            | Self::TooMany { .. } => "Chef::Exceptions::ValidationFailed",
+        }
+    }
+
+    /// A name that may have been meant. It stands beside the message and is not in it.
+    pub const fn did_you_mean(&self) -> Option<&'static str> {
+        match self {
+            Self::UnknownType { did_you_mean, .. }
+            | Self::UnknownProperty { did_you_mean, .. }
+            | Self::UnknownAction { did_you_mean, .. } => *did_you_mean,
+            _ => None,
+        }
+    }
+}
+
+/// The type of this name or alias, among those that something carries out.
+pub fn find(kind: &str) -> Option<&'static ResourceType> {
+    BUILTIN.into_iter().find(|resource| resource.name == kind || resource.aliases.contains(&kind))
+}
+
+/// The type of this name, or why there is none.
+///
+/// # Errors
+/// [`ValidationFailed::UnknownType`] or [`ValidationFailed::NoProvider`].
+pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
+    if let Some(found) = find(kind) {
+        return Ok(found);
+    }
+    match WITHOUT_PROVIDER.into_iter().find(|resource| resource.name == kind || resource.aliases.contains(&kind)) {
+        Some(described) => Err(ValidationFailed::NoProvider { kind: described.name }),
+        None => Err(ValidationFailed::UnknownType {
+            kind: Value::text(kind).shown(),
+            did_you_mean: nearest(kind, BUILTIN.into_iter().map(|resource| resource.name)),
+        }),
+    }
+}
+
+/// Checks a declaration and brings its properties to their canonical names and values, in the order given; a property that is set
+/// twice keeps its last value. Lazy properties are left out. A property that is set to `null` and does not mean `null` itself is
+/// reset, and left out too. No action means the default action. Defaults are not filled in: see [`with_defaults`].
+///
+/// # Errors
+/// The first thing that is wrong: type, actions, unknown property, value, required property.
+pub fn validate(
+    kind: &str,
+    name: &str,
+    properties: &[(&str, Given<'_>)],
+    actions: &[&str],
+) -> Result<Vec<(String, Json)>, ValidationFailed> {
+    let resource = require(kind)?;
+    check_limit("properties", properties.len(), MAXIMUM_PROPERTIES)?;
+    check_limit("bytes in its name", name.len(), MAXIMUM_NAME_BYTES)?;
+    check_actions(resource, actions)?;
+    let mut known: Vec<(String, Json)> = Vec::with_capacity(properties.len());
+    let mut set: Vec<&'static str> = Vec::with_capacity(properties.len());
+    for (called, given) in properties {
+        let property = find_property(resource, called)?;
+        known.retain(|(other, _)| other != property.name);
+        set.retain(|other| *other != property.name);
+        match given {
+            Given::Lazy => set.push(property.name),
+            Given::Known(json) => {
+                if let Some(value) = accept(property, name, json)? {
+                    set.push(property.name);
+                    known.push((property.name.to_owned(), value));
+                }
+            }
+        }
+    }
+    let default_action = [resource.default_action];
+    for action in if actions.is_empty() { default_action.as_slice() } else { actions } {
+        check_required(resource, action, |property| set.contains(&property))?;
+    }
+    Ok(known)
+}
+
+/// Checks one property's value, for instance of a lazy one when it is known, and brings it to its canonical form. `None`: the value
+/// resets the property.
+///
+/// # Errors
+/// Unknown type or property, or what is wrong with the value.
+pub fn validate_one(kind: &str, name: &str, property: &str, value: &Json) -> Result<Option<Json>, ValidationFailed> {
+    accept(find_property(require(kind)?, property)?, name, value)
+}
+
+/// Whether the type has these actions.
+///
+/// # Errors
+/// The first that it has not.
+pub fn check_actions(resource: &'static ResourceType, actions: &[&str]) -> Result<(), ValidationFailed> {
+    check_limit("actions", actions.len(), MAXIMUM_ACTIONS)?;
+    match actions.iter().find(|action| resource.action(action).is_none()) {
+        None => Ok(()),
+        Some(unknown) => {
+            let symbols: Vec<String> = allowed_actions(resource).map(|name| format!(":{name}")).collect();
+            Err(ValidationFailed::UnknownAction {
+                kind: resource.name,
+                allowed: symbols.join(", "),
+                action: Value::Symbol((*unknown).to_owned()).inspect(),
+                did_you_mean: nearest(unknown, allowed_actions(resource)),
+            })
+        }
+    }
+}
+
+/// Whether everything that an action needs is set; `is_set` is asked by canonical names. Chef asks when the action runs, also for an
+/// action that a notification brings. `nothing` needs nothing.
+///
+/// # Errors
+/// The first property that is missing.
+pub fn check_required(
+    resource: &'static ResourceType,
+    action: &str,
+    is_set: impl Fn(&str) -> bool,
+) -> Result<(), ValidationFailed> {
+    if action == NOTHING.name {
+        return Ok(());
+    }
+    let is_missing = |property: &&Property| {
+        property.is_required_for(action) && property.default == Default::Unset && !is_set(property.name)
+    };
+    match resource.own_properties().find(is_missing) {
+        Some(property) => Err(ValidationFailed::Missing { property: property.name }),
+        None => Ok(()),
+    }
+}
+
+/// Adds the defaults of the type's own properties that are not among the given ones: constants, the resource's name, another
+/// property's value. What only the provider can know stays out.
+///
+/// # Errors
+/// When a name is no valid value for the name property.
+pub fn with_defaults(
+    resource: &'static ResourceType,
+    name: &str,
+    mut properties: Vec<(String, Json)>,
+) -> Result<Vec<(String, Json)>, ValidationFailed> {
+    // Two passes, because a property may default to another one that has a default itself.
+    for is_dependent in [false, true] {
+        for property in resource.own_properties() {
+            if properties.iter().any(|(other, _)| other == property.name) {
+                continue;
+            }
+            let named =
+                |other: &str| properties.iter().find(|(given, _)| given == other).map(|(_, value)| value.clone());
+            let value = match property.default {
+                Default::SameAs(other) if is_dependent => named(other),
+                Default::BaseNameOf(other) if is_dependent && other != "name" => named(other).map(base_name_of),
+                Default::SameAs(_) | Default::Unset | Default::Described(_) => None,
+                Default::BaseNameOf(other) if other != "name" => None,
+                Default::Fixed(_) | Default::Name | Default::BaseNameOf(_) if !is_dependent => {
+                    let value =
+                        property.default_value(name).map_err(|invalid| invalid_value(property, invalid.message))?;
+                    (!value.is_nil()).then(|| value.into_json())
+                }
+                Default::Fixed(_) | Default::Name | Default::BaseNameOf(_) => None,
+            };
+            properties.extend(value.map(|value| (property.name.to_owned(), value)));
+        }
+    }
+    Ok(properties)
+}
+
+fn base_name_of(path: Json) -> Json {
+    match path {
+        Json::String(path) => Json::from(crate::property::base_name(&path)),
+        other => other,
+    }
+}
+
+fn allowed_actions(resource: &'static ResourceType) -> impl Iterator<Item = &'static str> {
+    std::iter::once(NOTHING.name).chain(resource.actions.iter().map(|action| action.name))
+}
+
+fn find_property(resource: &'static ResourceType, name: &str) -> Result<&'static Property, ValidationFailed> {
+    resource.property(name).ok_or_else(|| {
+        let common = crate::common::COMMON.iter();
+        let known = resource
+            .own_properties()
+            .chain(common)
+            .flat_map(|property| property.aliases.iter().copied().chain([property.name]));
+        ValidationFailed::UnknownProperty {
+            kind: resource.name,
+            property: Value::text(name).shown(),
+            did_you_mean: nearest(name, known),
+        }
+    })
+}
+
+fn accept(property: &'static Property, name: &str, json: &Json) -> Result<Option<Json>, ValidationFailed> {
+    let value =
+        Value::from_json(json).map_err(|reason| ValidationFailed::Unacceptable { property: property.name, reason })?;
+    let is_reset = value.is_nil() && !property.explicitly_accepts_nil();
+    let value = property.accept(value, name).map_err(|invalid| invalid_value(property, invalid.message))?;
+    Ok((!is_reset).then(|| value.into_json()))
+}
+
+const fn invalid_value(property: &'static Property, message: String) -> ValidationFailed {
+    ValidationFailed::Invalid { property: property.name, message }
+}
+
+const fn check_limit(what: &'static str, count: usize, limit: usize) -> Result<(), ValidationFailed> {
+    if count > limit { Err(ValidationFailed::TooMany { what, limit }) } else { Ok(()) }
+}
