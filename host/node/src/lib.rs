@@ -8,5 +8,13 @@
 //! Reading order: [`attributes`], then [`object`], which passes them from policy to policy.
 
 pub mod attributes;
+pub mod cookbook_order;
 pub mod deep_merge;
+pub mod file_specificity;
+//pub mod object;
 pub mod origin;
+pub mod platform;
+pub mod roles;
+pub mod run_list;
+pub mod saved_filter;
+pub mod version_constraint;

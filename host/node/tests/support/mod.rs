@@ -8,9 +8,7 @@ use serde_json::Value;
 
 /// Runs `check` on every case of `file` and fails if any of them did; prints `N passed, M failed`.
 pub(crate) fn run_vectors(file: &str, list: &str, check: impl Fn(&Value) -> Result<(), String>) {
-    let path = folder().join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let document: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let document = read(file);
     let cases = document[list].as_array().unwrap_or_else(|| panic!("{file} has no list {list:?}"));
     assert!(!cases.is_empty(), "{file} has no cases");
     let mut failures = Vec::new();
@@ -25,6 +23,13 @@ pub(crate) fn run_vectors(file: &str, list: &str, check: impl Fn(&Value) -> Resu
         println!("{failure}");
     }
     assert!(failures.is_empty(), "{file}: {} of {} cases failed", failures.len(), cases.len());
+}
+
+/// Reads a file of vectors.
+pub(crate) fn read(file: &str) -> Value {
+    let path = folder().join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Fails unless both are the same, keys in any order.

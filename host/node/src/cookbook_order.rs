@@ -1,0 +1,118 @@
+//! In which order cookbooks are loaded: each after those it depends on.
+//!
+//! Chef's order: the run list's cookbooks in turn, each preceded by its dependencies in the order of their names,
+//! depth first. A cookbook that is met again while its own dependencies are being added is skipped, which is how
+//! loops end.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use thiserror::Error;
+
+use crate::run_list::split_recipe;
+
+/// Per cookbook the names of those it depends on.
+pub type Dependencies = BTreeMap<String, BTreeSet<String>>;
+
+/// A cookbook that is needed and not there.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("cookbook {cookbook:?} is not available{}", needed_by.as_ref().map(|name| format!("; cookbook {name:?} depends on it")).unwrap_or_default())]
+pub struct MissingCookbook {
+    /// The cookbook's name.
+    pub cookbook: String,
+    /// The cookbook that depends on it; absent where the run list names it.
+    pub needed_by: Option<String>,
+}
+
+impl MissingCookbook {
+    /// The exception class that Chef raises for it.
+    pub fn chef_class(&self) -> &'static str {
+        "Chef::Exceptions::CookbookNotFound"
+    }
+}
+
+/// The cookbooks that recipes need, in loading order.
+///
+/// # Errors
+/// A cookbook without an entry in `dependencies`.
+pub fn cookbook_order<Recipe: AsRef<str>>(
+    recipes: impl IntoIterator<Item = Recipe>,
+    dependencies: &Dependencies,
+) -> Result<Vec<String>, MissingCookbook> {
+    let mut order = Vec::new();
+    let mut seen = HashSet::new();
+    for recipe in recipes {
+        add_with_dependencies(split_recipe(recipe.as_ref()).0, dependencies, &mut seen, &mut order)?;
+    }
+    Ok(order)
+}
+
+/// A cookbook whose dependencies are being added.
+struct Waiting<'names> {
+    cookbook: &'names str,
+    dependencies: std::collections::btree_set::Iter<'names, String>,
+}
+
+/// Keeps its own stack: a chain of dependencies may be longer than ours would carry.
+fn add_with_dependencies(
+    cookbook: &str,
+    dependencies: &Dependencies,
+    seen: &mut HashSet<String>,
+    order: &mut Vec<String>,
+) -> Result<(), MissingCookbook> {
+    let missing = |cookbook: &str, needed_by: Option<&str>| MissingCookbook {
+        cookbook: cookbook.to_owned(),
+        needed_by: needed_by.map(str::to_owned),
+    };
+    if !seen.insert(cookbook.to_owned()) {
+        return Ok(());
+    }
+    let first = dependencies.get(cookbook).ok_or_else(|| missing(cookbook, None))?;
+    let mut stack = vec![Waiting { cookbook, dependencies: first.iter() }];
+    while let Some(waiting) = stack.last_mut() {
+        match waiting.dependencies.next() {
+            Some(next) if seen.contains(next) => {}
+            Some(next) => {
+                let of_next = dependencies.get(next).ok_or_else(|| missing(next, Some(waiting.cookbook)))?;
+                seen.insert(next.clone());
+                stack.push(Waiting { cookbook: next, dependencies: of_next.iter() });
+            }
+            None => {
+                order.push(waiting.cookbook.to_owned());
+                stack.pop();
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dependencies(rows: &[(&str, &[&str])]) -> Dependencies {
+        rows.iter()
+            .map(|(name, needs)| ((*name).to_owned(), needs.iter().map(|need| (*need).to_owned()).collect()))
+            .collect()
+    }
+
+    #[test]
+    fn a_missing_cookbook_is_named_with_who_needs_it() {
+        let rows = dependencies(&[("a", &["b"])]);
+        assert_eq!(
+            cookbook_order(["a"], &rows).unwrap_err().to_string(),
+            "cookbook \"b\" is not available; cookbook \"a\" depends on it"
+        );
+        assert_eq!(cookbook_order(["x::y"], &rows).unwrap_err().to_string(), "cookbook \"x\" is not available");
+    }
+
+    #[test]
+    fn a_chain_of_any_length_is_walked() {
+        let mut rows = Dependencies::new();
+        for number in 0..100_000 {
+            rows.insert(format!("c{number}"), BTreeSet::from([format!("c{}", number + 1)]));
+        }
+        rows.insert("c100000".to_owned(), BTreeSet::new());
+        let order = cookbook_order(["c0"], &rows).unwrap();
+        assert_eq!((order.len(), order[0].as_str()), (100_001, "c100000"));
+    }
+}

@@ -1,0 +1,121 @@
+//! Roles: a run list and attributes under a name, and where a set of them is found.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::run_list::{RunList, RunListError};
+
+/// Name of the run list that a role uses in environments that it does not name.
+pub const DEFAULT_ENVIRONMENT: &str = "_default";
+
+/// A role as its JSON file gives it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Role {
+    /// The role's name.
+    pub name: String,
+    /// Its run list where no environment's own is given.
+    pub run_list: RunList,
+    /// Run lists of single environments.
+    pub env_run_lists: HashMap<String, RunList>,
+    /// Attributes for the `role_default` level.
+    pub default_attributes: Map<String, Value>,
+    /// Attributes for the `role_override` level.
+    pub override_attributes: Map<String, Value>,
+}
+
+/// Why a role's JSON is none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RoleError {
+    /// A key holds the wrong kind of value.
+    #[error("role {role}: {key} must be {expected}")]
+    WrongKind {
+        /// The role's name.
+        role: String,
+        /// The key, such as `default_attributes`.
+        key: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A run list in it is none.
+    #[error("role {role}: {key}: {source}")]
+    RunList {
+        /// The role's name.
+        role: String,
+        /// The key, such as `run_list`.
+        key: String,
+        /// What is wrong with it.
+        source: RunListError,
+    },
+}
+
+impl Role {
+    /// Reads a role's JSON: `name`, `run_list`, `env_run_lists`, `default_attributes`, `override_attributes`, each
+    /// optional. `name` is what the role is called where its JSON does not say.
+    ///
+    /// # Errors
+    /// A key of the wrong kind, or a run list that is none.
+    pub fn from_json(name: &str, json: &Value) -> Result<Self, RoleError> {
+        let wrong = |key: &str, expected| RoleError::WrongKind { role: name.to_owned(), key: key.to_owned(), expected };
+        let object = json.as_object().ok_or_else(|| wrong("the whole role", "an object"))?;
+        let list = |key: &str, value: &Value| {
+            RunList::from_json(value).map_err(|source| RoleError::RunList {
+                role: name.to_owned(),
+                key: key.to_owned(),
+                source,
+            })
+        };
+        let attributes = |key: &str| match object.get(key) {
+            None | Some(Value::Null) => Ok(Map::new()),
+            Some(Value::Object(attributes)) => Ok(attributes.clone()),
+            Some(_) => Err(wrong(key, "an object")),
+        };
+        let mut env_run_lists = HashMap::new();
+        match object.get("env_run_lists") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(lists)) => {
+                for (environment, value) in lists {
+                    env_run_lists.insert(environment.clone(), list("env_run_lists", value)?);
+                }
+            }
+            Some(_) => return Err(wrong("env_run_lists", "an object")),
+        }
+        Ok(Self {
+            name: object.get("name").and_then(Value::as_str).unwrap_or(name).to_owned(),
+            run_list: object.get("run_list").map_or_else(|| Ok(RunList::default()), |value| list("run_list", value))?,
+            env_run_lists,
+            default_attributes: attributes("default_attributes")?,
+            override_attributes: attributes("override_attributes")?,
+        })
+    }
+
+    /// The run list to use in an environment: its own, else the role's.
+    pub fn run_list_for(&self, environment: &str) -> &RunList {
+        let own = |name: &str| self.env_run_lists.get(name);
+        own(environment).or_else(|| own(DEFAULT_ENVIRONMENT)).unwrap_or(&self.run_list)
+    }
+}
+
+/// Where roles are found. The rooms that read files implement it.
+pub trait RoleSource {
+    /// The role of that name, if there is one.
+    fn role(&self, name: &str) -> Option<&Role>;
+}
+
+impl RoleSource for HashMap<String, Role> {
+    fn role(&self, name: &str) -> Option<&Role> {
+        self.get(name)
+    }
+}
+
+/// For policies, whose run lists have no roles.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoRoles;
+
+impl RoleSource for NoRoles {
+    fn role(&self, _name: &str) -> Option<&Role> {
+        None
+    }
+}

@@ -1,0 +1,176 @@
+//! Which run list a policy runs: an override, the one in the JSON attributes, a stored one, a named one, or the
+//! policy's own, in this order, and whether its cookbooks are in the policy at all.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use super::{RunList, RunListItemKind};
+
+/// Where the run list came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunListSource {
+    /// `--override-runlist`: for this run only; may be empty.
+    Override,
+    /// The `run_list` of the JSON attributes.
+    JsonAttributes,
+    /// Kept on the node by an earlier run.
+    Node,
+    /// `--named-run-list`.
+    Named,
+    /// The policy's own.
+    Policy,
+}
+
+/// What there is to choose from, for one policy.
+#[derive(Debug, Clone, Default)]
+pub struct RunListChoice<'list> {
+    /// Name of the policy, for messages.
+    pub policy: &'list str,
+    /// Revision of the policy, for messages.
+    pub revision: &'list str,
+    /// The override run list, if there is one; an empty one counts.
+    pub override_run_list: Option<&'list RunList>,
+    /// The `run_list` of the JSON attributes.
+    pub json_run_list: Option<&'list RunList>,
+    /// The run list kept on the node, where nodes keep theirs.
+    pub node_run_list: Option<&'list RunList>,
+    /// The name asked for.
+    pub named: Option<&'list str>,
+    /// The named run lists that the policy has.
+    pub named_run_lists: BTreeMap<String, RunList>,
+    /// The policy's own run list.
+    pub policy_run_list: RunList,
+}
+
+/// Why there is no run list to run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RunListChoiceError {
+    /// The named run list does not exist.
+    #[error("policy {policy:?} revision {revision:?} has no named run list {name:?} (it has: {})", available.join(", "))]
+    NoSuchNamedRunList {
+        /// The policy.
+        policy: String,
+        /// Its revision.
+        revision: String,
+        /// The name asked for.
+        name: String,
+        /// The names that there are.
+        available: Vec<String>,
+    },
+    /// An item's cookbook is not part of the policy.
+    #[error("run list item {item:?} names a cookbook that policy {policy:?} does not have")]
+    NotInPolicy {
+        /// The policy.
+        policy: String,
+        /// The item.
+        item: String,
+    },
+    /// Policies have no roles.
+    #[error("run list item {item:?} is a role; policy {policy:?} has recipes only")]
+    RoleInPolicy {
+        /// The policy.
+        policy: String,
+        /// The item.
+        item: String,
+    },
+}
+
+/// Chooses the run list and checks that the policy has its cookbooks.
+///
+/// # Errors
+/// A named run list that does not exist, a cookbook that the policy does not have, a role.
+pub fn choose_run_list(
+    choice: &RunListChoice<'_>,
+    has_cookbook: impl Fn(&str) -> bool,
+) -> Result<(RunList, RunListSource), RunListChoiceError> {
+    let (list, source) = if let Some(list) = choice.override_run_list {
+        (list, RunListSource::Override)
+    } else if let Some(list) = choice.json_run_list {
+        (list, RunListSource::JsonAttributes)
+    } else if let Some(list) = choice.node_run_list {
+        (list, RunListSource::Node)
+    } else if let Some(name) = choice.named {
+        let named = choice.named_run_lists.get(name).ok_or_else(|| RunListChoiceError::NoSuchNamedRunList {
+            policy: choice.policy.to_owned(),
+            revision: choice.revision.to_owned(),
+            name: name.to_owned(),
+            available: choice.named_run_lists.keys().cloned().collect(),
+        })?;
+        (named, RunListSource::Named)
+    } else {
+        (&choice.policy_run_list, RunListSource::Policy)
+    };
+    for item in list.items() {
+        let (policy, item_text) = (choice.policy.to_owned(), item.to_string());
+        if item.kind == RunListItemKind::Role {
+            return Err(RunListChoiceError::RoleInPolicy { policy, item: item_text });
+        }
+        if !has_cookbook(split_recipe(&item.name).0) {
+            return Err(RunListChoiceError::NotInPolicy { policy, item: item_text });
+        }
+    }
+    Ok((list.clone(), source))
+}
+
+/// Splits `cookbook::recipe`; without `::` the recipe is `default`.
+pub fn split_recipe(name: &str) -> (&str, &str) {
+    name.split_once("::").unwrap_or((name, "default"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(items: &[&str]) -> RunList {
+        RunList::parse(items).unwrap()
+    }
+
+    fn choice() -> RunListChoice<'static> {
+        RunListChoice {
+            policy: "core",
+            revision: "r1",
+            named_run_lists: BTreeMap::from([("rescue".to_owned(), list(&["recipe[rescue]"]))]),
+            policy_run_list: list(&["recipe[base]"]),
+            ..RunListChoice::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(choice: &RunListChoice<'_>, expect: Result<(&[&str], RunListSource), &str>) {
+        let found = choose_run_list(choice, |cookbook| cookbook != "stranger");
+        let expect = expect.map(|(items, source)| (list(items), source)).map_err(str::to_owned);
+        assert_eq!(found.map_err(|error| error.to_string()), expect);
+    }
+
+    #[test]
+    fn the_order_is_override_json_node_named_policy() {
+        let (override_list, json_list, node_list) = (list(&[]), list(&["recipe[json]"]), list(&["recipe[node]"]));
+        check(&choice(), Ok((&["recipe[base]"], RunListSource::Policy)));
+        let named = RunListChoice { named: Some("rescue"), ..choice() };
+        check(&named, Ok((&["recipe[rescue]"], RunListSource::Named)));
+        let node = RunListChoice { node_run_list: Some(&node_list), ..named };
+        check(&node, Ok((&["recipe[node]"], RunListSource::Node)));
+        let json = RunListChoice { json_run_list: Some(&json_list), ..node };
+        check(&json, Ok((&["recipe[json]"], RunListSource::JsonAttributes)));
+        let overridden = RunListChoice { override_run_list: Some(&override_list), ..json };
+        check(&overridden, Ok((&[], RunListSource::Override)));
+    }
+
+    #[test]
+    fn a_policy_runs_only_what_it_has() {
+        check(
+            &RunListChoice { named: Some("x"), ..choice() },
+            Err("policy \"core\" revision \"r1\" has no named run list \"x\" (it has: rescue)"),
+        );
+        check(
+            &RunListChoice { policy_run_list: list(&["recipe[stranger::x]"]), ..choice() },
+            Err("run list item \"recipe[stranger::x]\" names a cookbook that policy \"core\" does not have"),
+        );
+        check(
+            &RunListChoice { policy_run_list: list(&["role[web]"]), ..choice() },
+            Err("run list item \"role[web]\" is a role; policy \"core\" has recipes only"),
+        );
+    }
+}

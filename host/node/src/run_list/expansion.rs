@@ -1,0 +1,237 @@
+//! From a run list with roles to recipes.
+//!
+//! Depth first, each role once (which also cuts loops). A role's attributes are merged after those of the roles in
+//! its own run list, so an outer role wins over the roles that it includes and a later one over an earlier. A role
+//! that does not exist is noted and the rest is expanded; the caller decides that the run fails.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{RunList, RunListError, RunListItem, RunListItemKind};
+use crate::deep_merge;
+use crate::roles::RoleSource;
+use crate::version_constraint::{Version, VersionStyle};
+
+/// Who includes the items of the run list itself.
+pub const TOP_LEVEL: &str = "top level";
+
+/// Roles inside roles. Each role is expanded once, so this bounds chains only.
+const MAX_ROLE_DEPTH: usize = 200;
+
+/// A recipe to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpandedRecipe {
+    /// The name as the run list writes it, such as `nginx` or `nginx::source`.
+    pub name: String,
+    /// The version that a run-list item asked for.
+    pub version: Option<String>,
+}
+
+impl ExpandedRecipe {
+    /// `nginx` becomes `nginx::default`; a version is added as `@1.2.3`. Goes into `automatic.expanded_run_list`.
+    pub fn fully_qualified(&self) -> String {
+        let mut name = self.name.clone();
+        if !name.contains("::") {
+            name.push_str("::default");
+        }
+        if let Some(version) = &self.version {
+            name.push('@');
+            name.push_str(version);
+        }
+        name
+    }
+}
+
+/// One item of the run list, or of a role's, with what it brought in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TraceEntry {
+    /// A recipe; `is_skipped` where it was met before.
+    Recipe {
+        /// As the run list writes it.
+        name: String,
+        /// The version asked for here.
+        version: Option<String>,
+        /// Whether an earlier item brought it in.
+        is_skipped: bool,
+    },
+    /// A role; it has no children where it is missing or was met before.
+    Role {
+        /// The role's name.
+        name: String,
+        /// The items of its run list.
+        children: Vec<TraceEntry>,
+        /// Whether there is no such role.
+        is_missing: bool,
+        /// Whether an earlier item brought it in.
+        is_skipped: bool,
+    },
+}
+
+/// What a run list expands to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Expansion {
+    /// The environment it was expanded in.
+    pub environment: String,
+    /// Recipes in order, each once.
+    pub recipes: Vec<ExpandedRecipe>,
+    /// Roles in the order in which they were first met, missing ones included.
+    pub roles: Vec<String>,
+    /// Attributes of all roles for the `role_default` level.
+    pub default_attributes: Map<String, Value>,
+    /// Attributes of all roles for the `role_override` level.
+    pub override_attributes: Map<String, Value>,
+    /// Missing roles, each with who includes it: [`TOP_LEVEL`] or `role[NAME]`.
+    pub missing_roles: Vec<(String, String)>,
+    /// Every item in order, as a tree.
+    pub trace: Vec<TraceEntry>,
+}
+
+impl Expansion {
+    /// For `automatic.recipes`: default recipes under both their names.
+    pub fn recipes_with_duplicate_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for recipe in &self.recipes {
+            match recipe.name.strip_suffix("::default") {
+                Some(cookbook) => names.extend([cookbook.to_owned(), recipe.name.clone()]),
+                None if recipe.name.contains("::") => names.push(recipe.name.clone()),
+                None => names.extend([recipe.name.clone(), format!("{}::default", recipe.name)]),
+            }
+        }
+        names
+    }
+
+    /// For `automatic.expanded_run_list`.
+    pub fn fully_qualified_recipes(&self) -> Vec<String> {
+        self.recipes.iter().map(ExpandedRecipe::fully_qualified).collect()
+    }
+
+    /// The trace in the shape in which Chef sends it: `{id, run_list: [{type, name, ..}]}`.
+    pub fn trace_json(&self) -> Value {
+        json!({"id": self.environment, "run_list": self.trace.iter().map(TraceEntry::to_json).collect::<Vec<_>>()})
+    }
+}
+
+impl TraceEntry {
+    fn to_json(&self) -> Value {
+        let or_null = |flag: bool| if flag { Value::Bool(true) } else { Value::Null };
+        match self {
+            Self::Recipe { name, version, is_skipped } => {
+                json!({"type": "recipe", "name": name, "version": version, "skipped": is_skipped})
+            }
+            Self::Role { name, children, is_missing, is_skipped } => json!({
+                "type": "role",
+                "name": name,
+                "children": children.iter().map(Self::to_json).collect::<Vec<_>>(),
+                "missing": or_null(*is_missing),
+                "error": null,
+                "skipped": or_null(*is_skipped),
+            }),
+        }
+    }
+}
+
+/// Expands a run list in an environment.
+///
+/// # Errors
+/// The same recipe in two versions; roles nested too deeply. Missing roles are no error here: see
+/// [`Expansion::missing_roles`].
+pub fn expand(list: &RunList, environment: &str, roles: &dyn RoleSource) -> Result<Expansion, RunListError> {
+    let mut walk = Walk {
+        environment,
+        source: roles,
+        expansion: Expansion { environment: environment.to_owned(), ..Expansion::default() },
+        versions: HashMap::new(),
+        met_recipes: HashSet::new(),
+        met_roles: HashSet::new(),
+    };
+    let trace = walk.items(list.items(), TOP_LEVEL, 0)?;
+    let mut expansion = walk.expansion;
+    expansion.trace = trace;
+    for recipe in &mut expansion.recipes {
+        recipe.version = walk.versions.get(&recipe.name).cloned();
+    }
+    Ok(expansion)
+}
+
+struct Walk<'source> {
+    environment: &'source str,
+    source: &'source dyn RoleSource,
+    expansion: Expansion,
+    versions: HashMap<String, String>,
+    met_recipes: HashSet<String>,
+    met_roles: HashSet<String>,
+}
+
+impl Walk<'_> {
+    fn items(
+        &mut self,
+        items: &[RunListItem],
+        included_by: &str,
+        depth: usize,
+    ) -> Result<Vec<TraceEntry>, RunListError> {
+        items
+            .iter()
+            .map(|item| match item.kind {
+                RunListItemKind::Recipe => self.recipe(item),
+                RunListItemKind::Role => self.role(&item.name, included_by, depth),
+            })
+            .collect()
+    }
+
+    fn recipe(&mut self, item: &RunListItem) -> Result<TraceEntry, RunListError> {
+        if let Some(version) = &item.version {
+            match self.versions.get(&item.name) {
+                Some(first) if !is_same_version(first, version) => {
+                    return Err(RunListError::VersionConflict {
+                        recipe: item.name.clone(),
+                        first: first.clone(),
+                        second: version.clone(),
+                    });
+                }
+                _ => {
+                    self.versions.insert(item.name.clone(), version.clone());
+                }
+            }
+        }
+        let is_new = self.met_recipes.insert(item.name.clone());
+        if is_new {
+            self.expansion.recipes.push(ExpandedRecipe { name: item.name.clone(), version: None });
+        }
+        Ok(TraceEntry::Recipe { name: item.name.clone(), version: item.version.clone(), is_skipped: !is_new })
+    }
+
+    fn role(&mut self, name: &str, included_by: &str, depth: usize) -> Result<TraceEntry, RunListError> {
+        let entry = |children, is_missing, is_skipped| TraceEntry::Role {
+            name: name.to_owned(),
+            children,
+            is_missing,
+            is_skipped,
+        };
+        if !self.met_roles.insert(name.to_owned()) {
+            let is_missing = self.expansion.missing_roles.iter().any(|(missing, _)| missing == name);
+            return Ok(entry(Vec::new(), is_missing, true));
+        }
+        if depth >= MAX_ROLE_DEPTH {
+            return Err(RunListError::RolesTooDeep { role: name.to_owned(), limit: MAX_ROLE_DEPTH });
+        }
+        self.expansion.roles.push(name.to_owned());
+        let Some(role) = self.source.role(name).cloned() else {
+            self.expansion.missing_roles.push((name.to_owned(), included_by.to_owned()));
+            return Ok(entry(Vec::new(), true, false));
+        };
+        let children =
+            self.items(role.run_list_for(self.environment).items(), &format!("role[{name}]"), depth + 1)?;
+        let expansion = &mut self.expansion;
+        expansion.default_attributes =
+            deep_merge::merge(std::mem::take(&mut expansion.default_attributes), role.default_attributes);
+        expansion.override_attributes =
+            deep_merge::merge(std::mem::take(&mut expansion.override_attributes), role.override_attributes);
+        Ok(entry(children, false, false))
+    }
+}
+
+fn is_same_version(first: &str, second: &str) -> bool {
+    let version = |text| Version::parse(text, VersionStyle::Cookbook).ok();
+    version(first) == version(second)
+}

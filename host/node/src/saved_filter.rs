@@ -1,0 +1,212 @@
+//! Which attributes are saved with the node: lists of allowed and of blocked subtrees, per level.
+//!
+//! An item names a subtree: text is split at `/` (a leading one does not count), an array gives the keys as they are,
+//! for keys that have a `/` themselves. Allowed items are copied, then blocked items are taken out. An item that leads
+//! to nothing is passed over; one that leads through something without keys is an error, because a list of secrets
+//! that silently blocks nothing is worse than a failed save.
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+/// An item that leads through something that has no keys.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("saved attribute item {item:?} leads through {found} instead of an object")]
+pub struct FilterError {
+    /// The item's keys.
+    pub item: Vec<String>,
+    /// What stands there instead.
+    pub found: &'static str,
+    chef_class: &'static str,
+}
+
+impl FilterError {
+    /// The exception class that Ruby raises for it in Chef.
+    pub fn chef_class(&self) -> &'static str {
+        self.chef_class
+    }
+}
+
+/// A subtree by its keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterItem {
+    keys: Vec<String>,
+}
+
+/// An item that is neither text nor an array of texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a saved attribute item must be text or an array of texts")]
+pub struct NotAnItem;
+
+impl FilterItem {
+    /// From text with `/` between the keys.
+    pub fn from_text(text: &str) -> Self {
+        let mut keys: Vec<String> = text.split('/').map(str::to_owned).collect();
+        while keys.last().is_some_and(String::is_empty) {
+            keys.pop();
+        }
+        if keys.first().is_some_and(String::is_empty) {
+            keys.remove(0);
+        }
+        Self { keys }
+    }
+
+    /// From keys as they are.
+    pub fn from_keys(keys: Vec<String>) -> Self {
+        Self { keys }
+    }
+
+    /// From a list in a configuration: text or an array of texts.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn from_json(value: &Value) -> Result<Self, NotAnItem> {
+        match value {
+            Value::String(text) => Ok(Self::from_text(text)),
+            Value::Array(keys) => {
+                let keys: Option<Vec<String>> = keys.iter().map(|key| key.as_str().map(str::to_owned)).collect();
+                keys.map(Self::from_keys).ok_or(NotAnItem)
+            }
+            _ => Err(NotAnItem),
+        }
+    }
+}
+
+/// The lists of one level; `None` leaves everything as it is, an empty list of allowed items saves nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LevelFilter {
+    /// Save only these.
+    pub allowed: Option<Vec<FilterItem>>,
+    /// Save all but these.
+    pub blocked: Option<Vec<FilterItem>>,
+}
+
+/// The lists of all four saved levels.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SavedFilters {
+    /// `allowed_automatic_attributes`, `blocked_automatic_attributes`.
+    pub automatic: LevelFilter,
+    /// `allowed_default_attributes`, `blocked_default_attributes`.
+    pub default: LevelFilter,
+    /// `allowed_normal_attributes`, `blocked_normal_attributes`.
+    pub normal: LevelFilter,
+    /// `allowed_override_attributes`, `blocked_override_attributes`.
+    pub r#override: LevelFilter,
+}
+
+impl LevelFilter {
+    /// Applies both lists.
+    ///
+    /// # Errors
+    /// An item that leads through something without keys.
+    pub fn apply(&self, data: &Map<String, Value>) -> Result<Map<String, Value>, FilterError> {
+        let mut kept = match &self.allowed {
+            Some(items) => allow(data, items)?,
+            None => data.clone(),
+        };
+        if let Some(items) = &self.blocked {
+            block(&mut kept, items)?;
+        }
+        Ok(kept)
+    }
+}
+
+/// Copies the subtrees that the items name.
+///
+/// # Errors
+/// An item that leads through something without keys.
+pub fn allow(data: &Map<String, Value>, items: &[FilterItem]) -> Result<Map<String, Value>, FilterError> {
+    let mut kept = Map::new();
+    for item in items {
+        copy_allowed(data, &mut kept, item)?;
+    }
+    Ok(kept)
+}
+
+/// Takes out the subtrees that the items name.
+///
+/// # Errors
+/// An item that leads through something without keys.
+pub fn block(data: &mut Map<String, Value>, items: &[FilterItem]) -> Result<(), FilterError> {
+    for item in items {
+        let Some((last, parents)) = item.keys.split_last() else { continue };
+        if let Some(parent) = find_blocked(data, item, parents)? {
+            parent.shift_remove(last);
+        }
+    }
+    Ok(())
+}
+
+/// Copies one subtree. The objects on the way are made as far as they exist, also where the last key does not, as in
+/// Chef.
+fn copy_allowed(
+    data: &Map<String, Value>,
+    kept: &mut Map<String, Value>,
+    item: &FilterItem,
+) -> Result<(), FilterError> {
+    let Some((last, parents)) = item.keys.split_last() else { return Ok(()) };
+    let (mut from, mut to) = (data, kept);
+    for key in parents {
+        let next = match from.get(key) {
+            Some(Value::Object(next)) => next,
+            Some(other) => return Err(not_an_object(item, other)),
+            None => return Ok(()),
+        };
+        let made = to.entry(key.as_str()).or_insert_with(|| Value::Object(Map::new()));
+        let Value::Object(made) = made else { return Err(not_an_object(item, made)) };
+        (from, to) = (next, made);
+    }
+    if let Some(value) = from.get(last) {
+        to.insert(last.clone(), value.clone());
+    }
+    Ok(())
+}
+
+/// The object that holds the item's last key. Chef asks each value on the way for a key without looking whether it
+/// has any, which passes over null, false and text, and fails in two ways on the rest.
+fn find_blocked<'data>(
+    data: &'data mut Map<String, Value>,
+    item: &FilterItem,
+    parents: &[String],
+) -> Result<Option<&'data mut Map<String, Value>>, FilterError> {
+    let mut here = data;
+    for (depth, key) in parents.iter().enumerate() {
+        match here.get_mut(key) {
+            Some(Value::Object(next)) => here = next,
+            None | Some(Value::Null | Value::Bool(false)) => return Ok(None),
+            Some(other) => {
+                let rest = parents.get(depth + 1..).unwrap_or_default();
+                return blocked_in_scalar(item, other, rest).map(|()| None);
+            }
+        }
+    }
+    Ok(Some(here))
+}
+
+/// What becomes of an item that reached a value without keys and has `rest` keys to go before its last.
+fn blocked_in_scalar(item: &FilterItem, value: &Value, rest: &[String]) -> Result<(), FilterError> {
+    match (value, rest) {
+        (Value::Array(_), [_, ..]) => Err(FilterError { chef_class: "TypeError", ..not_an_object(item, value) }),
+        (Value::Number(number), [_, ..]) if !number.is_f64() => {
+            Err(FilterError { chef_class: "TypeError", ..not_an_object(item, value) })
+        }
+        (Value::String(text), rest) if !is_chain_of_substrings(text, rest) => Ok(()),
+        _ => Err(not_an_object(item, value)),
+    }
+}
+
+/// Ruby's `text[key]` gives `key` where the text has it.
+fn is_chain_of_substrings(text: &str, keys: &[String]) -> bool {
+    keys.iter().try_fold(text, |here, key| here.contains(key.as_str()).then_some(key.as_str())).is_some()
+}
+
+fn not_an_object(item: &FilterItem, found: &Value) -> FilterError {
+    let found = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    FilterError { item: item.keys.clone(), found, chef_class: "NoMethodError" }
+}
