@@ -1,0 +1,103 @@
+//! The state directory, for whoever only looks.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::folder::Folder;
+use crate::{CacheKey, LockRequest, RunId, RunLock, StateError, cache_key, lock, nodes, pending, runs};
+
+/// Where the state is kept unless the settings name another place.
+pub const DEFAULT_PATH: &str = "/var/lib/wrun";
+
+/// The state directory, open.
+#[derive(Debug, Clone)]
+pub struct StateDirectory {
+    folder: Arc<Folder>,
+}
+
+impl StateDirectory {
+    /// Opens the state directory and makes it (mode 0700) if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made, belongs to another user, or may be written by others.
+    pub fn open(path: &Path) -> Result<Self, StateError> {
+        let folder = Folder::outermost(path, true)?;
+        let folder = folder.ok_or_else(|| StateError::system("open", path, rustix::io::Errno::NOENT))?;
+        Ok(Self { folder: Arc::new(folder) })
+    }
+
+    /// Opens the state directory without making it, as a dry run does. None: there is none.
+    ///
+    /// # Errors
+    /// It belongs to another user or may be written by others.
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, StateError> {
+        Ok(Folder::outermost(path, false)?.map(|folder| Self { folder: Arc::new(folder) }))
+    }
+
+    /// Takes the run lock, which is what lets one write.
+    ///
+    /// # Errors
+    /// [`StateError::Locked`] if another run holds it for longer than the request waits, [`StateError::Interrupted`] if
+    /// the request was stopped.
+    pub fn lock(&self, request: LockRequest<'_>) -> Result<RunLock, StateError> {
+        lock::take(&self.folder, request)
+    }
+
+    /// The saved node object. None: it was never saved.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or the file is damaged or of a newer format.
+    pub fn node(&self, name: &str) -> Result<Option<Value>, StateError> {
+        nodes::load(&self.folder, name)
+    }
+
+    /// The names of all nodes that were saved, sorted.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn node_names(&self) -> Result<Vec<String>, StateError> {
+        nodes::names(&self.folder)
+    }
+
+    /// What earlier runs of a node left due, as `(policy, receiver, action)`, in order.
+    ///
+    /// # Errors
+    /// The journal is damaged.
+    pub fn left_due(&self, node: &str) -> Result<Vec<(String, String, String)>, StateError> {
+        pending::left_due(&self.folder, node)
+    }
+
+    /// The recorded runs, newest first.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunId>, StateError> {
+        runs::all(&self.folder)
+    }
+
+    /// What a run did. None: there is no such record.
+    ///
+    /// # Errors
+    /// The record is damaged.
+    pub fn run_record(&self, id: &RunId) -> Result<Option<Value>, StateError> {
+        runs::load(&self.folder, id, runs::RECORD)
+    }
+
+    /// Why a run failed. None: it did not, or there is no such record.
+    ///
+    /// # Errors
+    /// The record is damaged.
+    pub fn run_error(&self, id: &RunId) -> Result<Option<Value>, StateError> {
+        runs::load(&self.folder, id, runs::ERROR)
+    }
+
+    /// The key that authenticates cached native code. It is made when it is first asked for and stays the same.
+    ///
+    /// # Errors
+    /// It cannot be kept, or what is kept is no key.
+    pub fn cache_key(&self) -> Result<CacheKey, StateError> {
+        cache_key::load_or_create(&self.folder)
+    }
+}

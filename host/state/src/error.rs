@@ -1,0 +1,132 @@
+//! What can go wrong with the state directory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::Holder;
+
+/// Why the state cannot be read or kept. Every message names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The system said no.
+    #[error("cannot {doing} {}", path.display())]
+    System {
+        /// A verb: `read`, `replace`.
+        doing: &'static str,
+        /// Of what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something of the directory belongs to somebody else.
+    #[error(
+        "{} belongs to user {owner}, but wrun runs as user {wanted} and trusts only what is its own; \
+         give it to user {wanted} or name another state directory", path.display()
+    )]
+    Foreign {
+        /// Which file or directory.
+        path: PathBuf,
+        /// Its owner's number.
+        owner: u32,
+        /// The number of the user that wrun runs as.
+        wanted: u32,
+    },
+    /// Others may change the directory.
+    #[error(
+        "{} may be written by others (mode {mode:04o}), so what it says cannot be trusted; \
+         check what is in it, then run `chmod 0700` on it", path.display()
+    )]
+    OpenToOthers {
+        /// Which directory.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A link or a device where a file or a directory of ours should be.
+    #[error("{} is not a plain {wanted}; the state directory holds no links and nothing special", path.display())]
+    NotPlain {
+        /// Which.
+        path: PathBuf,
+        /// `file` or `directory`.
+        wanted: &'static str,
+    },
+    /// A file is larger than anything that was ever written there.
+    #[error("{} is {size} bytes long, more than the {limit} that are read", path.display())]
+    TooLarge {
+        /// Which file.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A file that does not say what it should.
+    #[error("{}:{line}: {reason}; restore the file from a backup, or remove it to begin anew", path.display())]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A newer version of this program wrote the file.
+    #[error(
+        "{} has format {found}, but this version of wrun reads formats up to {known}; use the version that wrote it",
+        path.display()
+    )]
+    NewerFormat {
+        /// Which file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+        /// The newest that is known here.
+        known: u64,
+    },
+    /// A name that cannot be a file's.
+    #[error("{name:?} cannot be a {of}: {why}")]
+    BadName {
+        /// The name.
+        name: String,
+        /// What it names: `node name`, `run id`.
+        of: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Another run is under way.
+    #[error("another run is under way{}{}", told(holder), waited(*wait))]
+    Locked {
+        /// Who; none if it has not said so yet.
+        holder: Option<Holder>,
+        /// How long it was waited for.
+        wait: Duration,
+    },
+    /// Waiting for the lock was interrupted.
+    #[error("interrupted while waiting for another run to end")]
+    Interrupted,
+    /// A notification too long to remember.
+    #[error("a notification of policy {policy:?} is not recorded as due: it is {length} bytes long, more than {limit}")]
+    LongNotification {
+        /// Whose.
+        policy: String,
+        /// In bytes.
+        length: usize,
+        /// In bytes.
+        limit: usize,
+    },
+}
+
+impl StateError {
+    pub(crate) fn system(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::System { doing, path: path.to_owned(), source: source.into() }
+    }
+}
+
+fn told(holder: &Option<Holder>) -> String {
+    holder.as_ref().map(|holder| format!(": {holder}")).unwrap_or_default()
+}
+
+fn waited(wait: Duration) -> String {
+    if wait.is_zero() { String::new() } else { format!("; waited {} s for it to end", wait.as_secs_f64()) }
+}

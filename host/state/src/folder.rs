@@ -1,0 +1,263 @@
+//! A directory of ours, held open: the only place in this room that opens anything.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::StateError;
+
+/// Directories: only the owner enters.
+const DIRECTORY_MODE: Mode = Mode::RWXU;
+
+/// Files: only the owner reads and writes.
+const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// The largest file that is read, in bytes. A node of 100,000 attributes takes some 10 MB.
+const MAX_FILE: u64 = 512 << 20;
+
+/// How the names of files begin that are not complete yet. Names of ours never begin with a dot.
+const UNFINISHED: &str = ".unfinished-";
+
+/// What a file must survive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Survives {
+    /// The end of the process at any moment.
+    Kill,
+    /// A power cut as well: content and name are on the disk before the call returns.
+    PowerCut,
+}
+
+/// An open directory and the path that people know it by.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    handle: OwnedFd,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the outermost directory, which may be reached through links; with `create`, makes it and those above it.
+    /// None: there is none.
+    pub(crate) fn outermost(path: &Path, create: bool) -> Result<Option<Self>, StateError> {
+        if create {
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(|source| StateError::system("create", parent, source))?;
+            }
+            make_directory(CWD, path, path)?;
+        }
+        match rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(handle) => Self::checked(handle, path.to_owned()).map(Some),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(unopened(errno, path, "directory")),
+        }
+    }
+
+    /// Opens a directory below, and makes it if it is not there.
+    pub(crate) fn make(&self, name: &str) -> Result<Self, StateError> {
+        let path = self.path.join(name);
+        make_directory(&self.handle, name, &path)?;
+        self.open(name)?.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))
+    }
+
+    /// Opens a directory below.
+    pub(crate) fn open(&self, name: &str) -> Result<Option<Self>, StateError> {
+        let path = self.path.join(name);
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(handle) => Self::checked(handle, path).map(Some),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(unopened(errno, &path, "directory")),
+        }
+    }
+
+    /// Refuses a directory that is not ours alone to change.
+    fn checked(handle: OwnedFd, path: PathBuf) -> Result<Self, StateError> {
+        let status = rustix::fs::fstat(&handle).map_err(|errno| StateError::system("examine", &path, errno))?;
+        let wanted = geteuid().as_raw();
+        if status.st_uid != wanted {
+            return Err(StateError::Foreign { path, owner: status.st_uid, wanted });
+        }
+        let mode = status.st_mode & 0o7777;
+        if mode & 0o022 != 0 {
+            return Err(StateError::OpenToOthers { path, mode });
+        }
+        Ok(Self { handle, path })
+    }
+
+    /// The path of something in this directory, for messages.
+    pub(crate) fn path_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Opens a file with flags beside those that are always set. None: there is none.
+    pub(crate) fn open_file(&self, name: &str, flags: OFlags) -> Result<Option<File>, StateError> {
+        let path = self.path_of(name);
+        // NONBLOCK: a pipe that somebody put there must not make us wait.
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let handle = match rustix::fs::openat(&self.handle, name, flags, FILE_MODE) {
+            Ok(handle) => handle,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(unopened(errno, &path, "file")),
+        };
+        let status = rustix::fs::fstat(&handle).map_err(|errno| StateError::system("examine", &path, errno))?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
+            return Err(StateError::NotPlain { path, wanted: "file" });
+        }
+        let wanted = geteuid().as_raw();
+        if status.st_uid != wanted {
+            return Err(StateError::Foreign { path, owner: status.st_uid, wanted });
+        }
+        Ok(Some(File::from(handle)))
+    }
+
+    /// A file's bytes. None: there is none.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StateError> {
+        let Some(file) = self.open_file(name, OFlags::RDONLY)? else { return Ok(None) };
+        let path = self.path_of(name);
+        let failed = |source| StateError::system("read", &path, source);
+        let size = file.metadata().map_err(failed)?.len();
+        if size > MAX_FILE {
+            return Err(StateError::TooLarge { path, size, limit: MAX_FILE });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+        file.take(MAX_FILE).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Some(bytes))
+    }
+
+    /// Puts a file in the place of the one with that name, if any, at once and whole.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<(), StateError> {
+        let unfinished = self.write_unfinished(name, bytes, survives)?;
+        let renamed = rustix::fs::renameat(&self.handle, unfinished.as_str(), &self.handle, name);
+        self.settle(name, &unfinished, renamed, survives).map(|_| ())
+    }
+
+    /// Puts a file where there is none; false: there is one.
+    pub(crate) fn create(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<bool, StateError> {
+        let unfinished = self.write_unfinished(name, bytes, survives)?;
+        let flags = RenameFlags::NOREPLACE;
+        let renamed = rustix::fs::renameat_with(&self.handle, unfinished.as_str(), &self.handle, name, flags);
+        self.settle(name, &unfinished, renamed, survives)
+    }
+
+    fn settle(
+        &self,
+        name: &str,
+        unfinished: &str,
+        renamed: Result<(), Errno>,
+        survives: Survives,
+    ) -> Result<bool, StateError> {
+        match renamed {
+            Ok(()) if survives == Survives::PowerCut => {
+                rustix::fs::fsync(&self.handle).map_err(|errno| StateError::system("store", &self.path, errno))?;
+                Ok(true)
+            }
+            Ok(()) => Ok(true),
+            Err(errno) => {
+                self.remove(unfinished)?;
+                if errno == Errno::EXIST {
+                    return Ok(false);
+                }
+                Err(StateError::system("replace", &self.path_of(name), errno))
+            }
+        }
+    }
+
+    fn write_unfinished(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<String, StateError> {
+        let path = self.path_of(name);
+        let unfinished = format!("{UNFINISHED}{name}-{}", random_hex::<4>(&path)?);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let failed = |source: std::io::Error| StateError::system("write", &path, source);
+        let mut file =
+            self.open_file(&unfinished, flags)?.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
+        let mut written = file.write_all(bytes);
+        if survives == Survives::PowerCut {
+            written = written.and_then(|()| file.sync_all());
+        }
+        if let Err(source) = written {
+            self.remove(&unfinished)?;
+            return Err(failed(source));
+        }
+        Ok(unfinished)
+    }
+
+    /// Removes a file, if it is there.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), StateError> {
+        self.unlink(name, AtFlags::empty())
+    }
+
+    /// Removes a directory and the files in it, if it is there. Directories in it make it stay.
+    pub(crate) fn remove_folder(&self, name: &str) -> Result<(), StateError> {
+        let Some(folder) = self.open(name)? else { return Ok(()) };
+        for file in folder.names()? {
+            folder.remove(&file)?;
+        }
+        self.unlink(name, AtFlags::REMOVEDIR)
+    }
+
+    fn unlink(&self, name: &str, flags: AtFlags) -> Result<(), StateError> {
+        match rustix::fs::unlinkat(&self.handle, name, flags) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(StateError::system("remove", &self.path_of(name), errno)),
+        }
+    }
+
+    /// All names, sorted, those of unfinished files too.
+    pub(crate) fn names(&self) -> Result<Vec<String>, StateError> {
+        let failed = |errno| StateError::system("read", &self.path, errno);
+        let mut names = vec![];
+        for entry in rustix::fs::Dir::read_from(&self.handle).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy();
+            if name != "." && name != ".." {
+                names.push(name.into_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Removes what a killed process left unfinished. Only for whoever holds the run lock.
+    pub(crate) fn sweep(&self) -> Result<(), StateError> {
+        self.names()?.iter().filter(|name| name.starts_with(UNFINISHED)).try_for_each(|name| self.remove(name))
+    }
+}
+
+fn make_directory(below: impl std::os::fd::AsFd, name: impl rustix::path::Arg, path: &Path) -> Result<(), StateError> {
+    match rustix::fs::mkdirat(below, name, DIRECTORY_MODE) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(StateError::system("create", path, errno)),
+    }
+}
+
+fn unopened(errno: Errno, path: &Path, wanted: &'static str) -> StateError {
+    match errno {
+        // What opening a link, a file as a directory, or a directory as a file says.
+        Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::NXIO => {
+            StateError::NotPlain { path: path.to_owned(), wanted }
+        }
+        _ => StateError::system("open", path, errno),
+    }
+}
+
+/// Random bytes from the system; `path` is what they are for.
+pub(crate) fn random<const LENGTH: usize>(path: &Path) -> Result<[u8; LENGTH], StateError> {
+    let mut bytes = [0; LENGTH];
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => filled += count,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(StateError::system("find randomness for", path, errno)),
+        }
+    }
+    Ok(bytes)
+}
+
+/// Random bytes in hexadecimal.
+pub(crate) fn random_hex<const LENGTH: usize>(path: &Path) -> Result<String, StateError> {
+    Ok(random::<LENGTH>(path)?.iter().map(|byte| format!("{byte:02x}")).collect())
+}

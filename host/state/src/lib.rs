@@ -1,0 +1,41 @@
+//! What outlives a run: the node object, run records, the run lock, notifications that are due.
+//!
+//! Everything lies below one directory (default [`DEFAULT_PATH`]) that only its owner may enter, since attributes may
+//! hold passwords:
+//!
+//! ```text
+//! lock                     who runs now
+//! nodes/NAME.json          the node object
+//! pending/NAME.v1          delayed notifications that a run has not carried out yet
+//! runs/ID/run.json         what a run did
+//! runs/ID/error.json       why it failed
+//! cache-key                authenticates native code that was cached
+//! ```
+//!
+//! The one promise of this room: the directory is usable after `kill -9` at any moment. Files are replaced by renaming a
+//! complete one over them, never changed in place; the one file that grows ([`Pending`]) grows by whole lines and its
+//! reader tolerates half of one at the end. Nothing is opened by a path from the root but the directory itself: all else
+//! is opened below its handle and never through a link, so that swapping a directory leads nowhere.
+//!
+//! Whoever only looks has a [`StateDirectory`]. Whoever writes has a [`RunLock`] and can be only one; that the writing
+//! methods are found there and nowhere else is how the compiler keeps it so.
+//!
+//! Rejected: an embedded database. The state is a few files that an operator can read and repair with an editor.
+
+mod cache_key;
+mod directory;
+mod error;
+mod folder;
+mod lock;
+mod names;
+mod nodes;
+mod pending;
+mod runs;
+
+pub use cache_key::CacheKey;
+pub use directory::{DEFAULT_PATH, StateDirectory};
+pub use error::StateError;
+pub use lock::{Holder, LockRequest, RunLock};
+pub use nodes::NODE_FORMAT;
+pub use pending::{MAX_LINE, Pending, Unrecorded};
+pub use runs::{RunFolder, RunId};

@@ -1,0 +1,152 @@
+//! One run at a time: whoever writes holds the lock.
+//!
+//! The lock is the kernel's (`flock` on the open file), so it ends with the process, however that ends. What is written
+//! in the file only tells others who holds it, and is believed only while the kernel says that somebody does.
+
+use std::fmt;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::fs::{FlockOperation, OFlags};
+use rustix::io::Errno;
+use serde_json::Value;
+
+use crate::folder::Folder;
+use crate::{Pending, RunFolder, RunId, StateError, nodes, pending, runs};
+
+const FILE: &str = "lock";
+
+/// How often a waiting run looks whether it is its turn, and whether it was interrupted.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How much of a command line is kept for others to read, in characters.
+const MAX_COMMAND: usize = 1000;
+
+/// Who wants the lock, and how patiently.
+pub struct LockRequest<'a> {
+    /// The command line, for others to read.
+    pub command: &'a str,
+    /// When the run began.
+    pub began: SystemTime,
+    /// How long to wait for another run to end; zero: not at all.
+    pub wait: Duration,
+    /// Asked while waiting: true ends the wait.
+    pub interrupted: &'a dyn Fn() -> bool,
+    /// Told once, before the wait, who holds the lock; none if that run has not said so yet.
+    pub waiting: &'a mut dyn FnMut(Option<&Holder>),
+}
+
+/// The run that holds the lock, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Holder {
+    /// Its process number.
+    pub pid: u32,
+    /// Its command line, shortened if it is long.
+    pub command: String,
+    /// When it began, as RFC 3339 text in UTC.
+    pub began: String,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "process {} (`{}`), since {}", self.pid, self.command, self.began)
+    }
+}
+
+/// The right to change the state. It ends when this value does, or the process.
+#[derive(Debug)]
+pub struct RunLock {
+    folder: Arc<Folder>,
+    // Closing the file gives the lock back.
+    _file: File,
+}
+
+impl RunLock {
+    /// Saves the node object, on the disk before this returns.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or the file cannot be written; then the old one is still there.
+    pub fn save_node(&self, name: &str, node: &Value) -> Result<(), StateError> {
+        nodes::save(&self.folder, name, node)
+    }
+
+    /// A place for the record of a run that began at a moment.
+    ///
+    /// # Errors
+    /// The system has no randomness for its name.
+    pub fn run_folder(&self, began: SystemTime) -> Result<RunFolder, StateError> {
+        Ok(RunFolder::new(Arc::clone(&self.folder), RunId::new(began)?))
+    }
+
+    /// Removes all but the newest `keep` run records.
+    ///
+    /// # Errors
+    /// A record cannot be removed.
+    pub fn prune_runs(&self, keep: usize) -> Result<(), StateError> {
+        runs::prune(&self.folder, keep)
+    }
+
+    /// The memory of a node's due notifications.
+    ///
+    /// # Errors
+    /// The journal is damaged.
+    pub fn pending(&self, node: &str) -> Result<Pending, StateError> {
+        pending::open(&self.folder, node)
+    }
+}
+
+pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<RunLock, StateError> {
+    let path = folder.path_of(FILE);
+    let file = folder.open_file(FILE, OFlags::RDWR | OFlags::CREATE)?;
+    let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
+    let began = Instant::now();
+    let mut announced = false;
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) => {
+                let waited = began.elapsed();
+                if waited >= request.wait {
+                    return Err(StateError::Locked { holder: holder(folder)?, wait: request.wait });
+                }
+                if !std::mem::replace(&mut announced, true) {
+                    (request.waiting)(holder(folder)?.as_ref());
+                }
+                if (request.interrupted)() {
+                    return Err(StateError::Interrupted);
+                }
+                std::thread::sleep(LOOK_EVERY.min(request.wait.saturating_sub(waited)));
+            }
+            Err(errno) => return Err(StateError::system("lock", &path, errno)),
+        }
+    }
+    introduce(&file, &request).map_err(|source| StateError::system("write", &path, source))?;
+    let lock = RunLock { folder: Arc::clone(folder), _file: file };
+    for name in [nodes::FOLDER, pending::FOLDER] {
+        if let Some(folder) = folder.open(name)? {
+            folder.sweep()?;
+        }
+    }
+    Ok(lock)
+}
+
+/// Writes down who holds the lock now.
+fn introduce(file: &File, request: &LockRequest<'_>) -> std::io::Result<()> {
+    let began = jiff::Timestamp::try_from(request.began).map_err(std::io::Error::other)?;
+    let holder = Holder {
+        pid: std::process::id(),
+        command: request.command.chars().take(MAX_COMMAND).collect(),
+        began: began.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    };
+    let text = serde_json::to_vec(&holder)?;
+    file.set_len(0)?;
+    file.write_all_at(&text, 0)
+}
+
+/// Who says to hold the lock. None: it has just been taken, and its holder has not said so yet.
+fn holder(folder: &Folder) -> Result<Option<Holder>, StateError> {
+    Ok(folder.read(FILE)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}

@@ -1,0 +1,136 @@
+//! Run records: one folder per run, named so that sorting by name sorts by time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::StateError;
+use crate::folder::{Folder, Survives, random_hex};
+
+const FOLDER: &str = "runs";
+
+pub(crate) const RECORD: &str = "run.json";
+pub(crate) const ERROR: &str = "error.json";
+
+/// A run's name: the moment it began (UTC, to the millisecond) and four random bytes, `20261121T124950.123Z-9f3c01ab`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(String);
+
+impl RunId {
+    /// How a run's name is built, digit by digit: `9` stands for a digit, `f` for a hexadecimal one.
+    const PATTERN: &str = "99999999T999999.999Z-ffffffff";
+
+    /// A new name for a run that began at a moment.
+    ///
+    /// # Errors
+    /// The system has no randomness, or the clock shows a year that no calendar has.
+    pub fn new(began: SystemTime) -> Result<Self, StateError> {
+        let place = std::path::Path::new("a run's id");
+        let moment = jiff::Timestamp::try_from(began)
+            .map_err(|error| StateError::system("find the time for", place, std::io::Error::other(error)))?;
+        let random = random_hex::<4>(place)?;
+        Ok(Self(format!("{}-{random}", moment.strftime("%Y%m%dT%H%M%S.%3fZ"))))
+    }
+
+    /// Reads a name that somebody typed.
+    ///
+    /// # Errors
+    /// It is not built as a run's name is.
+    pub fn parse(text: &str) -> Result<Self, StateError> {
+        let fits = text.len() == Self::PATTERN.len()
+            && text.chars().zip(Self::PATTERN.chars()).all(|(character, pattern)| match pattern {
+                '9' => character.is_ascii_digit(),
+                'f' => character.is_ascii_digit() || matches!(character, 'a'..='f'),
+                other => character == other,
+            });
+        if fits {
+            return Ok(Self(text.to_owned()));
+        }
+        let name = text.chars().take(100).collect();
+        Err(StateError::BadName { name, of: "run id", why: "it should look like 20261121T124950.123Z-9f3c01ab" })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// The folder of the run that is under way. It is made when something is put into it.
+#[derive(Debug)]
+pub struct RunFolder {
+    state: Arc<Folder>,
+    id: RunId,
+}
+
+impl RunFolder {
+    pub(crate) fn new(state: Arc<Folder>, id: RunId) -> Self {
+        Self { state, id }
+    }
+
+    /// The run's name.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// Saves what the run did (`run.json`), in the place of what was saved before.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_record(&self, record: &Value) -> Result<(), StateError> {
+        self.save(RECORD, record)
+    }
+
+    /// Saves why the run failed (`error.json`).
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_error(&self, error: &Value) -> Result<(), StateError> {
+        self.save(ERROR, error)
+    }
+
+    /// Records need not survive a power cut: they are history, and waiting for the disk would double a short run.
+    fn save(&self, file: &str, value: &Value) -> Result<(), StateError> {
+        let folder = self.state.make(FOLDER)?.make(self.id.as_str())?;
+        let failed =
+            |error: serde_json::Error| StateError::system("write", &folder.path_of(file), std::io::Error::other(error));
+        let mut bytes = serde_json::to_vec_pretty(value).map_err(failed)?;
+        bytes.push(b'\n');
+        folder.replace(file, &bytes, Survives::Kill)
+    }
+}
+
+pub(crate) fn all(state: &Folder) -> Result<Vec<RunId>, StateError> {
+    let Some(folder) = state.open(FOLDER)? else { return Ok(vec![]) };
+    let mut ids: Vec<RunId> = folder.names()?.iter().filter_map(|name| RunId::parse(name).ok()).collect();
+    ids.reverse();
+    Ok(ids)
+}
+
+pub(crate) fn load(state: &Folder, id: &RunId, file: &str) -> Result<Option<Value>, StateError> {
+    let Some(folder) = state.open(FOLDER)?.map(|folder| folder.open(id.as_str())).transpose()?.flatten() else {
+        return Ok(None);
+    };
+    let Some(bytes) = folder.read(file)? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| StateError::Malformed {
+        path: folder.path_of(file),
+        line: error.line().max(1),
+        reason: error.to_string(),
+    })
+}
+
+/// Removes all but the newest `keep` records. What is no record of ours stays.
+pub(crate) fn prune(state: &Folder, keep: usize) -> Result<(), StateError> {
+    let Some(folder) = state.open(FOLDER)? else { return Ok(()) };
+    all(state)?.iter().skip(keep).try_for_each(|id| folder.remove_folder(id.as_str()))
+}
