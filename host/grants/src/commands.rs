@@ -1,0 +1,302 @@
+//! Commands: what is started, as whom, where, with which variables. All of that is part of the match.
+//!
+//! A command that needs a shell matches only a rule for its whole text, since nobody can say what a shell makes of a part
+//! of it. Any other is split into words and run without one, so that no text in it can become a second command.
+
+use crate::denied::{Capability, Denied, toml_key, toml_string};
+use crate::pattern::PathPattern;
+use crate::policy::PolicyGrants;
+use crate::privileged;
+use crate::proofs::{GrantedCommand, Program};
+use crate::words::split_words;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+
+/// One argument, whatever it is.
+const ANY: &str = "<any>";
+
+/// All further arguments, none too.
+const REST: &str = "<rest>";
+
+/// The host's own file mode creation mask: asking for it is asking for nothing special.
+const DEFAULT_UMASK: u32 = 0o022;
+
+/// A command that a guest wants to have run.
+#[derive(Debug, Clone)]
+pub struct CommandAsked<'a> {
+    /// What is started.
+    pub line: LineAsked<'a>,
+    /// As whom; none: as wrun.
+    pub user: Option<&'a str>,
+    /// In which group.
+    pub group: Option<&'a str>,
+    /// Where.
+    pub cwd: Option<&'a str>,
+    /// The file mode creation mask.
+    pub umask: Option<u32>,
+    /// Variables beside the clean environment.
+    pub environment: &'a [(String, String)],
+    /// Standard input.
+    pub input: Option<&'a [u8]>,
+}
+
+/// How it was written.
+#[derive(Debug, Clone, Copy)]
+pub enum LineAsked<'a> {
+    /// One string, as a person types it.
+    Text(&'a str),
+    /// Program and arguments.
+    Arguments(&'a [String]),
+    /// A text for an interpreter.
+    Script {
+        /// The interpreter and its flags.
+        interpreter: &'a [String],
+        /// The text.
+        code: &'a str,
+    },
+}
+
+/// One rule about commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandGrant {
+    pub(crate) what: GrantedLine,
+    pub(crate) user: Option<String>,
+    pub(crate) group: Option<String>,
+    pub(crate) cwd: Option<PathPattern>,
+    pub(crate) umask: Option<u32>,
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) input: bool,
+    pub(crate) text: String,
+    pub(crate) line: usize,
+}
+
+/// What a rule lets be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GrantedLine {
+    /// Words, with placeholders.
+    Words(Vec<WordPattern>),
+    /// Exactly this line for a shell.
+    Shell(String),
+    /// Any line for a shell.
+    AnyShell,
+    /// A script with this digest for this interpreter.
+    Script {
+        /// The interpreter and its flags.
+        interpreter: Vec<String>,
+        /// Of the text, in lower-case hexadecimal; none: any text.
+        sha256: Option<String>,
+    },
+}
+
+/// One word of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WordPattern {
+    /// This word.
+    Word(String),
+    /// Any one.
+    Any,
+    /// A path that matches, taken literally.
+    Path(PathPattern),
+    /// All further ones.
+    Rest,
+}
+
+impl GrantedLine {
+    /// A line as the cookbook writes it.
+    pub(crate) fn line(text: &str) -> Self {
+        match split_words(text) {
+            Some(words) => Self::Words(words.into_iter().map(WordPattern::Word).collect()),
+            None => Self::Shell(text.into()),
+        }
+    }
+
+    /// Words, in which `<any>`, `<rest>` (last) and `<path:PATTERN>` are placeholders.
+    pub(crate) fn words(words: &[String]) -> Result<Self, String> {
+        if words.first().is_none_or(|first| first.is_empty() || first.starts_with('<')) {
+            return Err("`argv` must begin with a program".into());
+        }
+        let last = words.len() - 1;
+        let parsed = words.iter().enumerate().map(|(position, word)| match word.as_str() {
+            ANY => Ok(WordPattern::Any),
+            REST if position == last => Ok(WordPattern::Rest),
+            REST => Err("`<rest>` can only be the last argument".into()),
+            other => match other.strip_prefix("<path:").and_then(|inner| inner.strip_suffix('>')) {
+                Some(pattern) => PathPattern::new(pattern).map(WordPattern::Path),
+                None => Ok(WordPattern::Word(other.into())),
+            },
+        });
+        parsed.collect::<Result<_, _>>().map(Self::Words)
+    }
+
+    fn matches(&self, program: &Program) -> bool {
+        match (self, program) {
+            (Self::Words(patterns), Program::Arguments(words)) => words_match(patterns, words),
+            (Self::Shell(granted), Program::Shell(asked)) => granted == asked,
+            (Self::AnyShell, Program::Shell(_) | Program::Arguments(_)) => true,
+            (Self::Script { interpreter, sha256 }, Program::Script { interpreter: asked, code }) => {
+                interpreter == asked && sha256.as_ref().is_none_or(|wanted| *wanted == sha256_of(code))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn words_match(patterns: &[WordPattern], words: &[String]) -> bool {
+    let open_ended = matches!(patterns.last(), Some(WordPattern::Rest));
+    let fixed = if open_ended { patterns.len() - 1 } else { patterns.len() };
+    if words.len() < fixed || (words.len() > fixed && !open_ended) {
+        return false;
+    }
+    patterns.iter().zip(words).all(|(pattern, word)| match pattern {
+        WordPattern::Word(wanted) => wanted == word,
+        WordPattern::Any | WordPattern::Rest => true,
+        WordPattern::Path(pattern) => pattern.matches(word),
+    })
+}
+
+/// A text's SHA-256 in lower-case hexadecimal.
+pub(crate) fn sha256_of(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl CommandGrant {
+    fn matches(&self, program: &Program, asked: &CommandAsked<'_>) -> bool {
+        self.what.matches(program)
+            && self.user.as_deref() == plain_user(asked.user)
+            && self.group.as_deref() == asked.group
+            && self.matches_cwd(asked.cwd)
+            && self.umask.unwrap_or(DEFAULT_UMASK) == asked.umask.unwrap_or(DEFAULT_UMASK)
+            && self.matches_environment(asked.environment)
+            && (self.input || asked.input.is_none_or(<[u8]>::is_empty))
+    }
+
+    fn matches_cwd(&self, asked: Option<&str>) -> bool {
+        match &self.cwd {
+            Some(pattern) => pattern.matches(asked.unwrap_or("/")),
+            None => asked.unwrap_or("/") == "/",
+        }
+    }
+
+    /// The very same variables; `<any>` stands for any value, but not of a variable that decides what is run.
+    fn matches_environment(&self, asked: &[(String, String)]) -> bool {
+        let value_matches = |(name, value): &(String, String)| {
+            self.environment.get(name).is_some_and(|wanted| {
+                if wanted == ANY { !privileged::variable(name) } else { wanted == value }
+            })
+        };
+        asked.iter().all(value_matches)
+            && self.environment.keys().all(|name| asked.iter().any(|(other, _)| other == name))
+    }
+}
+
+/// Root is who wrun runs as.
+fn plain_user(user: Option<&str>) -> Option<&str> {
+    user.filter(|user| *user != "root")
+}
+
+impl PolicyGrants {
+    /// Whether the policy may have this command run. For a command about a file that is yet to be staged, `%{path}` stands
+    /// in the line as it does in the rule.
+    ///
+    /// # Errors
+    /// Not granted, or nothing that could be started.
+    pub fn command(&self, asked: &CommandAsked<'_>) -> Result<GrantedCommand, Denied> {
+        let (program, shown) = self.program(asked);
+        let refuse = |reason: Option<String>| {
+            let reason = reason.or_else(|| self.difference(&program, asked));
+            self.refuse_with_line(Capability::Commands, &shown, command_line(&program, asked), reason)
+        };
+        let well_formed = !asked.environment.iter().any(|(name, value)| {
+            name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+        });
+        if !well_formed || shown.trim().is_empty() || shown.contains('\0') {
+            return Err(refuse(Some("it is no command that can be started".into())));
+        }
+        if !self.everything {
+            if let Some(rule) = self.rules.denied_commands.iter().find(|rule| rule.what.matches(&program)) {
+                return Err(refuse(Some(format!("line {} of the grants refuses it: `{}`", rule.line, rule.text))));
+            }
+            let Some(rule) = self.rules.commands.iter().find(|rule| rule.matches(&program, asked)) else {
+                return Err(refuse(None));
+            };
+            self.allow(Capability::Commands, &shown, &rule.text)?;
+        } else {
+            self.allow(Capability::Commands, &shown, "--allow-all")?;
+        }
+        self.need(Capability::Commands.key(), command_line(&program, asked));
+        Ok(GrantedCommand {
+            program,
+            shown,
+            user: asked.user.map(Into::into),
+            group: asked.group.map(Into::into),
+            cwd: asked.cwd.map(Into::into),
+            umask: asked.umask,
+            environment: asked.environment.to_vec(),
+            input: asked.input.map(Into::into),
+        })
+    }
+
+    /// What would be started, and how people read it.
+    fn program(&self, asked: &CommandAsked<'_>) -> (Program, String) {
+        match asked.line {
+            LineAsked::Text(line) => {
+                let program = split_words(line).map_or_else(|| Program::Shell(line.into()), Program::Arguments);
+                (program, line.into())
+            }
+            LineAsked::Arguments(words) => (Program::Arguments(words.to_vec()), words.join(" ")),
+            LineAsked::Script { interpreter, code } => {
+                let program = Program::Script { interpreter: interpreter.to_vec(), code: code.into() };
+                (program, interpreter.join(" "))
+            }
+        }
+    }
+
+    /// Where a rule for the same program differs.
+    fn difference(&self, program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
+        let rule = self.rules.commands.iter().find(|rule| rule.what.matches(program))?;
+        let what = if rule.user.as_deref() != plain_user(asked.user) || rule.group.as_deref() != asked.group {
+            "user or group"
+        } else if !rule.matches_cwd(asked.cwd) {
+            "working directory"
+        } else if !rule.matches_environment(asked.environment) {
+            "environment"
+        } else if !rule.input && asked.input.is_some() {
+            "standard input"
+        } else {
+            "umask"
+        };
+        Some(format!("line {} of the grants allows it, but with another {what}", rule.line))
+    }
+}
+
+/// The rule that would allow exactly this, as a line of the file.
+fn command_line(program: &Program, asked: &CommandAsked<'_>) -> String {
+    let words = |words: &[String]| words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ");
+    let mut fields = Vec::new();
+    let plain = match asked.line {
+        LineAsked::Text(text) => Some(toml_string(text)),
+        _ => None,
+    };
+    match program {
+        Program::Arguments(all) => fields.push(format!("argv = [{}]", words(all))),
+        Program::Shell(line) => fields.push(format!("shell = {}", toml_string(line))),
+        Program::Script { interpreter, code } => {
+            fields.push(format!("interpreter = [{}]", words(interpreter)));
+            fields.push(format!("script_sha256 = \"{}\"", sha256_of(code)));
+        }
+    }
+    let before = fields.len();
+    fields.extend(plain_user(asked.user).map(|user| format!("user = {}", toml_string(user))));
+    fields.extend(asked.group.map(|group| format!("group = {}", toml_string(group))));
+    fields.extend(asked.cwd.filter(|cwd| *cwd != "/").map(|cwd| format!("cwd = {}", toml_string(cwd))));
+    fields.extend(asked.umask.filter(|mask| *mask != DEFAULT_UMASK).map(|mask| format!("umask = \"{mask:03o}\"")));
+    if !asked.environment.is_empty() {
+        let pairs = asked.environment.iter().map(|(name, value)| format!("{} = {}", toml_key(name), toml_string(value)));
+        fields.push(format!("environment = {{ {} }}", pairs.collect::<Vec<_>>().join(", ")));
+    }
+    fields.extend(asked.input.filter(|input| !input.is_empty()).map(|_| "input = true".into()));
+    match plain {
+        Some(text) if fields.len() == before => format!("commands = [{text}]"),
+        _ => format!("commands = [{{ {} }}]", fields.join(", ")),
+    }
+}

@@ -1,0 +1,206 @@
+//! What can be granted, and what a denial says.
+
+use std::fmt;
+
+/// Something that can be granted. Each is one list in a policy's table, with a `deny_` twin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Capability {
+    /// Paths that may be created, changed and removed.
+    Paths,
+    /// The same for what root or the system runs or trusts.
+    PrivilegedPaths,
+    /// Paths that may be read.
+    ReadPaths,
+    /// Files that may get set-user-id or set-group-id bits.
+    SetId,
+    /// Packages.
+    Packages,
+    /// Options for package tools.
+    PackageOptions,
+    /// Package files that may be installed.
+    PackageSources,
+    /// Services.
+    Services,
+    /// Users.
+    Users,
+    /// Groups.
+    Groups,
+    /// Users as whom `cron_d` may run commands.
+    CronUsers,
+    /// Commands.
+    Commands,
+    /// Servers that may be spoken to.
+    DownloadHosts,
+    /// Attributes that may be written, beside those below the policy's own cookbooks' names.
+    WriteAttributes,
+    /// Attributes of earlier policies that may be read.
+    ReadAttributes,
+    /// Automatic attributes that may be read.
+    Facts,
+    /// Data bags, or items as `bag/item`.
+    DataBags,
+    /// Search indexes.
+    Search,
+    /// Roles.
+    Roles,
+    /// Chef environments.
+    Environments,
+    /// Environment variables of the host that may be read.
+    Environment,
+    /// The present time.
+    Clock,
+    /// Random numbers.
+    Random,
+}
+
+impl Capability {
+    /// All that are lists of names or patterns.
+    pub(crate) const LISTS: [Self; 20] = [
+        Self::Paths,
+        Self::PrivilegedPaths,
+        Self::ReadPaths,
+        Self::SetId,
+        Self::Packages,
+        Self::PackageOptions,
+        Self::PackageSources,
+        Self::Services,
+        Self::Users,
+        Self::Groups,
+        Self::CronUsers,
+        Self::DownloadHosts,
+        Self::WriteAttributes,
+        Self::ReadAttributes,
+        Self::Facts,
+        Self::DataBags,
+        Self::Search,
+        Self::Roles,
+        Self::Environments,
+        Self::Environment,
+    ];
+
+    /// Its key in the operator's file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Paths => "paths",
+            Self::PrivilegedPaths => "privileged_paths",
+            Self::ReadPaths => "read_paths",
+            Self::SetId => "setuid",
+            Self::Packages => "packages",
+            Self::PackageOptions => "package_options",
+            Self::PackageSources => "package_sources",
+            Self::Services => "services",
+            Self::Users => "users",
+            Self::Groups => "groups",
+            Self::CronUsers => "cron_users",
+            Self::Commands => "commands",
+            Self::DownloadHosts => "download_hosts",
+            Self::WriteAttributes => "write_attributes",
+            Self::ReadAttributes => "read_attributes",
+            Self::Facts => "facts",
+            Self::DataBags => "data_bags",
+            Self::Search => "search",
+            Self::Roles => "roles",
+            Self::Environments => "environments",
+            Self::Environment => "environment",
+            Self::Clock => "clock",
+            Self::Random => "random",
+        }
+    }
+
+    /// The words between "may not" and what was asked.
+    pub(crate) fn deed(self) -> &'static str {
+        match self {
+            Self::Paths | Self::PrivilegedPaths => "manage path",
+            Self::ReadPaths => "read path",
+            Self::SetId => "set a set-id bit on",
+            Self::Packages => "manage package",
+            Self::PackageOptions => "use package option",
+            Self::PackageSources => "install package file",
+            Self::Services => "manage service",
+            Self::Users => "manage user",
+            Self::Groups => "manage group",
+            Self::CronUsers => "schedule commands as user",
+            Self::Commands => "run command",
+            Self::DownloadHosts => "speak to",
+            Self::WriteAttributes => "write attribute",
+            Self::ReadAttributes => "read attribute",
+            Self::Facts => "read fact",
+            Self::DataBags => "read data bag",
+            Self::Search => "search index",
+            Self::Roles => "read role",
+            Self::Environments => "read environment",
+            Self::Environment => "read environment variable",
+            Self::Clock => "read the",
+            Self::Random => "draw numbers from",
+        }
+    }
+}
+
+/// A check that found no grant: what was asked, by which policy, and what would allow it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The policy.
+    pub policy: String,
+    /// What kind of thing.
+    pub capability: Capability,
+    /// Which one, as the guest named it or as it was resolved. Guest text: escape before showing.
+    pub asked: String,
+    /// The line of the policy's table that would allow it.
+    pub line: String,
+    /// Why a rule that seems to match does not.
+    pub reason: Option<String>,
+}
+
+impl Denied {
+    /// What a person could do about it: the lines that would allow it.
+    pub fn hint(&self) -> String {
+        format!("to allow it, put this into grants.toml:\n[policy.{}]\n{}", toml_key(&self.policy), self.line)
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy `{}` may not {} `{}`", self.policy, self.capability.deed(), self.asked)?;
+        self.reason.iter().try_for_each(|reason| write!(f, ": {reason}"))
+    }
+}
+
+impl std::error::Error for Denied {}
+
+/// Text as a TOML basic string: control characters and those that reorder or hide text are escaped, so that pasting the
+/// line does what it shows.
+pub(crate) fn toml_string(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            hidden if hides(hidden) => quoted.push_str(&format!("\\U{:08X}", u32::from(hidden))),
+            plain => quoted.push(plain),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Control characters, zero-width ones and those that change the direction of text.
+fn hides(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{AD}')
+}
+
+/// A name as a TOML key: bare where that is possible.
+pub(crate) fn toml_key(name: &str) -> String {
+    let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    if bare { name.into() } else { toml_string(name) }
+}
+
+/// `key = ["one", "two"]`.
+pub(crate) fn toml_list<'a>(key: &str, values: impl IntoIterator<Item = &'a str>) -> String {
+    let values: Vec<String> = values.into_iter().map(toml_string).collect();
+    format!("{key} = [{}]", values.join(", "))
+}

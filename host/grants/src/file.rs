@@ -1,0 +1,306 @@
+//! Reading the operator's file. Unknown keys are errors: a misspelt `deny_` list must not pass for none.
+
+use crate::commands::{CommandGrant, GrantedLine, sha256_of};
+use crate::denied::Capability;
+use crate::downloads::ServerPattern;
+use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
+use crate::policy::{Limits, PolicyRules};
+use crate::rules::Rule;
+use std::collections::BTreeMap;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Why the operator's file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GrantsError {
+    /// It is no TOML.
+    #[error("{file}:{line}: {message}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A key that does not exist.
+    #[error("{file}:{line}: unknown key `{key}`{}", .near.as_ref().map(|near| format!(", did you mean `{near}`?")).unwrap_or_default())]
+    UnknownKey {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The key.
+        key: String,
+        /// A key that exists and is nearly the same.
+        near: Option<String>,
+    },
+    /// A value of another type, or a rule that cannot be.
+    #[error("{file}:{line}: `{key}` {message}")]
+    BadValue {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+type Entry<'i> = Spanned<DeValue<'i>>;
+
+/// The policies' tables.
+pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRules>, GrantsError> {
+    let source = Source { text, name };
+    let table = DeTable::parse(text).map_err(|error| GrantsError::Syntax {
+        file: name.into(),
+        line: source.line(error.span().map_or(0, |span| span.start)),
+        message: error.message().replace('\n', " "),
+    })?;
+    let mut policies = BTreeMap::new();
+    for (key, value) in table.get_ref() {
+        if key.get_ref() != "policy" {
+            return Err(source.unknown(key.get_ref(), key.span().start, &["policy"]));
+        }
+        for (policy, value) in source.table("policy", value)? {
+            policies.insert(policy.get_ref().to_string(), source.policy(policy.get_ref(), value)?);
+        }
+    }
+    Ok(policies)
+}
+
+/// The text that is read, for naming places in it.
+struct Source<'s> {
+    text: &'s str,
+    name: &'s str,
+}
+
+const COMMAND_KEYS: [&str; 11] = [
+    "argv", "shell", "script", "script_sha256", "interpreter", "user", "group", "cwd", "umask", "environment", "input",
+];
+
+const LIMIT_KEYS: [&str; 3] = ["guest_seconds", "wall_seconds", "memory_mib"];
+
+impl Source<'_> {
+    fn line(&self, offset: usize) -> usize {
+        self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    fn bad(&self, key: &str, at: &Entry<'_>, message: impl Into<String>) -> GrantsError {
+        let line = self.line(at.span().start);
+        GrantsError::BadValue { file: self.name.into(), line, key: key.into(), message: message.into() }
+    }
+
+    fn unknown(&self, key: &str, offset: usize, known: &[&str]) -> GrantsError {
+        let near = known.iter().map(|other| (distance(key, other), *other)).min().filter(|(far, _)| *far <= 3);
+        GrantsError::UnknownKey {
+            file: self.name.into(),
+            line: self.line(offset),
+            key: key.into(),
+            near: near.map(|(_, other)| other.into()),
+        }
+    }
+
+    fn table<'v, 'i>(&self, key: &str, value: &'v Entry<'i>) -> Result<&'v DeTable<'i>, GrantsError> {
+        value.get_ref().as_table().ok_or_else(|| self.bad(key, value, "must be a table"))
+    }
+
+    fn array<'v, 'i>(&self, key: &str, value: &'v Entry<'i>) -> Result<&'v [Entry<'i>], GrantsError> {
+        match value.get_ref() {
+            DeValue::Array(array) => Ok(array.as_ref()),
+            _ => Err(self.bad(key, value, "must be a list")),
+        }
+    }
+
+    fn text<'v>(&self, key: &str, value: &'v Entry<'_>) -> Result<&'v str, GrantsError> {
+        value.get_ref().as_str().ok_or_else(|| self.bad(key, value, "must hold text"))
+    }
+
+    fn boolean(&self, key: &str, value: &Entry<'_>) -> Result<bool, GrantsError> {
+        value.get_ref().as_bool().ok_or_else(|| self.bad(key, value, "must be true or false"))
+    }
+
+    fn texts(&self, key: &str, value: &Entry<'_>) -> Result<Vec<String>, GrantsError> {
+        self.array(key, value)?.iter().map(|one| self.text(key, one).map(Into::into)).collect()
+    }
+
+    fn policy(&self, policy: &str, value: &Entry<'_>) -> Result<PolicyRules, GrantsError> {
+        let mut rules = PolicyRules::default();
+        for (key, value) in self.table(policy, value)? {
+            let name: &str = key.get_ref();
+            match name {
+                "clock" => rules.clock = self.boolean(name, value)?,
+                "random" => rules.random = self.boolean(name, value)?,
+                "limits" => rules.limits = self.limits(value)?,
+                "commands" => rules.commands = self.commands(name, value)?,
+                "deny_commands" => rules.denied_commands = self.commands(name, value)?,
+                _ => self.list(&mut rules, name, key.span().start, value)?,
+            }
+        }
+        Ok(rules)
+    }
+
+    fn list(&self, rules: &mut PolicyRules, key: &str, offset: usize, value: &Entry<'_>) -> Result<(), GrantsError> {
+        let plain = key.strip_prefix("deny_").unwrap_or(key);
+        let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == plain) else {
+            let keys: Vec<String> =
+                Capability::LISTS.iter().flat_map(|one| [one.key().into(), format!("deny_{}", one.key())]).collect();
+            let others = ["commands", "deny_commands", "clock", "random", "limits"];
+            let known: Vec<&str> = keys.iter().map(String::as_str).chain(others).collect();
+            return Err(self.unknown(key, offset, &known));
+        };
+        let privileged = capability == Capability::PrivilegedPaths;
+        let list = rules.lists.entry(if privileged { Capability::Paths } else { capability }).or_default();
+        for one in self.array(key, value)? {
+            let text = self.text(key, one)?;
+            let pattern = pattern(capability, text).map_err(|message| self.bad(key, one, format!("has a bad rule: {message}")))?;
+            let line = self.line(one.span().start);
+            list.0.push(Rule { pattern, allow: plain == key, privileged, text: text.into(), line });
+        }
+        Ok(())
+    }
+
+    fn limits(&self, value: &Entry<'_>) -> Result<Limits, GrantsError> {
+        let mut limits = Limits::default();
+        for (key, value) in self.table("limits", value)? {
+            let name: &str = key.get_ref();
+            let number = || {
+                let number = value.get_ref().as_integer().and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
+                number.filter(|number| *number > 0).ok_or_else(|| self.bad(name, value, "must be a whole number above 0"))
+            };
+            match name {
+                "guest_seconds" => limits.guest_seconds = Some(number()?),
+                "wall_seconds" => limits.wall_seconds = Some(number()?),
+                "memory_mib" => limits.memory_mib = Some(number()?),
+                _ => return Err(self.unknown(name, key.span().start, &LIMIT_KEYS)),
+            }
+        }
+        Ok(limits)
+    }
+
+    fn commands(&self, key: &str, value: &Entry<'_>) -> Result<Vec<CommandGrant>, GrantsError> {
+        self.array(key, value)?.iter().map(|one| self.command(key, one)).collect()
+    }
+
+    fn command(&self, key: &str, value: &Entry<'_>) -> Result<CommandGrant, GrantsError> {
+        let mut grant = CommandGrant {
+            what: GrantedLine::Words(vec![]),
+            user: None,
+            group: None,
+            cwd: None,
+            umask: None,
+            environment: BTreeMap::new(),
+            input: false,
+            text: self.text.get(value.span()).unwrap_or_default().into(),
+            line: self.line(value.span().start),
+        };
+        if let Some(text) = value.get_ref().as_str() {
+            grant.what = GrantedLine::line(text);
+            return Ok(grant);
+        }
+        let Some(table) = value.get_ref().as_table() else {
+            return Err(self.bad(key, value, "must hold command lines or tables"));
+        };
+        for (field, value) in table {
+            let name: &str = field.get_ref();
+            match name {
+                "user" => grant.user = Some(self.text(name, value)?.to_owned()).filter(|user| user != "root"),
+                "group" => grant.group = Some(self.text(name, value)?.into()),
+                "cwd" => {
+                    let pattern = PathPattern::new(self.text(name, value)?);
+                    grant.cwd = Some(pattern.map_err(|message| self.bad(name, value, format!("is bad: {message}")))?);
+                }
+                "umask" => grant.umask = Some(self.umask(value)?),
+                "environment" => grant.environment = self.environment(value)?,
+                "input" => grant.input = self.boolean(name, value)?,
+                "argv" | "shell" | "script" | "script_sha256" | "interpreter" => {}
+                _ => return Err(self.unknown(name, field.span().start, &COMMAND_KEYS)),
+            }
+        }
+        grant.what = self.command_line(key, value, table)?;
+        Ok(grant)
+    }
+
+    /// What a command's table lets be started: exactly one of `argv`, `shell`, and a script with its interpreter.
+    fn command_line(&self, key: &str, whole: &Entry<'_>, table: &DeTable<'_>) -> Result<GrantedLine, GrantsError> {
+        let get = |name: &str| table.iter().find(|(field, _)| field.get_ref() == name).map(|(_, value)| value);
+        let script = get("script").or_else(|| get("script_sha256"));
+        match (get("argv"), get("shell"), get("interpreter"), script) {
+            (Some(argv), None, None, None) => {
+                let words = self.texts("argv", argv)?;
+                GrantedLine::words(&words).map_err(|message| self.bad("argv", argv, format!("is bad: {message}")))
+            }
+            (None, Some(shell), None, None) => match self.text("shell", shell)? {
+                "<any>" => Ok(GrantedLine::AnyShell),
+                line => Ok(GrantedLine::Shell(line.into())),
+            },
+            (None, None, Some(interpreter), Some(script)) => {
+                let text = self.text("script", script)?;
+                let sha256 = match (get("script"), text) {
+                    (Some(_), "<any>") => None,
+                    (Some(_), code) => Some(sha256_of(code)),
+                    (None, digest) => Some(digest.to_ascii_lowercase()),
+                };
+                let interpreter = match self.text("interpreter", interpreter) {
+                    Ok(one) => vec![one.to_owned()],
+                    Err(_) => self.texts("interpreter", interpreter)?,
+                };
+                Ok(GrantedLine::Script { interpreter, sha256 })
+            }
+            _ => Err(self.bad(
+                key,
+                whole,
+                "must have one of `argv`, `shell`, or `interpreter` with `script` or `script_sha256`",
+            )),
+        }
+    }
+
+    fn umask(&self, value: &Entry<'_>) -> Result<u32, GrantsError> {
+        let text = self.text("umask", value)?;
+        let mask = u32::from_str_radix(text, 8).ok().filter(|mask| *mask <= 0o777);
+        mask.ok_or_else(|| self.bad("umask", value, "must be octal text, as in \"022\""))
+    }
+
+    fn environment(&self, value: &Entry<'_>) -> Result<BTreeMap<String, String>, GrantsError> {
+        let mut all = BTreeMap::new();
+        for (name, value) in self.table("environment", value)? {
+            all.insert(name.get_ref().to_string(), self.text("environment", value)?.to_owned());
+        }
+        Ok(all)
+    }
+}
+
+fn pattern(capability: Capability, text: &str) -> Result<Pattern, String> {
+    use Capability as C;
+    if text.is_empty() {
+        return Err("it is empty".into());
+    }
+    match capability {
+        C::Paths | C::PrivilegedPaths | C::ReadPaths | C::SetId | C::PackageSources => {
+            PathPattern::new(text).map(Pattern::Path)
+        }
+        C::DownloadHosts => ServerPattern::new(text).map(Pattern::Server),
+        C::WriteAttributes | C::ReadAttributes | C::Facts => AttributePattern::new(text).map(Pattern::Attribute),
+        C::Services => Ok(Pattern::Name(NamePattern::new(text.strip_suffix(".service").unwrap_or(text)))),
+        _ => Ok(Pattern::Name(NamePattern::new(text))),
+    }
+}
+
+/// How many characters must be changed, added or taken to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut previous: Vec<usize> = (0..=other.len()).collect();
+    for (row, character) in one.chars().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, against) in other.iter().enumerate() {
+            let change = previous.get(column).copied().unwrap_or_default() + usize::from(character != *against);
+            let add = current.last().copied().unwrap_or_default() + 1;
+            let take = previous.get(column + 1).copied().unwrap_or_default() + 1;
+            current.push(change.min(add).min(take));
+        }
+        previous = current;
+    }
+    previous.last().copied().unwrap_or_default()
+}

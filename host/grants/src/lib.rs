@@ -1,0 +1,37 @@
+//! What an operator lets each policy do; checks return proofs.
+//!
+//! The operator's file (`/etc/wrun/grants.toml`, described in `docs/grants.md`) has a table per policy. Absent and empty
+//! mean the same: denied. A check ([`PolicyGrants::manage_path`] and its siblings) returns a value with private fields,
+//! and effects take only such values, so that no effect can be reached without the check that belongs to it. There is no
+//! `is_allowed(..) -> bool`: a boolean can be forgotten, and can be about another path than the one that is opened.
+//!
+//! Of several rules that match, the most specific wins; between equally specific ones, a deny wins. Wide rules do not
+//! reach *privileged* things ([`privileged`]): what root or the system runs, reads as code, or trusts, since a right to
+//! write `/etc/**` was hardly meant as the right to become root through `/etc/cron.d`. Those need their exact name, or a
+//! rule in the list made for them.
+//!
+//! Every decision is written to the `tracing` target `audit`.
+
+mod attributes;
+mod commands;
+mod denied;
+mod downloads;
+mod file;
+mod names;
+mod paths;
+mod pattern;
+mod policy;
+mod privileged;
+mod proofs;
+mod rules;
+mod words;
+
+pub use commands::{CommandAsked, CommandGrant, LineAsked};
+pub use denied::{Capability, Denied};
+pub use file::GrantsError;
+pub use policy::{Grants, Limits, PolicyGrants};
+pub use proofs::{
+    GrantedAttribute, GrantedCommand, GrantedGroup, GrantedMode, GrantedName, GrantedOptions, GrantedPackage, GrantedPath,
+    GrantedService, GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
+};
+pub use words::split_words;

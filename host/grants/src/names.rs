@@ -1,0 +1,181 @@
+//! Packages, services, users, groups, and what is read by name.
+
+use crate::denied::{Capability, Denied};
+use crate::pattern::Asked;
+use crate::policy::PolicyGrants;
+use crate::privileged;
+use crate::proofs::{
+    GrantedGroup, GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedService, GrantedUser,
+};
+
+/// Options of package tools that decide how and what else, but not what code runs.
+const HARMLESS_OPTIONS: [&str; 10] = [
+    "--no-install-recommends",
+    "--install-recommends",
+    "--no-install-suggests",
+    "--install-suggests",
+    "--no-remove",
+    "--yes",
+    "-y",
+    "--quiet",
+    "-q",
+    "-qq",
+];
+
+impl PolicyGrants {
+    fn named(&self, capability: Capability, name: &str, privileged: impl Fn() -> bool) -> Result<String, Denied> {
+        self.decide(capability, Asked::Text(name), name, privileged)?;
+        Ok(name.into())
+    }
+
+    /// Whether the policy may install, change and remove a package.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn package(&self, name: &str) -> Result<GrantedPackage, Denied> {
+        self.named(Capability::Packages, name, || false).map(GrantedPackage)
+    }
+
+    /// Whether the policy may give these options to a package tool: harmless ones, and those that the operator lists.
+    /// `-o DPkg::Pre-Invoke::=..` runs any command as root, and there are many like it, so unknown ones are refused.
+    ///
+    /// # Errors
+    /// One of them is neither.
+    pub fn package_options(&self, options: &[String]) -> Result<GrantedOptions, Denied> {
+        for option in options {
+            if !HARMLESS_OPTIONS.contains(&option.as_str()) {
+                self.decide(Capability::PackageOptions, Asked::Text(option), option, || false)?;
+            }
+        }
+        Ok(GrantedOptions(options.to_vec()))
+    }
+
+    /// Whether the policy may start, stop, enable and disable a service. `x` and `x.service` are the same.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn service(&self, name: &str) -> Result<GrantedService, Denied> {
+        let name = name.strip_suffix(".service").unwrap_or(name);
+        self.named(Capability::Services, name, || false).map(GrantedService)
+    }
+
+    /// Whether the policy may create, change and remove a user. A rule with wildcards does not reach `root`.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn user(&self, name: &str) -> Result<GrantedUser, Denied> {
+        self.named(Capability::Users, name, || privileged::user(name)).map(GrantedUser)
+    }
+
+    /// Whether the policy may create, change and remove a group, and change its members. A rule with wildcards does not
+    /// reach groups whose members are as good as root (`sudo`, `docker`, `disk`).
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn group(&self, name: &str) -> Result<GrantedGroup, Denied> {
+        self.named(Capability::Groups, name, || privileged::group(name)).map(GrantedGroup)
+    }
+
+    /// Whether the policy may give a user this number. Who has root's number is root, and who has another's owns what
+    /// that one owns. `holder`: the user who has it now.
+    ///
+    /// # Errors
+    /// It is 0 or another's, and that user is not granted.
+    pub fn user_number(&self, user: &GrantedUser, number: u32, holder: Option<&str>) -> Result<(), Denied> {
+        if number == 0 {
+            let _root = self.user("root")?;
+        }
+        match holder {
+            Some(other) if other != user.name() => self.user(other).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for a group's number.
+    ///
+    /// # Errors
+    /// It is 0 or another's, and that group is not granted.
+    pub fn group_number(&self, group: &GrantedGroup, number: u32, holder: Option<&str>) -> Result<(), Denied> {
+        if number == 0 {
+            let _root = self.group("root")?;
+        }
+        match holder {
+            Some(other) if other != group.name() => self.group(other).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the policy may make a user a member of a group, as its primary group too: the right to the user is no
+    /// right to the group, unless it is the user's own group of the same name.
+    ///
+    /// # Errors
+    /// The group is not granted.
+    pub fn membership(&self, user: &GrantedUser, group: &str) -> Result<GrantedGroup, Denied> {
+        if user.name() == group && !privileged::group(group) {
+            return Ok(GrantedGroup(group.into()));
+        }
+        self.group(group)
+    }
+
+    /// Whether the policy may make a directory at this path a user's home: its owner is changed, and the skeleton's
+    /// files are put there.
+    ///
+    /// # Errors
+    /// The path is not granted.
+    pub fn home(&self, _user: &GrantedUser, path: &str) -> Result<GrantedPath, Denied> {
+        self.manage_path(path)
+    }
+
+    /// Whether the policy may read a data bag, or one item of it: a rule is `bag`, or `bag/item`.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn data_bag(&self, bag: &str, item: Option<&str>) -> Result<GrantedName, Denied> {
+        let whole = self.list(Capability::DataBags).decide(Asked::Text(bag), || false);
+        match (item, whole) {
+            (Some(item), crate::rules::Verdict::Unheard) => {
+                self.named(Capability::DataBags, &format!("{bag}/{item}"), || false).map(GrantedName)
+            }
+            (Some(item), crate::rules::Verdict::Allowed(_)) => {
+                let path = format!("{bag}/{item}");
+                match self.list(Capability::DataBags).decide(Asked::Text(&path), || false) {
+                    crate::rules::Verdict::Refused(_) => self.named(Capability::DataBags, &path, || false).map(GrantedName),
+                    _ => self.named(Capability::DataBags, bag, || false).map(GrantedName),
+                }
+            }
+            _ => self.named(Capability::DataBags, bag, || false).map(GrantedName),
+        }
+    }
+
+    /// Whether the policy may search an index.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn search(&self, index: &str) -> Result<GrantedName, Denied> {
+        self.named(Capability::Search, index, || false).map(GrantedName)
+    }
+
+    /// Whether the policy may read a role.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn role(&self, name: &str) -> Result<GrantedName, Denied> {
+        self.named(Capability::Roles, name, || false).map(GrantedName)
+    }
+
+    /// Whether the policy may read a Chef environment.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn chef_environment(&self, name: &str) -> Result<GrantedName, Denied> {
+        self.named(Capability::Environments, name, || false).map(GrantedName)
+    }
+
+    /// Whether the policy may know an environment variable of the host.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn environment_variable(&self, name: &str) -> Result<GrantedName, Denied> {
+        self.named(Capability::Environment, name, || false).map(GrantedName)
+    }
+}

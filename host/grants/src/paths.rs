@@ -1,0 +1,114 @@
+//! Paths: managing, reading, whole trees, set-id bits, and the files through which `cron_d` runs commands.
+
+use crate::denied::{Capability, Denied};
+use crate::pattern::{Asked, Pattern};
+use crate::policy::PolicyGrants;
+use crate::privileged;
+use crate::proofs::{GrantedMode, GrantedPath, GrantedTree, ReadablePath};
+use crate::rules::Verdict;
+
+/// Set-user-id and set-group-id.
+const SET_ID_BITS: u32 = 0o6000;
+
+/// Where `cron_d` puts its files.
+const CRON_DIRECTORY: &str = "/etc/cron.d/";
+
+impl PolicyGrants {
+    /// Whether the policy may create, change and remove what is at this path. The path must be resolved inside the root:
+    /// absolute, and no component but the last a link. So a link that was put into a granted directory does not lead to
+    /// what it points at.
+    ///
+    /// Not for hard links alone: the other name is a way to change the same file, so its path must be asked for too.
+    ///
+    /// # Errors
+    /// Not granted; or privileged, and the rule has wildcards and does not stand in `privileged_paths`.
+    pub fn manage_path(&self, path: &str) -> Result<GrantedPath, Denied> {
+        self.decide(Capability::Paths, Asked::Text(path), path, || privileged::path(path))?;
+        Ok(GrantedPath(path.into()))
+    }
+
+    /// Whether the policy may rename or remove a directory with all that is in it, unseen.
+    ///
+    /// # Errors
+    /// As [`manage_path`](Self::manage_path); or the rule does not cover all below the directory, another rule refuses
+    /// something there, or something privileged lies there.
+    pub fn manage_tree(&self, path: &str) -> Result<GrantedTree, Denied> {
+        let _root_of_tree = self.manage_path(path)?;
+        if self.everything {
+            return Ok(GrantedTree(path.into()));
+        }
+        let below = if path == "/" { "/**".into() } else { format!("{path}/**") };
+        let rules = self.list(Capability::Paths);
+        let refuse = |reason: String| Err(self.refuse(Capability::Paths, path, &below, Some(reason)));
+        for rule in &rules.0 {
+            if let Pattern::Path(pattern) = &rule.pattern
+                && !rule.allow
+                && pattern.may_match_below(path)
+            {
+                return refuse(format!("line {} of the grants refuses `{}` below it", rule.line, rule.text));
+            }
+        }
+        let privileged = privileged::lies_below(path);
+        let covers = rules.0.iter().any(|rule| {
+            let Pattern::Path(pattern) = &rule.pattern else { return false };
+            rule.allow && (rule.privileged || !privileged) && pattern.covers_below() && pattern.matches(path)
+        });
+        if covers { Ok(GrantedTree(path.into())) } else { refuse("the grant does not cover all that is below it".into()) }
+    }
+
+    /// Whether the policy may read what is at this resolved path. What it may manage it may read.
+    ///
+    /// # Errors
+    /// Not granted; or a secret (`/etc/shadow`, private keys), and the rule has wildcards.
+    pub fn read_path(&self, path: &str) -> Result<ReadablePath, Denied> {
+        let asked = Asked::Text(path);
+        let managed = self.list(Capability::Paths).decide(asked, || privileged::path(path));
+        if let Verdict::Allowed(rule) = managed {
+            self.allow(Capability::ReadPaths, path, &rule.text)?;
+        } else {
+            self.decide(Capability::ReadPaths, asked, path, || privileged::secret(path))?;
+        }
+        Ok(ReadablePath(path.into()))
+    }
+
+    /// Whether the policy may give these permission bits to what is at a granted path. Set-id bits on files need a rule
+    /// of their own, since such a file lends its owner's rights to whoever starts it. On directories they lend nothing.
+    ///
+    /// # Errors
+    /// The bits hold set-id bits that are not granted.
+    pub fn file_mode(&self, path: &GrantedPath, mode: u32, is_directory: bool) -> Result<GrantedMode, Denied> {
+        if mode & SET_ID_BITS != 0 && !is_directory {
+            self.decide(Capability::SetId, Asked::Text(path.path()), path.path(), || false)?;
+        }
+        Ok(GrantedMode { bits: mode & 0o7777, path: path.path().into() })
+    }
+
+    /// Whether the policy may have this package file installed. What is in it runs as root, so the right to a package's
+    /// name is no right to it.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn package_source(&self, path: &str) -> Result<ReadablePath, Denied> {
+        self.decide(Capability::PackageSources, Asked::Text(path), path, || false)?;
+        Ok(ReadablePath(path.into()))
+    }
+
+    /// Whether the policy may write this file below `/etc/cron.d` for a job that runs as this user: it may write any
+    /// content there (its exact path is granted), or the user stands in `cron_users`, which never reaches root by a
+    /// wildcard. The caller writes the line, and must refuse line breaks in every field of it.
+    ///
+    /// # Errors
+    /// Neither is granted.
+    pub fn cron_entry(&self, path: &str, user: &str) -> Result<GrantedPath, Denied> {
+        let managed = self.list(Capability::Paths).decide(Asked::Text(path), || privileged::path(path));
+        let plain_name = path.strip_prefix(CRON_DIRECTORY).is_some_and(|name| !name.is_empty() && !name.contains('/'));
+        match managed {
+            Verdict::Refused(_) => return self.manage_path(path),
+            Verdict::Allowed(_) => return self.manage_path(path),
+            _ if self.everything || !plain_name => return self.manage_path(path),
+            _ => {}
+        }
+        self.decide(Capability::CronUsers, Asked::Text(user), user, || privileged::user(user))?;
+        Ok(GrantedPath(path.into()))
+    }
+}

@@ -1,0 +1,360 @@
+//! Patterns of paths and names, and how specific they are.
+
+use crate::downloads::{Server, ServerPattern};
+
+/// How specific a pattern is: one without wildcards beats any with; then the one whose fixed beginning is longer; then
+/// the one with more fixed characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Specificity {
+    exact: bool,
+    fixed_parts: usize,
+    fixed_characters: usize,
+}
+
+/// A pattern of names: `*` stands for any characters, `?` for one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamePattern(String);
+
+impl NamePattern {
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        wildcard(&self.0, name)
+    }
+
+    fn is_exact(&self) -> bool {
+        !has_wildcard(&self.0)
+    }
+
+    pub(crate) fn specificity(&self) -> Specificity {
+        let fixed_parts = self.0.chars().take_while(|c| !matches!(c, '*' | '?')).count();
+        Specificity { exact: self.is_exact(), fixed_parts, fixed_characters: fixed_characters(&self.0) }
+    }
+}
+
+fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?'])
+}
+
+fn fixed_characters(text: &str) -> usize {
+    text.chars().filter(|c| !matches!(c, '*' | '?')).count()
+}
+
+/// A pattern of absolute paths: `*` and `?` stand for characters of one component; `**` as a whole component for any
+/// number of components, none too. So `/srv/**` is `/srv` and all below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PathPattern {
+    parts: Vec<String>,
+}
+
+const ANY_DEPTH: &str = "**";
+
+impl PathPattern {
+    /// The pattern, or what is wrong with it.
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let parts = components(text).ok_or_else(|| {
+            format!("`{text}` is no absolute path: it must begin with `/` and have no empty, `.` or `..` component")
+        })?;
+        if let Some(part) = parts.iter().find(|part| part.contains(ANY_DEPTH) && **part != ANY_DEPTH) {
+            return Err(format!("`**` must be a whole component, not a part of `{part}`"));
+        }
+        Ok(Self { parts: parts.into_iter().map(Into::into).collect() })
+    }
+
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        components(path).is_some_and(|path| covers(&self.parts, &path))
+    }
+
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.parts.iter().any(|part| has_wildcard(part))
+    }
+
+    /// Whether all that is below a path that matches must match too.
+    pub(crate) fn covers_below(&self) -> bool {
+        self.parts.last().is_some_and(|part| part == ANY_DEPTH)
+    }
+
+    /// Whether something at or below the directory could match. Errs on the side of yes.
+    pub(crate) fn may_match_below(&self, directory: &str) -> bool {
+        let Some(directory) = components(directory) else { return true };
+        let paired = self.parts.iter().zip(&directory);
+        paired.take_while(|(part, _)| *part != ANY_DEPTH).all(|(part, name)| wildcard(part, name))
+            && (self.parts.len() >= directory.len() || self.parts.iter().any(|part| part == ANY_DEPTH))
+    }
+
+    pub(crate) fn specificity(&self) -> Specificity {
+        Specificity {
+            exact: self.is_exact(),
+            fixed_parts: self.parts.iter().take_while(|part| !has_wildcard(part)).count(),
+            fixed_characters: self.parts.iter().map(|part| fixed_characters(part)).sum(),
+        }
+    }
+}
+
+/// The components of an absolute path in its plain form; `/` has none. Anything else is no path that was resolved.
+fn components(path: &str) -> Option<Vec<&str>> {
+    let inner = path.strip_prefix('/')?;
+    if inner.is_empty() {
+        return Some(vec![]);
+    }
+    let parts: Vec<&str> = inner.split('/').collect();
+    let plain = parts.iter().all(|part| !matches!(*part, "" | "." | "..") && !part.contains('\0'));
+    plain.then_some(parts)
+}
+
+/// Whether the pattern's components cover the path's. Each `**` is tried from the shortest stretch on and only the last
+/// one is ever taken back, so the time is bounded by the product of the lengths.
+fn covers(pattern: &[String], path: &[&str]) -> bool {
+    let (mut at_pattern, mut at_path) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while at_path < path.len() || at_pattern < pattern.len() {
+        match (pattern.get(at_pattern), path.get(at_path)) {
+            (Some(part), _) if part == ANY_DEPTH => {
+                retry = Some((at_pattern, at_path + 1));
+                at_pattern += 1;
+                continue;
+            }
+            (Some(part), Some(name)) if wildcard(part, name) => {
+                at_pattern += 1;
+                at_path += 1;
+                continue;
+            }
+            _ => {}
+        }
+        match retry {
+            Some((pattern_again, path_again)) if path_again <= path.len() => {
+                (at_pattern, at_path) = (pattern_again, path_again);
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether text matches a pattern of `*` and `?`, in time bounded by the product of the lengths.
+pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
+    if !has_wildcard(pattern) {
+        return pattern == text;
+    }
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut at_pattern, mut at_text) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while at_text < text.len() || at_pattern < pattern.len() {
+        match (pattern.get(at_pattern), text.get(at_text)) {
+            (Some('*'), _) => {
+                retry = Some((at_pattern, at_text + 1));
+                at_pattern += 1;
+                continue;
+            }
+            (Some('?'), Some(_)) => {
+                at_pattern += 1;
+                at_text += 1;
+                continue;
+            }
+            (Some(wanted), Some(found)) if wanted == found => {
+                at_pattern += 1;
+                at_text += 1;
+                continue;
+            }
+            _ => {}
+        }
+        match retry {
+            Some((pattern_again, text_again)) if text_again <= text.len() => {
+                (at_pattern, at_text) = (pattern_again, text_again);
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// A pattern of attribute paths, written with dots (`mysql.server`; a dot within a key as `\.`). It covers all below it;
+/// `*` stands for any characters of one key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AttributePattern {
+    parts: Vec<String>,
+}
+
+impl AttributePattern {
+    /// The pattern, or what is wrong with it.
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let parts = split_dots(text);
+        if parts.iter().any(String::is_empty) {
+            return Err(format!("`{text}` is no attribute path: it has an empty key"));
+        }
+        Ok(Self { parts })
+    }
+
+    fn matches(&self, asked: &[String]) -> bool {
+        asked.len() >= self.parts.len() && self.parts.iter().zip(asked).all(|(part, key)| wildcard(part, key))
+    }
+
+    /// Whether something below the path could match.
+    pub(crate) fn may_match_below(&self, path: &[String]) -> bool {
+        self.parts.iter().zip(path).all(|(part, key)| wildcard(part, key))
+    }
+}
+
+fn split_dots(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        let plain = match character {
+            '.' => {
+                parts.push(String::new());
+                continue;
+            }
+            '\\' => characters.next().unwrap_or('\\'),
+            plain => plain,
+        };
+        if let Some(last) = parts.last_mut() {
+            last.push(plain);
+        }
+    }
+    parts
+}
+
+/// An attribute path as the operator would write it.
+pub(crate) fn join_dots(path: &[String]) -> String {
+    let parts: Vec<String> = path.iter().map(|key| key.replace('\\', "\\\\").replace('.', "\\.")).collect();
+    parts.join(".")
+}
+
+/// What a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    Path(PathPattern),
+    Name(NamePattern),
+    Server(ServerPattern),
+    Attribute(AttributePattern),
+}
+
+/// What is held against a rule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    /// A path, a name.
+    Text(&'a str),
+    /// An attribute path.
+    Keys(&'a [String]),
+    /// A server.
+    Server(&'a Server),
+}
+
+impl Pattern {
+    /// Whether the rule is about this.
+    pub(crate) fn matches(&self, asked: Asked<'_>) -> bool {
+        match (self, asked) {
+            (Self::Path(pattern), Asked::Text(path)) => pattern.matches(path),
+            (Self::Name(pattern), Asked::Text(name)) => pattern.matches(name),
+            (Self::Server(pattern), Asked::Server(server)) => pattern.matches(server),
+            (Self::Attribute(pattern), Asked::Keys(path)) => pattern.matches(path),
+            _ => false,
+        }
+    }
+
+    /// Whether it names one thing.
+    pub(crate) fn is_exact(&self) -> bool {
+        match self {
+            Self::Path(pattern) => pattern.is_exact(),
+            Self::Name(pattern) => pattern.is_exact(),
+            Self::Server(pattern) => !has_wildcard(&pattern.0.host),
+            Self::Attribute(pattern) => !pattern.parts.iter().any(|part| has_wildcard(part)),
+        }
+    }
+
+    /// How specific it is.
+    pub(crate) fn specificity(&self) -> Specificity {
+        match self {
+            Self::Path(pattern) => pattern.specificity(),
+            Self::Name(pattern) => pattern.specificity(),
+            Self::Server(pattern) => Specificity {
+                exact: self.is_exact(),
+                fixed_parts: 0,
+                fixed_characters: fixed_characters(&pattern.0.host),
+            },
+            Self::Attribute(pattern) => Specificity {
+                exact: self.is_exact(),
+                fixed_parts: pattern.parts.iter().take_while(|part| !has_wildcard(part)).count(),
+                fixed_characters: pattern.parts.iter().map(|part| fixed_characters(part)).sum(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, path: &str, expect: bool) {
+        assert_eq!(PathPattern::new(pattern).unwrap().matches(path), expect, "{pattern} on {path}");
+    }
+
+    #[test]
+    fn paths_match_by_component() {
+        check("/etc/motd", "/etc/motd", true);
+        check("/etc/motd", "/etc/motd2", false);
+        check("/etc/*", "/etc/motd", true);
+        check("/etc/*", "/etc", false);
+        check("/etc/*", "/etc/a/b", false);
+        check("/etc/*.conf", "/etc/a.conf", true);
+        check("/etc/?", "/etc/ab", false);
+        check("/etc/mysql/**", "/etc/mysql", true);
+        check("/etc/mysql/**", "/etc/mysql/a/b", true);
+        check("/etc/mysql/**", "/etc/mysql2", false);
+        check("/**/.ssh/**", "/home/a/.ssh/id", true);
+        check("/**/.ssh/**", "/.ssh", true);
+        check("/**", "/", true);
+        check("/", "/", true);
+        check("/**/a/**/b", "/x/a/y/a/z/b", true);
+        check("/**/a/**/b", "/x/a/y/a/z/c", false);
+    }
+
+    #[test]
+    fn what_is_no_plain_path_matches_nothing() {
+        for path in ["", "etc", "/etc/", "/etc//a", "/etc/../a", "/./a", "/a\0b"] {
+            check("/**", path, false);
+        }
+    }
+
+    #[test]
+    fn bad_patterns_are_refused() {
+        for pattern in ["etc", "", "/a/../b", "/a//b", "/a/x**", "/a/"] {
+            assert!(PathPattern::new(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn wildcards_end_in_bounded_time() {
+        assert!(!wildcard(&"*a".repeat(50), &format!("{}b", "a".repeat(2000))));
+        assert!(wildcard("php-*", "php-fpm"));
+        assert!(wildcard("*", ""));
+        assert!(!wildcard("?", ""));
+        assert!(wildcard("a*c*e", "abcde"));
+    }
+
+    #[test]
+    fn the_more_specific_is_greater() {
+        let order = ["/**", "/etc/**", "/etc/*.conf", "/etc/mysql/**", "/etc/mysql/*.cnf", "/etc/mysql/my.cnf"];
+        let all: Vec<_> = order.iter().map(|text| PathPattern::new(text).unwrap().specificity()).collect();
+        assert!(all.is_sorted(), "{all:?}");
+    }
+
+    #[test]
+    fn what_may_lie_below_a_directory() {
+        #[track_caller]
+        fn below(pattern: &str, directory: &str, expect: bool) {
+            assert_eq!(PathPattern::new(pattern).unwrap().may_match_below(directory), expect, "{pattern} below {directory}");
+        }
+        below("/srv/a/secret", "/srv/a", true);
+        below("/srv/a/secret", "/srv/b", false);
+        below("/srv/a", "/srv/a/b", false);
+        below("/srv/a/**", "/srv/a/b", true);
+        below("/srv/*/secret", "/srv/b", true);
+        below("/**/.ssh", "/srv", true);
+        below("/srv/**/secret", "/srv/x/y", true);
+        below("/opt/**", "/srv", false);
+    }
+}

@@ -1,0 +1,222 @@
+//! What checks return: values that only this crate can make.
+
+use std::fmt;
+
+macro_rules! named_proof {
+    ($(#[$doc:meta])* $name:ident, $accessor:ident) => {
+        $(#[$doc])*
+        #[must_use = "an effect needs this proof"]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $name(pub(crate) String);
+
+        impl $name {
+            /// What was granted.
+            pub fn $accessor(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+named_proof!(
+    /// This path, and nothing below it, may be created, changed and removed. It is a resolved path: no component but the
+    /// last is a link.
+    GrantedPath, path
+);
+named_proof!(
+    /// This directory and all that is below it may be renamed or removed as a whole.
+    GrantedTree, path
+);
+named_proof!(
+    /// This resolved path may be read.
+    ReadablePath, path
+);
+named_proof!(
+    /// This package may be installed, changed and removed.
+    GrantedPackage, name
+);
+named_proof!(
+    /// This service may be managed. A systemd unit's name is without `.service`.
+    GrantedService, name
+);
+named_proof!(
+    /// This user may be managed.
+    GrantedUser, name
+);
+named_proof!(
+    /// This group may be managed, its members too.
+    GrantedGroup, name
+);
+named_proof!(
+    /// This data bag, index, role, environment or variable may be read, or this device of chance may be used.
+    GrantedName, name
+);
+
+/// These options may be given to a package tool.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedOptions(pub(crate) Vec<String>);
+
+impl GrantedOptions {
+    /// The options, one word each.
+    pub fn words(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// These permission bits may be set on the path they were asked for.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedMode {
+    pub(crate) bits: u32,
+    pub(crate) path: String,
+}
+
+impl GrantedMode {
+    /// Permission bits, set-id and sticky ones too.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The path they were granted for.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// This URL may be asked. Where it redirects to must be asked for again.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedUrl {
+    pub(crate) url: String,
+    pub(crate) scheme: String,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+impl GrantedUrl {
+    /// The whole URL.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// The server's name or address in lower case; IPv6 without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The port, the scheme's own if none was said.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// This attribute path may be read or written.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedAttribute(pub(crate) Vec<String>);
+
+impl GrantedAttribute {
+    /// The path.
+    pub fn path(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// What is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// Program and arguments, started without a shell.
+    Arguments(Vec<String>),
+    /// A line for `/bin/sh -c`.
+    Shell(String),
+    /// A text that an interpreter gets as a file.
+    Script {
+        /// The interpreter and its flags.
+        interpreter: Vec<String>,
+        /// The text.
+        code: String,
+    },
+}
+
+/// This command may be run, as this user, there, with these variables.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedCommand {
+    pub(crate) program: Program,
+    pub(crate) shown: String,
+    pub(crate) user: Option<String>,
+    pub(crate) group: Option<String>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) umask: Option<u32>,
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) input: Option<Vec<u8>>,
+}
+
+impl GrantedCommand {
+    /// What is started.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The command as the cookbook wrote it, for messages.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// As whom; none: as wrun.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// In which group; none: the user's.
+    pub fn group(&self) -> Option<&str> {
+        self.group.as_deref()
+    }
+
+    /// Where; none: in the root.
+    pub fn cwd(&self) -> Option<&str> {
+        self.cwd.as_deref()
+    }
+
+    /// The file mode creation mask; none: the host's.
+    pub fn umask(&self) -> Option<u32> {
+        self.umask
+    }
+
+    /// Variables beside the clean environment.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
+    /// Standard input.
+    pub fn input(&self) -> Option<&[u8]> {
+        self.input.as_deref()
+    }
+
+    /// The same command about a staged file: `%{path}` becomes its path. In a shell's line the path is quoted, since a
+    /// guest had a say in it.
+    pub fn with_path(&self, path: &str) -> Self {
+        const PLACE: &str = "%{path}";
+        let program = match &self.program {
+            Program::Arguments(words) => Program::Arguments(words.iter().map(|word| word.replace(PLACE, path)).collect()),
+            Program::Shell(line) => Program::Shell(line.replace(PLACE, &crate::words::quote_word(path))),
+            Program::Script { interpreter, code } => Program::Script {
+                interpreter: interpreter.clone(),
+                code: code.replace(PLACE, &crate::words::quote_word(path)),
+            },
+        };
+        Self { program, shown: self.shown.replace(PLACE, path), ..self.clone() }
+    }
+}

@@ -1,0 +1,113 @@
+//! One engine for all capabilities: which rule is about something, and what it says.
+
+use crate::pattern::{Asked, Pattern, Specificity};
+
+/// One entry of a list in the operator's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rule {
+    pub(crate) pattern: Pattern,
+    /// False for an entry of a `deny_` list.
+    pub(crate) allow: bool,
+    /// It stands in a list that is made for privileged things.
+    pub(crate) privileged: bool,
+    /// As the operator wrote it.
+    pub(crate) text: String,
+    /// Where, from 1.
+    pub(crate) line: usize,
+}
+
+impl Rule {
+    /// What wins is greater: the more specific; of equals, the deny.
+    fn rank(&self) -> (Specificity, bool) {
+        (self.pattern.specificity(), !self.allow)
+    }
+}
+
+/// What the rules say.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict<'a> {
+    /// This rule allows it.
+    Allowed(&'a Rule),
+    /// This rule refuses it.
+    Refused(&'a Rule),
+    /// Only rules that are too wide for something privileged are about it.
+    TooWide(&'a Rule),
+    /// No rule is about it.
+    Unheard,
+}
+
+/// The rules of one capability.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rules(pub(crate) Vec<Rule>);
+
+impl Rules {
+    /// What the rules say about something. `privileged` is asked only if a wide rule would allow it.
+    pub(crate) fn decide(&self, asked: Asked<'_>, privileged: impl Fn() -> bool) -> Verdict<'_> {
+        let Some(best) = self.best(asked, |_| true) else { return Verdict::Unheard };
+        if !best.allow {
+            return Verdict::Refused(best);
+        }
+        let reaches = |rule: &Rule| !rule.allow || rule.privileged || rule.pattern.is_exact();
+        if reaches(best) || !privileged() {
+            return Verdict::Allowed(best);
+        }
+        match self.best(asked, reaches) {
+            Some(rule) if rule.allow => Verdict::Allowed(rule),
+            Some(rule) => Verdict::Refused(rule),
+            None => Verdict::TooWide(best),
+        }
+    }
+
+    fn best(&self, asked: Asked<'_>, eligible: impl Fn(&Rule) -> bool) -> Option<&Rule> {
+        let matching = self.0.iter().filter(|rule| eligible(rule) && rule.pattern.matches(asked));
+        matching.max_by_key(|rule| rule.rank())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::PathPattern;
+
+    fn rules(entries: &[(&str, bool, bool)]) -> Rules {
+        let rule = |(text, allow, privileged): &(&str, bool, bool)| Rule {
+            pattern: Pattern::Path(PathPattern::new(text).unwrap()),
+            allow: *allow,
+            privileged: *privileged,
+            text: (*text).into(),
+            line: 1,
+        };
+        Rules(entries.iter().map(rule).collect())
+    }
+
+    #[track_caller]
+    fn check(entries: &[(&str, bool, bool)], privileged: bool, expect: &str) {
+        let rules = rules(entries);
+        let said = match rules.decide(Asked::Text("/etc/cron.d/x"), || privileged) {
+            Verdict::Allowed(rule) => format!("allowed by {}", rule.text),
+            Verdict::Refused(rule) => format!("refused by {}", rule.text),
+            Verdict::TooWide(rule) => format!("too wide: {}", rule.text),
+            Verdict::Unheard => "unheard".into(),
+        };
+        assert_eq!(said, expect);
+    }
+
+    #[test]
+    fn the_most_specific_rule_wins_and_deny_beats_allow() {
+        check(&[], false, "unheard");
+        check(&[("/srv/**", true, false)], false, "unheard");
+        check(&[("/etc/**", true, false)], false, "allowed by /etc/**");
+        check(&[("/etc/**", true, false), ("/etc/**", false, false)], false, "refused by /etc/**");
+        check(&[("/etc/**", true, false), ("/etc/cron.d/**", false, false)], false, "refused by /etc/cron.d/**");
+        check(&[("/etc/cron.d/x", true, false), ("/etc/cron.d/**", false, false)], false, "allowed by /etc/cron.d/x");
+    }
+
+    #[test]
+    fn wide_rules_do_not_reach_privileged_things() {
+        check(&[("/etc/**", true, false)], true, "too wide: /etc/**");
+        check(&[("/etc/**", true, false), ("/etc/cron.d/x", true, false)], true, "allowed by /etc/cron.d/x");
+        check(&[("/etc/**", true, false), ("/etc/cron.d/**", true, true)], true, "allowed by /etc/cron.d/**");
+        check(&[("/etc/cron.d/**", true, false), ("/etc/**", true, true)], true, "allowed by /etc/**");
+        check(&[("/etc/cron.d/*", true, false), ("/etc/cron.d/**", false, false), ("/**", true, true)], true, "refused by /etc/cron.d/**");
+    }
+}

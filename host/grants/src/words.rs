@@ -1,0 +1,112 @@
+//! Splitting a command line into words as a POSIX shell would, and knowing when only a shell can run it.
+
+/// Words that only a shell knows: reserved words, and builtins for which there is no program.
+const SHELL_WORDS: [&str; 41] = [
+    "!", "{", "}", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done", "elif", "else",
+    "esac", "eval", "exec", "exit", "export", "fg", "fi", "for", "hash", "if", "jobs", "local", "read", "readonly",
+    "return", "set", "shift", "source", "then", "times", "trap", "type", "ulimit", "umask", "until",
+];
+
+/// More of them, for the same reason.
+const MORE_SHELL_WORDS: [&str; 7] = ["unset", "wait", "while", "function", "select", "time", "[["];
+
+/// Splits a line into words if it can be run without a shell: quotes and backslashes are understood; anything that a
+/// shell would expand, redirect, or run by itself makes it `None`, as do unbalanced quotes and an empty line.
+pub fn split_words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' => single_quoted(&mut characters, word.get_or_insert_default())?,
+            '"' => double_quoted(&mut characters, word.get_or_insert_default())?,
+            '\\' => match characters.next()? {
+                '\n' => {}
+                escaped => word.get_or_insert_default().push(escaped),
+            },
+            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '$' | '`' | '*' | '?' | '[' | ']' | '\n' | '\r' | '\0' => return None,
+            '~' | '#' if word.is_none() => return None,
+            '=' if words.is_empty() => return None,
+            plain => word.get_or_insert_default().push(plain),
+        }
+    }
+    words.extend(word);
+    let first = words.first()?;
+    let shell_only = SHELL_WORDS.contains(&first.as_str()) || MORE_SHELL_WORDS.contains(&first.as_str());
+    (!shell_only && !first.is_empty()).then_some(words)
+}
+
+fn single_quoted(characters: &mut std::str::Chars<'_>, word: &mut String) -> Option<()> {
+    loop {
+        match characters.next()? {
+            '\'' => return Some(()),
+            '\0' => return None,
+            plain => word.push(plain),
+        }
+    }
+}
+
+fn double_quoted(characters: &mut std::str::Chars<'_>, word: &mut String) -> Option<()> {
+    loop {
+        match characters.next()? {
+            '"' => return Some(()),
+            '$' | '`' | '\0' => return None,
+            '\\' => match characters.next()? {
+                '\n' => {}
+                escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
+                other => word.extend(['\\', other]),
+            },
+            plain => word.push(plain),
+        }
+    }
+}
+
+/// A word as a shell must see it to take it literally.
+pub(crate) fn quote_word(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c));
+    if plain { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expect: Option<&[&str]>) {
+        let expect = expect.map(|words| words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(split_words(line), expect, "{line}");
+    }
+
+    #[test]
+    fn lines_that_need_no_shell_are_split() {
+        check("systemctl daemon-reload", Some(&["systemctl", "daemon-reload"]));
+        check("  a\tb  ", Some(&["a", "b"]));
+        check("echo 'a b' \"c d\"e f\\ g", Some(&["echo", "a b", "c de", "f g"]));
+        check("echo '' \"\"", Some(&["echo", "", ""]));
+        check("echo \"a\\\"b\\c\"", Some(&["echo", "a\"b\\c"]));
+        check("find /x -name '*.a' -exec rm {} +", Some(&["find", "/x", "-name", "*.a", "-exec", "rm", "{}", "+"]));
+        check("dd if=/a of=/b", Some(&["dd", "if=/a", "of=/b"]));
+        check("a b#c d~", Some(&["a", "b#c", "d~"]));
+        check("x --a=~/b", Some(&["x", "--a=~/b"]));
+    }
+
+    #[test]
+    fn lines_that_need_a_shell_are_not() {
+        for line in [
+            "a | b", "a && b", "a; b", "a > b", "a < b", "a $X", "a `b`", "a \"$X\"", "ls *.c", "ls a?", "ls [ab]", "(a)",
+            "a &", "cd /tmp", "X=1 a", "~/bin/a", "a ~root", "a #b", "a\nb", "'a", "\"a", "a\\", "", "   ", "if true", "exit 1",
+            "! true", ". /etc/x", "umask 022", "''", "[ -f /x ]",
+        ] {
+            check(line, None);
+        }
+    }
+
+    #[test]
+    fn quoted_words_stay_one_word() {
+        for word in ["/etc/x", "/etc/a b", "/etc/$(rm -rf x)", "it's", "", "a;b"] {
+            let line = format!("x {}", quote_word(word));
+            assert_eq!(split_words(&line), Some(vec!["x".into(), word.into()]));
+        }
+    }
+}
