@@ -1,0 +1,21 @@
+//! Support for end-to-end tests, the demo and the benchmarks: throw-away roots in which the program is really run.
+//!
+//! What the program does to a machine shows only on a machine. [`Root`] is one: Debian's own packages, made once per
+//! month and kept in the cache folder, and an overlay above it that takes 7 ms to make and is gone when it is dropped.
+//! [`Machine`] gives it processes and, where asked, a network of its own; [`Program`] runs `wrun` with nothing from the
+//! tester's environment, and [`Output`] shows what it said without the parts that differ from run to run.
+//!
+//! All of it needs root, and says so before it touches anything.
+
+pub mod base;
+pub mod machine;
+pub mod program;
+pub mod root;
+pub mod server;
+pub mod tree;
+
+pub use machine::{Machine, Network};
+pub use program::{Output, Program};
+pub use root::Root;
+pub use server::{Answer, Server};
+pub use tree::{Entry, Kind, Tree};

@@ -1,0 +1,155 @@
+//! A throw-away root: the base root below, a layer in memory above.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Context as _, Result, ensure};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+
+use crate::base::base_root;
+use crate::machine::{Machine, Network};
+use crate::tree::Tree;
+
+/// First part of the folder's name; the number of the process that made it follows.
+const PREFIX: &str = "wrun-root-";
+
+/// Counts this process's roots, so that each has its own folder.
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// A fresh Debian root, unmounted and forgotten when it is dropped.
+#[derive(Debug)]
+pub struct Root {
+    /// Holds `upper`, `work` and `merged`, on a file system in memory.
+    folder: PathBuf,
+    merged: PathBuf,
+}
+
+impl Root {
+    /// Mounts a fresh root. The first one of a month makes the base root, which it says on standard error.
+    pub fn new() -> Result<Self> {
+        Self::announced(&mut |sentence| {
+            use std::io::Write as _;
+            // A tester who closed standard error wants no words.
+            let _ignored = writeln!(std::io::stderr(), "{sentence}");
+        })
+    }
+
+    /// As [`Root::new`], with the words going where the caller wants them.
+    pub fn announced(announce: &mut dyn FnMut(&str)) -> Result<Self> {
+        let base = base_root(announce)?;
+        remove_roots_of_dead_processes();
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{number}", std::process::id()));
+        fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        // Made before the first mount, so that a failure in the middle is cleaned up like a whole root.
+        let root = Self { merged: folder.join("merged"), folder };
+        let memory = Some("tmpfs");
+        mount(memory, &root.folder, memory, MsFlags::empty(), Some("mode=0755"))
+            .with_context(|| format!("cannot mount a file system in memory at {}", root.folder.display()))?;
+        for name in ["upper", "work", "merged"] {
+            fs::create_dir(root.folder.join(name))?;
+        }
+        let options = format!(
+            "lowerdir={},upperdir={},workdir={}",
+            base.display(),
+            root.folder.join("upper").display(),
+            root.folder.join("work").display()
+        );
+        let overlay = Some("overlay");
+        mount(overlay, &root.merged, overlay, MsFlags::empty(), Some(options.as_str()))
+            .with_context(|| format!("cannot mount an overlay at {}", root.merged.display()))?;
+        Ok(root)
+    }
+
+    /// Where the root lies on the tester's machine; what `--root` takes.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.merged
+    }
+
+    /// The path on the tester's machine of a path inside the root. Only plain names: links are not followed for it.
+    pub fn at(&self, inside: impl AsRef<Path>) -> Result<PathBuf> {
+        let inside = inside.as_ref();
+        let plain = |part: &Component| matches!(part, Component::RootDir | Component::Normal(_));
+        ensure!(inside.components().all(|part| plain(&part)), "{} is not a plain path", inside.display());
+        Ok(self.merged.join(inside.strip_prefix("/").unwrap_or(inside)))
+    }
+
+    /// Writes a file, with the folders above it, as mode 0644.
+    pub fn write(&self, inside: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
+        let path = self.at(inside)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        }
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
+        Ok(())
+    }
+
+    /// Writes a file that can be executed.
+    pub fn write_program(&self, inside: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
+        let path = self.at(&inside)?;
+        self.write(inside, content)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        Ok(())
+    }
+
+    /// Reads a text file.
+    pub fn read(&self, inside: impl AsRef<Path>) -> Result<String> {
+        let path = self.at(inside)?;
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    }
+
+    /// Whether something lies at this path, be it a broken link.
+    pub fn exists(&self, inside: impl AsRef<Path>) -> bool {
+        self.at(inside).is_ok_and(|path| path.symlink_metadata().is_ok())
+    }
+
+    /// What lies below a folder of the root, for comparing before and after.
+    pub fn tree(&self, below: impl AsRef<Path>) -> Result<Tree> {
+        Tree::read(&self.at(below)?)
+    }
+
+    /// What was made, changed or removed since the root was mounted. Empty where nothing was written.
+    pub fn changes(&self) -> Result<Tree> {
+        Tree::read(&self.folder.join("upper"))
+    }
+
+    /// Starts processes of its own for this root.
+    pub fn machine(&self, network: Network) -> Result<Machine<'_>> {
+        Machine::start(self, network)
+    }
+
+    /// Runs one command inside, in a machine of its own that ends with it.
+    pub fn run<Argument: AsRef<std::ffi::OsStr>>(&self, arguments: &[Argument]) -> Result<std::process::Output> {
+        self.machine(Network::Shared)?.run(arguments)
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        remove(&self.folder);
+    }
+}
+
+/// Unmounts a root and removes its folder. Nothing can be done about a failure, and a later root tries again.
+fn remove(folder: &Path) {
+    let _ignored = umount2(&folder.join("merged"), MntFlags::MNT_DETACH);
+    let _ignored = umount2(folder, MntFlags::MNT_DETACH);
+    let _ignored = fs::remove_dir(folder);
+}
+
+/// Removes what tests that were killed could not remove.
+fn remove_roots_of_dead_processes() {
+    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Some(process) = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()) else { continue };
+        if !process.is_empty() && !Path::new("/proc").join(process).exists() {
+            remove(&entry.path());
+        }
+    }
+}
