@@ -11,7 +11,7 @@ pub mod attributes;
 pub mod cookbook_order;
 pub mod deep_merge;
 pub mod file_specificity;
-//pub mod object;
+pub mod object;
 pub mod origin;
 pub mod platform;
 pub mod roles;

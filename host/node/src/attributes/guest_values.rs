@@ -39,6 +39,15 @@ pub(crate) fn is_guest_value(object: &Map<String, Value>) -> bool {
     object.len() == 1 && object.get(GUEST_VALUE_KEY).is_some_and(Value::is_u64)
 }
 
+/// Whether the marker's key stands anywhere in `value`. Data that did not come from a running guest must not have it.
+pub fn mentions_guest_values(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => object.contains_key(GUEST_VALUE_KEY) || object.values().any(mentions_guest_values),
+        Value::Array(array) => array.iter().any(mentions_guest_values),
+        _ => false,
+    }
+}
+
 impl Attributes {
     /// Every marker in every level, lowest level first.
     pub fn guest_values(&self) -> Vec<GuestValue> {

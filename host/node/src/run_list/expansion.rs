@@ -60,7 +60,7 @@ pub enum TraceEntry {
         /// The role's name.
         name: String,
         /// The items of its run list.
-        children: Vec<TraceEntry>,
+        children: Vec<Self>,
         /// Whether there is no such role.
         is_missing: bool,
         /// Whether an earlier item brought it in.

@@ -1,0 +1,102 @@
+//! What can be wrong with a node object.
+
+use thiserror::Error;
+
+use crate::attributes::{AttributeError, Level};
+use crate::run_list::RunListError;
+
+/// A node object, or a part of one, that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    /// The name has characters that a node's name cannot have.
+    #[error("node name {name:?} may only have letters, digits, '-', '_', ':' and '.'")]
+    InvalidName {
+        /// The name.
+        name: String,
+    },
+    /// The environment's name has characters that it cannot have.
+    #[error("environment name {environment:?} may only have letters, digits, '-' and '_'")]
+    InvalidEnvironment {
+        /// The name.
+        environment: String,
+    },
+    /// A saved node, or JSON attributes, with the wrong kind of value under a key.
+    #[error("{document}: {key} must be {expected}")]
+    WrongKind {
+        /// "saved node" or "JSON attributes".
+        document: &'static str,
+        /// The key, as `policies.core.default`.
+        key: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A saved node, or JSON attributes, without a key that must be there.
+    #[error("{document}: {key} is missing")]
+    Missing {
+        /// "saved node" or "JSON attributes".
+        document: &'static str,
+        /// The key.
+        key: String,
+    },
+    /// A run list in a saved node, or in JSON attributes, that is none.
+    #[error("{document}: {key}: {source}")]
+    RunList {
+        /// "saved node" or "JSON attributes".
+        document: &'static str,
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        source: RunListError,
+    },
+    /// Both `run_list` and its old name `recipes` are given. The message is Chef's.
+    #[error("please set the node's run list using the 'run_list' attribute only.")]
+    AmbiguousRunList,
+    /// A saved node, or JSON attributes, that hold a marker which only a running policy may store.
+    #[error("{document}: {key} holds a value that only a running policy can compute")]
+    GuestValueNotAccepted {
+        /// "saved node" or "JSON attributes".
+        document: &'static str,
+        /// The key.
+        key: String,
+    },
+    /// Attributes that cannot be set up for a policy.
+    #[error("{level} attributes: {source}")]
+    Attributes {
+        /// The level they are for.
+        level: Level,
+        /// What is wrong with them.
+        source: AttributeError,
+    },
+    /// A policy ended while an attribute still held a value that only the policy can compute.
+    #[error("attribute {path} in the {level} level still holds a value that only the policy can compute")]
+    GuestValueLeft {
+        /// The level.
+        level: Level,
+        /// The attribute, as `a.b.c`.
+        path: String,
+    },
+    /// The node's `normal` attributes have grown beyond their limit.
+    #[error("the node's normal attributes would take more than {limit} bytes")]
+    NormalTooLarge {
+        /// Bytes allowed.
+        limit: u64,
+    },
+}
+
+impl ObjectError {
+    /// The exception class that Chef raises for it.
+    pub fn chef_class(&self) -> &'static str {
+        match self {
+            Self::InvalidName { .. } | Self::InvalidEnvironment { .. } => "Chef::Exceptions::ValidationFailed",
+            Self::AmbiguousRunList => "Chef::Exceptions::AmbiguousRunlistSpecification",
+            Self::Attributes { source, .. } => source.chef_class(),
+            Self::RunList { source, .. } => source.chef_class(),
+            Self::WrongKind { .. }
+            | Self::Missing { .. }
+            | Self::GuestValueNotAccepted { .. }
+            | Self::GuestValueLeft { .. }
+            | Self::NormalTooLarge { .. } => "ArgumentError",
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The node object, and how attributes pass from policy to policy.
+//!
+//! A run goes through the policies in order: [`NodeObject::begin_run`] once, then for each policy
+//! [`NodeObject::begin_policy`], the policy itself, and either [`NodeObject::commit`] or [`NodeObject::roll_back`].
+//!
+//! What goes on from one policy to the next:
+//! * `normal` belongs to the node and is shared as itself;
+//! * everything else that a policy left is one *inherited* layer at the very bottom for the next one, so that it
+//!   informs and never overrules;
+//! * `automatic` is the host's and is given anew to each.
+//!
+//! A policy works on attributes of its own, made for it from the node object. Rolling back is therefore forgetting
+//! them: nothing has to be undone, and nothing can be left over. Rejected: one set of attributes with an undo log,
+//! which would have to be right about every kind of write.
+
+mod error;
+mod json_attributes;
+mod records;
+mod saved;
+mod start;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+pub use error::ObjectError;
+pub use json_attributes::JsonAttributes;
+pub use records::PolicyRecord;
+pub use start::{Environment, PolicyStart};
+
+use crate::attributes::limits::{MAX_BYTES, bytes};
+use crate::attributes::{Attributes, History, Level};
+use crate::deep_merge;
+use crate::origin::Origin;
+use crate::roles::DEFAULT_ENVIRONMENT;
+use crate::run_list::RunList;
+
+/// Bytes that the node's `normal` attributes may take, all policies and all earlier runs together.
+pub const MAX_NORMAL_BYTES: u64 = MAX_BYTES;
+
+/// Characters in a node's name.
+pub const MAX_NAME_CHARACTERS: usize = 255;
+
+/// Keys of `automatic` that say which policy is running; they are not saved.
+const OWN_POLICY_KEYS: [&str; 3] = ["policy_name", "policy_group", "policy_revision"];
+
+/// Keys of `automatic` whose lists the policies of one run add up in the saved node.
+const ADDED_UP_KEYS: [&str; 3] = ["recipes", "expanded_run_list", "roles"];
+
+/// The node as it is kept between runs, and what the policies of the current run have left so far.
+#[derive(Debug, Clone)]
+pub struct NodeObject {
+    name: String,
+    chef_environment: String,
+    run_list: RunList,
+    automatic: Map<String, Value>,
+    normal: Map<String, Value>,
+    records: Vec<PolicyRecord>,
+    run: CurrentRun,
+}
+
+/// What lives only as long as a run.
+#[derive(Debug, Clone, Default)]
+struct CurrentRun {
+    inherited: Map<String, Value>,
+    histories: Vec<Arc<History>>,
+    json_attributes: Map<String, Value>,
+    json_attributes_are_in: bool,
+    added_up: Map<String, Value>,
+}
+
+impl NodeObject {
+    /// A node that has never been saved.
+    ///
+    /// # Errors
+    /// A name with characters other than letters, digits, `-`, `_`, `:` and `.`, or none at all.
+    pub fn new(name: &str) -> Result<Self, ObjectError> {
+        Ok(Self {
+            name: checked_name(name)?,
+            chef_environment: DEFAULT_ENVIRONMENT.to_owned(),
+            run_list: RunList::default(),
+            automatic: Map::new(),
+            normal: Map::new(),
+            records: Vec::new(),
+            run: CurrentRun::default(),
+        })
+    }
+
+    /// The node's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The environment, or the policy group that all policies have in common.
+    pub fn chef_environment(&self) -> &str {
+        &self.chef_environment
+    }
+
+    /// Sets the environment, for nodes without policies.
+    ///
+    /// # Errors
+    /// Characters other than letters, digits, `-` and `_`.
+    pub fn set_chef_environment(&mut self, environment: &str) -> Result<(), ObjectError> {
+        let is_fine = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_');
+        if environment.is_empty() || !environment.chars().all(is_fine) {
+            return Err(ObjectError::InvalidEnvironment { environment: environment.to_owned() });
+        }
+        self.chef_environment = environment.to_owned();
+        Ok(())
+    }
+
+    /// The node's own run list, for nodes without policies.
+    pub fn run_list(&self) -> &RunList {
+        &self.run_list
+    }
+
+    /// Sets the node's own run list; repeated items are dropped.
+    pub fn set_run_list(&mut self, run_list: RunList) {
+        self.run_list = run_list.without_repeats();
+    }
+
+    /// The saved facts.
+    pub fn automatic(&self) -> &Map<String, Value> {
+        &self.automatic
+    }
+
+    /// The `normal` attributes, which outlive runs.
+    pub fn normal(&self) -> &Map<String, Value> {
+        &self.normal
+    }
+
+    /// What each policy left when it last succeeded, in the order of the policies.
+    pub fn records(&self) -> &[PolicyRecord] {
+        &self.records
+    }
+
+    /// What the policies of this run have left so far: the next one's inherited layer.
+    pub fn inherited(&self) -> &Map<String, Value> {
+        &self.run.inherited
+    }
+
+    /// The writes of the policies that succeeded in this run, in their order.
+    pub fn histories(&self) -> &[Arc<History>] {
+        &self.run.histories
+    }
+
+    /// Starts a run: nothing is inherited yet.
+    ///
+    /// `policies` are the names of the policies to run, in order; records of others stay. `json_attributes` are those
+    /// given for this run; they enter `normal` with the first policy that succeeds.
+    pub fn begin_run<Name: AsRef<str>>(&mut self, policies: &[Name], json_attributes: Map<String, Value>) {
+        self.run = CurrentRun { json_attributes, ..CurrentRun::default() };
+        records::put_in_order(&mut self.records, policies);
+    }
+
+    /// Makes the attributes for a policy.
+    ///
+    /// `facts` become `automatic`, with the policy's own name, group and revision. `json_attributes` are merged into
+    /// `normal`, and `normal.tags` is made a list.
+    ///
+    /// # Errors
+    /// Data that is nested too deeply or holds what only a running guest may hold.
+    pub fn begin_policy(
+        &self,
+        start: &PolicyStart,
+        facts: &Map<String, Value>,
+    ) -> Result<Attributes, ObjectError> {
+        let mut attributes = Attributes::new();
+        let mut set = |level: Level, data: Map<String, Value>, said_by: &str| {
+            if data.is_empty() {
+                return Ok(());
+            }
+            let set = attributes.set_level(level, data, &Origin::policy(said_by));
+            set.map_err(|source| ObjectError::Attributes { level, source })
+        };
+        let policy = start.name.as_deref().unwrap_or("node");
+        set(Level::Inherited, self.run.inherited.clone(), "earlier policies")?;
+        set(Level::EnvDefault, start.env_default.clone(), "environment")?;
+        set(Level::RoleDefault, start.role_default.clone(), policy)?;
+        set(Level::Normal, self.normal_for_policy(), "node")?;
+        set(Level::RoleOverride, start.role_override.clone(), policy)?;
+        set(Level::EnvOverride, start.env_override.clone(), "environment")?;
+        set(Level::Automatic, start.automatic(facts, &self.name, &self.chef_environment), "facts")?;
+        attributes.set_earlier_history(self.run.histories.clone());
+        Ok(attributes)
+    }
+
+    /// Takes over what a policy that succeeded has done to the attributes.
+    ///
+    /// # Errors
+    /// Values that only the guest can compute and that were not frozen; `normal` attributes above
+    /// [`MAX_NORMAL_BYTES`]. The node object has not changed then: the policy is to be treated as failed.
+    pub fn commit(&mut self, start: &PolicyStart, attributes: Attributes) -> Result<(), ObjectError> {
+        if let Some(left) = attributes.guest_values().first() {
+            return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
+        }
+        let grown = bytes(attributes.level(Level::Normal));
+        if grown > MAX_NORMAL_BYTES && grown > self.normal.values().map(bytes).sum() {
+            return Err(ObjectError::NormalTooLarge { limit: MAX_NORMAL_BYTES });
+        }
+        let record = PolicyRecord::new(start, &attributes);
+        self.take_automatic(start, attributes.level(Level::Automatic));
+        self.run.inherited = attributes.left_behind();
+        self.run.json_attributes_are_in = true;
+        let (normal, history) = attributes.into_normal_and_history();
+        self.normal = normal;
+        self.run.histories.push(Arc::new(history));
+        records::put(&mut self.records, record);
+        if start.name.is_some() {
+            self.chef_environment = self.common_group().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
+        }
+        Ok(())
+    }
+
+    /// Forgets what a policy that failed has done to the attributes. What it left when it last succeeded stays saved;
+    /// the policies after it inherit nothing from it.
+    pub fn roll_back(&self, attributes: Attributes) {
+        drop(attributes);
+    }
+
+    /// Drops what a policy left, for a node that it no longer looks after. Its `normal` attributes stay: they are the
+    /// node's.
+    pub fn forget_policy(&mut self, name: &str) {
+        self.records.retain(|record| record.name.as_deref() != Some(name));
+    }
+
+    fn normal_for_policy(&self) -> Map<String, Value> {
+        let mut normal = self.normal.clone();
+        if !self.run.json_attributes_are_in {
+            normal = deep_merge::merge(normal, self.run.json_attributes.clone());
+        }
+        let tags = match normal.get("tags").cloned() {
+            None | Some(Value::Null) => Value::Array(Vec::new()),
+            Some(Value::Array(tags)) => Value::Array(tags),
+            Some(single) => Value::Array(vec![single]),
+        };
+        normal.insert("tags".to_owned(), tags);
+        normal
+    }
+
+    /// Keeps the facts, without what is true of one policy only; lists of recipes and roles are added up.
+    fn take_automatic(&mut self, start: &PolicyStart, automatic: &Value) {
+        let mut automatic = automatic.as_object().cloned().unwrap_or_default();
+        if start.name.is_some() {
+            for key in OWN_POLICY_KEYS {
+                automatic.shift_remove(key);
+            }
+            for key in ADDED_UP_KEYS {
+                let Some(Value::Array(own)) = automatic.get_mut(key) else { continue };
+                let earlier = self.run.added_up.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+                *own = deep_merge::union([&earlier, own]);
+                self.run.added_up.insert(key.to_owned(), Value::Array(own.clone()));
+            }
+        }
+        self.automatic = automatic;
+    }
+
+    /// The group that all policies are in, if it is the same one.
+    fn common_group(&self) -> Option<&str> {
+        let mut groups = self.records.iter().filter(|record| record.name.is_some()).map(|record| record.group.as_deref());
+        let first = groups.next()??;
+        groups.all(|group| group == Some(first)).then_some(first)
+    }
+}
+
+fn checked_name(name: &str) -> Result<String, ObjectError> {
+    let is_fine = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.');
+    if name.is_empty() || name.chars().count() > MAX_NAME_CHARACTERS || !name.chars().all(is_fine) {
+        return Err(ObjectError::InvalidName { name: name.to_owned() });
+    }
+    Ok(name.to_owned())
+}

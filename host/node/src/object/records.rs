@@ -1,0 +1,85 @@
+//! What each policy left when it last succeeded.
+
+use serde_json::{Map, Value};
+
+use super::PolicyStart;
+use crate::attributes::Attributes;
+use crate::run_list::RunList;
+
+/// One policy's part of the saved node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PolicyRecord {
+    /// The policy's name; absent for a run without policies.
+    pub name: Option<String>,
+    /// Its group.
+    pub group: Option<String>,
+    /// Its revision.
+    pub revision: Option<String>,
+    /// The run list it ran.
+    pub run_list: RunList,
+    /// Its default levels merged.
+    pub default: Map<String, Value>,
+    /// Its override levels merged.
+    pub r#override: Map<String, Value>,
+}
+
+impl PolicyRecord {
+    pub(super) fn new(start: &PolicyStart, attributes: &Attributes) -> Self {
+        let object = |value: Option<Value>| match value {
+            Some(Value::Object(object)) => object,
+            _ => Map::new(),
+        };
+        Self {
+            name: start.name.clone(),
+            group: start.group.clone(),
+            revision: start.revision.clone(),
+            run_list: start.run_list.clone(),
+            default: object(attributes.combined_default::<&str>(&[])),
+            r#override: object(attributes.combined_override::<&str>(&[])),
+        }
+    }
+}
+
+/// Puts a record in its place: that of the policy's earlier one, else the end.
+pub(super) fn put(records: &mut Vec<PolicyRecord>, record: PolicyRecord) {
+    match records.iter_mut().find(|known| known.name == record.name) {
+        Some(known) => *known = record,
+        None => records.push(record),
+    }
+}
+
+/// Brings the records of `policies` into that order. They take the places that they had together; other records do
+/// not move, and a policy that has no record yet gets its place when it has succeeded.
+pub(super) fn put_in_order<Name: AsRef<str>>(records: &mut [PolicyRecord], policies: &[Name]) {
+    let rank = |record: &PolicyRecord| {
+        let name = record.name.as_deref()?;
+        policies.iter().position(|policy| policy.as_ref() == name)
+    };
+    let mut moving: Vec<PolicyRecord> = records.iter().filter(|record| rank(record).is_some()).cloned().collect();
+    moving.sort_by_key(&rank);
+    let places = records.iter_mut().filter(|record| rank(record).is_some());
+    for (place, record) in places.zip(moving) {
+        *place = record;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_brings_its_own_policies_into_order() {
+        #[track_caller]
+        fn check(before: &[&str], run: &[&str], after: &[&str]) {
+            let record = |name: &&str| PolicyRecord { name: Some((*name).to_owned()), ..PolicyRecord::default() };
+            let mut records: Vec<_> = before.iter().map(record).collect();
+            put_in_order(&mut records, run);
+            let names: Vec<_> = records.iter().filter_map(|record| record.name.clone()).collect();
+            assert_eq!(names, after);
+        }
+        check(&["a", "b", "c"], &["c", "a"], &["c", "b", "a"]);
+        check(&["a", "b", "c"], &["b"], &["a", "b", "c"]);
+        check(&["a", "b"], &["x", "b", "a"], &["b", "a"]);
+        check(&[], &["a"], &[]);
+    }
+}

@@ -1,0 +1,201 @@
+//! The node object as JSON: what is saved, and how it is read back.
+//!
+//! The shape is Chef's, so that tools which read nodes can read this one, with the policies added:
+//! `policy_name` is a list, `policies` has each one's part, and `default` and `override` at the top are the parts
+//! merged in the order of the policies.
+
+use serde_json::{Map, Value, json};
+
+use super::records::PolicyRecord;
+use super::{CurrentRun, NodeObject, ObjectError, checked_name};
+use crate::attributes::guest_values::mentions_guest_values;
+use crate::deep_merge::hash_only_merge;
+use crate::roles::DEFAULT_ENVIRONMENT;
+use crate::run_list::RunList;
+use crate::saved_filter::{FilterError, SavedFilters};
+
+const DOCUMENT: &str = "saved node";
+
+impl NodeObject {
+    /// The node as it is saved: `{name, chef_environment, json_class, chef_type, automatic, normal, default, override,
+    /// run_list}`, and where there are policies `{policy_name: [..], policy_group, policies: {NAME: {group, revision,
+    /// run_list, default, override}}}`. `policy_group` is null where the policies are in different groups.
+    ///
+    /// The filters apply to the four levels at the top and to each policy's.
+    ///
+    /// # Errors
+    /// An item of the filters that leads through something without keys.
+    pub fn to_saved_json(&self, filters: &SavedFilters) -> Result<Value, FilterError> {
+        let merged = |of: fn(&PolicyRecord) -> &Map<String, Value>| {
+            self.records.iter().fold(Map::new(), |sum, record| hash_only_merge(sum, of(record).clone()))
+        };
+        let mut saved = Map::new();
+        let mut set = |key: &str, value: Value| {
+            saved.insert(key.to_owned(), value);
+        };
+        set("name", json!(self.name));
+        set("chef_environment", json!(self.chef_environment));
+        set("json_class", json!("Chef::Node"));
+        set("chef_type", json!("node"));
+        set("automatic", Value::Object(filters.automatic.apply(&self.automatic)?));
+        set("normal", Value::Object(filters.normal.apply(&self.normal)?));
+        set("default", Value::Object(filters.default.apply(&merged(|record| &record.default))?));
+        set("override", Value::Object(filters.r#override.apply(&merged(|record| &record.r#override))?));
+        set("run_list", self.saved_run_list().to_json());
+        let named: Vec<(&String, &PolicyRecord)> =
+            self.records.iter().filter_map(|record| Some((record.name.as_ref()?, record))).collect();
+        if !named.is_empty() {
+            set("policy_name", named.iter().map(|(name, _)| json!(name)).collect());
+            set("policy_group", json!(self.common_group()));
+            let policies = named.into_iter().map(|(name, record)| {
+                let part = json!({
+                    "group": record.group,
+                    "revision": record.revision,
+                    "run_list": record.run_list.to_json(),
+                    "default": filters.default.apply(&record.default)?,
+                    "override": filters.r#override.apply(&record.r#override)?,
+                });
+                Ok((name.clone(), part))
+            });
+            set("policies", Value::Object(policies.collect::<Result<_, _>>()?));
+        }
+        Ok(Value::Object(saved))
+    }
+
+    /// Reads a saved node back. One that Chef saved is read too: what it holds in `default` and `override` is kept
+    /// until the first run replaces it.
+    ///
+    /// # Errors
+    /// What is missing or of the wrong kind, by its key.
+    pub fn from_saved_json(json: &Value) -> Result<Self, ObjectError> {
+        let saved = Section::whole(json)?;
+        if mentions_guest_values(json) {
+            return Err(ObjectError::GuestValueNotAccepted { document: DOCUMENT, key: "an attribute".to_owned() });
+        }
+        let name = saved.text("name")?.ok_or_else(|| saved.missing("name"))?;
+        let mut records = Vec::new();
+        match saved.section("policies")? {
+            Some(policies) => {
+                for name in policies.names_in_order(&saved)? {
+                    let part = policies.section(&name)?.ok_or_else(|| policies.missing(&name))?;
+                    records.push(part.record(Some(name))?);
+                }
+            }
+            None => records.extend(saved.record_without_policy()?),
+        }
+        let own_run_list = if records.iter().any(|record| record.name.is_some()) {
+            RunList::default()
+        } else {
+            saved.run_list("run_list")?.without_repeats()
+        };
+        Ok(Self {
+            name: checked_name(name)?,
+            chef_environment: saved.text("chef_environment")?.unwrap_or(DEFAULT_ENVIRONMENT).to_owned(),
+            run_list: own_run_list,
+            automatic: saved.attributes("automatic")?,
+            normal: saved.attributes("normal")?,
+            records,
+            run: CurrentRun::default(),
+        })
+    }
+
+    /// The node's own run list, or those of the policies one after the other.
+    fn saved_run_list(&self) -> RunList {
+        if !self.run_list.is_empty() {
+            return self.run_list.clone();
+        }
+        let items = self.records.iter().flat_map(|record| record.run_list.to_strings());
+        RunList::parse(items).unwrap_or_default().without_repeats()
+    }
+}
+
+/// An object inside the saved node, with the keys that lead to it.
+struct Section<'json> {
+    object: &'json Map<String, Value>,
+    place: String,
+}
+
+impl<'json> Section<'json> {
+    fn whole(json: &'json Value) -> Result<Self, ObjectError> {
+        match json {
+            Value::Object(object) => Ok(Self { object, place: String::new() }),
+            _ => Err(ObjectError::WrongKind { document: DOCUMENT, key: "the whole".to_owned(), expected: "an object" }),
+        }
+    }
+
+    fn key(&self, key: &str) -> String {
+        if self.place.is_empty() { key.to_owned() } else { format!("{}.{key}", self.place) }
+    }
+
+    fn missing(&self, key: &str) -> ObjectError {
+        ObjectError::Missing { document: DOCUMENT, key: self.key(key) }
+    }
+
+    fn wrong(&self, key: &str, expected: &'static str) -> ObjectError {
+        ObjectError::WrongKind { document: DOCUMENT, key: self.key(key), expected }
+    }
+
+    fn get(&self, key: &str) -> Option<&'json Value> {
+        self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&'json str>, ObjectError> {
+        self.get(key).map(|value| value.as_str().ok_or_else(|| self.wrong(key, "text"))).transpose()
+    }
+
+    fn section(&self, key: &str) -> Result<Option<Self>, ObjectError> {
+        let section = |value: &'json Value| {
+            let object = value.as_object().ok_or_else(|| self.wrong(key, "an object"))?;
+            Ok(Self { object, place: self.key(key) })
+        };
+        self.get(key).map(section).transpose()
+    }
+
+    fn attributes(&self, key: &str) -> Result<Map<String, Value>, ObjectError> {
+        Ok(self.section(key)?.map(|section| section.object.clone()).unwrap_or_default())
+    }
+
+    fn run_list(&self, key: &str) -> Result<RunList, ObjectError> {
+        let parse = |value| {
+            RunList::from_json(value).map_err(|source| ObjectError::RunList {
+                document: DOCUMENT,
+                key: self.key(key),
+                source,
+            })
+        };
+        self.get(key).map_or_else(|| Ok(RunList::default()), parse)
+    }
+
+    fn record(&self, name: Option<String>) -> Result<PolicyRecord, ObjectError> {
+        Ok(PolicyRecord {
+            name,
+            group: self.text("group")?.map(str::to_owned),
+            revision: self.text("revision")?.map(str::to_owned),
+            run_list: self.run_list("run_list")?,
+            default: self.attributes("default")?,
+            r#override: self.attributes("override")?,
+        })
+    }
+
+    /// What a node without policies holds at the top.
+    fn record_without_policy(&self) -> Result<Option<PolicyRecord>, ObjectError> {
+        let record = PolicyRecord {
+            default: self.attributes("default")?,
+            r#override: self.attributes("override")?,
+            ..PolicyRecord::default()
+        };
+        Ok((!record.default.is_empty() || !record.r#override.is_empty()).then_some(record))
+    }
+
+    /// The policies in the order of `policy_name`, which is the order in which they are merged.
+    fn names_in_order(&self, top: &Self) -> Result<Vec<String>, ObjectError> {
+        let Some(listed) = top.get("policy_name") else { return Err(top.missing("policy_name")) };
+        let names: Option<Vec<String>> =
+            listed.as_array().and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+        let names = names.ok_or_else(|| top.wrong("policy_name", "a list of names"))?;
+        match self.object.keys().find(|key| !names.contains(key)) {
+            Some(_) => Err(top.wrong("policy_name", "the list of all policies under policies")),
+            None => Ok(names),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a policy starts with.
+
+use serde_json::{Map, Value, json};
+
+use crate::deep_merge::hash_only_merge;
+use crate::roles::DEFAULT_ENVIRONMENT;
+use crate::run_list::{Expansion, RunList, split_recipe};
+
+/// An environment's attributes, for nodes without policies.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Environment {
+    /// Its name.
+    pub name: String,
+    /// Attributes for the `env_default` level.
+    pub default_attributes: Map<String, Value>,
+    /// Attributes for the `env_override` level.
+    pub override_attributes: Map<String, Value>,
+}
+
+/// What is known of a policy before it runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PolicyStart {
+    /// The policy's name; absent for a run list without a policy.
+    pub name: Option<String>,
+    /// Its group.
+    pub group: Option<String>,
+    /// Its revision.
+    pub revision: Option<String>,
+    /// The run list that is run.
+    pub run_list: RunList,
+    /// For `automatic.recipes`.
+    pub recipes: Vec<String>,
+    /// For `automatic.expanded_run_list`; absent where there is a policy, as in Chef.
+    pub expanded_run_list: Option<Vec<String>>,
+    /// For `automatic.roles`.
+    pub roles: Vec<String>,
+    /// The `role_default` level: the policy's default attributes, or those of the roles.
+    pub role_default: Map<String, Value>,
+    /// The `role_override` level.
+    pub role_override: Map<String, Value>,
+    /// The `env_default` level.
+    pub env_default: Map<String, Value>,
+    /// The `env_override` level.
+    pub env_override: Map<String, Value>,
+}
+
+impl PolicyStart {
+    /// The start of a policy, from its lock: attributes go to the role levels, and what stands in them under the
+    /// group's name is laid over the rest (the hoist of RFC105).
+    pub fn of_policy(
+        name: &str,
+        group: Option<&str>,
+        revision: Option<&str>,
+        run_list: RunList,
+        default_attributes: Map<String, Value>,
+        override_attributes: Map<String, Value>,
+    ) -> Self {
+        let recipes = run_list.items().iter().map(|item| {
+            let (cookbook, recipe) = split_recipe(&item.name);
+            format!("{cookbook}::{recipe}")
+        });
+        Self {
+            name: Some(name.to_owned()),
+            group: group.map(str::to_owned),
+            revision: revision.map(str::to_owned),
+            recipes: recipes.collect(),
+            run_list,
+            role_default: hoist(default_attributes, group),
+            role_override: hoist(override_attributes, group),
+            ..Self::default()
+        }
+    }
+
+    /// The start of a run list with roles, in an environment.
+    pub fn of_expansion(run_list: RunList, expansion: &Expansion, environment: &Environment) -> Self {
+        Self {
+            run_list,
+            recipes: expansion.recipes_with_duplicate_names(),
+            expanded_run_list: Some(expansion.fully_qualified_recipes()),
+            roles: expansion.roles.clone(),
+            role_default: expansion.default_attributes.clone(),
+            role_override: expansion.override_attributes.clone(),
+            env_default: environment.default_attributes.clone(),
+            env_override: environment.override_attributes.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The `automatic` level: the facts, and what the policy may know about itself.
+    pub(super) fn automatic(
+        &self,
+        facts: &Map<String, Value>,
+        node_name: &str,
+        chef_environment: &str,
+    ) -> Map<String, Value> {
+        let mut automatic = facts.clone();
+        let mut set = |key: &str, value: Value| {
+            automatic.insert(key.to_owned(), value);
+        };
+        set("name", json!(node_name));
+        set("roles", json!(self.roles));
+        set("recipes", json!(self.recipes));
+        if let Some(expanded) = &self.expanded_run_list {
+            set("expanded_run_list", json!(expanded));
+        }
+        if let Some(name) = &self.name {
+            set("policy_name", json!(name));
+            set("policy_group", json!(self.group));
+            set("policy_revision", json!(self.revision));
+            set("chef_environment", json!(self.group.as_deref().unwrap_or(DEFAULT_ENVIRONMENT)));
+        } else {
+            set("chef_environment", json!(chef_environment));
+        }
+        automatic
+    }
+}
+
+/// Lays what stands under the group's name over the attributes themselves.
+fn hoist(attributes: Map<String, Value>, group: Option<&str>) -> Map<String, Value> {
+    match group.and_then(|group| attributes.get(group)).and_then(Value::as_object).cloned() {
+        Some(of_group) => hash_only_merge(attributes, of_group),
+        None => attributes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_groups_attributes_are_hoisted_and_stay_where_they_are() {
+        #[track_caller]
+        fn check(attributes: Value, expect: Value) {
+            let object = attributes.as_object().cloned().unwrap_or_default();
+            assert_eq!(Value::Object(hoist(object, Some("production"))), expect);
+        }
+        check(
+            json!({"a": {"b": 1, "c": [1]}, "production": {"a": {"c": [2]}, "d": 4}}),
+            json!({"a": {"b": 1, "c": [2]}, "production": {"a": {"c": [2]}, "d": 4}, "d": 4}),
+        );
+        check(json!({"a": 1, "staging": {"a": 2}}), json!({"a": 1, "staging": {"a": 2}}));
+        check(json!({"a": 1, "production": "text"}), json!({"a": 1, "production": "text"}));
+    }
+}
