@@ -70,9 +70,9 @@ fn write_type(text: &mut String, resource: &'static ResourceType) {
     ));
     let name_doc = match resource.name_property() {
         Some(property) => {
-            format!("Begins a `{kind}` resource. The name is also its `{}`, unless that is set.", property.name)
+            format!("A new `{kind}` resource. The name is also its `{}`, unless that is set.", property.name)
         }
-        None => format!("Begins a `{kind}` resource."),
+        None => format!("A new `{kind}` resource."),
     };
     write_doc(text, "", &name_doc);
     text.push_str(&format!(

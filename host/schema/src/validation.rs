@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::property::{Default, Property};
 use crate::resource::{NOTHING, ResourceType};
 use crate::suggest::nearest;
-use crate::types::{BUILTIN, WITHOUT_PROVIDER};
+use crate::types::{BUILTIN, OTHER_PLATFORMS, WITHOUT_PROVIDER};
 use crate::value::{Unacceptable, Value};
 
 /// How many properties one declaration may set: more than any type has.
@@ -45,6 +45,14 @@ pub enum ValidationFailed {
     NoProvider {
         /// The type.
         kind: &'static str,
+    },
+    /// The type manages what only another platform has.
+    #[error("resource type `{kind}` is for {platform} only")]
+    OtherPlatform {
+        /// The type.
+        kind: &'static str,
+        /// The platform.
+        platform: &'static str,
     },
     /// The type has no such property.
     #[error("unknown property `{property}` for resource type `{kind}`")]
@@ -105,7 +113,7 @@ impl ValidationFailed {
     pub const fn class_name(&self) -> &'static str {
         match self {
             Self::UnknownType { .. } | Self::UnknownProperty { .. } => "NoMethodError",
-            Self::NoProvider { .. } => "Chef::Exceptions::ProviderNotFound",
+            Self::NoProvider { .. } | Self::OtherPlatform { .. } => "Chef::Exceptions::ProviderNotFound",
             Self::UnknownAction { .. }
             | Self::Invalid { .. }
             | Self::Missing { .. }
@@ -127,24 +135,30 @@ impl ValidationFailed {
 
 /// The type of this name or alias, among those that something carries out.
 pub fn find(kind: &str) -> Option<&'static ResourceType> {
-    BUILTIN.into_iter().find(|resource| resource.name == kind || resource.aliases.contains(&kind))
+    BUILTIN.into_iter().find(|resource| is_called(resource, kind))
 }
 
 /// The type of this name, or why there is none.
 ///
 /// # Errors
-/// [`ValidationFailed::UnknownType`] or [`ValidationFailed::NoProvider`].
+/// [`ValidationFailed::UnknownType`], [`ValidationFailed::NoProvider`] or [`ValidationFailed::OtherPlatform`].
 pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     if let Some(found) = find(kind) {
         return Ok(found);
     }
-    match WITHOUT_PROVIDER.into_iter().find(|resource| resource.name == kind || resource.aliases.contains(&kind)) {
-        Some(described) => Err(ValidationFailed::NoProvider { kind: described.name }),
-        None => Err(ValidationFailed::UnknownType {
+    if let Some(described) = WITHOUT_PROVIDER.into_iter().find(|resource| is_called(resource, kind)) {
+        return Err(ValidationFailed::NoProvider { kind: described.name });
+    }
+    let foreign = OTHER_PLATFORMS
+        .iter()
+        .find_map(|(platform, kinds)| kinds.iter().find(|name| **name == kind).map(|kind| (*kind, *platform)));
+    Err(match foreign {
+        Some((kind, platform)) => ValidationFailed::OtherPlatform { kind, platform },
+        None => ValidationFailed::UnknownType {
             kind: Value::text(kind).shown(),
             did_you_mean: nearest(kind, BUILTIN.into_iter().map(|resource| resource.name)),
-        }),
-    }
+        },
+    })
 }
 
 /// Checks a declaration and brings its properties to their canonical names and values, in the order given; a property that is set
@@ -271,6 +285,10 @@ pub fn with_defaults(
         }
     }
     Ok(properties)
+}
+
+fn is_called(resource: &ResourceType, name: &str) -> bool {
+    resource.name == name || resource.aliases.contains(&name)
 }
 
 fn base_name_of(path: Json) -> Json {

@@ -184,6 +184,7 @@ fn refusals_are_in_chefs_words() {
     check("file", json!({"colour": 1}), &[], "unknown property `colour` for resource type `file`");
     check("file", json!({"retries": "3"}), &[], "Property retries must be one of: Integer!  You passed \"3\".");
     check("no_such", json!({}), &[], "unknown resource type `no_such`");
+    check("registry_key", json!({}), &[], "resource type `registry_key` is for Windows only");
 }
 
 #[test]

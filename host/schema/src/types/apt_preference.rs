@@ -1,0 +1,33 @@
+//! `apt_preference`.
+
+use crate::property::{Pattern, Property, TEXT_OR_INTEGER};
+use crate::resource::{Action, ImplementedBy, ResourceType, action};
+
+static PACKAGE_GLOB: Pattern = Pattern::new(r"/^([a-z]|[A-Z]|[0-9]|_|-|\.|\*|\+)+$/", r"\A[a-zA-Z0-9_.*+-]+\z");
+
+/// Pins packages.
+pub static APT_PREFERENCE: ResourceType = ResourceType {
+    name: "apt_preference",
+    aliases: &[],
+    doc: "Tells apt which version or release of a package to prefer.",
+    actions: &APT_PREFERENCE_ACTIONS,
+    default_action: "add",
+    properties: &[&[
+        Property::text("package_name", "The package, or a pattern with `*`.")
+            .regex(&[&PACKAGE_GLOB])
+            .validation_message(
+                "The provided package name is not valid. Package names can only contain alphanumeric characters as well as _, -, \
+                 +, or *!",
+            )
+            .name_property()
+            .identity(),
+        Property::text("glob", "A pattern of packages in place of the name."),
+        Property::text("pin", "What is preferred, such as `version 1.2*` or `release a=stable`.").required_for(&["add"]),
+        Property::of("pin_priority", TEXT_OR_INTEGER, "The priority.").required_for(&["add"]),
+    ]],
+    implemented_by: ImplementedBy::Host,
+    introduced: Some("13.3"),
+};
+
+static APT_PREFERENCE_ACTIONS: [Action; 2] =
+    [action("add", "Writes the preference's file."), action("remove", "Removes the preference's file.")];

@@ -1,0 +1,45 @@
+//! `sysctl`.
+
+use crate::property::{Class, Coercion, Deputy, Literal, Matcher, Property, TEXT_OR_LIST};
+use crate::resource::{Action, ImplementedBy, ResourceType, action};
+
+/// Sets a kernel parameter.
+pub static SYSCTL: ResourceType = ResourceType {
+    name: "sysctl",
+    aliases: &["sysctl_param"],
+    doc: "Sets a kernel parameter, now and for the next start.",
+    actions: &SYSCTL_ACTIONS,
+    default_action: "apply",
+    properties: &[&[
+        Property::text("key", "The parameter's name.").name_property().identity(),
+        Property::of(
+            "value",
+            &[
+                Matcher::Class(Class::List),
+                Matcher::Class(Class::Text),
+                Matcher::Class(Class::Integer),
+                Matcher::Class(Class::Float),
+            ],
+            "The value.",
+        )
+        .coerce(Coercion::JoinedByBlanks)
+        .required_for(&["apply"]),
+        Property::boolean("ignore_error", "Whether a parameter that cannot be set is no failure.")
+            .default(Literal::Boolean(false))
+            .no_state(),
+        Property::of("comment", TEXT_OR_LIST, "Remarks in the file.")
+            .default(Literal::List(&[]))
+            .no_state()
+            .since("15.8"),
+        Property::text("conf_dir", "The folder of the file.")
+            .default(Literal::Text("/etc/sysctl.d"))
+            .deputy(Deputy::Path),
+    ]],
+    implemented_by: ImplementedBy::Host,
+    introduced: Some("14.0"),
+};
+
+static SYSCTL_ACTIONS: [Action; 2] = [
+    action("apply", "Sets the value and writes the file."),
+    action("remove", "Removes the file; the value in use stays."),
+];

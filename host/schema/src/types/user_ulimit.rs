@@ -1,0 +1,66 @@
+//! `user_ulimit`.
+
+use crate::property::{Coercion, Default, Property, TEXT_OR_INTEGER};
+use crate::resource::{Action, ImplementedBy, ResourceType, action};
+
+/// Limits what a user may use.
+pub static USER_ULIMIT: ResourceType = ResourceType {
+    name: "user_ulimit",
+    aliases: &[],
+    doc: "Manages a file in /etc/security/limits.d that limits what one user may use.",
+    actions: &USER_ULIMIT_ACTIONS,
+    default_action: "create",
+    properties: &[&USER_ULIMIT_PROPERTIES],
+    implemented_by: ImplementedBy::Host,
+    introduced: Some("16.0"),
+};
+
+static USER_ULIMIT_ACTIONS: [Action; 2] =
+    [action("create", "Writes the file, or corrects it."), action("delete", "Removes the file.")];
+
+const fn limit(name: &'static str, doc: &'static str) -> Property {
+    Property::of(name, TEXT_OR_INTEGER, doc)
+}
+
+static USER_ULIMIT_PROPERTIES: [Property; 38] = [
+    Property::text("username", "The user, or `*` for all.").name_property().identity(),
+    Property::text("filename", "The file's name.")
+        .coerce(Coercion::ConfFileName)
+        .default_to(Default::Described("the user's name and _limits.conf, or 00_all_limits.conf")),
+    limit("as_limit", "The address space, soft and hard."),
+    limit("as_soft_limit", "The address space, soft."),
+    limit("as_hard_limit", "The address space, hard."),
+    limit("filehandle_limit", "Open files, soft and hard."),
+    limit("filehandle_soft_limit", "Open files, soft."),
+    limit("filehandle_hard_limit", "Open files, hard."),
+    limit("process_limit", "Processes, soft and hard."),
+    limit("process_soft_limit", "Processes, soft."),
+    limit("process_hard_limit", "Processes, hard."),
+    limit("locks_limit", "File locks."),
+    limit("memory_limit", "Locked memory."),
+    limit("maxlogins_limit", "Logins at once, soft and hard."),
+    limit("maxlogins_soft_limit", "Logins at once, soft."),
+    limit("maxlogins_hard_limit", "Logins at once, hard."),
+    limit("msgqueue_limit", "Message queues, soft and hard."),
+    limit("msgqueue_soft_limit", "Message queues, soft."),
+    limit("msgqueue_hard_limit", "Message queues, hard."),
+    limit("core_limit", "The size of core dumps, soft and hard."),
+    limit("core_soft_limit", "The size of core dumps, soft."),
+    limit("core_hard_limit", "The size of core dumps, hard."),
+    limit("cpu_limit", "Minutes of processor time, soft and hard."),
+    limit("cpu_soft_limit", "Minutes of processor time, soft."),
+    limit("cpu_hard_limit", "Minutes of processor time, hard."),
+    limit("sigpending_limit", "Pending signals, soft and hard."),
+    limit("sigpending_soft_limit", "Pending signals, soft."),
+    limit("sigpending_hard_limit", "Pending signals, hard."),
+    limit("stack_limit", "The stack, soft and hard."),
+    limit("stack_soft_limit", "The stack, soft."),
+    limit("stack_hard_limit", "The stack, hard."),
+    limit("rss_limit", "Resident memory, soft and hard."),
+    limit("rss_soft_limit", "Resident memory, soft."),
+    limit("rss_hard_limit", "Resident memory, hard."),
+    limit("rtprio_limit", "Real-time priority, soft and hard."),
+    limit("rtprio_soft_limit", "Real-time priority, soft."),
+    limit("rtprio_hard_limit", "Real-time priority, hard."),
+    limit("virt_limit", "Virtual memory, soft and hard."),
+];
