@@ -77,7 +77,8 @@ impl ResourceType {
     }
 
     /// The properties that together tell which thing on the machine is meant: those marked so, else the name property, else none
-    /// (then the resource's name is).
+    /// (then the resource's name is). Claims of ownership are made on it, so it differs from Chef's where Chef's would not tell two
+    /// things apart: a mount is its mount point and not its device, a line of a crontab its name and not its command.
     pub fn identity(&self) -> Vec<&'static Property> {
         let marked: Vec<_> = self.own_properties().filter(|property| property.identity).collect();
         if marked.is_empty() { self.name_property().into_iter().collect() } else { marked }

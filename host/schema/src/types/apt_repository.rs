@@ -29,7 +29,8 @@ static APT_REPOSITORY_PROPERTIES: [Property; 14] = [
         .regex(&[&NO_SLASH])
         .validation_message("repo_name property cannot contain a forward slash '/'")
         .name_property()
-        .identity(),
+        .identity()
+        .since("14.1"),
     Property::text("uri", "The source's address, or `ppa:` and a name.").deputy(Deputy::Host),
     Property::of("distribution", TEXT_NIL_OR_FALSE, "The distribution, most often its code name; null leaves it out.")
         .default_to(Default::Described("the node's own code name")),

@@ -51,7 +51,7 @@ pub static CRON: ResourceType = ResourceType {
     properties: &[
         &CRON_FAMILY,
         &[
-            COMMAND.required_for(&["create"]).identity(),
+            COMMAND.required_for(&["create"]),
             Property::symbol(
                 "time",
                 &[

@@ -36,7 +36,7 @@ static GEM_ACTIONS: [Action; 4] = [
 ];
 
 static GEM_PROPERTIES: [Property; 7] = [
-    Property::text("package_name", "The gem's name.").name_property().identity(),
+    Property::text("package_name", "The gem's name.").default_to(Default::Name).identity(),
     Property::text("version", "The version."),
     Property::of("source", TEXT_OR_LIST, "The file or the servers of the gem.").deputy(Deputy::Host),
     Property::of(

@@ -28,7 +28,7 @@ static MOUNT_ACTIONS: [Action; 6] = [
 
 static MOUNT_PROPERTIES: [Property; 13] = [
     Property::text("mount_point", "Where it is mounted.").coerce(Coercion::NoTrailingSlash).name_property().identity(),
-    Property::text("device", "The device, label, number or remote share.").identity().deputy(Deputy::Path),
+    Property::text("device", "The device, label, number or remote share.").deputy(Deputy::Path),
     Property::of("device_type", TEXT_OR_SYMBOL, "How `device` names it.")
         .coerce(Coercion::Symbol)
         .equal_to(&[Literal::Symbol("device"), Literal::Symbol("label"), Literal::Symbol("uuid")])

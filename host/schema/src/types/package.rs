@@ -29,7 +29,7 @@ pub(crate) static PACKAGE_ACTIONS: [Action; 7] = [
 
 /// Properties of all package types.
 pub(crate) static PACKAGE_FAMILY: [Property; 6] = [
-    Property::of("package_name", TEXT_OR_LIST, "The package's name, or several.").name_property().identity(),
+    Property::of("package_name", TEXT_OR_LIST, "The package's name, or several.").default_to(Default::Name).identity(),
     Property::of("version", TEXT_OR_LIST, "The version, or one for each name of the list."),
     Property::of("options", TEXT_OR_LIST, "Further arguments for the package manager.")
         .coerce(Coercion::ShellWords)

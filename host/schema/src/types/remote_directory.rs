@@ -2,7 +2,7 @@
 
 use super::cookbook_file::COOKBOOK;
 use super::securable::{ACCOUNT_NAMES, SECURABLE};
-use crate::property::{Default, Deputy, INTEGER_OR_FALSE, Literal, Property, TEXT_OR_INTEGER};
+use crate::property::{Default, Deputy, INTEGER_OR_FALSE, Literal, Property, TEXT_INTEGER_OR_NIL, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 /// Copies a folder out of a cookbook.
@@ -42,7 +42,11 @@ pub static REMOTE_DIRECTORY: ResourceType = ResourceType {
             Property::of("files_group", TEXT_OR_INTEGER, "The group of the files.")
                 .regex(&ACCOUNT_NAMES)
                 .deputy(Deputy::Account),
-            Property::mode("files_mode", "The permission bits of the files.").default(Literal::Text("0644")),
+            Property {
+                is: Some(TEXT_INTEGER_OR_NIL),
+                ..Property::mode("files_mode", "The permission bits of the files; null leaves them to the umask.")
+                    .default(Literal::Text("0644"))
+            },
         ],
     ],
     implemented_by: ImplementedBy::Host,

@@ -1,7 +1,7 @@
 //! `dnf_package`, `yum_package` and `rpm_package`.
 
 use super::package::{PACKAGE_ACTIONS, PACKAGE_FAMILY};
-use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_LIST};
+use crate::property::{Coercion, Default, Deputy, Literal, Property, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 const ALLOW_DOWNGRADE: Property =
@@ -37,7 +37,7 @@ pub static YUM_PACKAGE: ResourceType = ResourceType {
     name: "yum_package",
     aliases: &[],
     doc: "Manages packages with yum. A list of names is handled in one transaction.",
-    actions: &PACKAGE_ACTIONS,
+    actions: &YUM_ACTIONS,
     default_action: "install",
     properties: &[
         &PACKAGE_FAMILY,
@@ -57,7 +57,7 @@ pub static RPM_PACKAGE: ResourceType = ResourceType {
     properties: &[
         &PACKAGE_FAMILY,
         &[
-            Property::text("package_name", "The package's name.").name_property().identity(),
+            Property::text("package_name", "The package's name.").default_to(Default::Name).identity(),
             Property::text("version", "The version."),
             ALLOW_DOWNGRADE,
         ],
@@ -75,6 +75,15 @@ static DNF_ACTIONS: [Action; 8] = [
     PACKAGE_ACTIONS[5],
     PACKAGE_ACTIONS[6],
     action("flush_cache", "Fetches the index again."),
+];
+
+static YUM_ACTIONS: [Action; 6] = [
+    PACKAGE_ACTIONS[0],
+    PACKAGE_ACTIONS[1],
+    PACKAGE_ACTIONS[2],
+    PACKAGE_ACTIONS[3],
+    PACKAGE_ACTIONS[5],
+    PACKAGE_ACTIONS[6],
 ];
 
 static RPM_ACTIONS: [Action; 3] = [

@@ -31,7 +31,7 @@ const fn command(name: &'static str, doc: &'static str) -> Property {
     Property::of(name, TEXT_NIL_OR_FALSE, doc).no_state().deputy(Deputy::Command)
 }
 
-static SERVICE_PROPERTIES: [Property; 14] = [
+static SERVICE_PROPERTIES: [Property; 15] = [
     Property::text("service_name", "The service's name in the init system.").name_property().identity(),
     Property::map("supports", "Which of `restart`, `reload` and `status` the service's init script understands.")
         .coerce(Coercion::Flags)
@@ -60,6 +60,7 @@ static SERVICE_PROPERTIES: [Property; 14] = [
         &[Matcher::Class(Class::Integer), Matcher::Class(Class::Text), Matcher::Class(Class::Map)],
         "When it starts and stops in each run level (System V).",
     ),
+    Property::map("parameters", "Parameters for the init system's command (Upstart).").deputy(Deputy::Options),
     Property::list("run_levels", "The run levels in which it runs."),
     Property::integer("timeout", "Seconds after which a command of the init system is ended.")
         .default(Literal::Integer(900))
