@@ -261,25 +261,21 @@ pub fn with_defaults(
     name: &str,
     mut properties: Vec<(String, Json)>,
 ) -> Result<Vec<(String, Json)>, ValidationFailed> {
-    // Two passes, because a property may default to another one that has a default itself.
-    for is_dependent in [false, true] {
-        for property in resource.own_properties() {
-            if properties.iter().any(|(other, _)| other == property.name) {
-                continue;
+    for property in resource.own_properties() {
+        if named(&properties, property.name).is_none() {
+            let value = property.default_value(name).map_err(|invalid| invalid_value(property, invalid.message))?;
+            if !value.is_nil() {
+                properties.push((property.name.to_owned(), value.into_json()));
             }
-            let named =
-                |other: &str| properties.iter().find(|(given, _)| given == other).map(|(_, value)| value.clone());
+        }
+    }
+    // Those that follow another property come last, because that one may have a default itself.
+    for property in resource.own_properties() {
+        if named(&properties, property.name).is_none() {
             let value = match property.default {
-                Default::SameAs(other) if is_dependent => named(other),
-                Default::BaseNameOf(other) if is_dependent && other != "name" => named(other).map(base_name_of),
-                Default::SameAs(_) | Default::Unset | Default::Described(_) => None,
-                Default::BaseNameOf(other) if other != "name" => None,
-                Default::Fixed(_) | Default::Name | Default::BaseNameOf(_) if !is_dependent => {
-                    let value =
-                        property.default_value(name).map_err(|invalid| invalid_value(property, invalid.message))?;
-                    (!value.is_nil()).then(|| value.into_json())
-                }
-                Default::Fixed(_) | Default::Name | Default::BaseNameOf(_) => None,
+                Default::SameAs(other) => named(&properties, other).cloned(),
+                Default::BaseNameOf(other) => named(&properties, other).map(base_name_of),
+                Default::Fixed(_) | Default::Name | Default::Unset | Default::Described(_) => None,
             };
             properties.extend(value.map(|value| (property.name.to_owned(), value)));
         }
@@ -287,14 +283,18 @@ pub fn with_defaults(
     Ok(properties)
 }
 
+fn named<'a>(properties: &'a [(String, Json)], name: &str) -> Option<&'a Json> {
+    properties.iter().find(|(given, _)| given == name).map(|(_, value)| value)
+}
+
 fn is_called(resource: &ResourceType, name: &str) -> bool {
     resource.name == name || resource.aliases.contains(&name)
 }
 
-fn base_name_of(path: Json) -> Json {
+fn base_name_of(path: &Json) -> Json {
     match path {
-        Json::String(path) => Json::from(crate::property::base_name(&path)),
-        other => other,
+        Json::String(path) => Json::from(crate::property::base_name(path)),
+        other => other.clone(),
     }
 }
 

@@ -1,0 +1,205 @@
+//! Constructors of specifications: `const fn`s, so that the tables of built-in types are constants.
+
+use super::{
+    BOOLEAN, Callback, Class, Coercion, Default, Deputy, INTEGER, LIST, Literal, MAP, MODE_IN_RANGE, Matcher, Pattern,
+    Property, Required, TEXT, TEXT_OR_INTEGER,
+};
+
+impl Property {
+    /// A property that accepts everything.
+    pub const fn new(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            doc,
+            is: None,
+            kind_of: None,
+            equal_to: None,
+            regex: None,
+            callbacks: &[],
+            respond_to: &[],
+            cannot_be: &[],
+            coerce: None,
+            default: Default::Unset,
+            required: Required::Never,
+            sensitive: false,
+            desired_state: true,
+            identity: false,
+            collects: false,
+            introduced: None,
+            deprecated: None,
+            validation_message: None,
+            deputy: Deputy::None,
+        }
+    }
+
+    /// A property that accepts one of these.
+    pub const fn of(name: &'static str, is: &'static [Matcher], doc: &'static str) -> Self {
+        let mut property = Self::new(name, doc);
+        property.is = Some(is);
+        property
+    }
+
+    /// A string.
+    pub const fn text(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, TEXT, doc)
+    }
+
+    /// True or false.
+    pub const fn boolean(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, BOOLEAN, doc)
+    }
+
+    /// A whole number.
+    pub const fn integer(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, INTEGER, doc)
+    }
+
+    /// An array.
+    pub const fn list(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, LIST, doc)
+    }
+
+    /// A hash.
+    pub const fn map(name: &'static str, doc: &'static str) -> Self {
+        Self::of(name, MAP, doc)
+    }
+
+    /// A symbol out of a few; a plain string will do.
+    pub const fn symbol(name: &'static str, choices: &'static [Literal], doc: &'static str) -> Self {
+        Self::of(name, &[Matcher::Class(Class::Symbol)], doc).coerce(Coercion::Symbol).equal_to(choices)
+    }
+
+    /// Permission bits: octal text or a number, kept as text of at least four octal digits.
+    pub const fn mode(name: &'static str, doc: &'static str) -> Self {
+        let mut property = Self::of(name, TEXT_OR_INTEGER, doc).coerce(Coercion::Mode).callbacks(&[MODE_IN_RANGE]);
+        property.deputy = Deputy::Mode;
+        property
+    }
+
+    /// Sets other names.
+    #[must_use]
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Sets `equal_to`.
+    #[must_use]
+    pub const fn equal_to(mut self, choices: &'static [Literal]) -> Self {
+        self.equal_to = Some(choices);
+        self
+    }
+
+    /// Sets `regex`.
+    #[must_use]
+    pub const fn regex(mut self, patterns: &'static [&'static Pattern]) -> Self {
+        self.regex = Some(patterns);
+        self
+    }
+
+    /// Sets `callbacks`.
+    #[must_use]
+    pub const fn callbacks(mut self, callbacks: &'static [Callback]) -> Self {
+        self.callbacks = callbacks;
+        self
+    }
+
+    /// Sets `coerce`.
+    #[must_use]
+    pub const fn coerce(mut self, coercion: Coercion) -> Self {
+        self.coerce = Some(coercion);
+        self
+    }
+
+    /// Sets a constant default.
+    #[must_use]
+    pub const fn default(self, literal: Literal) -> Self {
+        self.default_to(Default::Fixed(literal))
+    }
+
+    /// Sets any default.
+    #[must_use]
+    pub const fn default_to(mut self, default: Default) -> Self {
+        self.default = default;
+        self
+    }
+
+    /// Makes it default to the resource's name. As in Chef it is then no desired state.
+    #[must_use]
+    pub const fn name_property(mut self) -> Self {
+        self.default = Default::Name;
+        self.desired_state = false;
+        self
+    }
+
+    /// Marks it as what tells which thing is meant.
+    #[must_use]
+    pub const fn identity(mut self) -> Self {
+        self.identity = true;
+        self
+    }
+
+    /// Makes it required for all actions.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = Required::Always;
+        self
+    }
+
+    /// Makes it required for some actions.
+    #[must_use]
+    pub const fn required_for(mut self, actions: &'static [&'static str]) -> Self {
+        self.required = Required::For(actions);
+        self
+    }
+
+    /// Marks it as secret.
+    #[must_use]
+    pub const fn sensitive(mut self) -> Self {
+        self.sensitive = true;
+        self
+    }
+
+    /// Marks it as no part of the state that is compared.
+    #[must_use]
+    pub const fn no_state(mut self) -> Self {
+        self.desired_state = false;
+        self
+    }
+
+    /// Makes several calls collect.
+    #[must_use]
+    pub const fn collects(mut self) -> Self {
+        self.collects = true;
+        self
+    }
+
+    /// Notes the Chef version that brought it.
+    #[must_use]
+    pub const fn since(mut self, version: &'static str) -> Self {
+        self.introduced = Some(version);
+        self
+    }
+
+    /// Marks it as deprecated, with the reason.
+    #[must_use]
+    pub const fn deprecated(mut self, reason: &'static str) -> Self {
+        self.deprecated = Some(reason);
+        self
+    }
+
+    /// Sets the message of failed checks.
+    #[must_use]
+    pub const fn validation_message(mut self, message: &'static str) -> Self {
+        self.validation_message = Some(message);
+        self
+    }
+
+    /// Marks what else it reaches for.
+    #[must_use]
+    pub const fn deputy(mut self, deputy: Deputy) -> Self {
+        self.deputy = deputy;
+        self
+    }
+}
