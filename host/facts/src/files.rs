@@ -1,0 +1,179 @@
+//! Files read beneath one directory, and never outside of it.
+//!
+//! A root may be an image that somebody else made: its `/etc/os-release` may be a link to `/etc/shadow` of the machine, a
+//! pipe that blocks for ever, or endless. So paths are resolved by the kernel inside the directory (`openat2` with
+//! `RESOLVE_IN_ROOT`), only regular files are read, without waiting, and never more than a limit.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{
+    Dir, FileType, Mode, OFlags, ResolveFlags, StatVfs, fstat, fstatvfs, open, openat, openat2, readlinkat,
+};
+use rustix::io::Errno;
+
+use crate::limits;
+
+/// Where programs are looked for: `PATH` of a Debian root shell. The caller's own `PATH` says nothing about the root.
+const PROGRAM_DIRECTORIES: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// The files of one system, named by absolute paths inside it.
+#[derive(Debug)]
+pub(crate) struct SystemFiles {
+    directory: OwnedFd,
+    is_whole_system: bool,
+}
+
+impl SystemFiles {
+    /// Opens the directory that paths are resolved in.
+    pub(crate) fn open(directory: &Path) -> Result<Self, Errno> {
+        let is_whole_system = directory == Path::new("/");
+        let directory = open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self { directory, is_whole_system })
+    }
+
+    /// Opens a path inside. Kernels and container runtimes without `openat2` still serve the whole system, where there is
+    /// no border to keep.
+    fn open_inside(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        // A descriptor that only names a file opens nothing that could wait, and takes no other flags.
+        let without_waiting =
+            if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
+        let flags = flags | OFlags::CLOEXEC | without_waiting;
+        match openat2(&self.directory, path, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
+            Err(Errno::NOSYS | Errno::PERM) if self.is_whole_system => {
+                openat(&self.directory, path, flags, Mode::empty())
+            }
+            opened => opened,
+        }
+    }
+
+    /// The whole of a regular file; nothing where it is missing, unreadable, not a regular file or longer than `limit`.
+    pub(crate) fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
+        let descriptor = self.open_inside(path, OFlags::RDONLY).ok()?;
+        if FileType::from_raw_mode(fstat(&descriptor).ok()?.st_mode) != FileType::RegularFile {
+            return None;
+        }
+        let mut content = Vec::new();
+        let most = u64::try_from(limit).ok()?.saturating_add(1);
+        File::from(descriptor).take(most).read_to_end(&mut content).ok()?;
+        (content.len() <= limit).then_some(content)
+    }
+
+    /// A file as text; bytes that are not UTF-8 become the replacement character.
+    pub(crate) fn text_within(&self, path: &str, limit: usize) -> Option<String> {
+        let content = self.bytes(path, limit)?;
+        Some(String::from_utf8(content).unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned()))
+    }
+
+    /// An ordinary file as text.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        self.text_within(path, limits::ORDINARY_FILE)
+    }
+
+    /// The first line of a file, trimmed; nothing where it is empty.
+    pub(crate) fn line(&self, path: &str) -> Option<String> {
+        let text = self.text(path)?;
+        let line = text.lines().next()?.trim();
+        (!line.is_empty()).then(|| line.to_owned())
+    }
+
+    /// The first line of a file as a number.
+    pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
+        self.line(path)?.parse().ok()
+    }
+
+    /// Whether a path leads to anything, links followed.
+    pub(crate) fn exists(&self, path: &str) -> bool {
+        self.open_inside(path, OFlags::PATH).is_ok()
+    }
+
+    /// What a symbolic link says, without following it.
+    pub(crate) fn link_target(&self, path: &str) -> Option<String> {
+        let descriptor = self.open_inside(path, OFlags::PATH | OFlags::NOFOLLOW).ok()?;
+        readlinkat(&descriptor, "", Vec::new()).ok()?.into_string().ok()
+    }
+
+    /// The names in a directory, sorted, without `.` and `..`; names that are not UTF-8 are left out.
+    pub(crate) fn names(&self, path: &str) -> Vec<String> {
+        let Ok(descriptor) = self.open_inside(path, OFlags::RDONLY | OFlags::DIRECTORY) else { return Vec::new() };
+        let Ok(directory) = Dir::read_from(&descriptor) else { return Vec::new() };
+        let mut names: Vec<String> = directory
+            .take(limits::DIRECTORY_ENTRIES)
+            .filter_map(|entry| entry.ok()?.file_name().to_str().ok().map(str::to_owned))
+            .filter(|name| name != "." && name != "..")
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// How full the file system at a path is, and the number of its device.
+    pub(crate) fn space(&self, path: &str) -> Option<(StatVfs, u64)> {
+        let descriptor = self.open_inside(path, OFlags::PATH).ok()?;
+        Some((fstatvfs(&descriptor).ok()?, fstat(&descriptor).ok()?.st_dev))
+    }
+
+    /// The first bytes of a block device, from `offset`.
+    pub(crate) fn device_bytes(&self, path: &str, offset: u64, length: usize) -> Option<Vec<u8>> {
+        let descriptor = self.open_inside(path, OFlags::RDONLY).ok()?;
+        if FileType::from_raw_mode(fstat(&descriptor).ok()?.st_mode) != FileType::BlockDevice {
+            return None;
+        }
+        let mut content = vec![0; length];
+        std::os::unix::fs::FileExt::read_exact_at(&File::from(descriptor), &mut content, offset).ok()?;
+        Some(content)
+    }
+
+    /// Whether a program of that name is installed.
+    pub(crate) fn has_program(&self, name: &str) -> bool {
+        PROGRAM_DIRECTORIES.iter().any(|directory| self.exists(&format!("{directory}/{name}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_stay_inside() {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("secret"), "secret").unwrap();
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("etc")).unwrap();
+        std::fs::write(root.path().join("etc/inside"), "inside\n").unwrap();
+        symlink(outside.path().join("secret"), root.path().join("etc/absolute")).unwrap();
+        symlink("../../../../../../../../etc/passwd", root.path().join("etc/climbing")).unwrap();
+        symlink("/etc/inside", root.path().join("etc/good")).unwrap();
+        let files = SystemFiles::open(root.path()).unwrap();
+        assert_eq!(files.line("/etc/good").as_deref(), Some("inside"));
+        assert_eq!(files.line("/etc/../../../etc/inside").as_deref(), Some("inside"));
+        assert_eq!(files.text("/etc/absolute"), None);
+        assert_eq!(files.text("/etc/climbing"), None);
+        assert_eq!(files.link_target("/etc/good").as_deref(), Some("/etc/inside"));
+        assert_eq!(files.names("/etc"), ["absolute", "climbing", "good", "inside"]);
+    }
+
+    #[test]
+    fn odd_files_are_absent() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("directory")).unwrap();
+        std::fs::write(root.path().join("long"), vec![b'x'; 11]).unwrap();
+        std::fs::write(root.path().join("bytes"), b"a\xffb").unwrap();
+        std::fs::write(root.path().join("empty"), "\n\n").unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, root.path().join("pipe"), FileType::Fifo, Mode::from_raw_mode(0o600), 0)
+            .unwrap();
+        let files = SystemFiles::open(root.path()).unwrap();
+        assert_eq!(files.text("/missing"), None);
+        assert_eq!(files.text("/directory"), None);
+        assert_eq!(files.text("/pipe"), None, "a pipe without a writer must neither block nor be read");
+        assert_eq!(files.bytes("/long", 10), None);
+        assert_eq!(files.bytes("/long", 11).map(|content| content.len()), Some(11));
+        assert_eq!(files.text("/bytes").as_deref(), Some("a\u{fffd}b"));
+        assert_eq!(files.line("/empty"), None);
+        assert_eq!(files.number::<u64>("/bytes"), None);
+        assert_eq!(files.names("/long"), Vec::<String>::new());
+    }
+}

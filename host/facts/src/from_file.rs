@@ -1,0 +1,149 @@
+//! Facts from a file: what `ohai` prints, or a saved node.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::limits;
+
+/// Why there are no facts.
+#[derive(Debug, thiserror::Error)]
+pub enum FactsError {
+    /// The root of the system, or of the machine, cannot be used.
+    #[error("cannot use {} as the root of a system", path.display())]
+    Root {
+        /// The root as it was given.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the facts file {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is larger than any node.
+    #[error("the facts file {} is larger than {limit} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most bytes that are read.
+        limit: usize,
+    },
+    /// The file is not JSON.
+    #[error("{}:{line}:{column}: the facts file is not valid JSON: {reason}", path.display())]
+    NotJson {
+        /// The file.
+        path: PathBuf,
+        /// The line of the fault, from 1.
+        line: usize,
+        /// The column of the fault, from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// The file is JSON of another kind.
+    #[error("{}:{line}: the facts file holds {found}, not an object of attributes: give what `ohai` prints, or a saved node", path.display())]
+    NotAttributes {
+        /// The file.
+        path: PathBuf,
+        /// The line where that value begins.
+        line: usize,
+        /// What stands there, such as `an array`.
+        found: &'static str,
+    },
+}
+
+/// Reads the automatic attributes of a facts file.
+pub(crate) fn read(path: &Path) -> Result<Map<String, Value>, FactsError> {
+    let unreadable = |source| FactsError::Unreadable { path: path.to_owned(), source };
+    let mut content = Vec::new();
+    let most = u64::try_from(limits::FACTS_FILE).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path).map_err(unreadable)?.take(most).read_to_end(&mut content).map_err(unreadable)?;
+    if content.len() > limits::FACTS_FILE {
+        return Err(FactsError::TooLarge { path: path.to_owned(), limit: limits::FACTS_FILE });
+    }
+    let value = serde_json::from_slice::<Value>(&content).map_err(|fault| not_json(path, &fault))?;
+    let not_attributes = |line, found| FactsError::NotAttributes { path: path.to_owned(), line, found };
+    let Value::Object(mut object) = value else {
+        return Err(not_attributes(line_of_first_value(&content), kind_of(&value)));
+    };
+    // A saved node holds its levels side by side; no plugin of Ohai gives a key of that name.
+    match object.remove("automatic") {
+        None => Ok(object),
+        Some(Value::Object(automatic)) => Ok(automatic),
+        Some(other) => Err(not_attributes(line_of(&content, b"\"automatic\""), kind_of(&other))),
+    }
+}
+
+fn not_json(path: &Path, fault: &serde_json::Error) -> FactsError {
+    let described = fault.to_string();
+    // The library ends its sentence with the place, which stands in front of ours.
+    let reason = described.rsplit_once(" at line ").map_or(described.as_str(), |(reason, _)| reason).to_owned();
+    FactsError::NotJson { path: path.to_owned(), line: fault.line(), column: fault.column(), reason }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn line_of_first_value(content: &[u8]) -> usize {
+    1 + content.iter().take_while(|byte| byte.is_ascii_whitespace()).filter(|byte| **byte == b'\n').count()
+}
+
+fn line_of(content: &[u8], word: &[u8]) -> usize {
+    let position = content.windows(word.len()).position(|window| window == word).unwrap_or(0);
+    1 + content.iter().take(position).filter(|byte| **byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(content: &str, expect: &str) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("facts.json");
+        std::fs::write(&path, content).unwrap();
+        let said = match read(&path) {
+            Ok(facts) => serde_json::to_string(&facts).unwrap(),
+            Err(fault) => fault.to_string().replace(path.to_str().unwrap(), "FILE"),
+        };
+        assert_eq!(said, expect, "for {content:?}");
+    }
+
+    #[test]
+    fn reads_ohai_and_nodes() {
+        check(r#"{"platform": "debian", "os": "linux"}"#, r#"{"platform":"debian","os":"linux"}"#);
+        check(r#"{"name": "a", "normal": {"x": 1}, "automatic": {"platform": "debian"}}"#, r#"{"platform":"debian"}"#);
+        check("{}", "{}");
+    }
+
+    #[test]
+    fn names_file_and_line() {
+        check("{\n \"a\": 1,\n \"b\" 2\n}", "FILE:3:6: the facts file is not valid JSON: expected `:`");
+        check("", "FILE:1:0: the facts file is not valid JSON: EOF while parsing a value");
+        check(
+            "\n[\"debian\"]",
+            "FILE:2: the facts file holds an array, not an object of attributes: give what `ohai` prints, or a saved node",
+        );
+        check(
+            "{\n\n\"automatic\": 3}",
+            "FILE:3: the facts file holds a number, not an object of attributes: give what `ohai` prints, or a saved node",
+        );
+        check(&"[".repeat(1000), "FILE:1:128: the facts file is not valid JSON: recursion limit exceeded");
+        let missing = read(Path::new("/nowhere/facts.json")).unwrap_err().to_string();
+        assert_eq!(missing, "cannot read the facts file /nowhere/facts.json");
+    }
+}

@@ -1,0 +1,82 @@
+//! The lazy cells behind the facts: one for each topic, filled when one of its keys is first read.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::facts::Settings;
+use crate::files::SystemFiles;
+use crate::from_file::FactsError;
+use crate::limits;
+use crate::topics::TOPICS;
+
+/// What a topic gathers: top-level keys and their values.
+pub(crate) type Gathered = Map<String, Value>;
+
+/// What topics read from, and what they have gathered.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// The system that the run looks after.
+    pub(crate) root: SystemFiles,
+    /// Where that system lies, links resolved.
+    pub(crate) root_path: PathBuf,
+    /// The system whose kernel and hardware are meant.
+    pub(crate) machine: SystemFiles,
+    /// Whether the root is the system that runs, so that its kernel and process table speak for it.
+    pub(crate) is_running_system: bool,
+    pub(crate) now: Timestamp,
+    gathered: Vec<OnceLock<Gathered>>,
+}
+
+impl Machine {
+    pub(crate) fn open(settings: &Settings) -> Result<Self, FactsError> {
+        let failed = |path: &PathBuf, source: std::io::Error| FactsError::Root { path: path.clone(), source };
+        let resolve = |path: &PathBuf| std::fs::canonicalize(path).map_err(|source| failed(path, source));
+        let root_path = resolve(&settings.root)?;
+        let machine_path = resolve(&settings.machine)?;
+        let files =
+            |path: &PathBuf| SystemFiles::open(path).map_err(|source| failed(path, std::io::Error::from(source)));
+        Ok(Self {
+            root: files(&root_path)?,
+            machine: files(&machine_path)?,
+            is_running_system: root_path == machine_path,
+            root_path,
+            now: settings.now,
+            gathered: TOPICS.iter().map(|_| OnceLock::new()).collect(),
+        })
+    }
+
+    /// The value under a top-level key. Topics use it for what they need of one another; no topic may need itself, and a
+    /// test gathers all of them to show that none does.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
+        let position = TOPICS.iter().position(|topic| topic.keys.contains(&key))?;
+        self.topic(position)?.get(key)
+    }
+
+    /// The text at a path of keys, such as `["dmi", "system", "manufacturer"]`.
+    pub(crate) fn get_text(&self, path: [&str; 3]) -> Option<&str> {
+        let [key, section, field] = path;
+        self.get(key)?.get(section)?.get(field)?.as_str()
+    }
+
+    pub(crate) fn gather_everything(&self) {
+        let next = AtomicUsize::new(0);
+        let work = || while self.topic(next.fetch_add(1, Ordering::Relaxed)).is_some() {};
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        std::thread::scope(|scope| {
+            for _ in 1..processors.min(limits::GATHERING_THREADS) {
+                // Where no thread can be had, this one does all of the work.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+
+    fn topic(&self, position: usize) -> Option<&Gathered> {
+        let topic = TOPICS.get(position)?;
+        Some(self.gathered.get(position)?.get_or_init(|| (topic.gather)(self)))
+    }
+}

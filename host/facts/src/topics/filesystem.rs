@@ -1,0 +1,267 @@
+//! `filesystem`: by device, by mount point and by pair of both. Ohai's plugin Filesystem.
+//!
+//! Ohai joins what `df`, `df -i`, `mount`, `lsblk` and `blkid` print, and the shapes are theirs: sizes are texts in
+//! kibibytes, only file systems with a size have one, and of a device mounted twice only one mount does. Of a root that
+//! is not running, the mounts below it are told as they would look from inside.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::limits;
+use crate::machine::{Gathered, Machine};
+use crate::topics::filesystem_identity::{block_devices, real_root_device};
+use crate::topics::{known, one};
+
+/// Kinds of file systems that hold no files of their own and that `df` therefore passes over. Asking an automounter for
+/// its size would make it mount.
+const WITHOUT_SIZE: &[&str] = &[
+    "autofs",
+    "proc",
+    "subfs",
+    "debugfs",
+    "devpts",
+    "fusectl",
+    "fuse.portal",
+    "mqueue",
+    "rpc_pipefs",
+    "sysfs",
+    "devfs",
+    "kernfs",
+    "ignore",
+    "none",
+];
+
+/// One line of the kernel's table of mounts.
+#[derive(Debug, PartialEq)]
+struct Mount {
+    device: String,
+    /// Where it is mounted, as seen from inside the root.
+    point: String,
+    kind: String,
+    options: String,
+}
+
+pub(crate) fn gather(machine: &Machine) -> Gathered {
+    let Some(table) = machine.machine.text_within("/proc/self/mounts", limits::TABLE_FILE) else {
+        return Gathered::new();
+    };
+    let mut mounts = mounts_below(parse(&table), machine);
+    for mount in &mut mounts {
+        if mount.device == "/dev/root" {
+            mount.device = real_root_device(machine, &mount.point).unwrap_or_else(|| mount.device.clone());
+        }
+    }
+    let mut pairs = Gathered::new();
+    for mount in with_sizes(machine, &mounts) {
+        insert_fields(&mut pairs, &mount.0.device, &mount.0.point, mount.1);
+    }
+    for mount in &mounts {
+        let options: Vec<&str> = mount.options.split(',').collect();
+        let fields = known([("fs_type", Some(json!(mount.kind))), ("mount_options", Some(json!(options)))]);
+        insert_fields(&mut pairs, &mount.device, &mount.point, fields);
+    }
+    for device in block_devices(machine) {
+        add_device(&mut pairs, &device.path, &device.identity, machine.is_running_system);
+    }
+    let mut filesystem = one("by_device", view(&pairs, "device", "mount", "mounts"));
+    filesystem.extend(one("by_mountpoint", view(&pairs, "mount", "device", "devices")));
+    filesystem.extend(one("by_pair", pairs));
+    one("filesystem", filesystem)
+}
+
+fn parse(table: &str) -> Vec<Mount> {
+    let mounts = table.lines().filter_map(|line| {
+        let mut fields = line.split(' ').map(unescaped);
+        Some(Mount { device: fields.next()?, point: fields.next()?, kind: fields.next()?, options: fields.next()? })
+    });
+    mounts.collect()
+}
+
+/// A field of the table, in which blanks and backslashes are written as `\040`.
+fn unescaped(field: &str) -> String {
+    let mut plain = Vec::with_capacity(field.len());
+    let mut bytes = field.as_bytes();
+    while let Some((first, rest)) = bytes.split_first() {
+        let octal = rest.get(..3).and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        match octal.filter(|_| *first == b'\\') {
+            Some(byte) => {
+                plain.push(byte);
+                bytes = rest.get(3..).unwrap_or_default();
+            }
+            None => {
+                plain.push(*first);
+                bytes = rest;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// The mounts that can be seen from inside the root, with their points as seen from there. The file system that holds the
+/// root's own directory is its `/`.
+fn mounts_below(mounts: Vec<Mount>, machine: &Machine) -> Vec<Mount> {
+    if machine.is_running_system {
+        return mounts;
+    }
+    let root = machine.root_path.as_path();
+    let holder = mounts.iter().filter(|mount| root.starts_with(&mount.point)).map(|mount| mount.point.len()).max();
+    let seen = mounts.into_iter().filter_map(|mut mount| {
+        let is_holder = root.starts_with(&mount.point) && Some(mount.point.len()) == holder;
+        mount.point = match Path::new(&mount.point).strip_prefix(root) {
+            Ok(below) => format!("/{}", below.to_str()?),
+            Err(_) if is_holder => "/".to_owned(),
+            Err(_) => return None,
+        };
+        Some(mount)
+    });
+    seen.collect()
+}
+
+/// The mounts that `df` lists, with its figures. Of several mounts of one device it lists the one with the shortest path.
+fn with_sizes<'a>(machine: &Machine, mounts: &'a [Mount]) -> Vec<(&'a Mount, Gathered)> {
+    let mut listed: Vec<(&Mount, Gathered, u64)> = Vec::new();
+    for mount in mounts.iter().filter(|mount| !WITHOUT_SIZE.contains(&mount.kind.as_str())) {
+        let Some((space, number)) = machine.root.space(&mount.point) else { continue };
+        let fields = figures(&space);
+        if fields.is_empty() {
+            continue;
+        }
+        match listed.iter_mut().find(|(_, _, other)| *other == number) {
+            Some(entry) if mount.point.len() < entry.0.point.len() => *entry = (mount, fields, number),
+            Some(_) => {}
+            None => listed.push((mount, fields, number)),
+        }
+    }
+    listed.into_iter().map(|(mount, fields, _)| (mount, fields)).collect()
+}
+
+/// The columns of `df -P` and `df -iP`; empty where the file system has no blocks.
+fn figures(space: &rustix::fs::StatVfs) -> Gathered {
+    let kibibytes = |blocks: u64| {
+        let bytes = u128::from(blocks) * u128::from(space.f_frsize);
+        bytes.div_ceil(1024).to_string()
+    };
+    let used = space.f_blocks.saturating_sub(space.f_bfree);
+    let Some(percent) = percent_of(used, used.saturating_add(space.f_bavail)).filter(|_| space.f_blocks > 0) else {
+        return Gathered::new();
+    };
+    let nodes_used = space.f_files.saturating_sub(space.f_ffree);
+    let nodes_percent = percent_of(nodes_used, space.f_files);
+    let nodes = |count: u64| nodes_percent.as_ref().map(|_| count.to_string());
+    known([
+        ("kb_size", Some(kibibytes(space.f_blocks))),
+        ("kb_used", Some(kibibytes(used))),
+        ("kb_available", Some(kibibytes(space.f_bavail))),
+        ("percent_used", Some(percent)),
+        ("total_inodes", nodes(space.f_files)),
+        ("inodes_used", nodes(nodes_used)),
+        ("inodes_available", nodes(space.f_ffree)),
+        ("inodes_percent_used", nodes_percent.clone()),
+    ])
+}
+
+/// A share in whole percent, rounded up as `df` does; nothing of nothing.
+fn percent_of(part: u64, whole: u64) -> Option<String> {
+    (whole > 0).then(|| format!("{}%", (u128::from(part) * 100).div_ceil(u128::from(whole))))
+}
+
+fn insert_fields(pairs: &mut Gathered, device: &str, point: &str, fields: Gathered) {
+    let entry = pairs.entry(format!("{device},{point}")).or_insert_with(|| json!({"device": device}));
+    let Value::Object(entry) = entry else { return };
+    // Ohai has the mount point after the figures; the order of the keys is all that differs here.
+    entry.insert("mount".to_owned(), point.into());
+    entry.extend(fields);
+}
+
+/// Adds what is known of a block device to its mounts, or, of a running system, as a device that is not mounted.
+fn add_device(pairs: &mut Gathered, path: &str, identity: &Gathered, is_running_system: bool) {
+    let mut is_mounted = false;
+    for (_, entry) in pairs.iter_mut().filter(|(_, entry)| entry.get("device").and_then(Value::as_str) == Some(path)) {
+        is_mounted = true;
+        if let Value::Object(entry) = entry {
+            entry.extend(identity.clone());
+        }
+    }
+    if !is_mounted && is_running_system {
+        let mut entry = one("device", path);
+        entry.extend(identity.clone());
+        pairs.insert(format!("{path},"), Value::Object(entry));
+    }
+}
+
+/// The pairs by one of their halves; the other halves are listed under `list`, and where entries of one half differ the
+/// last one counts.
+fn view(pairs: &Gathered, half: &str, other: &str, list: &str) -> Gathered {
+    let mut view = Gathered::new();
+    for entry in pairs.values().filter_map(Value::as_object) {
+        let Some(name) = entry.get(half).and_then(Value::as_str) else { continue };
+        let Value::Object(joined) = view.entry(name).or_insert_with(|| json!({})) else { continue };
+        let fields = entry.iter().filter(|(key, _)| *key != half && *key != other);
+        joined.extend(fields.map(|(key, value)| (key.clone(), value.clone())));
+        if let Value::Array(listed) = joined.entry(list).or_insert_with(|| json!([])) {
+            listed.extend(entry.get(other).cloned());
+        }
+    }
+    view
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_mounts() {
+        for (table, expect) in [
+            ("/dev/sda1 /mnt/a\\040b ext4 rw,noatime 0 0\n", Some(("/dev/sda1", "/mnt/a b", "ext4", "rw,noatime"))),
+            ("a\\134b / x y", Some(("a\\b", "/", "x", "y"))),
+            ("tail\\04 / x y", Some(("tail\\04", "/", "x", "y"))),
+            ("a\\777 / x y", Some(("a\\777", "/", "x", "y"))),
+            ("too few fields", None),
+            ("", None),
+        ] {
+            let expect: Vec<Mount> = expect
+                .into_iter()
+                .map(|(device, point, kind, options)| Mount {
+                    device: device.to_owned(),
+                    point: point.to_owned(),
+                    kind: kind.to_owned(),
+                    options: options.to_owned(),
+                })
+                .collect();
+            assert_eq!(parse(table), expect, "for {table:?}");
+        }
+    }
+
+    #[test]
+    fn shares() {
+        for (part, whole, expect) in [(0, 0, None), (0, 5, Some("0%")), (1, 1000, Some("1%")), (5, 5, Some("100%"))] {
+            assert_eq!(percent_of(part, whole).as_deref(), expect);
+        }
+        assert!(percent_of(u64::MAX, 1).is_some());
+    }
+
+    #[test]
+    fn views() {
+        let pairs = json!({
+            "tmpfs,/run": {"device": "tmpfs", "mount": "/run", "fs_type": "tmpfs", "kb_size": "1"},
+            "tmpfs,/tmp": {"device": "tmpfs", "mount": "/tmp", "fs_type": "tmpfs"},
+            "/dev/sdb,": {"device": "/dev/sdb", "uuid": "u"},
+        });
+        let pairs = pairs.as_object().unwrap();
+        assert_eq!(
+            Value::Object(view(pairs, "device", "mount", "mounts")),
+            json!({
+                "tmpfs": {"fs_type": "tmpfs", "kb_size": "1", "mounts": ["/run", "/tmp"]},
+                "/dev/sdb": {"uuid": "u", "mounts": []},
+            })
+        );
+        assert_eq!(
+            Value::Object(view(pairs, "mount", "device", "devices")),
+            json!({
+                "/run": {"fs_type": "tmpfs", "kb_size": "1", "devices": ["tmpfs"]},
+                "/tmp": {"fs_type": "tmpfs", "devices": ["tmpfs"]},
+            })
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! `fips.kernel.enabled`: Ohai's plugin Fips. A kernel without the switch is one where it is off.
+
+use crate::machine::{Gathered, Machine};
+use crate::topics::one;
+
+pub(crate) fn gather(machine: &Machine) -> Gathered {
+    let enabled = machine.machine.number::<u8>("/proc/sys/crypto/fips_enabled") == Some(1);
+    one("fips", one("kernel", one("enabled", enabled)))
+}

@@ -1,0 +1,53 @@
+//! `systemd_paths`: the directories that `systemd-path` names, where it is installed. Ohai's plugin SystemdPaths.
+//!
+//! Those of the system are the same everywhere but for two that differ by distribution; those of the calling user are
+//! not of the node and are left out.
+
+use serde_json::Value;
+
+use crate::machine::{Gathered, Machine};
+use crate::topics::{known, one};
+
+const SYSTEM_DIRECTORIES: &[(&str, &str)] = &[
+    ("temporary", "/tmp"),
+    ("temporary-large", "/var/tmp"),
+    ("system-binaries", "/usr/bin"),
+    ("system-include", "/usr/include"),
+    ("system-library-private", "/usr/lib"),
+    ("system-shared", "/usr/share"),
+    ("system-configuration-factory", "/usr/share/factory/etc"),
+    ("system-state-factory", "/usr/share/factory/var"),
+    ("system-configuration", "/etc"),
+    ("system-runtime", "/run"),
+    ("system-runtime-logs", "/run/log"),
+    ("system-state-private", "/var/lib"),
+    ("system-state-logs", "/var/log"),
+    ("system-state-cache", "/var/cache"),
+    ("system-state-spool", "/var/spool"),
+    ("systemd-system-conf", "/etc/systemd/system"),
+    ("systemd-user-unit", "/usr/lib/systemd/user"),
+    ("systemd-user-conf", "/etc/systemd/user"),
+    ("tmpfiles", "/usr/lib/tmpfiles.d"),
+    ("sysusers", "/usr/lib/sysusers.d"),
+    ("sysctl", "/usr/lib/sysctl.d"),
+    ("binfmt", "/usr/lib/binfmt.d"),
+    ("modules-load", "/usr/lib/modules-load.d"),
+    ("catalog", "/usr/lib/systemd/catalog"),
+];
+
+pub(crate) fn gather(machine: &Machine) -> Gathered {
+    if !machine.root.has_program("systemd-path") {
+        return Gathered::new();
+    }
+    // Where /lib is still a directory of its own, systemd lives there.
+    let own = if machine.root.link_target("/sbin/init").is_some_and(|target| target.starts_with("/lib/")) {
+        "/lib/systemd"
+    } else {
+        "/usr/lib/systemd"
+    };
+    let mut paths = known(SYSTEM_DIRECTORIES.iter().map(|(name, path)| (*name, Some(*path))));
+    paths.extend(one("systemd-util", own));
+    paths.extend(one("systemd-system-unit", format!("{own}/system")));
+    paths.extend(one("systemd-system-preset", format!("{own}/system-preset")));
+    one("systemd_paths", Value::Object(paths))
+}
