@@ -16,11 +16,11 @@ mod run;
 mod runner;
 
 pub use contract::{
-    Answer, Call, Callback, Certainty, Change, CommandLine, CommandTest, CookbookFiles, Data, DataError, Errand, Got,
-    Guest, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers,
-    Request, Said, Services, Stat, StatKind, Tell, Truth, Types, Wanted,
+    Answer, AttributeRights, Call, Callback, Certainty, Change, CommandLine, CommandOutcome, CommandTest,
+    CookbookFiles, Data, DataError, Errand, Facts, FileError, Got, Guest, HttpRequest, HttpResponse, Interfaces,
+    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers, Request,
+    Said, Services, Stat, StatKind, Tell, Truth, TypeTexts, Types, Wanted,
 };
-pub use contract::{CommandOutcome, FileError, HttpRequest, HttpResponse};
 pub use events::{Event, LogLevel, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
 pub use run::{

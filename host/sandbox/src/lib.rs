@@ -1,1 +1,31 @@
-//! Engine, store, limits, native-code cache, bindings. The only room that names wasmtime.
+//! Engine, store, limits, native-code cache, bindings: the only room that names the engine.
+//!
+//! Each policy's component gets a store of its own. The wasm call of `serve` is a future like any other: a [`Session`]
+//! holds it, polls it when the guest has the turn and leaves it suspended (on the engine's own fiber) while the host has
+//! it. So the runner is an ordinary async function on the host's stack, nested guest frames pile up on the fiber, and
+//! neither knows of the other.
+//!
+//! Rejected: the runner boxed in the store's data and polled by a synchronous `next`, which turns the call graph inside
+//! out and unwinds the runner's whole stack at every turn; two tasks and channels, which cost O(depth) a turn; the
+//! component model's own async, which needs another ABI in every SDK.
+
+mod bindings;
+mod cache;
+mod clock;
+mod desk;
+mod engine;
+mod host;
+pub mod limits;
+mod policy;
+mod rules;
+mod session;
+mod words;
+
+pub use cache::NativeCache;
+pub use engine::{Sandbox, SandboxError};
+pub use limits::Limits;
+pub use policy::Policy;
+pub use session::Session;
+
+/// The contract that guests are built against, as components name it.
+pub const CONTRACT: &str = "wrun:cookbook@0.1.0";

@@ -2,6 +2,7 @@
 //! whoever implements these traits.
 
 use crate::CommandTest;
+use node::file_specificity::{NodeIdentity, given_paths, lookup_paths};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -21,10 +22,59 @@ pub struct Services {
     pub environment: Vec<(String, String)>,
     /// When the run began.
     pub started: Moment,
-    /// Text of the built-in types, as JSON: by name.
-    pub schema: Arc<dyn Fn(&str) -> Option<Value> + Send + Sync>,
-    /// Names of the built-in types.
-    pub type_names: Vec<String>,
+    /// The offset of local time from UTC at a moment, in seconds, and its zone's name.
+    pub zone: fn(i64) -> (i32, String),
+    /// What the guest may read and write of the node.
+    pub attributes: Box<dyn AttributeRights>,
+    /// What the machine is.
+    pub facts: Box<dyn Facts>,
+    /// The built-in types, for guests that ask.
+    pub types: Arc<dyn TypeTexts>,
+    /// Which interfaces the policy is granted anything of; the others are not even linked for guests that need not
+    /// import them.
+    pub interfaces: Interfaces,
+}
+
+/// The interfaces of the contract that lead out of the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Interfaces {
+    /// `machine`.
+    pub machine: bool,
+    /// `data`.
+    pub data: bool,
+    /// `clock`.
+    pub clock: bool,
+    /// `random`.
+    pub random: bool,
+}
+
+impl Interfaces {
+    /// All of them: for guests whose language runtime imports everything, where each call is checked.
+    pub const ALL: Self = Self { machine: true, data: true, clock: true, random: true };
+}
+
+/// What a policy may read and write of the node. A refusal is the text of the grant that would allow it.
+pub trait AttributeRights: Send {
+    /// Whether it may write below a path.
+    fn write(&self, path: &[String]) -> Result<(), String>;
+    /// Whether it may read a path that an earlier policy left and that this policy does not see.
+    fn read_hidden(&self, path: &[String]) -> Result<(), String>;
+}
+
+/// What the machine is, under Ohai's keys, gathered when asked for.
+pub trait Facts: Send {
+    /// One top-level key.
+    fn get(&mut self, key: &str) -> Option<Value>;
+    /// All keys that there may be.
+    fn keys(&self) -> Vec<String>;
+}
+
+/// The built-in types as texts.
+pub trait TypeTexts: Send + Sync {
+    /// Their names.
+    fn names(&self) -> Vec<String>;
+    /// One of them, as `wrun resources --format json NAME` prints it.
+    fn describe(&self, name: &str) -> Option<Value>;
 }
 
 /// A moment: seconds and nanoseconds since 1970 UTC.
@@ -238,6 +288,26 @@ pub trait CookbookFiles: Send + Sync {
     fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError>;
     /// A file's bytes.
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError>;
+
+    /// The most specific of a cookbook's files of `folder` (`templates`, `files`) for a node. Several names are places
+    /// of their own, tried as they are (`source` given as an array).
+    ///
+    /// # Errors
+    /// None of the places has a file; the text names them all.
+    fn locate(&self, cookbook: &str, folder: &str, names: &[String], node: &NodeIdentity) -> Result<String, FileError> {
+        let paths = self.paths(cookbook, folder)?;
+        let places = match names {
+            [name] => lookup_paths(folder, name, node),
+            names => given_paths(folder, names),
+        };
+        if let Some(found) = places.iter().find(|place| paths.binary_search(place).is_ok()) {
+            return Ok(found.clone());
+        }
+        let looked = places.iter().map(|path| format!("  {path}\n")).collect::<String>();
+        Err(FileError::NoSuchFile(format!(
+            "Cookbook '{cookbook}' does not contain a file at any of these locations:\n{looked}"
+        )))
+    }
 }
 
 /// Why a cookbook's file cannot be had.

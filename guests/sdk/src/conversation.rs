@@ -1,0 +1,86 @@
+//! The loop: gives the turn away, serves what comes, returns when the host is done. The same for compile, converge, a
+//! child that converges where it is declared, and handlers.
+
+use crate::bindings::wrun::cookbook::turns::{self, Answer, Errand, Phase, Request, Said, Told};
+use crate::bindings::wrun::cookbook::types::Raised;
+use crate::cookbook::{self, Cookbook};
+use crate::custom;
+use crate::error::Result;
+use crate::handlers;
+use crate::log;
+use crate::table::{Got, no_such, table};
+use serde_json::Value;
+use std::rc::Rc;
+
+/// The component's one export: answers the host until it says that all is done.
+pub fn serve(cookbooks: fn() -> Vec<Cookbook>) {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|place| format!("{}:{}: ", place.file(), place.line())).unwrap_or_default();
+        let payload = panic.payload();
+        let text =
+            payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        log::fatal(&format!("panicked at {place}{}", text.unwrap_or("no message")));
+    }));
+    let known = table(|table| !table.cookbooks.is_empty());
+    if !known {
+        let cookbooks = cookbooks().into_iter().map(Rc::new).collect();
+        table(|table| table.cookbooks = cookbooks);
+    }
+    let _ = converse(Said::Ready);
+}
+
+/// Sends an errand and answers what the host asks until it is over.
+pub(crate) fn errand(errand: Errand) -> Result {
+    Ok(converse(Said::Errand(errand))?)
+}
+
+fn converse(said: Said) -> std::result::Result<(), Raised> {
+    let mut told = turns::next(&said);
+    loop {
+        match told {
+            Told::Done(outcome) => return outcome,
+            Told::Request((number, request)) => told = turns::next(&Said::Answer((number, answer(request)))),
+        }
+    }
+}
+
+fn answer(request: Request) -> Answer {
+    let finished = match request {
+        Request::Evaluate(evaluation) => {
+            let closure = table(|table| table.closures.get(&evaluation.callback).cloned());
+            let Some(closure) = closure else {
+                return Answer::Failed(no_such("closure", &evaluation.callback.to_string()));
+            };
+            let input = evaluation.input.and_then(|json| serde_json::from_str(&json).ok());
+            return match closure(input) {
+                Ok(Got::Json(value)) => Answer::Value(value.to_string()),
+                Ok(Got::Bytes(bytes)) => Answer::Content(bytes),
+                Err(error) => Answer::Failed(error.into_raised()),
+            };
+        }
+        Request::Inspect(id) => {
+            return match custom::current_value(id) {
+                Ok(state) => Answer::Value(state.unwrap_or(Value::Null).to_string()),
+                Err(error) => Answer::Failed(error.into_raised()),
+            };
+        }
+        Request::Act(call) => custom::act(&call),
+        Request::Forget(context) => {
+            table(|table| table.forget(context));
+            Ok(())
+        }
+        Request::Run(phase) => run(&phase),
+    };
+    finished.map_or_else(|error| Answer::Failed(error.into_raised()), |()| Answer::Finished)
+}
+
+fn run(phase: &Phase) -> Result {
+    let input: Value = serde_json::from_str(&phase.input)?;
+    match phase.name.as_str() {
+        "load" => cookbook::load(&input),
+        "compile" => cookbook::compile(input["recipe"].as_str().unwrap_or_default()),
+        "event" => handlers::run(input["name"].as_str().unwrap_or_default(), &input),
+        // A later host may have phases that this one does not know; they are not for it.
+        handler => handlers::run(handler, &input),
+    }
+}

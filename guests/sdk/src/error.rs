@@ -1,0 +1,75 @@
+//! Errors of cookbooks.
+
+use crate::bindings::wrun::cookbook::types::Raised;
+use std::any::Any;
+use std::fmt;
+use std::panic::Location;
+
+/// How something in a cookbook ended.
+pub type Result<T = ()> = std::result::Result<T, Error>;
+
+/// An error with a class that others may look for, a message, and where it was made.
+///
+/// Anything that implements [`std::error::Error`] becomes one by `?`.
+pub struct Error(pub(crate) Box<Raised>);
+
+impl Error {
+    /// An error of a class: `Error::new("Errno::ENOENT", "no such file")`.
+    #[track_caller]
+    pub fn new(class: impl Into<String>, message: impl Into<String>) -> Self {
+        let place = Location::caller();
+        let backtrace = vec![format!("{}:{}", place.file(), place.line())];
+        Self(Box::new(Raised { class: class.into(), message: message.into(), passed: vec![], backtrace, object: None }))
+    }
+
+    /// An error without a class of its own.
+    #[track_caller]
+    pub fn text(message: impl Into<String>) -> Self {
+        Self::new("RuntimeError", message)
+    }
+
+    /// Its class: what a failure of the host says can be told apart by this.
+    pub fn class(&self) -> &str {
+        &self.0.class
+    }
+
+    /// Its message, without the resources that it has passed through.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    pub(crate) fn into_raised(self) -> Raised {
+        *self.0
+    }
+}
+
+impl<E: std::error::Error + 'static> From<E> for Error {
+    #[track_caller]
+    fn from(error: E) -> Self {
+        // What the host raised keeps its class, its object and the way it came.
+        if let Some(raised) = (&error as &dyn Any).downcast_ref::<Raised>() {
+            return Self(Box::new(raised.clone()));
+        }
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            message.push_str(": ");
+            message.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        Self::text(message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.passed.iter().rev().try_for_each(|place| write!(f, "{place} had an error: {}: ", self.0.class))?;
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self}", self.0.class)
+    }
+}

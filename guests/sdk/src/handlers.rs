@@ -1,0 +1,48 @@
+//! Handlers: code that hears of the run. They never change how it ends.
+
+use crate::bindings::wrun::cookbook::output;
+use crate::error::Result;
+use crate::table::table;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// Before the first recipe is compiled: `{"run_id", "start_time"}`.
+///
+/// # Errors
+/// The host does not know this handler.
+pub fn on_start(handler: impl Fn(&Value) -> Result + 'static) -> Result {
+    on_event("start", handler)
+}
+
+/// After the last policy, if the run succeeded: the run's status.
+///
+/// # Errors
+/// The host does not know this handler.
+pub fn on_report(handler: impl Fn(&Value) -> Result + 'static) -> Result {
+    on_event("report", handler)
+}
+
+/// After the last policy, if the run failed: the run's status with the error.
+///
+/// # Errors
+/// The host does not know this handler.
+pub fn on_exception(handler: impl Fn(&Value) -> Result + 'static) -> Result {
+    on_event("exception", handler)
+}
+
+/// Whenever an event of this policy happens, by its name: `resource_updated`, `converge_failed`, ..
+///
+/// # Errors
+/// There is no such event.
+pub fn on_event(name: &str, handler: impl Fn(&Value) -> Result + 'static) -> Result {
+    output::listen(&[name.to_owned()])?;
+    table(|table| table.handlers.push((name.to_owned(), Rc::new(handler))));
+    Ok(())
+}
+
+pub(crate) fn run(name: &str, input: &Value) -> Result {
+    let handlers: Vec<_> = table(|table| {
+        table.handlers.iter().filter(|(other, _)| other == name).map(|(_, handler)| Rc::clone(handler)).collect()
+    });
+    handlers.into_iter().try_for_each(|handler| handler(input))
+}

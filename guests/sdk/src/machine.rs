@@ -1,0 +1,85 @@
+//! The machine as a cookbook sees it: reads and commands, each within what the policy is granted. Resources are the better
+//! way to change anything.
+
+use crate::bindings::wrun::cookbook::machine::{self as host, MachineError};
+use crate::bindings::wrun::cookbook::resources::{Command, CommandLine};
+use crate::error::{Error, Result};
+
+#[track_caller]
+fn failed(error: MachineError) -> Error {
+    match error {
+        MachineError::Denied(text) => Error::new("Wrun::Denied", text),
+        MachineError::DryRun(text) => Error::new("Wrun::DryRun", text),
+        MachineError::System((name, about)) => Error::new(format!("Errno::{name}"), about),
+        MachineError::TooMuch(text) => Error::new("RangeError", text),
+    }
+}
+
+/// Whether there is anything at a path; of a link, at what it leads to.
+///
+/// # Errors
+/// The policy may not look there.
+#[track_caller]
+pub fn exists(path: &str) -> Result<bool> {
+    Ok(host::stat(path, true).map_err(failed)?.is_some())
+}
+
+/// A file's bytes, at most 16 MiB of them.
+///
+/// # Errors
+/// The policy may not read it, or it cannot be read.
+#[track_caller]
+pub fn read(path: &str) -> Result<Vec<u8>> {
+    host::read_file(path, 0, 16 << 20).map_err(failed)
+}
+
+/// A file's text; what is no UTF-8 is replaced.
+///
+/// # Errors
+/// The policy may not read it, or it cannot be read.
+#[track_caller]
+pub fn read_text(path: &str) -> Result<String> {
+    Ok(String::from_utf8_lossy(&read(path)?).into_owned())
+}
+
+/// The names in a directory, sorted.
+///
+/// # Errors
+/// The policy may not read it, or it cannot be read.
+#[track_caller]
+pub fn list(path: &str) -> Result<Vec<String>> {
+    host::list_directory(path).map_err(failed)
+}
+
+/// How a command ended.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// Its exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub output: String,
+    /// Standard error.
+    pub errors: String,
+}
+
+/// Runs a program without a shell and waits for its end.
+///
+/// # Errors
+/// The policy may not run it, or it cannot be started.
+#[track_caller]
+pub fn run(program: &[&str]) -> Result<Ran> {
+    let command = Command {
+        line: CommandLine::Arguments(program.iter().map(|word| (*word).to_owned()).collect()),
+        user: None,
+        group: None,
+        cwd: None,
+        environment: vec![],
+        timeout: None,
+        umask: None,
+        interpreter: None,
+        input: None,
+    };
+    let outcome = host::run(&command).map_err(failed)?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Ran { code: outcome.code, output: text(outcome.output), errors: text(outcome.errors) })
+}

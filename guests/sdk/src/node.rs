@@ -1,0 +1,414 @@
+//! Node attributes.
+//!
+//! A path is a text with dots (`"ntp.servers"`) or, where keys hold dots themselves, an array of keys
+//! (`["filesystem", "/dev/vda1"]`). Reads see all levels merged; writes go to one level:
+//!
+//! ```ignore
+//! node::default().set("ntp.servers", json!(["a.pool.ntp.org"]))?;
+//! let servers = node::list("ntp.servers")?;
+//! if node::is_platform_family(&["debian"])? { .. }
+//! ```
+
+use crate::bindings::wrun::cookbook::node::{self as host, AttributeError, Level as HostLevel, Removal, Shape, View};
+use crate::error::{Error, Result};
+use crate::json::parse;
+use crate::table::{Closure, Got, origin, table};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::rc::Rc;
+
+/// The only key of an object that stands for a value which only this guest can compute.
+const GUEST_VALUE: &str = "\u{0}guest";
+
+/// Reads that are kept until any attribute changes.
+#[derive(Default)]
+struct Kept {
+    version: u64,
+    values: HashMap<Vec<String>, Option<Value>>,
+}
+
+thread_local!(static KEPT: RefCell<Kept> = RefCell::default());
+
+/// A way to an attribute.
+pub trait Path {
+    /// Its keys.
+    fn keys(&self) -> Vec<String>;
+}
+
+impl Path for str {
+    fn keys(&self) -> Vec<String> {
+        self.split('.').filter(|key| !key.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+impl Path for String {
+    fn keys(&self) -> Vec<String> {
+        self.as_str().keys()
+    }
+}
+
+impl<const N: usize> Path for [&str; N] {
+    fn keys(&self) -> Vec<String> {
+        self.iter().map(|key| (*key).to_owned()).collect()
+    }
+}
+
+impl Path for Vec<String> {
+    fn keys(&self) -> Vec<String> {
+        self.clone()
+    }
+}
+
+impl<P: Path + ?Sized> Path for &P {
+    fn keys(&self) -> Vec<String> {
+        (**self).keys()
+    }
+}
+
+#[track_caller]
+fn failed(error: AttributeError) -> Error {
+    match error {
+        AttributeError::Denied(text) => Error::new("Wrun::Denied", text),
+        AttributeError::TypeMismatch(text) => Error::new("Chef::Exceptions::AttributeTypeMismatch", text),
+        AttributeError::ReadOnly(text) => Error::new("Chef::Exceptions::ImmutableAttributeModification", text),
+        AttributeError::Invalid(text) => Error::new("ArgumentError", text),
+    }
+}
+
+/// The value at a path, if there is one.
+///
+/// # Errors
+/// The policy may not read it.
+#[track_caller]
+pub fn get(path: impl Path) -> Result<Option<Value>> {
+    let path = path.keys();
+    let version = host::version();
+    let kept = KEPT.with_borrow_mut(|kept| {
+        if kept.version != version {
+            *kept = Kept { version, ..Kept::default() };
+        }
+        kept.values.get(&path).cloned()
+    });
+    let found = match kept {
+        Some(found) => found,
+        None => {
+            let read = host::read(View::Merged, &path).map_err(failed)?;
+            let found = read.map(|text| parse(&text)).transpose()?;
+            KEPT.with_borrow_mut(|kept| kept.values.insert(path.clone(), found.clone()));
+            found
+        }
+    };
+    match found {
+        Some(value) => Ok(Some(computed(value)?)),
+        None => behind_computed(&path),
+    }
+}
+
+/// Values that only this guest can compute are computed now, on every read.
+fn computed(value: Value) -> Result<Value> {
+    Ok(match value {
+        Value::Object(object) => match object.get(GUEST_VALUE).and_then(Value::as_u64) {
+            Some(number) if object.len() == 1 => call(number)?,
+            _ => Value::Object(
+                object.into_iter().map(|(key, value)| Ok((key, computed(value)?))).collect::<Result<_>>()?,
+            ),
+        },
+        Value::Array(array) => Value::Array(array.into_iter().map(computed).collect::<Result<_>>()?),
+        other => other,
+    })
+}
+
+fn call(number: u64) -> Result<Value> {
+    let closure = u32::try_from(number).ok().and_then(|number| table(|table| table.closures.get(&number).cloned()));
+    match closure.map(|closure| closure(None)).transpose()? {
+        Some(Got::Json(value)) => Ok(value),
+        _ => Ok(Value::Null),
+    }
+}
+
+/// A path that leads into a computed value.
+fn behind_computed(path: &[String]) -> Result<Option<Value>> {
+    for steps in (1..path.len()).rev() {
+        let (outer, inner) = path.split_at(steps);
+        let Ok(Some(Shape::Object(keys))) = host::look(View::Merged, outer) else { continue };
+        if keys != [GUEST_VALUE] {
+            return Ok(None);
+        }
+        let read = host::read(View::Merged, outer).map_err(failed)?;
+        let Some(text) = read else { return Ok(None) };
+        let mut value = computed(parse(&text)?)?;
+        for key in inner {
+            let below = match &value {
+                Value::Array(array) => key.parse().ok().and_then(|at: usize| array.get(at)),
+                other => other.get(key),
+            };
+            match below.cloned() {
+                Some(found) => value = found,
+                None => return Ok(None),
+            }
+        }
+        return Ok(Some(value));
+    }
+    Ok(None)
+}
+
+/// The value at a path; an absent one is an error.
+///
+/// # Errors
+/// There is none, or the policy may not read it.
+#[track_caller]
+pub fn value(path: impl Path) -> Result<Value> {
+    let keys = path.keys();
+    match get(&keys)? {
+        Some(value) => Ok(value),
+        None => {
+            Err(Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {} is not set", keys.join("."))))
+        }
+    }
+}
+
+#[track_caller]
+fn typed<T>(path: impl Path, what: &str, take: impl FnOnce(&Value) -> Option<T>) -> Result<T> {
+    let keys = path.keys();
+    let found = value(&keys)?;
+    take(&found).ok_or_else(|| Error::new("TypeError", format!("attribute {} is no {what}: {found}", keys.join("."))))
+}
+
+/// A text; numbers and booleans are written out.
+///
+/// # Errors
+/// There is none, or it is something else.
+#[track_caller]
+pub fn text(path: impl Path) -> Result<String> {
+    typed(path, "text", |value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    })
+}
+
+/// A whole number.
+///
+/// # Errors
+/// There is none, or it is something else.
+#[track_caller]
+pub fn integer(path: impl Path) -> Result<i64> {
+    typed(path, "whole number", Value::as_i64)
+}
+
+/// True or false.
+///
+/// # Errors
+/// There is none, or it is something else.
+#[track_caller]
+pub fn flag(path: impl Path) -> Result<bool> {
+    typed(path, "boolean", Value::as_bool)
+}
+
+/// A list of texts.
+///
+/// # Errors
+/// There is none, or it is something else.
+#[track_caller]
+pub fn list(path: impl Path) -> Result<Vec<String>> {
+    typed(path, "list of texts", |value| {
+        value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+    })
+}
+
+/// An object's entries, in order.
+///
+/// # Errors
+/// There is none, or it is something else.
+#[track_caller]
+pub fn entries(path: impl Path) -> Result<Vec<(String, Value)>> {
+    typed(path, "object", |value| {
+        Some(value.as_object()?.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
+    })
+}
+
+/// Whether there is anything at a path.
+///
+/// # Errors
+/// The policy may not read it.
+#[track_caller]
+pub fn exists(path: impl Path) -> Result<bool> {
+    Ok(get(path)?.is_some())
+}
+
+/// Each level's name and its own value at a path, lowest first.
+///
+/// # Errors
+/// The policy may not read it.
+#[track_caller]
+pub fn debug(path: impl Path) -> Result<Vec<(String, Option<Value>)>> {
+    let levels = host::debug(&path.keys()).map_err(failed)?;
+    levels.into_iter().map(|(level, value)| Ok((level, value.map(|text| parse(&text)).transpose()?))).collect()
+}
+
+/// The node's name.
+pub fn name() -> String {
+    host::name()
+}
+
+/// The recipes of the expanded run list, as `cookbook::recipe`.
+pub fn recipes() -> Vec<String> {
+    host::recipes()
+}
+
+/// Whether the platform is one of these.
+///
+/// # Errors
+/// The policy may not read it.
+#[track_caller]
+pub fn is_platform(platforms: &[&str]) -> Result<bool> {
+    Ok(get("platform")?.is_some_and(|found| platforms.iter().any(|platform| found == *platform)))
+}
+
+/// Whether the platform's family is one of these.
+///
+/// # Errors
+/// The policy may not read it.
+#[track_caller]
+pub fn is_platform_family(families: &[&str]) -> Result<bool> {
+    Ok(get("platform_family")?.is_some_and(|found| families.iter().any(|family| found == *family)))
+}
+
+/// A level to write to.
+#[derive(Clone, Copy)]
+pub struct Level(HostLevel);
+
+/// `node.default`: what a cookbook suggests.
+pub fn default() -> Level {
+    Level(HostLevel::Default)
+}
+
+/// `node.force_default`: above the defaults of roles and policies.
+pub fn force_default() -> Level {
+    Level(HostLevel::ForceDefault)
+}
+
+/// `node.normal`: belongs to the node and outlives the run.
+pub fn normal() -> Level {
+    Level(HostLevel::Normal)
+}
+
+/// `node.override`: what a cookbook insists on.
+pub fn override_() -> Level {
+    Level(HostLevel::Override)
+}
+
+/// `node.force_override`: above everything but facts.
+pub fn force_override() -> Level {
+    Level(HostLevel::ForceOverride)
+}
+
+impl Level {
+    /// Sets a value; what is no container on the way is replaced.
+    ///
+    /// # Errors
+    /// The policy may not write it.
+    #[track_caller]
+    pub fn set(self, path: impl Path, value: impl Into<Value>) -> Result {
+        let origin = origin(Location::caller());
+        host::write(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+    }
+
+    /// Sets a value that is computed whenever it is read, and frozen when the policy ends.
+    ///
+    /// # Errors
+    /// The policy may not write it.
+    #[track_caller]
+    pub fn set_lazy<T: Into<Value>>(self, path: impl Path, value: impl Fn() -> Result<T> + 'static) -> Result {
+        let origin = origin(Location::caller());
+        let closure: Closure = Rc::new(move |_| Ok(Got::Json(value()?.into())));
+        let number = table(|table| table.keep_always(closure));
+        host::write(self.0, &path.keys(), &json!({ GUEST_VALUE: number }).to_string(), &origin).map_err(failed)
+    }
+
+    /// Sets a value if this level has none there. True: it was set.
+    ///
+    /// # Errors
+    /// The policy may not write it.
+    #[track_caller]
+    pub fn set_unless(self, path: impl Path, value: impl Into<Value>) -> Result<bool> {
+        let origin = origin(Location::caller());
+        host::write_unless(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+    }
+
+    /// Sets a value; what is no container on the way is an error (`write!`).
+    ///
+    /// # Errors
+    /// See above, or the policy may not write it.
+    #[track_caller]
+    pub fn set_strict(self, path: impl Path, value: impl Into<Value>) -> Result {
+        let origin = origin(Location::caller());
+        host::write_strict(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+    }
+
+    /// Sets a value and drops what it would be merged with (`default!`, `force_default!`, ..).
+    ///
+    /// # Errors
+    /// The policy may not write it.
+    #[track_caller]
+    pub fn replace(self, path: impl Path, value: impl Into<Value>) -> Result {
+        let origin = origin(Location::caller());
+        host::replace(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+    }
+
+    /// Removes what this level itself has at a path.
+    ///
+    /// # Errors
+    /// The policy may not write it.
+    #[track_caller]
+    pub fn unset(self, path: impl Path) -> Result<Option<Value>> {
+        let origin = origin(Location::caller());
+        let removed = host::unlink(self.0, &path.keys(), false, &origin).map_err(failed)?;
+        removed.map(|text| parse(&text)).transpose()
+    }
+}
+
+#[track_caller]
+fn removed(what: Removal, path: impl Path) -> Result<Option<Value>> {
+    let origin = origin(Location::caller());
+    let removed = host::remove(what, &path.keys(), &origin).map_err(failed)?;
+    removed.map(|text| parse(&text)).transpose()
+}
+
+/// Removes what is at a path from all levels but facts (`rm`); returns what was read there.
+///
+/// # Errors
+/// The policy may not write it.
+#[track_caller]
+pub fn remove(path: impl Path) -> Result<Option<Value>> {
+    removed(Removal::All, path)
+}
+
+/// Removes it from the four default levels (`rm_default`).
+///
+/// # Errors
+/// The policy may not write it.
+#[track_caller]
+pub fn remove_default(path: impl Path) -> Result<Option<Value>> {
+    removed(Removal::Default, path)
+}
+
+/// Removes it from normal (`rm_normal`).
+///
+/// # Errors
+/// The policy may not write it.
+#[track_caller]
+pub fn remove_normal(path: impl Path) -> Result<Option<Value>> {
+    removed(Removal::Normal, path)
+}
+
+/// Removes it from the four override levels (`rm_override`).
+///
+/// # Errors
+/// The policy may not write it.
+#[track_caller]
+pub fn remove_override(path: impl Path) -> Result<Option<Value>> {
+    removed(Removal::Override, path)
+}

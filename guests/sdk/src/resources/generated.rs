@@ -1,0 +1,2481 @@
+//! Builders for the built-in resource types.
+//!
+//! @generated from the host's schema by `cargo xtask builders`; do not edit.
+
+use crate::builder::kinds::{
+    Anything, Boolean, BooleanOrInteger, BooleanOrText, Integer, IntegerOrList, List, Map, Mode, Text, TextOrInteger,
+    TextOrList,
+};
+use crate::builder::{Builder, IntoProperty, common_methods};
+
+/// Manages packages with apt. A list of names is handled in one transaction.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct AptPackage(pub(crate) Builder);
+
+/// Begins a `apt_package` resource. The name is also its `package_name`, unless that is set.
+#[track_caller]
+pub fn apt_package(name: impl Into<String>) -> AptPackage {
+    AptPackage(Builder::new("apt_package", name))
+}
+
+impl AptPackage {
+    /// The package's name, or several.
+    ///
+    /// Default: the resource's name.
+    pub fn package_name(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("package_name", value.into_property());
+        self
+    }
+
+    /// The version, or one for each name of the list.
+    pub fn version(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("version", value.into_property());
+        self
+    }
+
+    /// Further arguments for the package manager.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// A package file on the node.
+    pub fn source(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// Seconds after which the package manager is ended.
+    ///
+    /// Default: 900.
+    pub fn timeout(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Environment variables for the package manager.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The release that versions are taken from, as `-t` of apt-get.
+    pub fn default_release(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("default_release", value.into_property());
+        self
+    }
+
+    /// Whether the package's configuration replaces files changed on the node.
+    ///
+    /// Default: `false`.
+    pub fn overwrite_config_files(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("overwrite_config_files", value.into_property());
+        self
+    }
+
+    /// A template of the cookbook with answers to debconf's questions.
+    pub fn response_file(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("response_file", value.into_property());
+        self
+    }
+
+    /// What the response file's template sees as its variables.
+    ///
+    /// Default: `{}`.
+    pub fn response_file_variables(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("response_file_variables", value.into_property());
+        self
+    }
+
+    /// Whether a name that apt takes as a pattern must match whole names.
+    ///
+    /// Default: `false`.
+    pub fn anchor_package_regex(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("anchor_package_regex", value.into_property());
+        self
+    }
+
+    /// Installs the package; with a version, exactly that one.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Installs the package or brings it to the newest version.
+    pub fn action_upgrade(mut self) -> Self {
+        self.0.action("upgrade");
+        self
+    }
+
+    /// Removes the package and leaves its configuration.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Removes the package and its configuration.
+    pub fn action_purge(mut self) -> Self {
+        self.0.action("purge");
+        self
+    }
+
+    /// Configures the package again from its response file.
+    pub fn action_reconfig(mut self) -> Self {
+        self.0.action("reconfig");
+        self
+    }
+
+    /// Keeps the package at its version.
+    pub fn action_lock(mut self) -> Self {
+        self.0.action("lock");
+        self
+    }
+
+    /// Lets the package be upgraded again.
+    pub fn action_unlock(mut self) -> Self {
+        self.0.action("unlock");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(AptPackage);
+
+/// Runs a script with `bash`. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Bash(pub(crate) Builder);
+
+/// Begins a `bash` resource.
+#[track_caller]
+pub fn bash(name: impl Into<String>) -> Bash {
+    Bash(Builder::new("bash", name))
+}
+
+impl Bash {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The script itself.
+    ///
+    /// Required.
+    pub fn code(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("code", value.into_property());
+        self
+    }
+
+    /// The program that runs the script.
+    ///
+    /// Default: `"bash"`.
+    pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("interpreter", value.into_property());
+        self
+    }
+
+    /// Arguments for the interpreter, before the script.
+    pub fn flags(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("flags", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Bash);
+
+/// Puts a file from a cookbook's `files` folder in place, choosing the most specific one for the node.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct CookbookFile(pub(crate) Builder);
+
+/// Begins a `cookbook_file` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn cookbook_file(name: impl Into<String>) -> CookbookFile {
+    CookbookFile(Builder::new("cookbook_file", name))
+}
+
+impl CookbookFile {
+    /// The owner, as a user's name or number.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The owning group, as a name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// The permission bits, as octal text or a number.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// The file's path.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// Whether new content replaces the file in one step. Off means it is written in place, for files that are mount points.
+    ///
+    /// Default: true, but false for files that a container runtime mounts.
+    pub fn atomic_update(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("atomic_update", value.into_property());
+        self
+    }
+
+    /// How many earlier versions are kept in the backup folder; false keeps none.
+    ///
+    /// Default: `5`.
+    pub fn backup(mut self, value: impl IntoProperty<BooleanOrInteger>) -> Self {
+        self.0.set("backup", value.into_property());
+        self
+    }
+
+    /// The SHA-256 digest that the content must have, in hexadecimal.
+    pub fn checksum(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("checksum", value.into_property());
+        self
+    }
+
+    /// Whether something else than a file at the path is removed to make room.
+    ///
+    /// Default: `false`.
+    pub fn force_unlink(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("force_unlink", value.into_property());
+        self
+    }
+
+    /// Whether a symbolic link at the path is followed and its target managed; unset follows with a warning, false replaces the link.
+    pub fn manage_symlink_source(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("manage_symlink_source", value.into_property());
+        self
+    }
+
+    /// A command that must accept the new content before it is put in place; `%{path}` stands for the file to look at. Several calls collect.
+    pub fn verify(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.append("verify", value.into_property());
+        self
+    }
+
+    /// The difference that the last action made, for reports.
+    pub fn diff(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("diff", value.into_property());
+        self
+    }
+
+    /// The file's path below `files`; of a list, the first that exists.
+    ///
+    /// Default: the last component of `name`.
+    pub fn source(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// The cookbook that has the source.
+    ///
+    /// Default: the cookbook that declares the resource.
+    pub fn cookbook(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cookbook", value.into_property());
+        self
+    }
+
+    /// Creates the file, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
+        self
+    }
+
+    /// Removes the file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Creates the file if it is missing, and sets its times to now.
+    pub fn action_touch(mut self) -> Self {
+        self.0.action("touch");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(CookbookFile);
+
+/// Manages a file in /etc/cron.d with one job.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct CronD(pub(crate) Builder);
+
+/// Begins a `cron_d` resource. The name is also its `cron_name`, unless that is set.
+#[track_caller]
+pub fn cron_d(name: impl Into<String>) -> CronD {
+    CronD(Builder::new("cron_d", name))
+}
+
+impl CronD {
+    /// The minute, from 0 to 59.
+    ///
+    /// Default: `"*"`.
+    pub fn minute(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("minute", value.into_property());
+        self
+    }
+
+    /// The hour, from 0 to 23.
+    ///
+    /// Default: `"*"`.
+    pub fn hour(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("hour", value.into_property());
+        self
+    }
+
+    /// The day of the month, from 1 to 31.
+    ///
+    /// Default: `"*"`.
+    pub fn day(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("day", value.into_property());
+        self
+    }
+
+    /// The month, from 1 to 12 or by its English abbreviation.
+    ///
+    /// Default: `"*"`.
+    pub fn month(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("month", value.into_property());
+        self
+    }
+
+    /// The day of the week, from 0 (Sunday) to 7 or by its English name.
+    ///
+    /// Default: `"*"`.
+    pub fn weekday(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("weekday", value.into_property());
+        self
+    }
+
+    /// The user the job runs as.
+    ///
+    /// Default: `"root"`.
+    pub fn user(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// SHELL in the job's environment.
+    pub fn shell(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("shell", value.into_property());
+        self
+    }
+
+    /// PATH in the job's environment.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// HOME in the job's environment.
+    pub fn home(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("home", value.into_property());
+        self
+    }
+
+    /// Whom cron mails the output to.
+    pub fn mailto(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("mailto", value.into_property());
+        self
+    }
+
+    /// Further variables of the job's environment.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// Options of the `timeout` command that the job runs under; a number is its duration.
+    ///
+    /// Default: `{}`.
+    pub fn time_out(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("time_out", value.into_property());
+        self
+    }
+
+    /// The file's name.
+    ///
+    /// Default: the resource's name.
+    pub fn cron_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cron_name", value.into_property());
+        self
+    }
+
+    /// A word such as `@daily` in place of minute, hour, day, month and weekday.
+    ///
+    /// One of `@reboot`, `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight`, `@hourly`.
+    pub fn predefined_value(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("predefined_value", value.into_property());
+        self
+    }
+
+    /// The command to run.
+    ///
+    /// Required for `create`, `create_if_missing`.
+    pub fn command(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("command", value.into_property());
+        self
+    }
+
+    /// A remark in the file.
+    pub fn comment(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("comment", value.into_property());
+        self
+    }
+
+    /// The file's permission bits.
+    ///
+    /// Default: `"0600"`.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// Minutes up to which the start may be delayed, by chance.
+    pub fn random_delay(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("random_delay", value.into_property());
+        self
+    }
+
+    /// Writes the file, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Writes the file if there is none.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
+        self
+    }
+
+    /// Removes the file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(CronD);
+
+/// Manages a directory: whether it is there, and who may use it.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Directory(pub(crate) Builder);
+
+/// Begins a `directory` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn directory(name: impl Into<String>) -> Directory {
+    Directory(Builder::new("directory", name))
+}
+
+impl Directory {
+    /// The owner, as a user's name or number.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The owning group, as a name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// The permission bits, as octal text or a number.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// The directory's path.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// Whether `create` makes missing parents and `delete` removes what is inside. Owner, group and mode apply to the last directory only.
+    ///
+    /// Default: `false`.
+    pub fn recursive(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("recursive", value.into_property());
+        self
+    }
+
+    /// Creates the directory, or corrects its owner, group and mode.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the directory.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Directory);
+
+/// Installs packages from files on the node with dpkg, without their dependencies.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct DpkgPackage(pub(crate) Builder);
+
+/// Begins a `dpkg_package` resource. The name is also its `package_name`, unless that is set.
+#[track_caller]
+pub fn dpkg_package(name: impl Into<String>) -> DpkgPackage {
+    DpkgPackage(Builder::new("dpkg_package", name))
+}
+
+impl DpkgPackage {
+    /// The package's name, or several.
+    ///
+    /// Default: the resource's name.
+    pub fn package_name(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("package_name", value.into_property());
+        self
+    }
+
+    /// The version, or one for each name of the list.
+    pub fn version(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("version", value.into_property());
+        self
+    }
+
+    /// Further arguments for the package manager.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// Seconds after which the package manager is ended.
+    ///
+    /// Default: 900.
+    pub fn timeout(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Environment variables for the package manager.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The package's file on the node, or one for each name of the list; else the name is the file.
+    pub fn source(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// A template of the cookbook with answers to debconf's questions.
+    pub fn response_file(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("response_file", value.into_property());
+        self
+    }
+
+    /// What the response file's template sees as its variables.
+    ///
+    /// Default: `{}`.
+    pub fn response_file_variables(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("response_file_variables", value.into_property());
+        self
+    }
+
+    /// Whether an older version may replace a newer one.
+    ///
+    /// Default: `true`.
+    pub fn allow_downgrade(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("allow_downgrade", value.into_property());
+        self
+    }
+
+    /// Installs the package; with a version, exactly that one.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Installs the package or brings it to the newest version.
+    pub fn action_upgrade(mut self) -> Self {
+        self.0.action("upgrade");
+        self
+    }
+
+    /// Removes the package and leaves its configuration.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Removes the package and its configuration.
+    pub fn action_purge(mut self) -> Self {
+        self.0.action("purge");
+        self
+    }
+
+    /// Configures the package again from its response file.
+    pub fn action_reconfig(mut self) -> Self {
+        self.0.action("reconfig");
+        self
+    }
+
+    /// Keeps the package at its version.
+    pub fn action_lock(mut self) -> Self {
+        self.0.action("lock");
+        self
+    }
+
+    /// Lets the package be upgraded again.
+    pub fn action_unlock(mut self) -> Self {
+        self.0.action("unlock");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(DpkgPackage);
+
+/// Runs one command. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Execute(pub(crate) Builder);
+
+/// Begins a `execute` resource. The name is also its `command`, unless that is set.
+#[track_caller]
+pub fn execute(name: impl Into<String>) -> Execute {
+    Execute(Builder::new("execute", name))
+}
+
+impl Execute {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The command: a list of program and arguments, or a line, which goes through a shell where it needs one.
+    ///
+    /// Default: the resource's name.
+    pub fn command(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("command", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Execute);
+
+/// Manages one file: its content, owner, group and mode.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct File(pub(crate) Builder);
+
+/// Begins a `file` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn file(name: impl Into<String>) -> File {
+    File(Builder::new("file", name))
+}
+
+impl File {
+    /// The owner, as a user's name or number.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The owning group, as a name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// The permission bits, as octal text or a number.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// The file's path.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// Whether new content replaces the file in one step. Off means it is written in place, for files that are mount points.
+    ///
+    /// Default: true, but false for files that a container runtime mounts.
+    pub fn atomic_update(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("atomic_update", value.into_property());
+        self
+    }
+
+    /// How many earlier versions are kept in the backup folder; false keeps none.
+    ///
+    /// Default: `5`.
+    pub fn backup(mut self, value: impl IntoProperty<BooleanOrInteger>) -> Self {
+        self.0.set("backup", value.into_property());
+        self
+    }
+
+    /// The SHA-256 digest that the content must have, in hexadecimal.
+    pub fn checksum(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("checksum", value.into_property());
+        self
+    }
+
+    /// Whether something else than a file at the path is removed to make room.
+    ///
+    /// Default: `false`.
+    pub fn force_unlink(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("force_unlink", value.into_property());
+        self
+    }
+
+    /// Whether a symbolic link at the path is followed and its target managed; unset follows with a warning, false replaces the link.
+    pub fn manage_symlink_source(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("manage_symlink_source", value.into_property());
+        self
+    }
+
+    /// A command that must accept the new content before it is put in place; `%{path}` stands for the file to look at. Several calls collect.
+    pub fn verify(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.append("verify", value.into_property());
+        self
+    }
+
+    /// The difference that the last action made, for reports.
+    pub fn diff(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("diff", value.into_property());
+        self
+    }
+
+    /// The whole content. Unset leaves an existing file's content alone.
+    pub fn content(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("content", value.into_property());
+        self
+    }
+
+    /// Creates the file, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
+        self
+    }
+
+    /// Removes the file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Creates the file if it is missing, and sets its times to now.
+    pub fn action_touch(mut self) -> Self {
+        self.0.action("touch");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(File);
+
+/// Manages a local group and its members.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Group(pub(crate) Builder);
+
+/// Begins a `group` resource. The name is also its `group_name`, unless that is set.
+#[track_caller]
+pub fn group(name: impl Into<String>) -> Group {
+    Group(Builder::new("group", name))
+}
+
+impl Group {
+    /// The group's name.
+    ///
+    /// Default: the resource's name.
+    pub fn group_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("group_name", value.into_property());
+        self
+    }
+
+    /// The group's number.
+    pub fn gid(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("gid", value.into_property());
+        self
+    }
+
+    /// The users who belong to it: all of them, unless `append` is set.
+    ///
+    /// Default: `[]`.
+    pub fn members(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("members", value.into_property());
+        self
+    }
+
+    /// With `append`: users who must not belong to it.
+    ///
+    /// Default: `[]`.
+    pub fn excluded_members(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("excluded_members", value.into_property());
+        self
+    }
+
+    /// Whether members are added to those that are there.
+    ///
+    /// Default: `false`.
+    pub fn append(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("append", value.into_property());
+        self
+    }
+
+    /// Whether a new group gets a number from the system's range.
+    ///
+    /// Default: `false`.
+    pub fn system(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("system", value.into_property());
+        self
+    }
+
+    /// Whether the number may be another group's too.
+    ///
+    /// Default: `false`.
+    pub fn non_unique(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("non_unique", value.into_property());
+        self
+    }
+
+    /// A remark for the group, where the platform keeps one.
+    pub fn comment(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("comment", value.into_property());
+        self
+    }
+
+    /// Creates the group, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the group.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Corrects an existing group; it is an error if there is none.
+    pub fn action_modify(mut self) -> Self {
+        self.0.action("modify");
+        self
+    }
+
+    /// Corrects the group if there is one.
+    pub fn action_manage(mut self) -> Self {
+        self.0.action("manage");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Group);
+
+/// Runs code of the cookbook itself while the node converges.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct GuestBlock(pub(crate) Builder);
+
+/// Begins a `guest_block` resource. The name is also its `block_name`, unless that is set.
+#[track_caller]
+pub fn guest_block(name: impl Into<String>) -> GuestBlock {
+    GuestBlock(Builder::new("guest_block", name))
+}
+
+impl GuestBlock {
+    /// The block's name.
+    ///
+    /// Default: the resource's name.
+    pub fn block_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("block_name", value.into_property());
+        self
+    }
+
+    /// Runs the code.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// The same as `run`.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(GuestBlock);
+
+/// Manages a symbolic or hard link.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Link(pub(crate) Builder);
+
+/// Begins a `link` resource. The name is also its `target_file`, unless that is set.
+#[track_caller]
+pub fn link(name: impl Into<String>) -> Link {
+    Link(Builder::new("link", name))
+}
+
+impl Link {
+    /// The path of the link itself.
+    ///
+    /// Default: the resource's name.
+    pub fn target_file(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("target_file", value.into_property());
+        self
+    }
+
+    /// What the link points to.
+    pub fn to(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("to", value.into_property());
+        self
+    }
+
+    /// A symbolic or a hard link.
+    ///
+    /// One of `symbolic`, `hard`. Default: `:symbolic`.
+    pub fn link_type(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("link_type", value.into_property());
+        self
+    }
+
+    /// The owner, as a user's name or number.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The owning group, as a name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Creates the link, or points it elsewhere.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the link, never what it points to.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Link);
+
+/// Writes a message to the run's log. It counts as a change only where it notifies.
+///
+/// Default action: `write`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Log(pub(crate) Builder);
+
+/// Begins a `log` resource. The name is also its `message`, unless that is set.
+#[track_caller]
+pub fn log(name: impl Into<String>) -> Log {
+    Log(Builder::new("log", name))
+}
+
+impl Log {
+    /// The message.
+    ///
+    /// Default: the resource's name.
+    pub fn message(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("message", value.into_property());
+        self
+    }
+
+    /// The message's level.
+    ///
+    /// One of `debug`, `info`, `warn`, `error`, `fatal`. Default: `:info`.
+    pub fn level(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("level", value.into_property());
+        self
+    }
+
+    /// Writes the message.
+    pub fn action_write(mut self) -> Self {
+        self.0.action("write");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Log);
+
+/// Does nothing itself and always counts as changed: one name for several notifications.
+///
+/// Default action: `nothing`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct NotifyGroup(pub(crate) Builder);
+
+/// Begins a `notify_group` resource.
+#[track_caller]
+pub fn notify_group(name: impl Into<String>) -> NotifyGroup {
+    NotifyGroup(Builder::new("notify_group", name))
+}
+
+impl NotifyGroup {
+    /// Sends the notifications.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(NotifyGroup);
+
+/// Manages packages with the package manager of the node's platform. A list of names is handled in one transaction.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Package(pub(crate) Builder);
+
+/// Begins a `package` resource. The name is also its `package_name`, unless that is set.
+#[track_caller]
+pub fn package(name: impl Into<String>) -> Package {
+    Package(Builder::new("package", name))
+}
+
+impl Package {
+    /// The package's name, or several.
+    ///
+    /// Default: the resource's name.
+    pub fn package_name(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("package_name", value.into_property());
+        self
+    }
+
+    /// The version, or one for each name of the list.
+    pub fn version(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("version", value.into_property());
+        self
+    }
+
+    /// Further arguments for the package manager.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// A package file on the node.
+    pub fn source(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// Seconds after which the package manager is ended.
+    ///
+    /// Default: 900.
+    pub fn timeout(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Environment variables for the package manager.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The release that versions are taken from, as `-t` of apt-get.
+    pub fn default_release(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("default_release", value.into_property());
+        self
+    }
+
+    /// Whether the package's configuration replaces files changed on the node.
+    ///
+    /// Default: `false`.
+    pub fn overwrite_config_files(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("overwrite_config_files", value.into_property());
+        self
+    }
+
+    /// A template of the cookbook with answers to debconf's questions.
+    pub fn response_file(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("response_file", value.into_property());
+        self
+    }
+
+    /// What the response file's template sees as its variables.
+    ///
+    /// Default: `{}`.
+    pub fn response_file_variables(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("response_file_variables", value.into_property());
+        self
+    }
+
+    /// Whether a name that apt takes as a pattern must match whole names.
+    ///
+    /// Default: `false`.
+    pub fn anchor_package_regex(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("anchor_package_regex", value.into_property());
+        self
+    }
+
+    /// Installs the package; with a version, exactly that one.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Installs the package or brings it to the newest version.
+    pub fn action_upgrade(mut self) -> Self {
+        self.0.action("upgrade");
+        self
+    }
+
+    /// Removes the package and leaves its configuration.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Removes the package and its configuration.
+    pub fn action_purge(mut self) -> Self {
+        self.0.action("purge");
+        self
+    }
+
+    /// Configures the package again from its response file.
+    pub fn action_reconfig(mut self) -> Self {
+        self.0.action("reconfig");
+        self
+    }
+
+    /// Keeps the package at its version.
+    pub fn action_lock(mut self) -> Self {
+        self.0.action("lock");
+        self
+    }
+
+    /// Lets the package be upgraded again.
+    pub fn action_unlock(mut self) -> Self {
+        self.0.action("unlock");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Package);
+
+/// Copies a folder of a cookbook's `files`, with everything in it.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct RemoteDirectory(pub(crate) Builder);
+
+/// Begins a `remote_directory` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn remote_directory(name: impl Into<String>) -> RemoteDirectory {
+    RemoteDirectory(Builder::new("remote_directory", name))
+}
+
+impl RemoteDirectory {
+    /// The owner, as a user's name or number.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The owning group, as a name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// The permission bits, as octal text or a number.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// The directory's path on the node.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// The folder's path below `files`.
+    ///
+    /// Default: the last component of `path`.
+    pub fn source(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// The cookbook that has the source.
+    ///
+    /// Default: the cookbook that declares the resource.
+    pub fn cookbook(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cookbook", value.into_property());
+        self
+    }
+
+    /// Whether missing parents are made, and `delete` removes what is inside.
+    ///
+    /// Default: `true`.
+    pub fn recursive(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("recursive", value.into_property());
+        self
+    }
+
+    /// Whether files that the cookbook does not have are removed.
+    ///
+    /// Default: `false`.
+    pub fn purge(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("purge", value.into_property());
+        self
+    }
+
+    /// Whether files that differ are replaced.
+    ///
+    /// Default: `true`.
+    pub fn overwrite(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("overwrite", value.into_property());
+        self
+    }
+
+    /// How many earlier versions of each file are kept; false keeps none.
+    ///
+    /// Default: `5`.
+    pub fn files_backup(mut self, value: impl IntoProperty<BooleanOrInteger>) -> Self {
+        self.0.set("files_backup", value.into_property());
+        self
+    }
+
+    /// The owner of the files.
+    pub fn files_owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("files_owner", value.into_property());
+        self
+    }
+
+    /// The group of the files.
+    pub fn files_group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("files_group", value.into_property());
+        self
+    }
+
+    /// The permission bits of the files.
+    ///
+    /// Default: `"0644"`.
+    pub fn files_mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("files_mode", value.into_property());
+        self
+    }
+
+    /// Creates the directory and its files, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Creates what is missing; existing files are left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
+        self
+    }
+
+    /// Removes the directory.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(RemoteDirectory);
+
+/// Downloads a file over HTTP or HTTPS, or copies one by a `file:` address.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct RemoteFile(pub(crate) Builder);
+
+/// Begins a `remote_file` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn remote_file(name: impl Into<String>) -> RemoteFile {
+    RemoteFile(Builder::new("remote_file", name))
+}
+
+impl RemoteFile {
+    /// The owner, as a user's name or number.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The owning group, as a name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// The permission bits, as octal text or a number.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// The file's path.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// Whether new content replaces the file in one step. Off means it is written in place, for files that are mount points.
+    ///
+    /// Default: true, but false for files that a container runtime mounts.
+    pub fn atomic_update(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("atomic_update", value.into_property());
+        self
+    }
+
+    /// How many earlier versions are kept in the backup folder; false keeps none.
+    ///
+    /// Default: `5`.
+    pub fn backup(mut self, value: impl IntoProperty<BooleanOrInteger>) -> Self {
+        self.0.set("backup", value.into_property());
+        self
+    }
+
+    /// Whether something else than a file at the path is removed to make room.
+    ///
+    /// Default: `false`.
+    pub fn force_unlink(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("force_unlink", value.into_property());
+        self
+    }
+
+    /// Whether a symbolic link at the path is followed and its target managed; unset follows with a warning, false replaces the link.
+    pub fn manage_symlink_source(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("manage_symlink_source", value.into_property());
+        self
+    }
+
+    /// A command that must accept the new content before it is put in place; `%{path}` stands for the file to look at. Several calls collect.
+    pub fn verify(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.append("verify", value.into_property());
+        self
+    }
+
+    /// The difference that the last action made, for reports.
+    pub fn diff(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("diff", value.into_property());
+        self
+    }
+
+    /// The address; of a list, the first that answers.
+    ///
+    /// Required for `create`, `create_if_missing`.
+    pub fn source(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// The SHA-256 digest of the content or its beginning, in hexadecimal: a file that has it is not downloaded again, a download that has not is refused.
+    pub fn checksum(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("checksum", value.into_property());
+        self
+    }
+
+    /// Headers of the request.
+    ///
+    /// Default: `{}`.
+    pub fn headers(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("headers", value.into_property());
+        self
+    }
+
+    /// Whether the server is asked by its last ETag, so that it need not send the file again.
+    ///
+    /// Default: `true`.
+    pub fn use_etag(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("use_etag", value.into_property());
+        self
+    }
+
+    /// Whether the server is asked by the time of the last download.
+    ///
+    /// Default: `true`.
+    pub fn use_last_modified(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("use_last_modified", value.into_property());
+        self
+    }
+
+    /// Sets `use_etag` and `use_last_modified` together.
+    pub fn use_conditional_get(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("use_conditional_get", value.into_property());
+        self
+    }
+
+    /// Whether FTP is used in its active mode.
+    ///
+    /// Default: `false`.
+    pub fn ftp_active_mode(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("ftp_active_mode", value.into_property());
+        self
+    }
+
+    /// Whether progress is shown.
+    ///
+    /// Default: `false`.
+    pub fn show_progress(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("show_progress", value.into_property());
+        self
+    }
+
+    /// Whether the server's certificate is checked.
+    ///
+    /// One of `verify_none`, `verify_peer`.
+    pub fn ssl_verify_mode(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("ssl_verify_mode", value.into_property());
+        self
+    }
+
+    /// The user for a share or server that asks for one.
+    pub fn remote_user(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("remote_user", value.into_property());
+        self
+    }
+
+    /// The domain of `remote_user`.
+    pub fn remote_domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("remote_domain", value.into_property());
+        self
+    }
+
+    /// The password of `remote_user`.
+    ///
+    /// Never shown.
+    pub fn remote_password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("remote_password", value.into_property());
+        self
+    }
+
+    /// Whether `remote_user` is known to the other side or to this node.
+    ///
+    /// One of `remote`, `local`. Default: `:remote`.
+    pub fn authentication(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("authentication", value.into_property());
+        self
+    }
+
+    /// Further settings of the request.
+    ///
+    /// Default: `{}`.
+    pub fn http_options(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("http_options", value.into_property());
+        self
+    }
+
+    /// Creates the file, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
+        self
+    }
+
+    /// Removes the file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Creates the file if it is missing, and sets its times to now.
+    pub fn action_touch(mut self) -> Self {
+        self.0.action("touch");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(RemoteFile);
+
+/// Runs a script with a given interpreter. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Script(pub(crate) Builder);
+
+/// Begins a `script` resource.
+#[track_caller]
+pub fn script(name: impl Into<String>) -> Script {
+    Script(Builder::new("script", name))
+}
+
+impl Script {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The script itself.
+    ///
+    /// Required.
+    pub fn code(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("code", value.into_property());
+        self
+    }
+
+    /// The program that runs the script.
+    ///
+    /// Default: none: it must be set.
+    pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("interpreter", value.into_property());
+        self
+    }
+
+    /// Arguments for the interpreter, before the script.
+    pub fn flags(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("flags", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Script);
+
+/// Manages a service: whether it runs, and whether it starts with the system.
+///
+/// Default action: `nothing`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Service(pub(crate) Builder);
+
+/// Begins a `service` resource. The name is also its `service_name`, unless that is set.
+#[track_caller]
+pub fn service(name: impl Into<String>) -> Service {
+    Service(Builder::new("service", name))
+}
+
+impl Service {
+    /// The service's name in the init system.
+    ///
+    /// Default: the resource's name.
+    pub fn service_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("service_name", value.into_property());
+        self
+    }
+
+    /// Which of `restart`, `reload` and `status` the service's init script understands.
+    ///
+    /// Default: `{"restart"=>nil, "reload"=>nil, "status"=>nil}`.
+    pub fn supports(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("supports", value.into_property());
+        self
+    }
+
+    /// What to look for in the process table where the init system cannot tell whether it runs.
+    ///
+    /// Default: the same as `service_name`.
+    pub fn pattern(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("pattern", value.into_property());
+        self
+    }
+
+    /// The command that starts it.
+    pub fn start_command(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("start_command", value.into_property());
+        self
+    }
+
+    /// The command that stops it.
+    pub fn stop_command(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("stop_command", value.into_property());
+        self
+    }
+
+    /// The command that tells by its exit status whether it runs.
+    pub fn status_command(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("status_command", value.into_property());
+        self
+    }
+
+    /// The command that restarts it.
+    pub fn restart_command(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("restart_command", value.into_property());
+        self
+    }
+
+    /// The command that makes it read its configuration again.
+    pub fn reload_command(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("reload_command", value.into_property());
+        self
+    }
+
+    /// The path of its init script.
+    pub fn init_command(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("init_command", value.into_property());
+        self
+    }
+
+    /// Further arguments for the init system's command.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// When it starts and stops in each run level (System V).
+    pub fn priority(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("priority", value.into_property());
+        self
+    }
+
+    /// The run levels in which it runs.
+    pub fn run_levels(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("run_levels", value.into_property());
+        self
+    }
+
+    /// Seconds after which a command of the init system is ended.
+    ///
+    /// Default: `900`.
+    pub fn timeout(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The user whose own service manager is meant (systemd).
+    pub fn user(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// Makes the service start with the system.
+    pub fn action_enable(mut self) -> Self {
+        self.0.action("enable");
+        self
+    }
+
+    /// Keeps the service from starting with the system.
+    pub fn action_disable(mut self) -> Self {
+        self.0.action("disable");
+        self
+    }
+
+    /// Starts the service unless it runs.
+    pub fn action_start(mut self) -> Self {
+        self.0.action("start");
+        self
+    }
+
+    /// Stops the service if it runs.
+    pub fn action_stop(mut self) -> Self {
+        self.0.action("stop");
+        self
+    }
+
+    /// Stops the service and starts it again.
+    pub fn action_restart(mut self) -> Self {
+        self.0.action("restart");
+        self
+    }
+
+    /// Makes the service read its configuration again.
+    pub fn action_reload(mut self) -> Self {
+        self.0.action("reload");
+        self
+    }
+
+    /// Makes the service impossible to start (systemd).
+    pub fn action_mask(mut self) -> Self {
+        self.0.action("mask");
+        self
+    }
+
+    /// Undoes `mask` (systemd).
+    pub fn action_unmask(mut self) -> Self {
+        self.0.action("unmask");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Service);
+
+/// Writes a file whose content the cookbook renders from one of its templates.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Template(pub(crate) Builder);
+
+/// Begins a `template` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn template(name: impl Into<String>) -> Template {
+    Template(Builder::new("template", name))
+}
+
+impl Template {
+    /// The owner, as a user's name or number.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The owning group, as a name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// The permission bits, as octal text or a number.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// The file's path.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// Whether new content replaces the file in one step. Off means it is written in place, for files that are mount points.
+    ///
+    /// Default: true, but false for files that a container runtime mounts.
+    pub fn atomic_update(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("atomic_update", value.into_property());
+        self
+    }
+
+    /// How many earlier versions are kept in the backup folder; false keeps none.
+    ///
+    /// Default: `5`.
+    pub fn backup(mut self, value: impl IntoProperty<BooleanOrInteger>) -> Self {
+        self.0.set("backup", value.into_property());
+        self
+    }
+
+    /// The SHA-256 digest that the content must have, in hexadecimal.
+    pub fn checksum(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("checksum", value.into_property());
+        self
+    }
+
+    /// Whether something else than a file at the path is removed to make room.
+    ///
+    /// Default: `false`.
+    pub fn force_unlink(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("force_unlink", value.into_property());
+        self
+    }
+
+    /// Whether a symbolic link at the path is followed and its target managed; unset follows with a warning, false replaces the link.
+    pub fn manage_symlink_source(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("manage_symlink_source", value.into_property());
+        self
+    }
+
+    /// A command that must accept the new content before it is put in place; `%{path}` stands for the file to look at. Several calls collect.
+    pub fn verify(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.append("verify", value.into_property());
+        self
+    }
+
+    /// The difference that the last action made, for reports.
+    pub fn diff(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("diff", value.into_property());
+        self
+    }
+
+    /// The template's path below `templates`; of a list, the first that exists.
+    ///
+    /// Default: the last component of the name, with .erb behind it.
+    pub fn source(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// The cookbook that has the source.
+    ///
+    /// Default: the cookbook that declares the resource.
+    pub fn cookbook(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cookbook", value.into_property());
+        self
+    }
+
+    /// Whether the source is a path on the node instead of one in a cookbook.
+    ///
+    /// Default: `false`.
+    pub fn local(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("local", value.into_property());
+        self
+    }
+
+    /// What the template sees as its variables.
+    ///
+    /// Default: `{}`.
+    pub fn variables(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("variables", value.into_property());
+        self
+    }
+
+    /// Creates the file, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
+        self
+    }
+
+    /// Removes the file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Creates the file if it is missing, and sets its times to now.
+    pub fn action_touch(mut self) -> Self {
+        self.0.action("touch");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Template);
+
+/// Manages a local user.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct User(pub(crate) Builder);
+
+/// Begins a `user` resource. The name is also its `username`, unless that is set.
+#[track_caller]
+pub fn user(name: impl Into<String>) -> User {
+    User(Builder::new("user", name))
+}
+
+impl User {
+    /// The user's name.
+    ///
+    /// Default: the resource's name.
+    pub fn username(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("username", value.into_property());
+        self
+    }
+
+    /// The full name and what else stands in the comment field.
+    pub fn comment(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("comment", value.into_property());
+        self
+    }
+
+    /// The user's number.
+    pub fn uid(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("uid", value.into_property());
+        self
+    }
+
+    /// The primary group, by name or number.
+    pub fn gid(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("gid", value.into_property());
+        self
+    }
+
+    /// The home directory.
+    pub fn home(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("home", value.into_property());
+        self
+    }
+
+    /// The login shell.
+    pub fn shell(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("shell", value.into_property());
+        self
+    }
+
+    /// The password's hash, as it stands in the shadow file.
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// The password's salt (macOS only).
+    pub fn salt(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("salt", value.into_property());
+        self
+    }
+
+    /// Whether the number may be another user's too.
+    ///
+    /// Default: `false`.
+    pub fn non_unique(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("non_unique", value.into_property());
+        self
+    }
+
+    /// Whether the home directory is created, moved and removed with the user.
+    ///
+    /// Default: `false`.
+    pub fn manage_home(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("manage_home", value.into_property());
+        self
+    }
+
+    /// Whether a user who is logged in is removed, with home directory and mail.
+    ///
+    /// Default: `false`.
+    pub fn force(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("force", value.into_property());
+        self
+    }
+
+    /// Whether a new user gets a number from the system's range.
+    ///
+    /// Default: `false`.
+    pub fn system(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("system", value.into_property());
+        self
+    }
+
+    /// The day on which the account expires, as YYYY-MM-DD.
+    pub fn expire_date(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("expire_date", value.into_property());
+        self
+    }
+
+    /// Days after the password has expired until the account is closed; 0 closes it at once, -1 never.
+    pub fn inactive(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("inactive", value.into_property());
+        self
+    }
+
+    /// Creates the user, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the user.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Corrects an existing user; it is an error if there is none.
+    pub fn action_modify(mut self) -> Self {
+        self.0.action("modify");
+        self
+    }
+
+    /// Corrects the user if there is one.
+    pub fn action_manage(mut self) -> Self {
+        self.0.action("manage");
+        self
+    }
+
+    /// Locks the user's password.
+    pub fn action_lock(mut self) -> Self {
+        self.0.action("lock");
+        self
+    }
+
+    /// Unlocks the user's password.
+    pub fn action_unlock(mut self) -> Self {
+        self.0.action("unlock");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(User);

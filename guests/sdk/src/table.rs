@@ -1,0 +1,127 @@
+//! What the guest keeps between turns: closures, the types it implements, where it is in the policy. One table, in one
+//! thread.
+
+use crate::bindings::wrun::cookbook::types::{Origin, Raised};
+use crate::cookbook::Cookbook;
+use crate::custom::CustomResource;
+use crate::error::Result;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::panic::Location;
+use std::rc::Rc;
+
+/// What a closure evaluates to.
+pub(crate) enum Got {
+    Json(Value),
+    Bytes(Vec<u8>),
+}
+
+pub(crate) type Closure = Rc<dyn Fn(Option<Value>) -> Result<Got>>;
+
+/// A closure that answers an event or a handler's call.
+pub(crate) type Handler = Rc<dyn Fn(&Value) -> Result>;
+
+/// Where in the policy code is running: what it declares belongs there.
+#[derive(Clone, Default)]
+pub(crate) struct Scope {
+    pub(crate) context: u32,
+    pub(crate) cookbook: String,
+    pub(crate) recipe: String,
+}
+
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) cookbooks: Vec<Rc<Cookbook>>,
+    last: u32,
+    pub(crate) closures: HashMap<u32, Closure>,
+    /// What to drop when a context ends: closures, and resources of our own types.
+    of_context: HashMap<u32, (Vec<u32>, Vec<u32>)>,
+    pub(crate) types: HashMap<String, Rc<CustomResource>>,
+    /// Resources of our own types, and their blocks.
+    pub(crate) made: HashMap<u32, Made>,
+    /// Contexts whose resources converge where they are declared.
+    pub(crate) unified: HashSet<u32>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) handlers: Vec<(String, Handler)>,
+}
+
+/// A declared resource that this guest implements.
+#[derive(Clone)]
+pub(crate) struct Made {
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) scope: Scope,
+    pub(crate) block: Option<Rc<dyn Fn() -> Result>>,
+}
+
+thread_local!(static TABLE: RefCell<Table> = RefCell::default());
+
+/// Looks at the table. Never call guest code inside.
+pub(crate) fn table<T>(look: impl FnOnce(&mut Table) -> T) -> T {
+    TABLE.with_borrow_mut(look)
+}
+
+impl Table {
+    /// Keeps a closure until the context ends.
+    pub(crate) fn keep(&mut self, context: u32, closure: Closure) -> u32 {
+        self.last += 1;
+        self.closures.insert(self.last, closure);
+        self.of_context.entry(context).or_default().0.push(self.last);
+        self.last
+    }
+
+    /// Keeps a closure until the policy ends.
+    pub(crate) fn keep_always(&mut self, closure: Closure) -> u32 {
+        self.last += 1;
+        self.closures.insert(self.last, closure);
+        self.last
+    }
+
+    pub(crate) fn made(&mut self, context: u32, id: u32, made: Made) {
+        self.made.insert(id, made);
+        self.of_context.entry(context).or_default().1.push(id);
+    }
+
+    pub(crate) fn forget(&mut self, context: u32) {
+        self.unified.remove(&context);
+        let (closures, resources) = self.of_context.remove(&context).unwrap_or_default();
+        closures.iter().for_each(|number| drop(self.closures.remove(number)));
+        resources.iter().for_each(|id| drop(self.made.remove(id)));
+    }
+}
+
+/// Where code is running now.
+pub(crate) fn scope() -> Scope {
+    table(|table| table.scopes.last().cloned().unwrap_or_default())
+}
+
+/// Runs code of a cookbook in its scope.
+pub(crate) fn within<T>(scope: Scope, code: impl FnOnce() -> T) -> T {
+    table(|table| table.scopes.push(scope));
+    let done = code();
+    table(|table| table.scopes.pop());
+    done
+}
+
+/// Who wrote what is being declared: the scope, and the caller's file relative to its cookbook's folder.
+pub(crate) fn origin(place: &Location<'_>) -> Origin {
+    let scope = scope();
+    let file = place.file();
+    let folder = format!("/{}/", scope.cookbook);
+    let file = match file.rfind(&folder) {
+        Some(at) => file.get(at + folder.len()..).unwrap_or(file),
+        None => file.strip_prefix(&folder[1..]).unwrap_or(file),
+    };
+    Origin { cookbook: scope.cookbook, recipe: scope.recipe, file: file.to_owned(), line: place.line() }
+}
+
+pub(crate) fn no_such(what: &str, name: &str) -> Raised {
+    Raised {
+        class: "Wrun::GuestError".into(),
+        message: format!("this policy has no {what} {name}"),
+        passed: vec![],
+        backtrace: vec![],
+        object: None,
+    }
+}

@@ -1,0 +1,32 @@
+//! Where the turn is handed over. One slot; the lock is never contended and never held across an await.
+
+use converge::{Lost, Run, Said, Tell};
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Clone, Default)]
+pub(crate) struct Desk(Arc<Mutex<Option<Slot>>>);
+
+/// Whoever takes a slot has the turn, and with it the run.
+pub(crate) enum Slot {
+    ToGuest(Box<Run>, Tell),
+    ToHost(Box<Run>, Said),
+    /// The wasm call is over.
+    Ended(Box<Run>, Option<Lost>),
+}
+
+impl Slot {
+    pub(crate) fn into_run(self) -> Box<Run> {
+        let (Self::ToGuest(run, _) | Self::ToHost(run, _) | Self::Ended(run, _)) = self;
+        run
+    }
+}
+
+impl Desk {
+    pub(crate) fn put(&self, slot: Slot) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+    }
+
+    pub(crate) fn take_if(&self, wanted: impl FnOnce(&Slot) -> bool) -> Option<Slot> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take_if(|slot| wanted(slot))
+    }
+}

@@ -1,0 +1,262 @@
+//! The engine, its clock, and how a component becomes a policy's instance.
+
+use crate::bindings::wrun::cookbook as wit;
+use crate::bindings::CookbookPre;
+use crate::cache::NativeCache;
+use crate::limits::{COMPONENT_BYTES, GUEST_STACK, HOST_STACK, Limits, TICK};
+use crate::policy::{Policy, State};
+use converge::{Interfaces, Services};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use thiserror::Error;
+use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::{Config, Engine};
+
+/// Why a component cannot be run.
+#[derive(Debug, Error)]
+pub enum SandboxError {
+    /// The engine cannot be made on this machine.
+    #[error("the WebAssembly engine does not start")]
+    Engine(#[source] wasmtime::Error),
+    /// It is no component, or a damaged one.
+    #[error("policy `{policy}` is no valid component: {why}")]
+    NoComponent {
+        /// The policy's name.
+        policy: String,
+        /// What the engine says.
+        why: String,
+    },
+    /// It wants what this host or its grants do not offer.
+    #[error("policy `{policy}` imports `{import}`, {why}")]
+    Import {
+        /// The policy's name.
+        policy: String,
+        /// The import.
+        import: String,
+        /// The rest of the sentence.
+        why: String,
+    },
+    /// It imports only what there is, but its types are others, or its start code failed.
+    #[error("policy `{policy}` cannot be started: {why}")]
+    Start {
+        /// The policy's name.
+        policy: String,
+        /// What the engine says.
+        why: String,
+    },
+}
+
+/// One engine for all policies of a run.
+pub struct Sandbox {
+    engine: Engine,
+    cache: Option<NativeCache>,
+    prepared: Mutex<HashMap<(String, Interfaces), CookbookPre<State>>>,
+    ticker: Ticker,
+}
+
+/// Advances the engine's epoch while there is anything to interrupt.
+struct Ticker {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Ticker {
+    fn start(engine: &Engine) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, weak) = (Arc::clone(&stop), engine.weak());
+        let thread = std::thread::Builder::new().name("epoch".into()).stack_size(64 << 10).spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                std::thread::park_timeout(TICK);
+                let Some(engine) = weak.upgrade() else { return };
+                engine.increment_epoch();
+            }
+        });
+        Self { stop, thread: thread.ok() }
+    }
+}
+
+impl Sandbox {
+    /// Starts the engine. With a cache, native code is kept between runs.
+    ///
+    /// # Errors
+    /// The machine cannot run the engine.
+    pub fn new(cache: Option<NativeCache>) -> Result<Self, SandboxError> {
+        let engine = Engine::new(&configuration()).map_err(SandboxError::Engine)?;
+        let ticker = Ticker::start(&engine);
+        if ticker.thread.is_none() {
+            let why = wasmtime::Error::msg("no thread could be started for the clock that ends endless loops");
+            return Err(SandboxError::Engine(why));
+        }
+        Ok(Self { engine, cache, prepared: Mutex::default(), ticker })
+    }
+
+    /// Makes an instance of a component in a store of its own. Its start code runs within the limits.
+    ///
+    /// # Errors
+    /// It is no component, wants what it is not granted, or its start code failed.
+    pub async fn open(
+        &self,
+        policy: &str,
+        component: &[u8],
+        limits: &Limits,
+        services: Services,
+    ) -> Result<Policy, SandboxError> {
+        debug_assert!(self.ticker.thread.is_some());
+        let interfaces = services.interfaces;
+        let prepared = self.prepare(policy, component, interfaces)?;
+        let mut store = Policy::store(&self.engine, policy, limits, services);
+        store.data_mut().clock.start();
+        let started = prepared.instantiate_async(&mut store).await;
+        store.data_mut().clock.stop();
+        let guest = started.map_err(|error| SandboxError::Start {
+            policy: policy.into(),
+            why: crate::policy::lost(policy, &error).why,
+        })?;
+        Ok(Policy { store, guest, lost: None })
+    }
+
+    /// Compiles a component, or takes its native code from the cache, and links it. Once per component and run.
+    fn prepare(&self, policy: &str, bytes: &[u8], interfaces: Interfaces) -> Result<CookbookPre<State>, SandboxError> {
+        let key = (blake3::hash(bytes).to_hex().to_string(), interfaces);
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = prepared.get(&key) {
+            return Ok(found.clone());
+        }
+        let component = self.compile(policy, bytes)?;
+        self.check_imports(policy, &component, interfaces)?;
+        let linker = self.linker(interfaces).map_err(SandboxError::Engine)?;
+        let linked = linker.instantiate_pre(&component).and_then(CookbookPre::new);
+        let linked = linked.map_err(|error| SandboxError::Start {
+            policy: policy.into(),
+            why: format!(
+                "it was built for another version of the contract than {}; build it again ({error:#})",
+                crate::CONTRACT
+            ),
+        })?;
+        prepared.insert(key, linked.clone());
+        Ok(linked)
+    }
+
+    fn compile(&self, policy: &str, bytes: &[u8]) -> Result<Component, SandboxError> {
+        let no_component = |why: String| SandboxError::NoComponent { policy: policy.into(), why };
+        if bytes.len() > COMPONENT_BYTES {
+            return Err(no_component(format!("it has {} bytes, more than the {COMPONENT_BYTES} allowed", bytes.len())));
+        }
+        // Native code is another kind of file, and must never come in this way.
+        if !bytes.starts_with(b"\0asm") {
+            return Err(no_component("it does not begin as WebAssembly does".into()));
+        }
+        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.load(&self.engine, bytes)) {
+            return Ok(component);
+        }
+        let component =
+            Component::new(&self.engine, bytes).map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
+        if let Some(cache) = &self.cache {
+            cache.store(&self.engine, bytes, &component);
+        }
+        Ok(component)
+    }
+
+    /// Refuses at the door what would fail at the link, with a sentence that says what to do.
+    fn check_imports(&self, policy: &str, component: &Component, interfaces: Interfaces) -> Result<(), SandboxError> {
+        let refused =
+            |import: &str, why: String| SandboxError::Import { policy: policy.into(), import: import.into(), why };
+        for (name, _) in component.component_type().imports(&self.engine) {
+            let Some(rest) = name.strip_prefix("wrun:cookbook/") else {
+                return Err(refused(
+                    name,
+                    "which no host offers: a policy's component may import only `wrun:cookbook`".into(),
+                ));
+            };
+            let (interface, version) = rest.split_once('@').unwrap_or((rest, ""));
+            let ours = crate::CONTRACT.rsplit('@').next().unwrap_or_default();
+            if version != ours {
+                return Err(refused(
+                    name,
+                    format!(
+                        "but this program speaks version {ours} of the contract; build the policy again with its SDK"
+                    ),
+                ));
+            }
+            let granted = match interface {
+                "machine" => interfaces.machine,
+                "data" => interfaces.data,
+                "clock" => interfaces.clock,
+                "random" => interfaces.random,
+                _ => true,
+            };
+            if !granted {
+                return Err(refused(
+                    name,
+                    format!("but it is granted nothing of it. {}", grant_for(policy, interface)),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A linker with what the policy may import, and nothing else.
+    fn linker(&self, interfaces: Interfaces) -> wasmtime::Result<Linker<State>> {
+        type Me = HasSelf<State>;
+        let mut linker = Linker::new(&self.engine);
+        wit::types::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::resources::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::turns::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::output::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::node::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::cookbooks::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::schema::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        if interfaces.machine {
+            wit::machine::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        }
+        if interfaces.data {
+            wit::data::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        }
+        if interfaces.clock {
+            wit::clock::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        }
+        if interfaces.random {
+            wit::random::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        }
+        Ok(linker)
+    }
+}
+
+/// The lines of the grants file that would let the policy import an interface.
+fn grant_for(policy: &str, interface: &str) -> String {
+    let line = match interface {
+        "machine" => "read_paths = [\"/path/it/reads\"]` (or `commands`, `download_hosts`)",
+        "data" => "data_bags = [\"NAME\"]` (or `search`)",
+        "clock" => "clock = true`",
+        _ => "random = true`",
+    };
+    format!("To allow it, add to the grants file, below `[policy.{policy}]`: `{line}")
+}
+
+fn configuration() -> Config {
+    let mut config = Config::new();
+    config
+        .epoch_interruption(true)
+        .max_wasm_stack(GUEST_STACK)
+        .async_stack_size(GUEST_STACK + HOST_STACK)
+        // Secrets pass through guests' stacks.
+        .async_stack_zeroing(true)
+        // Same inputs, same plan.
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        // A Ruby runtime's memory image is one file mapping; below this size it would be copied.
+        .memory_guaranteed_dense_image_size(512 << 20);
+    config
+}

@@ -1,0 +1,43 @@
+//! The files that travel in the policy's artifact.
+
+use super::State;
+use crate::bindings::wrun::cookbook::cookbooks as wit;
+use converge::FileError;
+use wasmtime::Result;
+
+/// The most names that `locate` looks for at a time.
+const NAMES: usize = 100;
+
+fn error(error: FileError) -> wit::FileError {
+    match error {
+        FileError::NoSuchCookbook(text) => wit::FileError::NoSuchCookbook(text),
+        FileError::NoSuchFile(text) => wit::FileError::NoSuchFile(text),
+    }
+}
+
+impl wit::Host for State {
+    fn all(&mut self) -> Result<Vec<wit::Cookbook>> {
+        let all = self.services.files.cookbooks().into_iter();
+        Ok(all.map(|(name, version)| wit::Cookbook { name, version }).collect())
+    }
+
+    fn paths(&mut self, cookbook: String, folder: String) -> Result<Result<Vec<String>, wit::FileError>> {
+        Ok(self.services.files.paths(&cookbook, &folder).map_err(error))
+    }
+
+    fn read(&mut self, cookbook: String, path: String) -> Result<Result<Vec<u8>, wit::FileError>> {
+        Ok(self.services.files.read(&cookbook, &path).map_err(error))
+    }
+
+    fn locate(
+        &mut self,
+        cookbook: String,
+        folder: String,
+        names: Vec<String>,
+    ) -> Result<Result<String, wit::FileError>> {
+        let names = names.get(..names.len().min(NAMES)).unwrap_or_default();
+        let (run, services) = self.run_and_services()?;
+        let place = run.place(services.facts.as_mut());
+        Ok(services.files.locate(&cookbook, &folder, names, &place).map_err(error))
+    }
+}

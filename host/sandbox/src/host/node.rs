@@ -1,0 +1,230 @@
+//! Node attributes: the rights, then the node's own room.
+
+use crate::bindings::wrun::cookbook::{node as wit, types};
+use crate::policy::State;
+use crate::words;
+use ::node::attributes::{AttributeError, Attributes, Level, Shape};
+use converge::{Event, Facts, Run};
+use serde_json::Value;
+use wasmtime::Result;
+
+type Answer<T> = Result<Result<T, wit::AttributeError>>;
+
+fn level(level: wit::Level) -> Level {
+    match level {
+        wit::Level::Default => Level::Default,
+        wit::Level::ForceDefault => Level::ForceDefault,
+        wit::Level::Normal => Level::Normal,
+        wit::Level::Override => Level::Override,
+        wit::Level::ForceOverride => Level::ForceOverride,
+    }
+}
+
+fn refused(error: &AttributeError) -> wit::AttributeError {
+    let text = error.to_string();
+    match error {
+        AttributeError::TypeMismatch { .. } => wit::AttributeError::TypeMismatch(text),
+        AttributeError::ReadOnlyLevel { .. } => wit::AttributeError::ReadOnly(text),
+        _ => wit::AttributeError::Invalid(text),
+    }
+}
+
+/// Gathers the facts that a read of `path` may see. An empty path sees all of them.
+fn gather(run: &mut Run, facts: &mut dyn Facts, path: &[String]) {
+    let wanted = match path.first() {
+        Some(first) => vec![first.clone()],
+        None => facts.keys(),
+    };
+    for key in wanted {
+        if run.facts_known.insert(key.clone())
+            && let Some(value) = facts.get(&key)
+        {
+            run.set_fact(&key, value);
+        }
+    }
+}
+
+fn read(attributes: &Attributes, view: wit::View, path: &[String]) -> Option<Value> {
+    let own = |level| attributes.read_level(level, path).cloned();
+    match view {
+        wit::View::Merged => attributes.read(path),
+        wit::View::Default => own(Level::Default),
+        wit::View::ForceDefault => own(Level::ForceDefault),
+        wit::View::Normal => own(Level::Normal),
+        wit::View::Override => own(Level::Override),
+        wit::View::ForceOverride => own(Level::ForceOverride),
+        wit::View::Automatic => own(Level::Automatic),
+        wit::View::CombinedDefault => attributes.combined_default(path),
+        wit::View::CombinedOverride => attributes.combined_override(path),
+    }
+}
+
+fn shape(value: &Value) -> wit::Shape {
+    match value {
+        Value::Object(object) => wit::Shape::Object(object.keys().cloned().collect()),
+        Value::Array(array) => wit::Shape::Array(u32::try_from(array.len()).unwrap_or(u32::MAX)),
+        scalar => wit::Shape::Scalar(scalar.to_string()),
+    }
+}
+
+impl State {
+    /// Everything that a guest writes goes this way: rights, then the change, then whoever listens.
+    fn change<T>(
+        &mut self,
+        level_name: &'static str,
+        path: &[String],
+        origin: types::Origin,
+        change: impl FnOnce(&mut Attributes, &::node::origin::Origin) -> Result<T, AttributeError>,
+    ) -> Answer<T> {
+        let (run, services) = self.run_and_services()?;
+        if let Err(grant) = services.attributes.write(path) {
+            return Ok(Err(wit::AttributeError::Denied(grant)));
+        }
+        let origin = words::origin(&run.policy, origin);
+        let changed = change(&mut run.node, &origin).map_err(|error| refused(&error));
+        if changed.is_ok() {
+            run.notice(&Event::AttributeChanged { level: level_name, path, origin: &origin });
+        }
+        Ok(changed)
+    }
+
+    fn write_with(
+        &mut self,
+        to: wit::Level,
+        path: &[String],
+        value: &str,
+        origin: types::Origin,
+        write: impl FnOnce(&mut Attributes, Level, Value, &::node::origin::Origin) -> Result<bool, AttributeError>,
+    ) -> Answer<bool> {
+        let value = match words::parse(value) {
+            Ok(value) => value,
+            Err(why) => return Ok(Err(wit::AttributeError::Invalid(format!("the value is no JSON: {why}")))),
+        };
+        let to = level(to);
+        self.change(to.as_str(), path, origin, |attributes, origin| write(attributes, to, value, origin))
+    }
+}
+
+impl wit::Host for State {
+    fn version(&mut self) -> Result<u64> {
+        Ok(self.run()?.node.version())
+    }
+
+    fn read(&mut self, view: wit::View, path: Vec<String>) -> Answer<Option<String>> {
+        let (run, services) = self.run_and_services()?;
+        gather(run, services.facts.as_mut(), &path);
+        match read(&run.node, view, &path) {
+            Some(value) => Ok(Ok(Some(value.to_string()))),
+            None => Ok(hidden(run, services.attributes.as_ref(), &path).map(|()| None)),
+        }
+    }
+
+    fn look(&mut self, view: wit::View, path: Vec<String>) -> Answer<Option<wit::Shape>> {
+        let (run, services) = self.run_and_services()?;
+        gather(run, services.facts.as_mut(), &path);
+        let found = match view {
+            wit::View::Merged => run.node.shape(&path).map(|found| match found {
+                Shape::Scalar => wit::Shape::Scalar(run.node.read(&path).unwrap_or_default().to_string()),
+                Shape::Array(length) => wit::Shape::Array(u32::try_from(length).unwrap_or(u32::MAX)),
+                Shape::Object(keys) => wit::Shape::Object(keys),
+            }),
+            other => read(&run.node, other, &path).as_ref().map(shape),
+        };
+        match found {
+            Some(found) => Ok(Ok(Some(found))),
+            None => Ok(hidden(run, services.attributes.as_ref(), &path).map(|()| None)),
+        }
+    }
+
+    fn write(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
+        let written = self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
+            attributes.write(level, &path, value, origin).map(|()| true)
+        });
+        written.map(|answer| answer.map(drop))
+    }
+
+    fn write_strict(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
+        let written = self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
+            attributes.write_strict(level, &path, value, origin).map(|()| true)
+        });
+        written.map(|answer| answer.map(drop))
+    }
+
+    fn write_unless(
+        &mut self,
+        to: wit::Level,
+        path: Vec<String>,
+        value: String,
+        origin: types::Origin,
+    ) -> Answer<bool> {
+        self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
+            attributes.write_unless(level, &path, value, origin)
+        })
+    }
+
+    fn replace(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
+        let written = self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
+            match level {
+                Level::ForceDefault => attributes.force_default(&path, value, origin),
+                Level::ForceOverride => attributes.force_override(&path, value, origin),
+                level => attributes.write(level, &path, value, origin),
+            }
+            .map(|()| true)
+        });
+        written.map(|answer| answer.map(drop))
+    }
+
+    fn remove(&mut self, what: wit::Removal, path: Vec<String>, origin: types::Origin) -> Answer<Option<String>> {
+        let name = match what {
+            wit::Removal::All => "all",
+            wit::Removal::Default => "default",
+            wit::Removal::Normal => "normal",
+            wit::Removal::Override => "override",
+        };
+        let removed = self.change(name, &path, origin, |attributes, origin| match what {
+            wit::Removal::All => attributes.remove(&path, origin),
+            wit::Removal::Default => attributes.remove_default(&path, origin),
+            wit::Removal::Normal => attributes.remove_normal(&path, origin),
+            wit::Removal::Override => attributes.remove_override(&path, origin),
+        });
+        removed.map(|answer| answer.map(|value| value.map(|value| value.to_string())))
+    }
+
+    fn unlink(
+        &mut self,
+        from: wit::Level,
+        path: Vec<String>,
+        strict: bool,
+        origin: types::Origin,
+    ) -> Answer<Option<String>> {
+        let from = level(from);
+        let removed = self.change(from.as_str(), &path, origin, |attributes, origin| match strict {
+            true => attributes.unlink_strict(from, &path, origin),
+            false => attributes.unlink(from, &path, origin),
+        });
+        removed.map(|answer| answer.map(|value| value.map(|value| value.to_string())))
+    }
+
+    fn debug(&mut self, path: Vec<String>) -> Answer<Vec<(String, Option<String>)>> {
+        let (run, services) = self.run_and_services()?;
+        gather(run, services.facts.as_mut(), &path);
+        let levels = run.node.debug_value(&path).into_iter();
+        Ok(Ok(levels.map(|(level, value)| (level.as_str().to_owned(), value.map(Value::to_string))).collect()))
+    }
+
+    fn name(&mut self) -> Result<String> {
+        Ok(self.run()?.node_name.clone())
+    }
+
+    fn recipes(&mut self) -> Result<Vec<String>> {
+        Ok(self.run()?.recipes.clone())
+    }
+}
+
+/// Absent is absent, unless an earlier policy left something there that this one may not see.
+fn hidden(run: &Run, rights: &dyn converge::AttributeRights, path: &[String]) -> Result<(), wit::AttributeError> {
+    match path.first() {
+        Some(first) if run.hidden.contains(first) => rights.read_hidden(path).map_err(wit::AttributeError::Denied),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,49 @@
+//! Words for people. What a guest writes is escaped by whoever shows it; here it is only bounded.
+
+use crate::bindings::wrun::cookbook::{output as wit, types};
+use crate::limits::{LOG_BYTES, LOG_LINE};
+use crate::policy::State;
+use crate::words;
+use converge::{Event, Failure, LogLevel};
+use wasmtime::Result;
+
+/// What a guest may listen to besides events.
+const PHASES: [&str; 3] = ["start", "report", "exception"];
+
+impl wit::Host for State {
+    fn log(&mut self, level: wit::Level, line: Vec<u8>) -> Result<()> {
+        let before = self.logged;
+        self.logged = before.saturating_add(line.len());
+        let line = String::from_utf8_lossy(&line);
+        let line = if line.len() > LOG_LINE { words::shorten(&line, LOG_LINE) } else { line.into_owned() };
+        let level = match level {
+            wit::Level::Trace => LogLevel::Trace,
+            wit::Level::Debug => LogLevel::Debug,
+            wit::Level::Info => LogLevel::Info,
+            wit::Level::Warn => LogLevel::Warn,
+            wit::Level::Error => LogLevel::Error,
+            wit::Level::Fatal => LogLevel::Fatal,
+        };
+        let over = self.logged > LOG_BYTES;
+        // Start code of a component may write before it has the turn; nobody watches yet.
+        let Some(run) = self.run.as_deref_mut() else { return Ok(()) };
+        if !over {
+            run.log(level, &line);
+        } else if before <= LOG_BYTES {
+            let line = format!("policy `{}` has written {LOG_BYTES} bytes of log; what follows is dropped", run.policy);
+            run.log(LogLevel::Warn, &line);
+        }
+        Ok(())
+    }
+
+    fn listen(&mut self, names: Vec<String>) -> Result<Result<(), types::Raised>> {
+        let unknown =
+            names.iter().find(|name| !PHASES.contains(&name.as_str()) && !Event::NAMES.contains(&name.as_str()));
+        if let Some(name) = unknown {
+            let message = format!("there is no event `{}`", words::shorten(name, 100));
+            return Ok(Err(words::raised(Failure::raised("ArgumentError", message))));
+        }
+        self.run()?.listens.extend(names);
+        Ok(Ok(()))
+    }
+}

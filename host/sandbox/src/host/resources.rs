@@ -1,0 +1,83 @@
+//! The resource collection.
+
+use crate::bindings::wrun::cookbook::{resources as wit, types};
+use crate::policy::State;
+use crate::words;
+use converge::{Failure, GuestType};
+use wasmtime::Result;
+
+type Answer<T> = Result<Result<T, types::Raised>>;
+
+/// An ordinary error for the guest; never a trap.
+fn answer<T>(outcome: Result<T, Failure>) -> Answer<T> {
+    Ok(outcome.map_err(words::raised))
+}
+
+impl wit::Host for State {
+    fn define(&mut self, from: wit::GuestType) -> Answer<()> {
+        let guest_type = GuestType {
+            unified: from.unified_mode,
+            inspects: from.inspects,
+            bypassed_in_why_run: from.bypassed_in_why_run,
+        };
+        answer(self.run()?.define(from.name, guest_type))
+    }
+
+    fn declare(&mut self, declaration: wit::Declaration) -> Answer<u32> {
+        let run = self.run()?;
+        let declaration = words::declaration(&run.policy, declaration);
+        answer(declaration.and_then(|declaration| run.declare(declaration)))
+    }
+
+    fn retract(&mut self, id: u32) -> Answer<()> {
+        answer(self.run()?.retract(id))
+    }
+
+    fn enter(&mut self, id: u32, parent: u32) -> Answer<u32> {
+        answer(self.run()?.enter(id, parent))
+    }
+
+    fn find(&mut self, context: u32, key: String) -> Result<Option<u32>> {
+        Ok(self.run()?.find(context, &key))
+    }
+
+    fn all(&mut self, context: u32) -> Result<Vec<u32>> {
+        Ok(self.run()?.all(context).to_vec())
+    }
+
+    fn describe(&mut self, id: u32) -> Result<Option<(String, String)>> {
+        let resource = self.run()?.known(id).ok();
+        Ok(resource.map(|it| (it.declaration.kind.clone(), it.declaration.name.clone())))
+    }
+
+    fn amend(&mut self, id: u32, amendment: wit::Amendment) -> Answer<()> {
+        let run = self.run()?;
+        answer(words::amendment(amendment).and_then(|amendment| run.amend(id, amendment)))
+    }
+
+    fn read(&mut self, id: u32, name: String) -> Result<Option<wit::Property>> {
+        let resource = self.run()?.known(id).ok();
+        Ok(resource.and_then(|it| it.declaration.property(&name)).map(words::property_back))
+    }
+
+    fn look(&mut self, id: u32) -> Result<Option<wit::Status>> {
+        let resource = self.run()?.known(id).ok();
+        Ok(resource.map(|it| wit::Status { updated: it.updated, updated_by_last_action: it.updated_by_last_action }))
+    }
+
+    fn observed(&mut self, id: u32, state: Option<String>) -> Answer<()> {
+        let state = state.map_or(Ok(serde_json::Value::Null), |json| words::parse(&json));
+        let state =
+            state.map_err(|why| Failure::raised("ArgumentError", format!("the current value is no JSON: {why}")));
+        let run = self.run()?;
+        answer(state.and_then(|state| run.observed(id, state)))
+    }
+
+    fn converge_by(&mut self, id: u32, what: Vec<String>) -> Answer<bool> {
+        answer(self.run()?.converge_by(id, what))
+    }
+
+    fn mark(&mut self, id: u32, updated: bool) -> Answer<()> {
+        answer(self.run()?.mark(id, updated))
+    }
+}

@@ -1,0 +1,15 @@
+//! The built-in resource types, for guests that ask.
+
+use crate::bindings::wrun::cookbook::schema as wit;
+use crate::policy::State;
+use wasmtime::Result;
+
+impl wit::Host for State {
+    fn types(&mut self) -> Result<Vec<String>> {
+        Ok(self.services.types.names())
+    }
+
+    fn describe(&mut self, name: String) -> Result<Option<String>> {
+        Ok(self.services.types.describe(&name).map(|value| value.to_string()))
+    }
+}

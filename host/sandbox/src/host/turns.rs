@@ -1,0 +1,34 @@
+//! Handing the turn over.
+
+use crate::bindings::wrun::cookbook::turns;
+use crate::desk::Slot;
+use crate::policy::State;
+use crate::words;
+use std::future::poll_fn;
+use std::task::Poll;
+use wasmtime::Result;
+
+impl turns::Host for State {
+    async fn next(&mut self, said: turns::Said) -> Result<turns::Told> {
+        self.clock.stop();
+        // An endless chain of cheap calls might never meet the engine's own check with the clock over its budget.
+        self.clock.check()?;
+        self.rules.said(&said)?;
+        if let (Some(said), Some(run)) = (words::said(said)?, self.run.take()) {
+            self.desk.put(Slot::ToHost(run, said));
+        }
+        let desk = self.desk.clone();
+        let (run, tell) = poll_fn(|_| match desk.take_if(|slot| matches!(slot, Slot::ToGuest(..))) {
+            Some(Slot::ToGuest(run, tell)) => Poll::Ready((run, tell)),
+            // Nobody need be woken: the session polls again when it has put something on the desk.
+            _ => Poll::Pending,
+        })
+        .await;
+        let number = self.rules.told(&tell);
+        if !self.rules.closed() {
+            self.run = Some(run);
+        }
+        self.clock.start();
+        Ok(words::told(number, tell))
+    }
+}

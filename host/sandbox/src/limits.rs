@@ -1,0 +1,90 @@
+//! Every limit that a guest meets in the sandbox, in one place. Limits of what it may declare or write are those of the
+//! rooms that keep it: `converge` (resources, actions, depth), `node` (attributes).
+
+use std::time::Duration;
+use wasmtime::{Store, StoreLimits, StoreLimitsBuilder};
+
+/// The period of the engine's clock: how often a busy guest's time is looked at.
+pub const TICK: Duration = Duration::from_millis(5);
+
+/// What the guest may put on its stack; each nested child context needs some of it.
+pub(crate) const GUEST_STACK: usize = 1 << 20;
+
+/// What host functions need on the same fiber above that.
+pub(crate) const HOST_STACK: usize = 512 << 10;
+
+/// The most guest frames that may wait for the host inside each other.
+pub(crate) const MAX_OPEN: usize = 256;
+
+/// Bytes that one call may hand to the host: the longest file content that a guest can make, with room for its
+/// envelope. The engine's own default is four times that.
+pub(crate) const HOSTCALL_BYTES: usize = 32 << 20;
+
+/// The nesting of JSON texts that a guest hands over. `serde_json` refuses deeper ones (128) by itself; this is said here
+/// so that nobody turns that off.
+pub(crate) const JSON_DEPTH: usize = 128;
+
+/// The most bytes of log that one policy may write. What follows is dropped, once with a warning.
+pub(crate) const LOG_BYTES: usize = 16 << 20;
+
+/// The longest log line that is kept whole.
+pub(crate) const LOG_LINE: usize = 64 << 10;
+
+/// The most characters of an exception's message, and of one frame of its backtrace, that are kept.
+pub(crate) const RAISED_TEXT: usize = 256 << 10;
+
+/// The most frames of a backtrace that are kept.
+pub(crate) const RAISED_FRAMES: usize = 200;
+
+/// The most bytes that `random.bytes` hands out at a time.
+pub(crate) const RANDOM_BYTES: u32 = 65_536;
+
+/// The longest time that `clock.sleep` waits at a time.
+pub(crate) const SLEEP: Duration = Duration::from_secs(60);
+
+/// The largest component that is compiled. The Ruby runtime, the largest known, has 23 MB.
+pub(crate) const COMPONENT_BYTES: usize = 64 << 20;
+
+/// Tables, and elements in one of them.
+const TABLES: usize = 64;
+const TABLE_ELEMENTS: usize = 100_000;
+/// Core instances and memories of one component: the code, its adapters, shims.
+const INSTANCES: usize = 64;
+const MEMORIES: usize = 8;
+/// Live component handles; the contract uses none.
+const HANDLES: usize = 16;
+
+/// What one policy may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of linear memory.
+    pub memory: usize,
+    /// Processor time of guest code over the whole run; host work does not count.
+    pub guest_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { memory: 256 << 20, guest_time: Duration::from_secs(60) }
+    }
+}
+
+impl Limits {
+    /// The limits of a store, all of them.
+    pub(crate) fn store(&self) -> StoreLimits {
+        StoreLimitsBuilder::new()
+            .memory_size(self.memory)
+            .table_elements(TABLE_ELEMENTS)
+            .tables(TABLES)
+            .instances(INSTANCES)
+            .memories(MEMORIES)
+            .trap_on_grow_failure(true)
+            .build()
+    }
+
+    /// Sets what belongs to the store itself.
+    pub(crate) fn apply<T>(store: &mut Store<T>) {
+        store.set_hostcall_fuel(HOSTCALL_BYTES);
+        store.set_max_component_handles(HANDLES);
+    }
+}

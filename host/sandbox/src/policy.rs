@@ -1,0 +1,92 @@
+//! A policy's component in its store.
+
+use crate::bindings::Cookbook;
+use crate::clock::Clock;
+use crate::desk::Desk;
+use crate::limits::Limits;
+use crate::rules::{Lie, Rules};
+use converge::{Lost, Run, Services};
+use std::time::Duration;
+use wasmtime::{Engine, Store, StoreLimits, Trap, UpdateDeadline, WasmBacktrace};
+
+/// One policy's instance, alive until the end of the run.
+pub struct Policy {
+    pub(crate) store: Store<State>,
+    pub(crate) guest: Cookbook,
+    pub(crate) lost: Option<Lost>,
+}
+
+/// What belongs to a policy's store. Nothing here is shared with another.
+pub(crate) struct State {
+    pub(crate) policy: String,
+    /// Here exactly while the guest has the turn.
+    pub(crate) run: Option<Box<Run>>,
+    pub(crate) desk: Desk,
+    pub(crate) rules: Rules,
+    pub(crate) clock: Clock,
+    pub(crate) limits: StoreLimits,
+    pub(crate) services: Services,
+    /// Bytes of log written so far.
+    pub(crate) logged: usize,
+}
+
+impl Policy {
+    pub(crate) fn store(engine: &Engine, policy: &str, limits: &Limits, services: Services) -> Store<State> {
+        let state = State {
+            policy: policy.into(),
+            run: None,
+            desk: Desk::default(),
+            rules: Rules::default(),
+            clock: Clock::new(limits.guest_time),
+            limits: limits.store(),
+            services,
+            logged: 0,
+        };
+        let mut store = Store::new(engine, state);
+        store.limiter(|state| &mut state.limits);
+        Limits::apply(&mut store);
+        store.epoch_deadline_callback(|store| store.data().clock.check().map(|()| UpdateDeadline::Continue(1)));
+        store.set_epoch_deadline(1);
+        store
+    }
+
+    /// Processor time of the guest so far.
+    pub fn guest_time(&self) -> Duration {
+        self.store.data().clock.spent()
+    }
+
+    /// Why it cannot be asked any more, if so.
+    pub fn lost(&self) -> Option<&Lost> {
+        self.lost.as_ref()
+    }
+}
+
+/// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
+pub(crate) fn lost(policy: &str, error: &wasmtime::Error) -> Lost {
+    let why = match (error.downcast_ref::<Lie>(), error.downcast_ref::<Trap>()) {
+        (Some(lie), _) => lie.to_string(),
+        (None, Some(Trap::StackOverflow)) => "trapped: its calls nest too deep for its stack".into(),
+        (None, Some(trap)) => format!("trapped: {trap}"),
+        (None, None) => format!("failed: {}", error.root_cause()),
+    };
+    Lost { policy: policy.into(), why, backtrace: frames(error) }
+}
+
+/// The guest's frames, innermost first, as far as its names and lines are known.
+fn frames(error: &wasmtime::Error) -> Vec<String> {
+    let Some(trace) = error.downcast_ref::<WasmBacktrace>() else { return vec![] };
+    let mut frames = Vec::new();
+    for frame in trace.frames().iter().take(32) {
+        let symbols: Vec<_> =
+            frame.symbols().iter().filter_map(|symbol| Some((symbol.file()?, symbol.line()?, symbol.name()))).collect();
+        for (file, line, name) in &symbols {
+            frames.push(format!("{file}:{line}: in {}", name.unwrap_or("?")));
+        }
+        if symbols.is_empty()
+            && let Some(name) = frame.func_name()
+        {
+            frames.push(format!("wasm: in {name}"));
+        }
+    }
+    frames
+}

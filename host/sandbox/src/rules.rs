@@ -1,0 +1,124 @@
+//! What a guest may say when. A broken rule is a trap in the guest's own frame: it ends the guest, never the host.
+
+use crate::bindings::wrun::cookbook::turns as wit;
+use crate::limits::MAX_OPEN;
+use converge::{Request, Tell};
+use std::fmt;
+use std::time::Duration;
+
+/// What is open, innermost last. Errands and requests alternate by construction.
+#[derive(Default)]
+pub(crate) struct Rules {
+    ready: bool,
+    done: bool,
+    open: Vec<Open>,
+    /// Requests are numbered within a session, so that an early return from a nested loop is noticed at once.
+    last: u32,
+}
+
+enum Open {
+    Request(u32, Wants),
+    Errand,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Wants {
+    Finished,
+    Value,
+}
+
+/// A broken rule.
+#[derive(Debug)]
+pub(crate) enum Lie {
+    NotReady,
+    ReadyAgain,
+    AfterDone,
+    NothingOpen,
+    OutOfOrder { answered: u32, open: u32 },
+    WrongKind { request: u32 },
+    BadValue { request: u32, why: String },
+    TooDeep,
+    OutOfTime(Duration),
+}
+
+impl Rules {
+    pub(crate) fn said(&mut self, said: &wit::Said) -> Result<(), Lie> {
+        if self.done {
+            return Err(Lie::AfterDone);
+        }
+        match said {
+            wit::Said::Ready if self.ready => Err(Lie::ReadyAgain),
+            wit::Said::Ready => {
+                self.ready = true;
+                Ok(())
+            }
+            _ if !self.ready => Err(Lie::NotReady),
+            wit::Said::Errand(_) if self.open.len() >= MAX_OPEN => Err(Lie::TooDeep),
+            wit::Said::Errand(_) if !matches!(self.open.last(), Some(Open::Request(..))) => Err(Lie::NothingOpen),
+            wit::Said::Errand(_) => {
+                self.open.push(Open::Errand);
+                Ok(())
+            }
+            wit::Said::Answer((answered, answer)) => self.answered(*answered, answer),
+        }
+    }
+
+    fn answered(&mut self, answered: u32, answer: &wit::Answer) -> Result<(), Lie> {
+        let Some(Open::Request(open, wants)) = self.open.pop() else {
+            return Err(Lie::NothingOpen);
+        };
+        if open != answered {
+            return Err(Lie::OutOfOrder { answered, open });
+        }
+        let fits = match answer {
+            wit::Answer::Failed(_) => true,
+            wit::Answer::Finished => wants == Wants::Finished,
+            wit::Answer::Value(_) | wit::Answer::Content(_) => wants == Wants::Value,
+        };
+        if fits { Ok(()) } else { Err(Lie::WrongKind { request: open }) }
+    }
+
+    /// Opens or closes what the host says; gives a request its number.
+    pub(crate) fn told(&mut self, tell: &Tell) -> u32 {
+        match tell {
+            Tell::Request(request) => {
+                self.last = self.last.wrapping_add(1);
+                let value = matches!(request, Request::Evaluate { .. } | Request::Inspect(_));
+                self.open.push(Open::Request(self.last, if value { Wants::Value } else { Wants::Finished }));
+            }
+            Tell::Done(_) => self.done = self.open.pop().is_none(),
+        }
+        self.last
+    }
+
+    /// The guest was told that all is over.
+    pub(crate) fn closed(&self) -> bool {
+        self.done
+    }
+}
+
+impl std::error::Error for Lie {}
+
+impl fmt::Display for Lie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReady => f.write_str("spoke before it was ready"),
+            Self::ReadyAgain => f.write_str("said that it is ready twice"),
+            Self::AfterDone => f.write_str("spoke after it was told that all is done"),
+            Self::NothingOpen => f.write_str("answered where nothing was asked"),
+            Self::OutOfOrder { answered, open } => {
+                write!(f, "answered request {answered} while request {open} was open")
+            }
+            Self::WrongKind { request } => write!(f, "gave request {request} an answer of the wrong kind"),
+            Self::BadValue { request, why } => write!(f, "gave request {request} a value that is not JSON: {why}"),
+            Self::TooDeep => write!(f, "nested more than {MAX_OPEN} requests and errands"),
+            Self::OutOfTime(budget) => {
+                write!(
+                    f,
+                    "used up its {} s of processor time (`limits.guest_seconds` in its grants)",
+                    budget.as_secs_f64()
+                )
+            }
+        }
+    }
+}

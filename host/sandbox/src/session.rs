@@ -1,0 +1,95 @@
+//! One call of `serve`, and the turns in it.
+
+use crate::desk::{Desk, Slot};
+use crate::policy::{Policy, lost};
+use crate::rules::Rules;
+use converge::{Guest, Lost, Run, Said, Tell};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+/// One conversation with a policy. Borrows the policy, so a policy has one conversation at a time.
+pub struct Session<'a> {
+    call: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+    desk: Desk,
+    lost: &'a mut Option<Lost>,
+}
+
+impl Policy {
+    /// Begins a conversation. Nothing of the guest runs before the first turn.
+    pub fn session(&mut self) -> Session<'_> {
+        let Self { store, guest, lost: gone } = self;
+        let desk = store.data().desk.clone();
+        let call = Box::pin(async move {
+            store.data_mut().rules = Rules::default();
+            store.data_mut().clock.start();
+            let ended = guest.call_serve(&mut *store).await;
+            let state = store.data_mut();
+            state.clock.stop();
+            let why = match ended {
+                Err(error) => Some(lost(&state.policy, &error)),
+                Ok(()) if !state.rules.closed() => {
+                    let why = "left its loop before it was told to".to_owned();
+                    Some(Lost { policy: state.policy.clone(), why, backtrace: vec![] })
+                }
+                Ok(()) => None,
+            };
+            // The guest has the run, or it never picked it up.
+            let run = state.run.take().or_else(|| state.desk.take_if(|_| true).map(Slot::into_run));
+            state.desk.put(Slot::Ended(run.unwrap_or_default(), why));
+        });
+        Session { call, desk, lost: gone }
+    }
+}
+
+impl Guest for Session<'_> {
+    async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        self.desk.put(Slot::ToGuest(Box::new(std::mem::take(run)), tell));
+        let slot = poll_fn(|context| {
+            // Not polled again once it is ready: then it has left `Ended` on the desk.
+            let _ = self.call.as_mut().poll(context);
+            self.desk.take_if(|slot| !matches!(slot, Slot::ToGuest(..))).map_or(Poll::Pending, Poll::Ready)
+        });
+        match slot.await {
+            Slot::ToHost(back, said) => {
+                *run = *back;
+                Ok(said)
+            }
+            Slot::Ended(back, why) => {
+                *run = *back;
+                let why = why.unwrap_or_else(|| Lost {
+                    policy: run.policy.clone(),
+                    why: "has ended its conversation".into(),
+                    backtrace: vec![],
+                });
+                Err(self.lost.insert(why).clone())
+            }
+            // Filtered above; the guest is as good as gone if it were not.
+            Slot::ToGuest(back, _) => {
+                *run = *back;
+                Err(Lost { policy: run.policy.clone(), why: "did not take its turn".into(), backtrace: vec![] })
+            }
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Lets the guest return from `serve`.
+    ///
+    /// # Errors
+    /// The guest was lost before, or is now.
+    pub async fn end(mut self) -> Result<(), Lost> {
+        if let Some(lost) = self.lost {
+            return Err(lost.clone());
+        }
+        self.desk.put(Slot::ToGuest(Box::default(), Tell::Done(Ok(()))));
+        self.call.as_mut().await;
+        match self.desk.take_if(|_| true) {
+            Some(Slot::Ended(_, Some(why))) => Err(self.lost.insert(why).clone()),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Between the WIT's words and the runner's. Every text and list from a guest is bounded here or in the room it goes to.
+
+use crate::bindings::wrun::cookbook::{resources as wit, turns, types};
+use crate::limits::{RAISED_FRAMES, RAISED_TEXT};
+use crate::rules::Lie;
+use converge::{
+    Amendment, Answer, Call, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Got, Guard, Party,
+    Property, Raised, Request, Said, Tell, Test, Timing, Wish,
+};
+use node::origin::Origin;
+use serde_json::Value;
+
+/// `None` is `ready`, which is no word of the conversation itself.
+pub(crate) fn said(said: turns::Said) -> Result<Option<Said>, Lie> {
+    Ok(Some(match said {
+        turns::Said::Ready => return Ok(None),
+        turns::Said::Errand(errand) => Said::Errand(match errand {
+            turns::Errand::Settle(id) => Errand::Settle(id),
+            turns::Errand::RunAction((id, action)) => Errand::RunAction(id, action),
+            turns::Errand::IncludeRecipe(recipe) => Errand::IncludeRecipe(recipe),
+            turns::Errand::Leave(context) => Errand::Leave(context),
+            turns::Errand::Abandon(context) => Errand::Abandon(context),
+        }),
+        turns::Said::Answer((request, answer)) => Said::Answer(match answer {
+            turns::Answer::Finished => Answer::Finished,
+            turns::Answer::Value(json) => match parse(&json) {
+                Ok(value) => Answer::Value(Got::Json(value)),
+                Err(why) => return Err(Lie::BadValue { request, why }),
+            },
+            turns::Answer::Content(bytes) => Answer::Value(Got::Bytes(bytes)),
+            turns::Answer::Failed(raised) => Answer::Failed(raised_from(raised)),
+        }),
+    }))
+}
+
+pub(crate) fn told(number: u32, tell: Tell) -> turns::Told {
+    let request = match tell {
+        Tell::Done(outcome) => return turns::Told::Done(outcome.map_err(raised)),
+        Tell::Request(request) => request,
+    };
+    let request = match request {
+        Request::Phase { name, input } => turns::Request::Run(turns::Phase { name, input: input.to_string() }),
+        Request::Evaluate { callback, input } => {
+            turns::Request::Evaluate(turns::Evaluation { callback, input: input.map(|value| value.to_string()) })
+        }
+        Request::Act(Call { resource, action, context, why_run }) => {
+            turns::Request::Act(turns::Call { id: resource, action, context, why_run })
+        }
+        Request::Inspect(id) => turns::Request::Inspect(id),
+        Request::Forget(context) => turns::Request::Forget(context),
+    };
+    turns::Told::Request((number, request))
+}
+
+/// JSON text of a guest. Nested deeper than [`crate::limits::JSON_DEPTH`] it is refused.
+pub(crate) fn parse(json: &str) -> Result<Value, String> {
+    serde_json::from_str(json).map_err(|error| error.to_string())
+}
+
+/// A failure as guest code hears of it.
+pub(crate) fn raised(failure: Failure) -> types::Raised {
+    let Raised { class, message, passed, backtrace, object, hint } = failure.into_raised();
+    // A guest shows what it is told; the hint is for the same people.
+    let message = match hint {
+        Some(hint) if class == "Wrun::Denied" => format!("{message}\n{hint}"),
+        _ => message,
+    };
+    types::Raised { class, message, passed, backtrace, object }
+}
+
+fn raised_from(raised: types::Raised) -> Raised {
+    let cut = |text: String| if text.len() > RAISED_TEXT { shorten(&text, RAISED_TEXT) } else { text };
+    Raised {
+        class: cut(raised.class),
+        message: cut(raised.message),
+        passed: raised.passed.into_iter().take(converge::MAX_DEPTH as usize).map(cut).collect(),
+        backtrace: raised.backtrace.into_iter().take(RAISED_FRAMES).map(cut).collect(),
+        object: raised.object,
+        hint: None,
+    }
+}
+
+/// The beginning of a text, cut between characters.
+pub(crate) fn shorten(text: &str, longest: usize) -> String {
+    let end = (0..=longest).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}...", text.get(..end).unwrap_or_default())
+}
+
+pub(crate) fn origin(policy: &str, origin: types::Origin) -> Origin {
+    let known = |text: String| Some(text).filter(|text| !text.is_empty());
+    Origin {
+        policy: policy.into(),
+        cookbook: known(origin.cookbook),
+        recipe: known(origin.recipe),
+        file: known(origin.file),
+        line: Some(origin.line).filter(|line| *line > 0),
+    }
+}
+
+pub(crate) fn declaration(policy: &str, from: wit::Declaration) -> Result<Declaration, Failure> {
+    let properties: Result<Vec<_>, Failure> =
+        from.properties.into_iter().map(|(name, value)| Ok((name.clone(), property(&name, value)?))).collect();
+    Ok(Declaration {
+        context: from.context,
+        kind: from.kind,
+        name: from.name,
+        origin: origin(policy, from.origin),
+        actions: from.actions,
+        properties: properties?,
+        guards: from.guards.into_iter().map(guard).collect(),
+        notifications: from.notifications.into_iter().map(wish).collect(),
+        retries: from.retries,
+        retry_delay: from.retry_delay,
+        on_failure: failure_mode(from.on_failure),
+        sensitive: from.sensitive,
+        umask: from.umask,
+        detached: from.detached,
+    })
+}
+
+fn failure_mode(mode: wit::FailureMode) -> FailureMode {
+    match mode {
+        wit::FailureMode::Raise => FailureMode::Raise,
+        wit::FailureMode::Ignore => FailureMode::Ignore,
+        wit::FailureMode::IgnoreQuietly => FailureMode::IgnoreQuietly,
+    }
+}
+
+fn property(name: &str, property: wit::Property) -> Result<Property, Failure> {
+    Ok(match property {
+        wit::Property::Plain(json) => Property::Plain(parse(&json).map_err(|why| {
+            Failure::raised("Chef::Exceptions::ValidationFailed", format!("property {name} is no JSON: {why}"))
+        })?),
+        wit::Property::Bytes(bytes) => Property::Bytes(bytes),
+        wit::Property::Lazy(callback) => Property::Lazy(callback),
+        wit::Property::Verify(callback) => Property::Verify(callback),
+    })
+}
+
+/// A property as the guest wrote it.
+pub(crate) fn property_back(property: &Property) -> wit::Property {
+    match property {
+        Property::Plain(value) => wit::Property::Plain(value.to_string()),
+        Property::Bytes(bytes) => wit::Property::Bytes(bytes.clone()),
+        Property::Lazy(callback) => wit::Property::Lazy(*callback),
+        Property::Verify(callback) => wit::Property::Verify(*callback),
+    }
+}
+
+fn guard(guard: wit::Guard) -> Guard {
+    let test = match guard.test {
+        wit::Test::Command(command_of) => Test::Command(Box::new(command(command_of))),
+        wit::Test::Block(callback) => Test::Block(callback),
+    };
+    Guard { negated: guard.negated, test }
+}
+
+pub(crate) fn command(command: wit::Command) -> CommandTest {
+    CommandTest {
+        line: match command.line {
+            wit::CommandLine::Text(line) => CommandLine::Text(line),
+            wit::CommandLine::Arguments(arguments) => CommandLine::Arguments(arguments),
+        },
+        user: command.user,
+        group: command.group,
+        cwd: command.cwd,
+        environment: command.environment,
+        timeout: command.timeout,
+        umask: command.umask,
+        interpreter: command.interpreter,
+        input: command.input,
+    }
+}
+
+fn wish(wish: wit::Notification) -> Wish {
+    Wish {
+        action: wish.action,
+        other: match wish.other {
+            wit::Party::Key(key) => Party::Key(key),
+            wit::Party::Declared(id) => Party::Resource(id),
+        },
+        timing: match wish.timing {
+            wit::Timing::Before => Timing::Before,
+            wit::Timing::Immediate => Timing::Immediate,
+            wit::Timing::Delayed => Timing::Delayed,
+        },
+        subscribes: wish.subscribes,
+    }
+}
+
+pub(crate) fn amendment(amendment: wit::Amendment) -> Result<Amendment, Failure> {
+    Ok(match amendment {
+        wit::Amendment::Actions(actions) => Amendment::Actions(actions),
+        wit::Amendment::Property((name, value)) => Amendment::Property(name.clone(), property(&name, value)?),
+        wit::Amendment::Clear(name) => Amendment::Clear(name),
+        wit::Amendment::Guard(added) => Amendment::Guard(guard(added)),
+        wit::Amendment::Notification(added) => Amendment::Notification(wish(added)),
+        wit::Amendment::Delayed(action) => Amendment::Delayed(action),
+        wit::Amendment::Retries((retries, delay)) => Amendment::Retries(retries, delay),
+        wit::Amendment::OnFailure(mode) => Amendment::OnFailure(failure_mode(mode)),
+        wit::Amendment::Sensitive(sensitive) => Amendment::Sensitive(sensitive),
+    })
+}
