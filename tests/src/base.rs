@@ -40,6 +40,48 @@ pub fn missing_prerequisite() -> Option<String> {
     package_sources().err().map(|error| error.to_string())
 }
 
+/// Whether the machine's first package source answers; otherwise one sentence that names it. Fetches one small file.
+pub fn missing_mirror() -> Option<String> {
+    let helper = Path::new("/usr/lib/apt/apt-helper");
+    if !helper.is_file() {
+        return Some("apt is missing: packages are installed on Debian".to_owned());
+    }
+    let address = match first_index() {
+        Ok(address) => address,
+        Err(error) => return Some(error.to_string()),
+    };
+    let target = std::env::temp_dir().join(format!("wrun-mirror-{}", std::process::id()));
+    let timeout = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10"];
+    let fetched = run(Command::new(helper).args(timeout).arg("download-file").arg(&address).arg(&target));
+    // Of a failed download nothing may be there.
+    let _ignored = fs::remove_file(&target);
+    fetched.err().map(|_| format!("the package mirror does not answer: {address} cannot be fetched"))
+}
+
+/// The address of the index of the machine's first package source.
+fn first_index() -> Result<String> {
+    for path in package_sources()? {
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        if let Some((address, suite)) = first_source(&text) {
+            return Ok(format!("{}/dists/{suite}/InRelease", address.trim_end_matches('/')));
+        }
+    }
+    bail!("this machine's package sources name no mirror")
+}
+
+/// Address and suite of the first source, in either of apt's formats.
+fn first_source(text: &str) -> Option<(&str, &str)> {
+    let field = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next())
+    };
+    let plain = || {
+        let line = text.lines().find(|line| line.starts_with("deb "))?;
+        let mut words = line.split_whitespace().skip_while(|word| !word.contains("://"));
+        Some((words.next()?, words.next()?))
+    };
+    field("URIs").zip(field("Suites")).or_else(plain)
+}
+
 /// The base root's folder; makes it where there is none for this month, and says so before.
 pub fn base_root(announce: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     if let Some(sentence) = missing_prerequisite() {
@@ -199,4 +241,18 @@ fn loads_overlay() -> bool {
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_source_is_read_in_both_formats() {
+        let check = |text: &str, expected: Option<(&str, &str)>| assert_eq!(first_source(text), expected, "{text}");
+        let expected = Some(("http://deb.debian.org/debian", "bookworm"));
+        check("# a\nTypes: deb\nURIs: http://deb.debian.org/debian\nSuites: bookworm bookworm-updates\n", expected);
+        check("# a\ndeb [arch=amd64] http://deb.debian.org/debian bookworm main\n", expected);
+        check("# nothing\n", None);
+    }
 }

@@ -26,6 +26,12 @@ impl Program {
             Some(path) => PathBuf::from(path),
             None => built_beside_the_test()?,
         };
+        Self::at(&executable)
+    }
+
+    /// Takes the program at a path.
+    pub fn at(executable: &Path) -> Result<Self> {
+        let executable = executable.to_owned();
         anyhow::ensure!(executable.is_file(), "{} is missing: build it with cargo build", executable.display());
         let folder = tempfile::Builder::new().prefix("wrun-program-").tempdir()?;
         for name in ["state", "configuration", "home"] {

@@ -1,0 +1,84 @@
+//! Where things lie in this checkout, and how its cargo is run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+/// The folder with the workspace's `Cargo.toml`.
+pub(crate) fn root() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own)
+}
+
+/// Cargo's files of all guests: one folder, so that the tools they are made with are built once.
+pub(crate) fn guest_target() -> PathBuf {
+    root().join("target/guests")
+}
+
+/// The tests' guests as components, `NAME.wasm`.
+pub(crate) fn fixtures() -> PathBuf {
+    root().join("target/fixtures")
+}
+
+/// The example policies' artifacts.
+pub(crate) fn artifacts() -> PathBuf {
+    root().join("target/policies")
+}
+
+/// The folders of the example policies' workspaces, in order of their names.
+pub(crate) fn policies() -> Result<Vec<PathBuf>> {
+    let folder = root().join("policies");
+    let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut policies: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.join("Cargo.toml").is_file()).collect();
+    policies.sort();
+    Ok(policies)
+}
+
+/// The cargo that runs this program, in the checkout.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command whose output the user sees.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {}", command.get_program().display()))?;
+    let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+    ensure!(status.success(), "{} {} failed ({status})", command.get_program().display(), words.join(" "));
+    Ok(())
+}
+
+/// What `cargo metadata` says about a workspace. Without dependencies it costs 50 ms.
+pub(crate) fn metadata(manifest: &Path, with_dependencies: bool) -> Result<Value> {
+    let mut command = cargo();
+    command.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(manifest);
+    if !with_dependencies {
+        command.arg("--no-deps");
+    }
+    let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    ensure!(output.status.success(), "cargo cannot read {}", manifest.display());
+    serde_json::from_slice(&output.stdout).context("cargo metadata is no JSON")
+}
+
+/// Builds the program with the development profile, once for tests, demo and guests, and returns where it lies.
+pub(crate) fn build_program() -> Result<PathBuf> {
+    build_program_with(&[], "debug")
+}
+
+/// Builds the program with the release profile, for the benchmarks.
+pub(crate) fn build_release_program() -> Result<PathBuf> {
+    build_program_with(&["--release"], "release")
+}
+
+fn build_program_with(options: &[&str], folder: &str) -> Result<PathBuf> {
+    // The whole workspace and not the one package, so that features are the same as for the tests and nothing is built
+    // twice.
+    run(cargo().args(["build", "--quiet", "--workspace"]).args(options))?;
+    let metadata = metadata(&root().join("Cargo.toml"), false)?;
+    let target = metadata.get("target_directory").and_then(Value::as_str).context("cargo names no target folder")?;
+    Ok(Path::new(target).join(folder).join("wrun"))
+}

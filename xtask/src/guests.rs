@@ -1,0 +1,65 @@
+//! Builds everything that runs inside the sandbox: the tests' guests as components, the example policies as artifacts.
+//!
+//! Both by the same functions that `wrun policy build` calls, so that no other way of building exists.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use policy::author;
+use policy::build::{GuestCompiler, Settings, compile_modules, encode_component, guest_compiler};
+
+use crate::{checkout, say};
+
+/// Finds a compiler and builds all guests.
+pub(crate) fn build_all() -> Result<()> {
+    build(&find_compiler()?)
+}
+
+/// Finds or makes the guests' compiler, and says what it does.
+pub(crate) fn find_compiler() -> Result<GuestCompiler> {
+    let compiler = guest_compiler(&Settings::from_environment()?, &mut say::line)?;
+    say::line(&format!("guests are built with {}", compiler.describe()));
+    Ok(compiler)
+}
+
+/// Builds all guests.
+pub(crate) fn build(compiler: &GuestCompiler) -> Result<()> {
+    build_fixtures(compiler)?;
+    build_policies(compiler)
+}
+
+fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
+    say::line("building the tests' guests");
+    let modules = compile_modules(&checkout::root().join("guests"), compiler, &checkout::guest_target())?;
+    let folder = checkout::fixtures();
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for module in &modules {
+        let component =
+            encode_component(&module.bytes).with_context(|| format!("the guest {} is refused", module.package))?;
+        replace(&folder.join(format!("{}.wasm", module.package)), &component)?;
+    }
+    Ok(())
+}
+
+fn build_policies(compiler: &GuestCompiler) -> Result<()> {
+    let folder = checkout::artifacts();
+    for policy in checkout::policies()? {
+        let name = policy.file_name().unwrap_or_default().display();
+        say::line(&format!("building the policy {name}"));
+        let artifact = author::build(&policy, compiler, &checkout::guest_target())
+            .with_context(|| format!("the policy {name} cannot be built"))?;
+        author::store(&artifact, &folder)?;
+    }
+    Ok(())
+}
+
+/// Writes a file whole, and leaves it alone where it is the same: a test may be reading it.
+fn replace(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    let partial = path.with_extension("partial");
+    fs::write(&partial, content).with_context(|| format!("cannot write {}", partial.display()))?;
+    fs::rename(&partial, path).with_context(|| format!("cannot rename {}", partial.display()))
+}

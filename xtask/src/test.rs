@@ -1,0 +1,200 @@
+//! Runs the tests by area.
+//!
+//! Cargo builds all test programs at once and says where they are; they are run from here, one after the other, so that
+//! an area can be chosen, every result is counted, and one failure does not hide the others. Which area a test program
+//! belongs to follows from its package and its source, see [`targets`].
+
+mod style;
+mod targets;
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use self::targets::TestProgram;
+use crate::{checkout, guests, say};
+
+/// What `cargo xtask test` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Which areas to run; all where none is named
+    areas: Vec<Area>,
+    /// Run only the tests whose names contain this text
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+}
+
+/// A part of the tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub(crate) enum Area {
+    /// Each room's own tests
+    Unit,
+    /// What Chef computes, from the folder WRUN_VECTORS or tests/vectors
+    Vectors,
+    /// What Chef does, from the folder WRUN_CORPUS or tests/corpus
+    Corpus,
+    /// Guests that mean harm
+    Hostile,
+    /// The whole program in throw-away roots
+    Specs,
+    /// Formatting, lints, licences, the rooms' walls
+    Style,
+}
+
+const AREAS: [Area; 6] = [Area::Unit, Area::Vectors, Area::Corpus, Area::Hostile, Area::Specs, Area::Style];
+
+impl Area {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Unit => "unit",
+            Self::Vectors => "vectors",
+            Self::Corpus => "corpus",
+            Self::Hostile => "hostile",
+            Self::Specs => "specs",
+            Self::Style => "style",
+        }
+    }
+}
+
+/// How many tests passed and failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Count {
+    passed: u64,
+    failed: u64,
+}
+
+impl Count {
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+/// Runs the chosen areas and ends with one plain line.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let areas = if arguments.areas.is_empty() { AREAS.to_vec() } else { arguments.areas.clone() };
+    let mut total = Count::default();
+    if areas.iter().any(|area| *area != Area::Style) {
+        if let Some(sentence) = specs::base::missing_prerequisite() {
+            bail!("{sentence} (`cargo xtask test style` runs without)");
+        }
+        let compiler = guests::find_compiler()?;
+        say::line("building the program and the tests (the first build takes some minutes)");
+        let needs_program = areas.iter().any(|area| !matches!(area, Area::Vectors | Area::Style));
+        let program = if needs_program { Some(checkout::build_program()?) } else { None };
+        guests::build(&compiler)?;
+        specs::base::base_root(&mut say::line)?;
+        let programs = targets::build(&areas)?;
+        let filter = arguments.filter.as_deref();
+        for area in areas.iter().filter(|area| **area != Area::Style) {
+            for test in programs.iter().filter(|test| test.area == *area) {
+                total.add(run_program(test, program.as_deref(), filter)?);
+            }
+        }
+        if areas.contains(&Area::Unit) && filter.is_none() {
+            total.add(run_documentation_tests()?);
+        }
+    }
+    if areas.contains(&Area::Style) && arguments.filter.is_none() {
+        total.add(style::run()?);
+    }
+    say::result(&format!("{} passed, {} failed", total.passed, total.failed));
+    Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs one test program; shows its words only where a test failed, and the counts that vector tests print in any case.
+fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>) -> Result<Count> {
+    let heading = format!("{}: {} {}", test.area.name(), test.package, test.name);
+    let mut command = Command::new(&test.executable);
+    command
+        .arg("--show-output")
+        .args(filter)
+        .current_dir(&test.folder)
+        .env("CARGO_MANIFEST_DIR", &test.folder)
+        // A snapshot that differs is a failure and not a new snapshot.
+        .env("INSTA_UPDATE", "no")
+        .stdin(Stdio::null());
+    if let Some(program) = program {
+        command.env("WRUN_PROGRAM", program);
+    }
+    let output = command.output().with_context(|| format!("cannot run {}", test.executable.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let count = judge(&text, output.status.success());
+    if count.failed > 0 {
+        say::line(&format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+    } else {
+        text.lines().filter(|line| is_file_count(line)).for_each(|line| say::line(&format!("    {}", line.trim())));
+    }
+    if count != Count::default() {
+        say::line(&format!("{heading}: {} passed, {} failed", count.passed, count.failed));
+    }
+    Ok(count)
+}
+
+/// Runs the examples in documentation comments of the packages that have some.
+fn run_documentation_tests() -> Result<Count> {
+    let mut total = Count::default();
+    for package in targets::packages_with_examples()? {
+        let output = checkout::cargo().args(["test", "--quiet", "--doc", "--package", &package]).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let count = judge(&text, output.status.success());
+        if count.failed > 0 {
+            say::line(&format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+        }
+        say::line(&format!("unit: {package} examples: {} passed, {} failed", count.passed, count.failed));
+        total.add(count);
+    }
+    Ok(total)
+}
+
+/// Counts the results in a test program's words. One that ends badly without saying what failed counts as one failure.
+fn judge(text: &str, succeeded: bool) -> Count {
+    let mut count = Count::default();
+    for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("test result: ")) {
+        let number = |what: &str| {
+            let words: Vec<&str> = line.split([' ', ';', '.']).filter(|word| !word.is_empty()).collect();
+            words.windows(2).find_map(|pair| match pair {
+                [number, word] if *word == what => number.parse::<u64>().ok(),
+                _ => None,
+            })
+        };
+        count.passed += number("passed").unwrap_or(0);
+        count.failed += number("failed").unwrap_or(0);
+    }
+    if !succeeded && count.failed == 0 {
+        count.failed = 1;
+    }
+    count
+}
+
+/// Whether a line is a vector test's count of one file.
+fn is_file_count(line: &str) -> bool {
+    !line.starts_with("test result") && line.contains(" passed, ") && line.trim_end().ends_with(" failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_counted() {
+        let check = |text: &str, succeeded: bool, passed: u64, failed: u64| {
+            assert_eq!(judge(text, succeeded), Count { passed, failed }, "{text}");
+        };
+        let good = "test result: ok. 15 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s\n";
+        let bad = "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s\n";
+        check(good, true, 15, 0);
+        check(&format!("running 5 tests\n{bad}"), false, 3, 2);
+        check(&format!("{good}{good}"), true, 30, 0);
+        check("running 5 tests\n", false, 0, 1);
+        check(good, false, 15, 1);
+    }
+
+    #[test]
+    fn counts_of_vector_files_are_recognised() {
+        assert!(is_file_count("run_list_items.json: 80 passed, 0 failed"));
+        assert!(!is_file_count("test result: ok. 1 passed; 0 failed; 0 ignored"));
+        assert!(!is_file_count("a resource that has passed, and one that failed twice"));
+    }
+}

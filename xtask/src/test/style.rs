@@ -1,0 +1,286 @@
+//! What no test of behaviour finds: formatting, lints, licences, and the walls between the rooms.
+//!
+//! The walls are crates, which the compiler keeps; this keeps the list of doors, and what a room must not touch although
+//! the standard library offers it to all.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use super::{Count, targets};
+use crate::{checkout, say};
+
+/// Licences that any dependency may have. Each is permissive; a copyleft one enters only with a decision and a notice.
+const LICENCES: [&str; 13] = [
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
+const DOORS: [(&str, &[&str]); 9] = [
+    ("converge", &["node", "schema"]),
+    ("facts", &[]),
+    ("grants", &[]),
+    ("node", &[]),
+    ("policy", &["converge", "node"]),
+    ("providers", &["converge", "grants", "node", "schema"]),
+    ("sandbox", &["converge", "node", "schema"]),
+    ("schema", &[]),
+    ("state", &["converge", "node"]),
+];
+
+/// Rooms that decide and touch nothing.
+const PURE_ROOMS: [&str; 4] = ["converge", "grants", "node", "schema"];
+
+/// What pure rooms do not name: files, processes, the network, the environment and the clock.
+const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];
+
+/// The only file with `unsafe`: native code that our own engine wrote is mapped into memory.
+const UNSAFE_FILE: &str = "host/sandbox/src/cache.rs";
+
+/// The only room that names the engine.
+const ENGINE: (&str, &str) = ("wasmtime", "sandbox");
+
+/// Runs all checks; each counts as one test.
+pub(crate) fn run() -> Result<Count> {
+    let mut count = Count::default();
+    type Check = fn() -> Result<Vec<String>>;
+    let checks: [(&str, Check); 8] = [
+        ("sources are formatted", formatting),
+        ("lints find nothing", lints),
+        ("guests' lints find nothing", guest_lints),
+        ("every package has the shared lints and licence", manifests),
+        ("every dependency has a line in docs/dependencies.md", documented_dependencies),
+        ("every licence is permissive", licences),
+        ("rooms know only the rooms they may", doors),
+        ("rooms touch only what they may", touches),
+    ];
+    for (name, check) in checks {
+        let problems = check()?;
+        problems.iter().for_each(|problem| say::line(&format!("    {problem}")));
+        say::line(&format!("style: {name}: {}", if problems.is_empty() { "ok" } else { "FAILED" }));
+        count.add(Count { passed: u64::from(problems.is_empty()), failed: u64::from(!problems.is_empty()) });
+    }
+    Ok(count)
+}
+
+/// The manifests of the workspace, of the guests and of each policy.
+fn workspaces() -> Result<Vec<PathBuf>> {
+    let mut manifests = vec![checkout::root().join("Cargo.toml"), checkout::root().join("guests/Cargo.toml")];
+    manifests.extend(checkout::policies()?.into_iter().map(|policy| policy.join("Cargo.toml")));
+    manifests.retain(|manifest| manifest.is_file());
+    Ok(manifests)
+}
+
+fn formatting() -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for manifest in workspaces()? {
+        let mut command = checkout::cargo();
+        command.args(["fmt", "--all", "--check", "--manifest-path"]).arg(&manifest).args(["--", "--files-with-diff"]);
+        let output = command.output().context("cannot start cargo fmt")?;
+        let files = String::from_utf8_lossy(&output.stdout);
+        problems.extend(files.lines().map(|file| format!("{file} is not formatted: run cargo fmt")));
+        if !output.status.success() && files.trim().is_empty() {
+            problems.push(format!("cargo fmt failed: {}", String::from_utf8_lossy(&output.stderr).trim()));
+        }
+    }
+    Ok(problems)
+}
+
+fn lints() -> Result<Vec<String>> {
+    let mut command = checkout::cargo();
+    clippy(command.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn guest_lints() -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for manifest in workspaces()?.into_iter().skip(1) {
+        let mut command = checkout::cargo();
+        command.args(["clippy", "--quiet", "--all-targets", "--manifest-path"]).arg(&manifest);
+        command.arg("--target-dir").arg(checkout::guest_target());
+        problems.extend(clippy(command.args(["--", "-D", "warnings"]))?);
+    }
+    Ok(problems)
+}
+
+fn clippy(command: &mut Command) -> Result<Vec<String>> {
+    let output = command.output().context("cannot start cargo clippy")?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    Ok(if output.status.success() { Vec::new() } else { vec![text.trim_end().to_owned()] })
+}
+
+fn manifests() -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for package in own_packages()? {
+        let manifest = package.get("manifest_path").and_then(Value::as_str).unwrap_or_default();
+        let text = std::fs::read_to_string(manifest).with_context(|| format!("cannot read {manifest}"))?;
+        let table: toml::Table = text.parse().with_context(|| format!("{manifest} is not TOML"))?;
+        let shared = |part: Option<&toml::Value>| part.and_then(|part| part.get("workspace")?.as_bool()) == Some(true);
+        if !shared(table.get("lints")) {
+            problems.push(format!("{manifest} does not say `[lints] workspace = true`"));
+        }
+        if !shared(table.get("package").and_then(|package| package.get("license"))) {
+            problems.push(format!("{manifest} does not say `license.workspace = true`"));
+        }
+    }
+    Ok(problems)
+}
+
+fn documented_dependencies() -> Result<Vec<String>> {
+    let path = checkout::root().join("docs/dependencies.md");
+    let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let cells = page.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
+    let documented: BTreeSet<&str> = cells.flat_map(|cell| cell.split(',')).map(str::trim).collect();
+    let mut problems = Vec::new();
+    for package in own_packages()? {
+        let name = package.get("name").and_then(Value::as_str).unwrap_or_default();
+        for dependency in dependencies(&package).filter(|dependency| dependency.get("path").is_none()) {
+            let wanted = dependency.get("name").and_then(Value::as_str).unwrap_or_default();
+            if !documented.contains(wanted) {
+                problems.push(format!("{name} depends on {wanted}, which has no line in docs/dependencies.md"));
+            }
+        }
+    }
+    problems.sort();
+    problems.dedup();
+    Ok(problems)
+}
+
+fn licences() -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for manifest in workspaces()? {
+        let metadata = checkout::metadata(&manifest, true)?;
+        for package in metadata.get("packages").and_then(Value::as_array).into_iter().flatten() {
+            let text = |key: &str| package.get(key).and_then(Value::as_str).unwrap_or_default();
+            if !is_permissive(text("license")) {
+                problems.push(format!("{} {} has the licence {:?}", text("name"), text("version"), text("license")));
+            }
+        }
+    }
+    problems.sort();
+    problems.dedup();
+    Ok(problems)
+}
+
+/// Whether an SPDX expression leaves a choice of which all parts are permissive.
+fn is_permissive(expression: &str) -> bool {
+    let choices = expression.replace('/', " OR ");
+    // Parentheses only ever group choices in the crates at hand, so that each part can be looked at by itself.
+    let choices = choices.replace(['(', ')'], "");
+    choices.split(" AND ").all(|part| part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim())))
+}
+
+fn doors() -> Result<Vec<String>> {
+    let packages = own_packages()?;
+    let rooms: BTreeSet<&str> = DOORS.iter().map(|(room, _)| *room).collect();
+    let mut problems = Vec::new();
+    for package in &packages {
+        let name = package.get("name").and_then(Value::as_str).unwrap_or_default();
+        let known = DOORS.iter().find(|(room, _)| *room == name).map(|(_, doors)| *doors);
+        for dependency in dependencies(package).filter(|dependency| dependency.get("kind") == Some(&Value::Null)) {
+            let wanted = dependency.get("name").and_then(Value::as_str).unwrap_or_default();
+            if known.is_some_and(|doors| rooms.contains(wanted) && !doors.contains(&wanted)) {
+                problems.push(format!("{name} must not know {wanted}"));
+            }
+            if wanted == ENGINE.0 && name != ENGINE.1 {
+                problems.push(format!("{name} must not depend on {wanted}: only {} does", ENGINE.1));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+fn touches() -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let host = checkout::root().join("host");
+    for path in targets::sources(&host) {
+        let inside = path.strip_prefix(checkout::root()).unwrap_or(&path).to_owned();
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        problems.extend(touches_in(&inside, &text));
+    }
+    Ok(problems)
+}
+
+/// What one source file, by its path in the checkout, touches and must not. Tests may touch anything.
+fn touches_in(path: &Path, text: &str) -> Vec<String> {
+    let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let (Some(room), Some(part)) = (parts.get(1), parts.get(2)) else { return Vec::new() };
+    let mut problems = Vec::new();
+    let is_source = part == "src";
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    for (number, line) in code.lines().enumerate() {
+        let line = line.split("//").next().unwrap_or_default();
+        let mut report = |what: &str| problems.push(format!("{}:{}: {what}", path.display(), number + 1));
+        if is_source && PURE_ROOMS.contains(&room.as_str()) {
+            IMPURE_NAMES.iter().filter(|name| line.contains(**name)).for_each(|name| report(&format!("names {name}")));
+        }
+        if line.contains("unsafe {") && path != Path::new(UNSAFE_FILE) {
+            report(&format!("is unsafe, which only {UNSAFE_FILE} may be"));
+        }
+        if line.contains("#[allow(") || line.contains("#![allow(") {
+            report("allows a lint: use #[expect(.., reason = ..)]");
+        }
+        if line.contains("#[ignore") {
+            report("ignores a test");
+        }
+    }
+    problems
+}
+
+/// The packages of the main workspace.
+fn own_packages() -> Result<Vec<Value>> {
+    let metadata = checkout::metadata(&checkout::root().join("Cargo.toml"), false)?;
+    Ok(metadata.get("packages").and_then(Value::as_array).context("cargo names no packages")?.clone())
+}
+
+fn dependencies(package: &Value) -> impl Iterator<Item = &Value> {
+    package.get("dependencies").and_then(Value::as_array).into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn licences_are_judged_by_their_choices() {
+        let check = |expression: &str, expected: bool| assert_eq!(is_permissive(expression), expected, "{expression}");
+        check("MIT", true);
+        check("MIT/Apache-2.0", true);
+        check("GPL-2.0-only OR BSD-3-Clause", true);
+        check("Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT", true);
+        check("(MIT OR Apache-2.0) AND Unicode-3.0", true);
+        check("MIT AND MPL-2.0", false);
+        check("GPL-3.0-only", false);
+        check("", false);
+    }
+
+    #[test]
+    fn a_room_that_touches_what_it_must_not_is_reported_with_its_line() {
+        let check = |path: &str, text: &str, expected: &[&str]| {
+            assert_eq!(touches_in(Path::new(path), text), expected, "{path}");
+        };
+        check("host/node/src/lib.rs", "\nuse std::fs;\n", &["host/node/src/lib.rs:2: names std::fs"]);
+        check("host/state/src/lib.rs", "use std::fs;\n", &[]);
+        check("host/node/tests/a.rs", "use std::fs;\n", &[]);
+        check("host/node/src/lib.rs", "// std::fs is elsewhere\n#[cfg(test)]\nuse std::fs;\n", &[]);
+        let reached = ["host/facts/src/a.rs:1: is unsafe, which only host/sandbox/src/cache.rs may be"];
+        check("host/facts/src/a.rs", "let x = unsafe { y };", &reached);
+        check("host/sandbox/src/cache.rs", "let x = unsafe { y };", &[]);
+        let ignored = ["host/facts/tests/a.rs:1: ignores a test"];
+        check("host/facts/tests/a.rs", "#[ignore] fn a() {}", &ignored);
+    }
+}
