@@ -145,7 +145,9 @@ mod tests {
 
     fn table() -> PlatformTable {
         let mut table = PlatformTable::default();
-        table.add(&["debian", "ubuntu"], &json!({"10": "ten", "< 9": "old", ">= 10": "new", "default": "any"})).unwrap();
+        table
+            .add(&["debian", "ubuntu"], &json!({"10": "ten", "< 9": "old", ">= 10": "new", "default": "any"}))
+            .unwrap();
         table.add(&["odd"], &json!({"1.x": "broken", ">= 1": "one"})).unwrap();
         table.add(&["twice"], &json!({">= 1": 1, ">= 2": 2})).unwrap();
         table.add(&["empty"], &json!({">= 1": null})).unwrap();

@@ -1,5 +1,7 @@
 //! Pairs of trees and what Chef merges them to.
 
+#![cfg(test)]
+
 mod support;
 
 use node::deep_merge;

@@ -1,5 +1,7 @@
 //! Version constraints, platform tables, file lookup and saved-attribute filters, as Chef has them.
 
+#![cfg(test)]
+
 mod support;
 
 use node::file_specificity::{NodeIdentity, lookup_paths};
@@ -67,11 +69,8 @@ fn value_for_platform_table() {
 fn file_specificity() {
     run_vectors("file_specificity.json", "cases", |case| {
         let text = |key: &str| case[key].as_str().map(str::to_owned);
-        let node = NodeIdentity {
-            platform: text("platform"),
-            platform_version: text("platform_version"),
-            fqdn: text("fqdn"),
-        };
+        let node =
+            NodeIdentity { platform: text("platform"), platform_version: text("platform_version"), fqdn: text("fqdn") };
         let file = text("segment_file").ok_or("no file")?;
         let (segment, name) = file.split_once('/').ok_or("no segment")?;
         same("paths", &json!(lookup_paths(segment, name, &node)), &case["paths"])

@@ -1,5 +1,7 @@
 //! Run-list items, expansions and cookbook orders, as Chef has them.
 
+#![cfg(test)]
+
 mod support;
 
 use std::collections::HashMap;

@@ -60,8 +60,7 @@ impl Attributes {
     pub fn explain<Step: AsRef<str>>(&self, path: &[Step]) -> Explanation {
         let visible = self.visible_levels(path);
         let own: Vec<WriteRecord> = self.history().about(path).into_iter().cloned().collect();
-        let earlier: Vec<WriteRecord> =
-            self.earlier.iter().flat_map(|history| history.about(path)).cloned().collect();
+        let earlier: Vec<WriteRecord> = self.earlier.iter().flat_map(|history| history.about(path)).cloned().collect();
         let levels = Level::ALL.into_iter().map(|level| {
             let value = self.read_level(level, path).cloned();
             let outcome = match (&value, visible.contains(&level), visible.len()) {

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Level;
-use super::path::{Kind, kind_of};
+use super::path::{self, Kind, kind_of};
 use crate::origin::Origin;
 
 /// Records kept per level and path: the first, and the newest after it.
@@ -34,6 +34,8 @@ pub enum WrittenValue {
     Array(usize),
     /// An object with that many keys.
     Object(usize),
+    /// A value that is not shown, because the attributes of its level are saved in part only.
+    Withheld,
 }
 
 impl WrittenValue {
@@ -103,6 +105,30 @@ impl History {
         self.about::<&str>(&[])
     }
 
+    /// Takes over from an earlier run what is still true: writes to `normal` that this run has not repeated and whose
+    /// attribute is still there. They come before this run's.
+    pub(crate) fn keep_normal_of(&mut self, earlier: &Self, normal: &Map<String, Value>) {
+        let is_there = |path: &[String]| {
+            let (first, rest) = path.split_first()?;
+            path::descend(normal.get(first)?, rest)
+        };
+        let is_still_true = |record: &WriteRecord| {
+            record.level == Level::Normal
+                && !self.by_level_and_path.contains_key(&(Level::Normal, record.path.clone()))
+                && is_there(&record.path).is_some()
+        };
+        let kept: Vec<WriteRecord> =
+            earlier.all().into_iter().filter(|record| is_still_true(record)).cloned().collect();
+        if kept.is_empty() {
+            return;
+        }
+        let own: Vec<WriteRecord> = self.all().into_iter().cloned().collect();
+        *self = Self { is_incomplete: self.is_incomplete, ..Self::default() };
+        for record in kept.into_iter().chain(own) {
+            self.add(record.level, &record.path, record.change, &record.origin, record.times);
+        }
+    }
+
     pub(super) fn record<Step: AsRef<str>>(
         &mut self,
         level: Level,
@@ -110,14 +136,21 @@ impl History {
         written: WrittenValue,
         origin: &Origin,
     ) {
-        self.add(level, path, Change::Set(written), origin);
+        self.add(level, path, Change::Set(written), origin, 1);
     }
 
     pub(super) fn record_removal<Step: AsRef<str>>(&mut self, level: Level, path: &[Step], origin: &Origin) {
-        self.add(level, path, Change::Removed, origin);
+        self.add(level, path, Change::Removed, origin, 1);
     }
 
-    fn add<Step: AsRef<str>>(&mut self, level: Level, path: &[Step], change: Change, origin: &Origin) {
+    pub(super) fn add<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        change: Change,
+        origin: &Origin,
+        times: u64,
+    ) {
         let path: Vec<String> = path.iter().map(|step| step.as_ref().to_owned()).collect();
         let key = (level, path.clone());
         if self.by_level_and_path.len() >= MAX_RECORDED_PATHS && !self.by_level_and_path.contains_key(&key) {
@@ -130,14 +163,14 @@ impl History {
         let records = self.by_level_and_path.entry(key).or_default();
         match records.last_mut() {
             Some(last) if last.origin == origin && last.change == change => {
-                last.times = last.times.saturating_add(1);
+                last.times = last.times.saturating_add(times);
                 last.sequence = sequence;
             }
             _ => {
                 if records.len() >= MAX_RECORDS_PER_PATH {
                     records.remove(1);
                 }
-                records.push(WriteRecord { sequence, level, path, change, times: 1, origin });
+                records.push(WriteRecord { sequence, level, path, change, times, origin });
             }
         }
     }

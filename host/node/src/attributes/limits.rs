@@ -127,7 +127,8 @@ impl Usage {
         path: &[Step],
     ) -> Result<Self, AttributeError> {
         let made_values = made.objects.saturating_add(made.padding) as u64;
-        let made_bytes = (made.objects as u64).saturating_mul(BYTES_PER_OBJECT)
+        let made_bytes = (made.objects as u64)
+            .saturating_mul(BYTES_PER_OBJECT)
             .saturating_add(made_values.saturating_mul(BYTES_PER_VALUE))
             .saturating_add(made.key_bytes as u64);
         let made = Self { values: signed(made_values), bytes: signed(made_bytes) };
@@ -159,9 +160,7 @@ impl Usage {
     fn of_one(value: &Value) -> Self {
         let more = match value {
             Value::String(text) => text.len() as u64,
-            Value::Object(object) => {
-                BYTES_PER_OBJECT + object.keys().map(|key| key.len() as u64).sum::<u64>()
-            }
+            Value::Object(object) => BYTES_PER_OBJECT + object.keys().map(|key| key.len() as u64).sum::<u64>(),
             _ => 0,
         };
         Self { values: 1, bytes: signed(BYTES_PER_VALUE + more) }

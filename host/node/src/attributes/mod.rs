@@ -12,13 +12,18 @@ mod error;
 pub mod explain;
 pub mod guest_values;
 pub mod history;
+mod history_json;
 pub mod levels;
 pub mod limits;
 mod merge;
 mod path;
 mod read;
 mod remove;
+mod tags;
 mod write;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -67,6 +72,9 @@ impl Attributes {
 
     /// Replaces a whole level: for the host, which loads facts, saved attributes and a policy's own attributes.
     ///
+    /// Each top-level name is recorded as written by `origin`; facts, `normal` and what is inherited are not, as their
+    /// writers are others than the one who loads them.
+    ///
     /// # Errors
     /// Where the data holds markers of guest values, or is nested too deeply.
     pub fn set_level(&mut self, level: Level, data: Map<String, Value>, origin: &Origin) -> Result<(), AttributeError> {
@@ -74,10 +82,21 @@ impl Attributes {
         if limits::inspect::<&str>(&data, &[])?.holds_guest_values {
             return Err(AttributeError::GuestValueNotAccepted { path: level.as_str().to_owned() });
         }
-        self.history.record::<&str>(level, &[], WrittenValue::summary(&data), origin);
+        if !matches!(level, Level::Automatic | Level::Normal | Level::Inherited) {
+            for (name, value) in data.as_object().into_iter().flatten() {
+                self.history.record(level, &[name], WrittenValue::summary(value), origin);
+            }
+        }
         *self.trees.tree_mut(level) = data;
         self.changed();
         Ok(())
+    }
+
+    /// Records that `origin` gave these `normal` attributes, which [`set_level`](Self::set_level) has put in place.
+    pub(crate) fn record_given_normal(&mut self, given: &Map<String, Value>, origin: &Origin) {
+        for (name, value) in given {
+            self.history.record(Level::Normal, &[name], WrittenValue::summary(value), origin);
+        }
     }
 
     /// What earlier policies of this run wrote, so that explanations can name them.

@@ -90,7 +90,11 @@ impl Attributes {
     ///
     /// # Errors
     /// An empty or too long path.
-    pub fn remove<Step: AsRef<str>>(&mut self, path: &[Step], origin: &Origin) -> Result<Option<Value>, AttributeError> {
+    pub fn remove<Step: AsRef<str>>(
+        &mut self,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<Option<Value>, AttributeError> {
         limits::check_path(path)?;
         if !self.has_object_parent(None, path) {
             return Ok(None);

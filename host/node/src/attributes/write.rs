@@ -80,8 +80,7 @@ impl Attributes {
         value: Value,
         origin: &Origin,
     ) -> Result<(), AttributeError> {
-        limits::check_path(path)?;
-        limits::inspect(&value, path)?;
+        self.check_room(&value, path)?;
         self.remove_default(path, origin)?;
         self.write(Level::ForceDefault, path, value, origin)
     }
@@ -96,10 +95,42 @@ impl Attributes {
         value: Value,
         origin: &Origin,
     ) -> Result<(), AttributeError> {
-        limits::check_path(path)?;
-        limits::inspect(&value, path)?;
+        self.check_room(&value, path)?;
         self.remove_override(path, origin)?;
         self.write(Level::ForceOverride, path, value, origin)
+    }
+
+    /// Makes an empty object at `path` of a level unless something stands there, and says whether it did.
+    ///
+    /// Chef does this when a cookbook only *reads* through a level, as in `node.default['a']['b']`, and the empty
+    /// objects are seen in the node afterwards.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write).
+    pub fn vivify<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<bool, AttributeError> {
+        check_guest_writable(level, path)?;
+        self.host_vivify(level, path, origin)
+    }
+
+    /// [`vivify`](Self::vivify) in any level: for the host.
+    ///
+    /// # Errors
+    /// Those of [`host_write`](Self::host_write).
+    pub fn host_vivify<Step: AsRef<str>>(
+        &mut self,
+        level: Level,
+        path: &[Step],
+        origin: &Origin,
+    ) -> Result<bool, AttributeError> {
+        if self.read_level(level, path).is_some() {
+            return Ok(false);
+        }
+        self.write_anywhere(level, path, Value::Object(Map::new()), origin, OnTheWay::Replace).map(|()| true)
     }
 
     /// Writes into any level: for the host, which alone may write `automatic`.
@@ -128,6 +159,14 @@ impl Attributes {
         origin: &Origin,
     ) -> Result<(), AttributeError> {
         self.write_anywhere(level, path, value, origin, OnTheWay::Refuse)
+    }
+
+    /// Whether a value could be written anywhere, so that a call which removes first cannot fail half-way.
+    fn check_room<Step: AsRef<str>>(&self, value: &Value, path: &[Step]) -> Result<(), AttributeError> {
+        limits::check_path(path)?;
+        let key_bytes = path.iter().map(|step| step.as_ref().len()).sum();
+        let made = MadeOnTheWay { objects: path.len(), key_bytes, padding: 0 };
+        self.usage.after_write(None, made, limits::inspect(value, path)?, path).map(|_| ())
     }
 
     fn write_anywhere<Step: AsRef<str>>(

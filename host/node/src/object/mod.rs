@@ -14,6 +14,8 @@
 //! which would have to be right about every kind of write.
 
 mod error;
+mod explain;
+mod histories;
 mod json_attributes;
 mod records;
 mod saved;
@@ -24,9 +26,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 pub use error::ObjectError;
+pub use explain::{NodeExplanation, PolicyPart};
 pub use json_attributes::JsonAttributes;
 pub use records::PolicyRecord;
 pub use start::{Environment, PolicyStart};
+
+use histories::Histories;
 
 use crate::attributes::limits::{MAX_BYTES, bytes};
 use crate::attributes::{Attributes, History, Level};
@@ -40,6 +45,9 @@ pub const MAX_NORMAL_BYTES: u64 = MAX_BYTES;
 
 /// Characters in a node's name.
 pub const MAX_NAME_CHARACTERS: usize = 255;
+
+/// Who gave the JSON attributes, in explanations.
+pub const COMMAND_LINE: &str = "command line";
 
 /// Keys of `automatic` that say which policy is running; they are not saved.
 const OWN_POLICY_KEYS: [&str; 3] = ["policy_name", "policy_group", "policy_revision"];
@@ -56,6 +64,7 @@ pub struct NodeObject {
     automatic: Map<String, Value>,
     normal: Map<String, Value>,
     records: Vec<PolicyRecord>,
+    histories: Histories,
     run: CurrentRun,
 }
 
@@ -82,6 +91,7 @@ impl NodeObject {
             automatic: Map::new(),
             normal: Map::new(),
             records: Vec::new(),
+            histories: Histories::default(),
             run: CurrentRun::default(),
         })
     }
@@ -160,11 +170,7 @@ impl NodeObject {
     ///
     /// # Errors
     /// Data that is nested too deeply or holds what only a running guest may hold.
-    pub fn begin_policy(
-        &self,
-        start: &PolicyStart,
-        facts: &Map<String, Value>,
-    ) -> Result<Attributes, ObjectError> {
+    pub fn begin_policy(&self, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
         let mut attributes = Attributes::new();
         let mut set = |level: Level, data: Map<String, Value>, said_by: &str| {
             if data.is_empty() {
@@ -181,6 +187,9 @@ impl NodeObject {
         set(Level::RoleOverride, start.role_override.clone(), policy)?;
         set(Level::EnvOverride, start.env_override.clone(), "environment")?;
         set(Level::Automatic, start.automatic(facts, &self.name, &self.chef_environment), "facts")?;
+        if !self.run.json_attributes_are_in {
+            attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
+        }
         attributes.set_earlier_history(self.run.histories.clone());
         Ok(attributes)
     }
@@ -202,11 +211,17 @@ impl NodeObject {
         self.take_automatic(start, attributes.level(Level::Automatic));
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
-        let (normal, history) = attributes.into_normal_and_history();
+        let (normal, mut history) = attributes.into_normal_and_history();
+        if let Some(earlier) = self.histories.of(start.name.as_deref()) {
+            history.keep_normal_of(earlier, &normal);
+        }
         self.normal = normal;
-        self.run.histories.push(Arc::new(history));
+        let history = Arc::new(history);
+        self.histories.put(start.name.as_deref(), Arc::clone(&history));
+        self.run.histories.push(history);
         records::put(&mut self.records, record);
         if start.name.is_some() {
+            self.run_list = RunList::default();
             self.chef_environment = self.common_group().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
         }
         Ok(())
@@ -222,6 +237,7 @@ impl NodeObject {
     /// node's.
     pub fn forget_policy(&mut self, name: &str) {
         self.records.retain(|record| record.name.as_deref() != Some(name));
+        self.histories.forget(name);
     }
 
     fn normal_for_policy(&self) -> Map<String, Value> {
@@ -257,7 +273,8 @@ impl NodeObject {
 
     /// The group that all policies are in, if it is the same one.
     fn common_group(&self) -> Option<&str> {
-        let mut groups = self.records.iter().filter(|record| record.name.is_some()).map(|record| record.group.as_deref());
+        let mut groups =
+            self.records.iter().filter(|record| record.name.is_some()).map(|record| record.group.as_deref());
         let first = groups.next()??;
         groups.all(|group| group == Some(first)).then_some(first)
     }

@@ -40,8 +40,10 @@ impl PolicyRecord {
     }
 }
 
-/// Puts a record in its place: that of the policy's earlier one, else the end.
+/// Puts a record in its place: that of the policy's earlier one, else the end. A node is looked after by policies or
+/// by a run list of its own: a record of one kind ends those of the other.
 pub(super) fn put(records: &mut Vec<PolicyRecord>, record: PolicyRecord) {
+    records.retain(|known| known.name.is_some() == record.name.is_some());
     match records.iter_mut().find(|known| known.name == record.name) {
         Some(known) => *known = record,
         None => records.push(record),

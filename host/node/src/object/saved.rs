@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::histories::Histories;
 use super::records::PolicyRecord;
 use super::{CurrentRun, NodeObject, ObjectError, checked_name};
 use crate::attributes::guest_values::mentions_guest_values;
@@ -95,6 +96,7 @@ impl NodeObject {
             automatic: saved.attributes("automatic")?,
             normal: saved.attributes("normal")?,
             records,
+            histories: Histories::default(),
             run: CurrentRun::default(),
         })
     }

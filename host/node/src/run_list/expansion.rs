@@ -220,8 +220,7 @@ impl Walk<'_> {
             self.expansion.missing_roles.push((name.to_owned(), included_by.to_owned()));
             return Ok(entry(Vec::new(), true, false));
         };
-        let children =
-            self.items(role.run_list_for(self.environment).items(), &format!("role[{name}]"), depth + 1)?;
+        let children = self.items(role.run_list_for(self.environment).items(), &format!("role[{name}]"), depth + 1)?;
         let expansion = &mut self.expansion;
         expansion.default_attributes =
             deep_merge::merge(std::mem::take(&mut expansion.default_attributes), role.default_attributes);

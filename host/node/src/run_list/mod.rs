@@ -52,10 +52,11 @@ impl RunList {
         match value {
             Value::String(item) => Self::parse([item]),
             Value::Array(items) => Self::parse(
-                items
-                    .iter()
-                    .map(|item| item.as_str().ok_or_else(|| RunListError::not_a_text(item)))
-                    .collect::<Result<Vec<_>, _>>()?,
+                items.iter().map(|item| item.as_str().ok_or_else(|| RunListError::not_a_text(item))).collect::<Result<
+                    Vec<_>,
+                    _,
+                >>(
+                )?,
             ),
             other => Err(RunListError::not_a_text(other)),
         }

@@ -1,0 +1,59 @@
+//! Tags: a list of words under `normal.tags`, so that they outlive the run.
+
+use serde_json::Value;
+
+use super::{AttributeError, Attributes, Level};
+use crate::origin::Origin;
+
+/// The attribute that holds the tags.
+const TAGS: &str = "tags";
+
+impl Attributes {
+    /// The tags; makes the list where there is none, and a list of a single value. Chef's `tags`.
+    ///
+    /// # Errors
+    /// A broken limit.
+    pub fn tags(&mut self, origin: &Origin) -> Result<Vec<Value>, AttributeError> {
+        let (tags, is_list) = match self.read_level(Level::Normal, &[TAGS]) {
+            Some(Value::Array(tags)) => (tags.clone(), true),
+            None | Some(Value::Null) => (Vec::new(), false),
+            Some(single) => (vec![single.clone()], false),
+        };
+        if !is_list {
+            self.write(Level::Normal, &[TAGS], Value::Array(tags.clone()), origin)?;
+        }
+        Ok(tags)
+    }
+
+    /// Adds tags that are not there yet. Chef's `tag`.
+    ///
+    /// # Errors
+    /// A broken limit.
+    pub fn tag<Tag: AsRef<str>>(&mut self, added: &[Tag], origin: &Origin) -> Result<Vec<Value>, AttributeError> {
+        let mut tags = self.tags(origin)?;
+        let before = tags.len();
+        for tag in added.iter().map(AsRef::as_ref) {
+            if !tags.iter().any(|known| known == tag) {
+                tags.push(Value::from(tag));
+            }
+        }
+        if tags.len() != before {
+            self.write(Level::Normal, &[TAGS], Value::Array(tags.clone()), origin)?;
+        }
+        Ok(tags)
+    }
+
+    /// Takes tags away. Chef's `untag`.
+    ///
+    /// # Errors
+    /// A broken limit.
+    pub fn untag<Tag: AsRef<str>>(&mut self, removed: &[Tag], origin: &Origin) -> Result<Vec<Value>, AttributeError> {
+        let mut tags = self.tags(origin)?;
+        let before = tags.len();
+        tags.retain(|tag| !removed.iter().any(|gone| tag == gone.as_ref()));
+        if tags.len() != before {
+            self.write(Level::Normal, &[TAGS], Value::Array(tags.clone()), origin)?;
+        }
+        Ok(tags)
+    }
+}

@@ -1,0 +1,87 @@
+//! Why an attribute of the saved node has the value that it has: each policy's part, and who wrote it.
+
+use serde_json::{Map, Value};
+
+use super::NodeObject;
+use crate::attributes::{Attributes, Level, WriteRecord};
+use crate::deep_merge::hash_only_merge;
+use crate::origin::Origin;
+
+/// What one policy did to an attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyPart {
+    /// The policy; absent for a run list without one.
+    pub policy: Option<String>,
+    /// What its default levels made of the attribute.
+    pub default: Option<Value>,
+    /// What its override levels made of it.
+    pub r#override: Option<Value>,
+    /// What the attribute was at the end of this policy.
+    pub seen: Option<Value>,
+    /// Its writes there, above and below, oldest first.
+    pub writes: Vec<WriteRecord>,
+}
+
+/// How an attribute of the saved node came by its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeExplanation {
+    /// The fact of that name.
+    pub automatic: Option<Value>,
+    /// The value that belongs to the node.
+    pub normal: Option<Value>,
+    /// Each policy's part, in the order in which they run.
+    pub policies: Vec<PolicyPart>,
+}
+
+impl NodeExplanation {
+    /// What the last policy saw.
+    pub fn value(&self) -> Option<&Value> {
+        match self.policies.last() {
+            Some(last) => last.seen.as_ref(),
+            None => self.automatic.as_ref().or(self.normal.as_ref()),
+        }
+    }
+}
+
+impl NodeObject {
+    /// Explains the attribute at `path` of the saved node.
+    pub fn explain<Step: AsRef<str>>(&self, path: &[Step]) -> NodeExplanation {
+        let mut inherited = Map::new();
+        let mut policies = Vec::new();
+        for record in self.records() {
+            let attributes = as_seen(&[
+                (Level::Inherited, &inherited),
+                (Level::Default, &record.default),
+                (Level::Normal, &self.normal),
+                (Level::Override, &record.r#override),
+                (Level::Automatic, &self.automatic),
+            ]);
+            let writes = self.histories.of(record.name.as_deref()).map(|history| history.about(path));
+            policies.push(PolicyPart {
+                policy: record.name.clone(),
+                default: attributes.combined_default(path),
+                r#override: attributes.combined_override(path),
+                seen: attributes.read(path),
+                writes: writes.unwrap_or_default().into_iter().cloned().collect(),
+            });
+            inherited = hash_only_merge(inherited, record.default.clone());
+            inherited = hash_only_merge(inherited, record.r#override.clone());
+        }
+        let own = as_seen(&[(Level::Normal, &self.normal), (Level::Automatic, &self.automatic)]);
+        NodeExplanation {
+            automatic: own.read_level(Level::Automatic, path).cloned(),
+            normal: own.read_level(Level::Normal, path).cloned(),
+            policies,
+        }
+    }
+}
+
+/// Attributes for looking at only. What was saved has been checked when it was read.
+fn as_seen(levels: &[(Level, &Map<String, Value>)]) -> Attributes {
+    let mut attributes = Attributes::new();
+    for (level, data) in levels {
+        // Data that cannot be set up cannot be explained either; its level stays empty.
+        let _refused = attributes.set_level(*level, (*data).clone(), &Origin::default());
+    }
+    attributes
+}
