@@ -1,3 +1,18 @@
-//! The policy artifact: a component with its manifest and its cookbooks' files.
+//! A policy: the folder its author works in, and the one file it is released as.
+//!
+//! ```text
+//! author                  the folder: policy.toml, cookbooks, a cargo workspace; `wrun policy new` starts one
+//! build                   finds a compiler and makes a component of the workspace
+//! lock                    identifiers of cookbooks and the policy's revision, as Chef computes them
+//! artifact                what is released: the component, its manifest and its cookbooks' files in one file
+//! ```
+//!
+//! A released policy never depends on the folder it came from: everything that a node needs is in the artifact, and the
+//! same folder makes the same artifact, byte by byte, wherever it is built.
 
+pub mod artifact;
+pub mod author;
 pub mod build;
+pub mod lock;
+
+pub use artifact::{Artifact, ArtifactError, CONTRACT, Manifest};

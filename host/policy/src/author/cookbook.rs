@@ -1,0 +1,170 @@
+//! A cookbook: a crate, and all that lies in its folder.
+//!
+//! Its name and version are its package's. Cookbooks that must be loaded before it, which need not be crates that it
+//! links, are named in its Cargo.toml:
+//!
+//! ```toml
+//! [package.metadata.cookbook]
+//! depends = { ntp = ">= 1.2" }
+//! ```
+//!
+//! The artifact carries the folder's files, sources too (errors show the line that failed), but not what cargo and git
+//! keep there, nor what the cookbook's `chefignore` names.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use node::version_constraint::{Version, VersionStyle};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::AuthorError;
+use super::ignore::Ignore;
+use super::toml_file::TomlFile;
+use crate::artifact::{MAX_FILES, is_component_name};
+
+/// Folders that tools keep beside a cookbook's own files.
+const TOOLS_FOLDERS: [&str; 2] = ["target", ".git"];
+
+/// What a cookbook's files may weigh together, in bytes.
+const MAX_BYTES: u64 = 128 << 20;
+
+/// How deep a cookbook's folders may be nested.
+const MAX_DEPTH: usize = 32;
+
+/// A cookbook, read.
+#[derive(Debug)]
+pub(super) struct Cookbook {
+    /// Its folder.
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    /// Three numbers.
+    pub(super) version: String,
+    /// Constraints by name.
+    pub(super) dependencies: BTreeMap<String, String>,
+    /// Where in Cargo.toml they are.
+    pub(super) depends_line: usize,
+    /// Paths below the folder and contents, sorted.
+    pub(super) files: Vec<(String, Vec<u8>)>,
+}
+
+#[derive(Deserialize)]
+struct CargoToml {
+    package: Package,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: Spanned<String>,
+    version: Option<Spanned<toml::Value>>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize, Default)]
+struct Metadata {
+    cookbook: Option<Spanned<CookbookTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CookbookTable {
+    #[serde(default)]
+    depends: BTreeMap<String, String>,
+}
+
+impl Cookbook {
+    pub(super) fn read(folder: &Path) -> Result<Self, AuthorError> {
+        let file = TomlFile::read(&folder.join("Cargo.toml"))?;
+        let file = file.ok_or_else(|| AuthorError::File {
+            path: folder.to_owned(),
+            what: "is no cookbook: it has no Cargo.toml",
+        })?;
+        let CargoToml { package } = file.parse()?;
+        let (name, name_span) = (package.name.get_ref(), package.name.span());
+        if !is_component_name(name) {
+            return Err(file.wrong(&name_span, format!("{name:?} cannot be a cookbook's name")));
+        }
+        let absolute = folder.canonicalize().map_err(|source| AuthorError::Read { path: folder.to_owned(), source })?;
+        if absolute.file_name().and_then(|name| name.to_str()) != Some(name) {
+            let what = format!("the cookbook {name} must lie in a folder of that name, so that errors find its files");
+            return Err(file.wrong(&name_span, what));
+        }
+        let version_span = package.version.as_ref().map_or(name_span.clone(), Spanned::span);
+        let version = package.version.as_ref().and_then(|version| version.get_ref().as_str()).ok_or_else(|| {
+            file.wrong(&version_span, "a cookbook states its own version, as in `version = \"1.0.0\"`".into())
+        })?;
+        Version::parse(version, VersionStyle::Cookbook)
+            .map_err(|error| file.wrong(&version_span, error.to_string()))?;
+        let depends_span = package.metadata.cookbook.as_ref().map_or(name_span, Spanned::span);
+        Ok(Self {
+            path: folder.to_owned(),
+            version: version.to_owned(),
+            depends_line: file.line(&depends_span),
+            files: files(folder)?,
+            name: package.name.into_inner(),
+            dependencies: package.metadata.cookbook.map(|table| table.into_inner().depends).unwrap_or_default(),
+        })
+    }
+
+    /// The file that names the cookbook.
+    pub(super) fn manifest_path(&self) -> PathBuf {
+        self.path.join("Cargo.toml")
+    }
+
+    /// The files as an artifact has them: `COOKBOOK/PATH`.
+    pub(super) fn into_files(self) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let name = self.name;
+        self.files.into_iter().map(move |(path, content)| (format!("{name}/{path}"), content))
+    }
+}
+
+/// The files below a cookbook's folder, sorted by path.
+fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
+    let ignore = Ignore::read(folder)?;
+    let mut found = vec![];
+    let mut bytes: u64 = 0;
+    let mut folders = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((path, prefix, depth)) = folders.pop() {
+        if depth > MAX_DEPTH {
+            return Err(AuthorError::File { path, what: "is nested too deeply in its cookbook" });
+        }
+        let failed = |source| AuthorError::Read { path: path.clone(), source };
+        for entry in std::fs::read_dir(&path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            let Ok(name) = entry.file_name().into_string() else {
+                return Err(AuthorError::File { path, what: "has a name that is not UTF-8" });
+            };
+            let relative = format!("{prefix}{name}");
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() {
+                if depth > 0 || !TOOLS_FOLDERS.contains(&name.as_str()) {
+                    folders.push((path, format!("{relative}/"), depth + 1));
+                }
+            } else if ignore.ignores(&relative) {
+                continue;
+            } else if !kind.is_file() {
+                return Err(AuthorError::File { path, what: "is no plain file; put the file itself there" });
+            } else {
+                let content = read_file(&path, MAX_BYTES.saturating_sub(bytes), folder)?;
+                bytes += u64::try_from(content.len()).unwrap_or(u64::MAX);
+                found.push((relative, content));
+            }
+        }
+        if found.len() > MAX_FILES {
+            let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
+            return Err(AuthorError::TooMuch { path: folder.to_owned(), limit, of: "files" });
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read_file(path: &Path, room: u64, cookbook: &Path) -> Result<Vec<u8>, AuthorError> {
+    let failed = |source| AuthorError::Read { path: path.to_owned(), source };
+    if std::fs::metadata(path).map_err(failed)?.len() > room {
+        return Err(AuthorError::TooMuch { path: cookbook.to_owned(), limit: MAX_BYTES, of: "bytes" });
+    }
+    std::fs::read(path).map_err(failed)
+}

@@ -1,0 +1,105 @@
+//! What can be wrong with a policy's folder.
+
+use std::path::PathBuf;
+
+use crate::artifact::{ArtifactError, ManifestError};
+use crate::build::BuildError;
+use crate::lock::InvalidAttribute;
+
+/// Why there is no policy to be made of a folder.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorError {
+    /// The folder is no policy's.
+    #[error("{} is no policy's folder: it has no policy.toml; start one with `wrun policy new`", folder.display())]
+    NoPolicy {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file or folder cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file or folder cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Something in a file.
+    #[error("{}:{line}: {what}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        what: String,
+    },
+    /// A file or folder itself.
+    #[error("{} {what}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it: the rest of the sentence.
+        what: &'static str,
+    },
+    /// More than a policy may have.
+    #[error("{} has more than {limit} {of}", path.display())]
+    TooMuch {
+        /// The folder.
+        path: PathBuf,
+        /// The limit.
+        limit: u64,
+        /// Of what.
+        of: &'static str,
+    },
+    /// Two cookbooks of one name.
+    #[error("cookbook {name} is there twice: {} and {}", first.display(), second.display())]
+    Twice {
+        /// The name.
+        name: String,
+        /// The one folder.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// An attribute that no policy can have.
+    #[error("{}: [{level}] has an attribute that a policy cannot have", path.display())]
+    Attribute {
+        /// The file.
+        path: PathBuf,
+        /// `default` or `override`.
+        level: &'static str,
+        /// Which, and why.
+        source: InvalidAttribute,
+    },
+    /// The parts do not make a policy.
+    #[error("{} does not describe a policy", path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ManifestError,
+    },
+    /// The folder for a new policy holds something.
+    #[error("{} is not empty; name a folder that is not there yet", folder.display())]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A new policy's name cannot be one.
+    #[error(transparent)]
+    Name(ManifestError),
+    /// The crates do not compile.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The artifact cannot be made.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+}

@@ -1,0 +1,188 @@
+//! The folder that a policy's author works in.
+//!
+//! ```text
+//! core/
+//!   policy.toml            name, run list, attributes, needs: [`policy_toml`]
+//!   Cargo.toml, src/       a cargo workspace of its own; its package makes the component
+//!   cookbooks/motd/        a cookbook: a crate, and everything in its folder travels in the artifact: [`cookbook`]
+//! ```
+//!
+//! Everything here can be wrong by the author's hand, so everything says file and line.
+
+mod cookbook;
+mod create;
+mod error;
+mod ignore;
+mod policy_toml;
+mod toml_file;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use node::cookbook_order::cookbook_order;
+use node::version_constraint::{Version, VersionConstraint, VersionStyle};
+use serde_json::{Map, Value};
+
+pub use create::{SdkSource, create};
+pub use error::AuthorError;
+
+use crate::artifact::{self, Artifact, CookbookEntry, Manifest, ManifestParts};
+use crate::build::{GuestCompiler, compile_component};
+use crate::lock::{AttributeValue, CookbookIdentifier, FileChecksum};
+use cookbook::Cookbook;
+use policy_toml::PolicyToml;
+
+/// A policy's folder, read and checked.
+#[derive(Debug)]
+pub struct PolicyFolder {
+    path: PathBuf,
+    manifest: Manifest,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl PolicyFolder {
+    /// Reads `policy.toml` and the cookbooks.
+    ///
+    /// # Errors
+    /// Something in the folder is wrong; the message names file and line.
+    pub fn read(path: &Path) -> Result<Self, AuthorError> {
+        let settings = PolicyToml::read(path)?;
+        let cookbooks = settings.cookbook_folders(path)?;
+        let cookbooks = cookbooks.iter().map(|folder| Cookbook::read(folder)).collect::<Result<Vec<_>, _>>()?;
+        let order = loading_order(&settings, &cookbooks)?;
+        let entries = order.iter().map(|cookbook| entry(cookbook)).collect();
+        let attributes = |level, table: &toml::Table| attributes(&settings.path, level, table);
+        let parts = ManifestParts {
+            name: settings.name.clone(),
+            run_list: settings.run_list.clone(),
+            named_run_lists: settings.named_run_lists.clone(),
+            cookbooks: entries,
+            default_attributes: attributes("default", &settings.default)?,
+            override_attributes: attributes("override", &settings.r#override)?,
+            needs: settings.needs.clone(),
+        };
+        let manifest =
+            Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
+        let files = cookbooks.into_iter().flat_map(Cookbook::into_files).collect();
+        Ok(Self { path: path.to_owned(), manifest, files })
+    }
+
+    /// What the artifact will say about itself.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Makes the artifact around a component that was built of this folder.
+    ///
+    /// # Errors
+    /// The component is none, or speaks another contract.
+    pub fn artifact(&self, component: &[u8]) -> Result<Artifact, AuthorError> {
+        let bytes = artifact::write(component, &self.manifest, &self.files)?;
+        Ok(Artifact::from_bytes(&self.path, bytes)?)
+    }
+}
+
+/// Builds a policy's folder to its artifact, which is not yet written anywhere. `target_folder` keeps cargo's
+/// intermediate files. Cargo's own messages go to standard error.
+///
+/// # Errors
+/// Something in the folder is wrong, or its crates do not compile.
+pub fn build(folder: &Path, compiler: &GuestCompiler, target_folder: &Path) -> Result<Artifact, AuthorError> {
+    // Read first: a mistake in policy.toml is told before minutes of compiling.
+    let policy = PolicyFolder::read(folder)?;
+    let component = compile_component(folder, compiler, target_folder)?;
+    policy.artifact(&component)
+}
+
+/// Puts an artifact into a folder as `NAME.wasm`, at once and whole, and returns its path.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn store(artifact: &Artifact, folder: &Path) -> Result<PathBuf, AuthorError> {
+    let name = &artifact.manifest().name;
+    let path = folder.join(format!("{name}{}", artifact::EXTENSION));
+    let unfinished = folder.join(format!(".{name}-{}.unfinished", std::process::id()));
+    let failed = |source| AuthorError::Write { path: path.clone(), source };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::write(&unfinished, artifact.bytes()).map_err(failed)?;
+    std::fs::rename(&unfinished, &path).map_err(|source| {
+        // What cannot be renamed is of no use to anybody; the first error is the one to tell.
+        let _ = std::fs::remove_file(&unfinished);
+        failed(source)
+    })?;
+    Ok(path)
+}
+
+/// The cookbooks in the order in which the policy's run lists load them, then the others by name.
+fn loading_order<'a>(settings: &PolicyToml, cookbooks: &'a [Cookbook]) -> Result<Vec<&'a Cookbook>, AuthorError> {
+    let mut by_name: BTreeMap<&str, &Cookbook> = BTreeMap::new();
+    for cookbook in cookbooks {
+        if let Some(first) = by_name.insert(&cookbook.name, cookbook) {
+            return Err(AuthorError::Twice {
+                name: cookbook.name.clone(),
+                first: first.path.clone(),
+                second: cookbook.path.clone(),
+            });
+        }
+    }
+    for cookbook in cookbooks {
+        check_dependencies(cookbook, &by_name)?;
+    }
+    let of_cookbook = |cookbook: &Cookbook| cookbook.dependencies.keys().cloned().collect();
+    let dependencies = by_name.iter().map(|(name, cookbook)| ((*name).to_owned(), of_cookbook(cookbook))).collect();
+    let named = settings.named_run_lists.iter().flat_map(|(_, list)| list);
+    let recipes = settings.run_list.iter().chain(named);
+    let names = recipes.filter_map(|item| item.strip_prefix("recipe[")?.strip_suffix(']'));
+    let names = names.chain(by_name.keys().copied());
+    let order = cookbook_order(names, &dependencies).map_err(|missing| AuthorError::Wrong {
+        path: settings.path.clone(),
+        line: settings.run_list_line,
+        what: format!("{missing}; the policy has {}", by_name.keys().copied().collect::<Vec<_>>().join(", ")),
+    })?;
+    Ok(order.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect())
+}
+
+fn check_dependencies(cookbook: &Cookbook, all: &BTreeMap<&str, &Cookbook>) -> Result<(), AuthorError> {
+    let wrong = |what: String| AuthorError::Wrong { path: cookbook.manifest_path(), line: cookbook.depends_line, what };
+    for (name, constraint) in &cookbook.dependencies {
+        let Some(found) = all.get(name.as_str()) else {
+            return Err(wrong(format!(
+                "cookbook {} depends on {name:?}, which the policy does not have",
+                cookbook.name
+            )));
+        };
+        let parsed = VersionConstraint::parse(constraint, VersionStyle::Cookbook);
+        let version = Version::parse(&found.version, VersionStyle::Cookbook);
+        match (parsed, version) {
+            (Ok(constraint), Ok(version)) if constraint.includes(version) => {}
+            (Err(error), _) | (_, Err(error)) => return Err(wrong(error.to_string())),
+            _ => {
+                return Err(wrong(format!(
+                    "cookbook {} needs {name} {constraint}, but the policy has {name} {}",
+                    cookbook.name, found.version
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entry(cookbook: &Cookbook) -> CookbookEntry {
+    let files: Vec<FileChecksum> =
+        cookbook.files.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
+    CookbookEntry {
+        name: cookbook.name.clone(),
+        version: cookbook.version.clone(),
+        identifier: CookbookIdentifier::of(&files).to_string(),
+        dependencies: cookbook.dependencies.clone(),
+    }
+}
+
+fn attributes(path: &Path, level: &'static str, table: &toml::Table) -> Result<Map<String, Value>, AuthorError> {
+    let json = AttributeValue::from(table).to_json();
+    match json.map_err(|source| AuthorError::Attribute { path: path.to_owned(), level, source })? {
+        Value::Object(map) => Ok(map),
+        _ => Ok(Map::new()),
+    }
+}

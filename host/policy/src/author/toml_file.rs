@@ -1,0 +1,51 @@
+//! TOML files of authors: read whole, with errors that name file and line.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::AuthorError;
+
+/// The largest such file, in bytes.
+const MAX_FILE: u64 = 4 << 20;
+
+/// A TOML file's text and where it is.
+#[derive(Debug)]
+pub(super) struct TomlFile {
+    pub(super) path: PathBuf,
+    text: String,
+}
+
+impl TomlFile {
+    /// Reads the text. None: there is no such file.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, AuthorError> {
+        let failed = |source| AuthorError::Read { path: path.to_owned(), source };
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+            Ok(status) if status.len() > MAX_FILE => {
+                return Err(AuthorError::TooMuch { path: path.to_owned(), limit: MAX_FILE, of: "bytes" });
+            }
+            Ok(_) => {}
+        }
+        let text = std::fs::read_to_string(path).map_err(failed)?;
+        Ok(Some(Self { path: path.to_owned(), text }))
+    }
+
+    /// What the file says.
+    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, AuthorError> {
+        toml::from_str(&self.text)
+            .map_err(|error| self.wrong(&error.span().unwrap_or_default(), error.message().to_owned()))
+    }
+
+    /// The line, from 1, where something begins.
+    pub(super) fn line(&self, span: &Range<usize>) -> usize {
+        self.text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    /// An error about a place in the file.
+    pub(super) fn wrong(&self, span: &Range<usize>, what: String) -> AuthorError {
+        AuthorError::Wrong { path: self.path.clone(), line: self.line(span), what }
+    }
+}

@@ -1,0 +1,21 @@
+//! Identifiers of cookbooks and policies, as Chef computes them, so that both worlds name the same thing alike.
+//!
+//! A cookbook's identifier says which files it has; a policy's revision says what is run and with which attributes.
+
+mod attribute;
+mod identifier;
+mod revision;
+
+pub use attribute::{AttributeKey, AttributeValue, InvalidAttribute};
+pub use identifier::{CookbookIdentifier, FileChecksum};
+pub use revision::RevisionParts;
+
+/// Bytes in lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

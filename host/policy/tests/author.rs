@@ -1,0 +1,189 @@
+//! Policies' folders: the skeleton is sound, and every mistake is told with file and line.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use policy::author::{AuthorError, PolicyFolder, SdkSource, create};
+
+/// A stand-in for the SDK's folder: `create` looks at its name only.
+fn sdk(below: &Path) -> SdkSource {
+    let path = below.join("sdk");
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join("Cargo.toml"), "[package]\nname = \"wrun-sdk\"\n").unwrap();
+    SdkSource::Path(path)
+}
+
+/// A new policy, `core`.
+fn fresh() -> (tempfile::TempDir, PathBuf) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("a/core");
+    create(&folder, "core", &sdk(temporary.path())).unwrap();
+    (temporary, folder)
+}
+
+#[test]
+fn the_skeleton_is_a_policy() {
+    let (_temporary, folder) = fresh();
+    let policy = PolicyFolder::read(&folder).unwrap();
+    let manifest = policy.manifest();
+    assert_eq!(manifest.name, "core");
+    assert_eq!(manifest.run_list, ["recipe[hello::default]"]);
+    assert_eq!(manifest.needs.paths, ["/etc/hello.txt"]);
+    assert_eq!(manifest.default_attributes["hello"]["greeting"], "Hello from the policy core");
+    let cookbook = manifest.cookbook("hello").unwrap();
+    assert_eq!(cookbook.version, "0.1.0");
+    let cargo = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    assert!(cargo.contains("name = \"policy-core\""), "{cargo}");
+    for file in ["Cargo.toml", "policy.toml", "README.md", "src/lib.rs"] {
+        assert!(!fs::read_to_string(folder.join(file)).unwrap().contains('@'), "{file} is filled in");
+    }
+    // The same folder is the same policy; another content is another one.
+    assert_eq!(PolicyFolder::read(&folder).unwrap().manifest(), manifest);
+    fs::write(folder.join("cookbooks/hello/templates/more.j2"), "x").unwrap();
+    assert_ne!(PolicyFolder::read(&folder).unwrap().manifest().revision_id, manifest.revision_id);
+}
+
+#[test]
+fn what_tools_leave_behind_is_no_part_of_a_cookbook() {
+    let (_temporary, folder) = fresh();
+    let revision = PolicyFolder::read(&folder).unwrap().manifest().revision_id.clone();
+    let cookbook = folder.join("cookbooks/hello");
+    fs::create_dir_all(cookbook.join("target/release")).unwrap();
+    fs::write(cookbook.join("target/release/hello.wasm"), "x").unwrap();
+    assert_eq!(PolicyFolder::read(&folder).unwrap().manifest().revision_id, revision);
+    fs::write(cookbook.join("chefignore"), "*~\nnotes/*\n").unwrap();
+    let with_ignore = PolicyFolder::read(&folder).unwrap().manifest().revision_id.clone();
+    fs::create_dir(cookbook.join("notes")).unwrap();
+    fs::write(cookbook.join("notes/a"), "x").unwrap();
+    fs::write(cookbook.join("README.md~"), "x").unwrap();
+    assert_eq!(PolicyFolder::read(&folder).unwrap().manifest().revision_id, with_ignore);
+}
+
+#[test]
+fn new_policies_never_overwrite() {
+    let (temporary, folder) = fresh();
+    let sdk = sdk(temporary.path());
+    assert!(matches!(create(&folder, "core", &sdk).unwrap_err(), AuthorError::NotEmpty { .. }));
+    let empty = temporary.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    create(&empty, "3.d", &SdkSource::Git { url: "https://example.com/\"x\"".into(), revision: Some("v1".into()) })
+        .unwrap();
+    let cargo: toml::Table = fs::read_to_string(empty.join("Cargo.toml")).unwrap().parse().unwrap();
+    let dependency = &cargo["workspace"]["dependencies"]["wrun-sdk"];
+    assert_eq!(
+        (dependency["git"].as_str(), dependency["rev"].as_str()),
+        (Some("https://example.com/\"x\""), Some("v1"))
+    );
+    assert_eq!(cargo["package"]["name"].as_str(), Some("policy-3-d"));
+    let target = temporary.path().join("other");
+    assert!(matches!(create(&target, "a/b", &sdk).unwrap_err(), AuthorError::Name(_)));
+    let error = create(&target, "x", &SdkSource::Path(folder.join("cookbooks/hello"))).unwrap_err().to_string();
+    assert!(error.contains("is not the folder of the SDK"), "{error}");
+    assert!(!target.exists());
+}
+
+/// Replaces text in a file of a fresh policy and looks at the error that this makes.
+#[track_caller]
+fn check(file: &str, from: &str, to: &str, expect: &str) {
+    let (_temporary, folder) = fresh();
+    let path = folder.join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{file} has {from}");
+    fs::write(&path, text.replacen(from, to, 1)).unwrap();
+    let error = PolicyFolder::read(&folder).unwrap_err();
+    let chain = match std::error::Error::source(&error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    };
+    let expect = expect.replace("FOLDER", folder.to_str().unwrap());
+    assert!(chain.starts_with(folder.to_str().unwrap()) && chain.contains(&expect), "{chain}\nhas no\n{expect}");
+}
+
+#[test]
+fn mistakes_in_policy_toml_are_told_with_their_line() {
+    let file = "policy.toml";
+    check(file, "name = \"core\"", "name = \"a b\"", "policy.toml:3: \"a b\" cannot be a policy's name");
+    check(file, "name = \"core\"", "nam = \"core\"", "policy.toml:3: unknown field `nam`");
+    check(file, "name = \"core\"", "name = ", "policy.toml:3: ");
+    check(file, "[needs]", "[needs]\nbeer = [\"a lot\"]", ": unknown field `beer`");
+    check(file, "[\"hello\"]", "[]", "policy.toml:6: Invalid run_list. run_list cannot be empty");
+    check(file, "[\"hello\"]", "[\n\"hello\",\n\"role[web]\"]", "policy.toml:8: role[web] is a role");
+    check(file, "[\"hello\"]", "[\"hello@1.0\"]", "policy.toml:6: recipe[hello@1.0] asks for a version");
+    check(
+        file,
+        "[\"hello\"]",
+        "[\"nginx\"]",
+        "policy.toml:6: cookbook \"nginx\" is not available; the policy has hello",
+    );
+    check(file, "[needs]", "[named_run_list]\nx = \"hello\"\n[needs]", "policy.toml:21: invalid type: string");
+    check(file, "[needs]", "[named_run_list]\nx = [\"a\", \"/\"]\n[needs]", "policy.toml:21: run list item \"/\" has");
+    check(
+        file,
+        "# cookbooks = [\"cookbooks/hello\", \"../shared/cookbooks/ntp\"]",
+        "cookbooks = [\"nowhere\"]",
+        "policy.toml:9: there is no cookbook in FOLDER/nowhere",
+    );
+    check(file, "\"Hello from", "inf #", "[default] has an attribute that a policy cannot have: Floating point");
+    check(file, "\"Hello from", "2026-11-20 #", "You gave 2026-11-20 (Time)");
+}
+
+#[test]
+fn mistakes_in_cookbooks_are_told_with_their_line() {
+    let file = "cookbooks/hello/Cargo.toml";
+    check(
+        file,
+        "name = \"hello\"",
+        "name = \"bye\"",
+        "Cargo.toml:3: the cookbook bye must lie in a folder of that name",
+    );
+    check(file, "name = \"hello\"", "name = \"a b\"", "Cargo.toml:3: \"a b\" cannot be a cookbook's name");
+    check(file, "version = \"0.1.0\"", "version.workspace = true", "Cargo.toml:4: a cookbook states its own version");
+    check(file, "version = \"0.1.0\"", "version = \"1.0.0-beta\"", "Cargo.toml:4: ");
+    check(file, "# [package.metadata.cookbook]", "[package.metadata.cookbook]\ndepnds = {}", "unknown field `depnds`");
+    let depends = |text: &str| format!("[package.metadata.cookbook]\ndepends = {{ {text} }}");
+    check(file, "# [package.metadata.cookbook]", &depends("ntp = \">= 1\""), "cookbook hello depends on \"ntp\"");
+    check(
+        file,
+        "# [package.metadata.cookbook]",
+        &depends("hello = \"~> 1.0\""),
+        "needs hello ~> 1.0, but the policy has hello 0.1.0",
+    );
+    check(file, "# [package.metadata.cookbook]", &depends("hello = \"about 1\""), "Cargo.toml:");
+}
+
+#[test]
+fn cookbooks_have_plain_files_only() {
+    let (_temporary, folder) = fresh();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("cookbooks/hello/files")).unwrap();
+    let error = PolicyFolder::read(&folder).unwrap_err().to_string();
+    assert!(error.ends_with("cookbooks/hello/files is no plain file; put the file itself there"), "{error}");
+}
+
+#[test]
+fn cookbooks_are_ordered_as_they_load() {
+    let (_temporary, folder) = fresh();
+    let add = |name: &str, depends: &str| {
+        let cookbook = folder.join("cookbooks").join(name);
+        fs::create_dir_all(&cookbook).unwrap();
+        let text = format!(
+            "[package]\nname = \"{name}\"\nversion = \"1.2.3\"\n[package.metadata.cookbook]\ndepends = {{ {depends} }}\n"
+        );
+        fs::write(cookbook.join("Cargo.toml"), text).unwrap();
+    };
+    add("a", "");
+    add("z", "a = \"~> 1.2\"");
+    add("unused", "");
+    let path = folder.join("policy.toml");
+    let text = fs::read_to_string(&path).unwrap().replace("[\"hello\"]", "[\"z::x\", \"hello\"]");
+    fs::write(&path, text).unwrap();
+    let policy = PolicyFolder::read(&folder).unwrap();
+    let names: Vec<&str> = policy.manifest().cookbooks.iter().map(|cookbook| cookbook.name.as_str()).collect();
+    assert_eq!(names, ["a", "z", "hello", "unused"]);
+
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("cookbooks = [\"cookbooks/hello\", \"cookbooks/../cookbooks/hello\"]\n{text}")).unwrap();
+    assert!(matches!(PolicyFolder::read(&folder).unwrap_err(), AuthorError::Twice { .. }));
+    assert!(matches!(PolicyFolder::read(&folder.join("src")).unwrap_err(), AuthorError::NoPolicy { .. }));
+}
