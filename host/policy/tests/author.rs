@@ -1,6 +1,6 @@
 //! Policies' folders: the skeleton is sound, and every mistake is told with file and line.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

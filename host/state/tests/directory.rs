@@ -1,6 +1,6 @@
 //! The state directory on a real file system: what is kept, what is refused, who may write.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

@@ -3,7 +3,7 @@
 //! The test starts this very program again as a child that changes the state as fast as it can and says so after each
 //! change, kills it, and looks whether what the child said is there.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
