@@ -14,6 +14,7 @@ mod events;
 mod failure;
 mod run;
 mod runner;
+mod whole;
 
 pub use contract::{
     Answer, AttributeRights, Call, Callback, Certainty, Change, CommandLine, CommandOutcome, CommandTest,
@@ -28,3 +29,4 @@ pub use run::{
     MAX_RECORDS, MAX_RESOURCES, Notified, Party, Property, ROOT, Resource, ResourceId, Run, Test, Timing, Wish,
 };
 pub use runner::{Runner, Stop};
+pub use whole::{House, Instance, PolicyInput, PolicyOutcome, PolicyReport, RunOptions, RunReport, WholeRun};

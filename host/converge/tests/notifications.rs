@@ -1,5 +1,7 @@
 //! Every case of the notification vectors, through the runner alone, with leaves on the host and in the guest.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
 mod support;
 
 use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Status, Stop};
@@ -7,15 +9,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use support::{AnyType, Case, FakeGuest, FakeProviders, Journal, UNIFIED, finish};
 
-struct Quiet;
-
-impl converge::Observer for Quiet {
-    fn notice(&mut self, _: &converge::Event<'_>) {}
-}
-
 fn run(case: &Value, leaves_in_guest: bool) -> Result<(Run, Outcome, Journal), String> {
     let setting = Case::new(&case["resources"], leaves_in_guest);
-    let mut run = Run::new("test", false, Default::default(), Arc::new(AnyType), Box::new(Quiet));
+    let mut run = Run::new("test", false, Default::default(), Arc::new(AnyType));
     run.define("g".into(), UNIFIED).unwrap();
     let mut guest = FakeGuest::new(&setting);
     for spec in case["resources"].as_array().unwrap() {

@@ -48,23 +48,27 @@ pub struct Run {
 }
 
 impl Run {
-    /// An empty run of a policy.
-    pub fn new(
-        policy: &str,
-        why_run: bool,
-        node: Attributes,
-        builtin: Arc<dyn Types>,
-        observer: Box<dyn Observer>,
-    ) -> Self {
+    /// An empty run of a policy; nobody watches it yet.
+    pub fn new(policy: &str, why_run: bool, node: Attributes, builtin: Arc<dyn Types>) -> Self {
         Self {
             policy: policy.into(),
             why_run,
             node,
             contexts: vec![Context::default()],
             builtin: Some(builtin),
-            observer: Some(observer),
             ..Self::default()
         }
+    }
+
+    /// The node's levels, as they are: for those who ask what compile alone has set.
+    pub fn levels(&self) -> serde_json::Map<String, serde_json::Value> {
+        let empty = || serde_json::Value::Object(serde_json::Map::new());
+        let levels = [
+            ("normal", Some(self.node.level(Level::Normal).clone())),
+            ("default", self.node.combined_default::<&str>(&[])),
+            ("override", self.node.combined_override::<&str>(&[])),
+        ];
+        levels.into_iter().map(|(name, value)| (name.to_owned(), value.unwrap_or_else(empty))).collect()
     }
 
     /// Tells whoever watches the run.

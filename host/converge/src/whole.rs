@@ -1,0 +1,196 @@
+//! One run from start to end: the policies in order, what goes on from one to the next, what is saved when, and the
+//! handlers after the last.
+//!
+//! Each policy loads and compiles after the one before it has converged, in its own instance. Nothing but the node object
+//! goes on. Every instance stays alive until the end, so that callbacks which outlive a converge still answer: no policy
+//! is special.
+
+mod policy;
+mod report;
+
+pub use policy::{Instance, PolicyInput};
+pub use report::{PolicyOutcome, PolicyReport, RunReport};
+
+use crate::{Event, Failure, Memory, Moment, Observer, Stop, Types};
+use node::object::NodeObject;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Everything that a run needs of the rest of the house.
+pub trait House {
+    /// A policy's instance with its providers.
+    type Instance: Instance;
+
+    /// Makes a policy's instance and its providers.
+    ///
+    /// # Errors
+    /// The component is damaged, wants what it is not granted, or does not start.
+    fn open(&mut self, policy: &PolicyInput) -> Result<Self::Instance, Failure>;
+
+    /// Tells how much of what earlier policies left a policy may read.
+    fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value;
+
+    /// Keeps the node object: called after each policy that succeeded, never in a dry run.
+    ///
+    /// # Errors
+    /// The state cannot be written. The run ends: what could not be saved must not be built on.
+    fn save(&mut self, node: &NodeObject) -> Result<(), Failure>;
+
+    /// What must outlive the run.
+    fn memory(&mut self) -> &mut dyn Memory;
+}
+
+/// How a run is to be done.
+pub struct RunOptions {
+    /// The run's identifier.
+    pub run_id: String,
+    /// When it began.
+    pub started: Moment,
+    /// Change nothing.
+    pub why_run: bool,
+    /// Run the policies after one that failed.
+    pub keep_going: bool,
+    /// Do not save the node (an override run list).
+    pub without_saving: bool,
+    /// Stop after compile.
+    pub compile_only: bool,
+}
+
+/// A run that goes on, from policy to policy.
+pub struct WholeRun<'a, H: House> {
+    house: &'a mut H,
+    options: RunOptions,
+    builtin: Arc<dyn Types>,
+    observer: Option<Box<dyn Observer>>,
+    stop: Stop,
+    /// The policies that have run, alive until the end.
+    lived: Vec<policy::Lived<H::Instance>>,
+}
+
+impl<'a, H: House> WholeRun<'a, H> {
+    /// Prepares a run.
+    pub fn new(
+        house: &'a mut H,
+        options: RunOptions,
+        builtin: Arc<dyn Types>,
+        observer: Box<dyn Observer>,
+        stop: Stop,
+    ) -> Self {
+        Self { house, options, builtin, observer: Some(observer), stop, lived: vec![] }
+    }
+
+    /// Runs all policies, then the late handlers. Failures are in the report.
+    pub async fn run(mut self, node: &mut NodeObject, policies: Vec<PolicyInput>) -> RunReport {
+        let began = Instant::now();
+        let names: Vec<_> = policies.iter().map(|policy| policy.name.clone()).collect();
+        let (run_id, why_run) = (self.options.run_id.clone(), self.options.why_run);
+        let node_name = node.name().to_owned();
+        self.notice(&Event::RunStarted { run_id: &run_id, node: &node_name, policies: &names, why_run });
+        let mut outcomes = Vec::new();
+        let mut failed = false;
+        for policy in policies {
+            let skipped = (failed && !self.options.keep_going) || self.stop.requested().is_some();
+            if skipped {
+                outcomes.push((policy.name.clone(), PolicyOutcome::NotRun));
+                continue;
+            }
+            let name = policy.name.clone();
+            let outcome = match self.run_policy(node, policy).await {
+                Ok(()) => PolicyOutcome::Succeeded,
+                Err(failure) => {
+                    failed = true;
+                    self.notice(&Event::PolicyFailed { policy: &name, failure: &failure });
+                    PolicyOutcome::Failed(failure)
+                }
+            };
+            outcomes.push((name, outcome));
+        }
+        if let Some(signal) = self.stop.requested().filter(|_| !failed) {
+            failed = true;
+            // The signal came between two policies: nothing of theirs failed, the run did.
+            if let Some((_, outcome)) =
+                outcomes.iter_mut().find(|(_, outcome)| matches!(outcome, PolicyOutcome::NotRun))
+            {
+                *outcome = PolicyOutcome::Failed(Failure::Stopped(signal));
+            }
+        }
+        self.late_handlers(&node_name, &outcomes, failed, began).await;
+        let report = self.report(outcomes, began);
+        let (updated, total) = (report.updated(), report.total());
+        let seconds = report.seconds;
+        self.notice(&Event::RunFinished { failed, updated, total, seconds });
+        report
+    }
+
+    fn notice(&mut self, event: &Event<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.notice(event);
+        }
+    }
+
+    /// Report handlers after a run that succeeded, exception handlers after one that failed: of every policy whose
+    /// instance still answers.
+    async fn late_handlers(&mut self, node: &str, outcomes: &[(String, PolicyOutcome)], failed: bool, began: Instant) {
+        let status = self.status(node, outcomes, failed, began);
+        let (handler, event) = if failed { ("exception", "run_failed") } else { ("report", "run_completed") };
+        let mut lived = std::mem::take(&mut self.lived);
+        for one in &mut lived {
+            one.run.set_observer(self.observer.take());
+            // Signals no longer stop anything: the handlers are the end of the run.
+            let mut input = status.clone();
+            if let Some(object) = input.as_object_mut() {
+                object.insert("policy".into(), one.run.policy.clone().into());
+                object.insert("resources".into(), report::resources(&one.run));
+            }
+            one.handle(handler, event, input, self.house.memory()).await;
+            self.observer = one.run.take_observer();
+        }
+        self.lived = lived;
+    }
+
+    /// What handlers hear of the run; see docs/events.md.
+    fn status(&self, node: &str, outcomes: &[(String, PolicyOutcome)], failed: bool, began: Instant) -> Value {
+        let started = self.options.started;
+        let seconds = began.elapsed().as_secs_f64();
+        let policies: Vec<_> =
+            outcomes.iter().map(|(name, outcome)| json!({ "name": name, "status": outcome.name() })).collect();
+        let failure = outcomes.iter().find_map(|(_, outcome)| match outcome {
+            PolicyOutcome::Failed(failure) => Some(failure),
+            _ => None,
+        });
+        json!({
+            "run_id": self.options.run_id,
+            "node": node,
+            "success": !failed,
+            "why_run": self.options.why_run,
+            "start_time": started.seconds,
+            "elapsed": seconds,
+            "policies": policies,
+            "exception": failure.map(|failure| json!({
+                "class": failure.class(),
+                "message": failure.to_string(),
+                "backtrace": failure.backtrace(),
+            })),
+        })
+    }
+
+    fn report(&mut self, outcomes: Vec<(String, PolicyOutcome)>, began: Instant) -> RunReport {
+        let mut lived = std::mem::take(&mut self.lived);
+        let policies = outcomes
+            .into_iter()
+            .map(|(name, outcome)| {
+                let at = lived.iter().position(|one| one.run.policy == name);
+                let one = at.map(|at| lived.remove(at));
+                PolicyReport::new(name, outcome, one.map(|one| (one.run, one.revision, one.levels)))
+            })
+            .collect();
+        RunReport {
+            run_id: self.options.run_id.clone(),
+            why_run: self.options.why_run,
+            started: self.options.started,
+            seconds: began.elapsed().as_secs_f64(),
+            policies,
+        }
+    }
+}

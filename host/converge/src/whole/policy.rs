@@ -1,0 +1,159 @@
+//! One policy in a run: load, compile, converge, commit; and later its handlers.
+
+use super::{House, WholeRun};
+use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop};
+use node::attributes::Level;
+use node::object::{NodeObject, PolicyStart};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// What is known of a policy before it runs.
+pub struct PolicyInput {
+    /// Its name; for a run list without a policy, the node's.
+    pub name: String,
+    /// Its revision.
+    pub revision: String,
+    /// Its cookbooks with their versions, in load order.
+    pub cookbooks: Vec<(String, String)>,
+    /// The recipes to compile, in order, as `cookbook::recipe`.
+    pub recipes: Vec<String>,
+    /// Group, run list and attributes.
+    pub start: PolicyStart,
+}
+
+/// A policy's instance and the providers that act for it.
+pub trait Instance: Send {
+    /// One conversation with the guest.
+    type Session<'a>: Guest
+    where
+        Self: 'a;
+    /// Its providers.
+    type Providers: Providers;
+
+    /// Begins a conversation.
+    fn conversation(&mut self) -> (Self::Session<'_>, &mut Self::Providers);
+
+    /// Ends a conversation: the guest returns from its loop.
+    fn end<'a>(session: Self::Session<'a>) -> impl Future<Output = Result<(), Lost>> + Send
+    where
+        Self: 'a;
+}
+
+/// A policy that has run, or tried to.
+pub(super) struct Lived<I> {
+    pub(super) run: Run,
+    pub(super) revision: String,
+    /// The node's levels after compile, if nothing more was to be done.
+    pub(super) levels: Option<Map<String, Value>>,
+    instance: I,
+}
+
+impl<I: Instance> Lived<I> {
+    /// Runs the late handlers in a conversation of their own.
+    pub(super) async fn handle(&mut self, handler: &str, event: &str, input: Value, memory: &mut dyn Memory) {
+        if !self.run.listens.contains(handler) && !self.run.listens.contains(event) {
+            return;
+        }
+        let (mut session, providers) = self.instance.conversation();
+        let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, Stop::default());
+        runner.tell(event, input.clone()).await;
+        runner.handler(handler, input).await;
+        let _ = I::end(session).await;
+    }
+}
+
+impl<H: House> WholeRun<'_, H> {
+    /// Runs one policy. On failure none of its attribute writes remain.
+    pub(super) async fn run_policy(&mut self, node: &mut NodeObject, policy: PolicyInput) -> Outcome {
+        let mut instance = self.house.open(&policy)?;
+        let mut run = self.begin(node, &policy)?;
+        run.set_observer(self.observer.take());
+        let PolicyInput { name, revision, cookbooks, recipes, start } = policy;
+        run.notice(&Event::PolicyStarted {
+            policy: &name,
+            revision: &revision,
+            recipes: &recipes,
+            cookbooks: &cookbooks,
+        });
+        let (mut session, providers) = instance.conversation();
+        let memory = self.house.memory();
+        let mut runner = Runner::new(&mut run, &mut session, providers, memory, self.stop.clone());
+        let order: Vec<_> = cookbooks.iter().map(|(cookbook, _)| cookbook.as_str()).collect();
+        let load = json!({ "policy": name, "cookbooks": order, "why_run": self.options.why_run });
+        let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
+        let mut levels = None;
+        let outcome = live(&mut runner, load, began, &recipes, self.options.compile_only, &mut levels).await;
+        let ended = H::Instance::end(session).await.map_err(Failure::from);
+        let outcome = outcome.and(ended);
+        let outcome = outcome.and_then(|()| self.commit(node, &start, &mut run));
+        if outcome.is_ok() {
+            let updated = run.records.iter().filter(|record| record.status == crate::Status::Updated).count();
+            let total = run.records.len();
+            run.notice(&Event::PolicyFinished { policy: &name, updated, total });
+        }
+        self.observer = run.take_observer();
+        self.lived.push(Lived { run, revision, levels, instance });
+        outcome
+    }
+
+    /// The run of a policy, with the node as this policy may see it.
+    fn begin(&mut self, node: &NodeObject, policy: &PolicyInput) -> Result<Run, Failure> {
+        let fail = |error: node::object::ObjectError| Failure::raised(error.chef_class(), error.to_string());
+        let mut attributes = node.begin_policy(&policy.start, &Map::new()).map_err(fail)?;
+        let inherited = attributes.level(Level::Inherited).clone();
+        let visible = self.house.visible(policy, &inherited);
+        let hidden = inherited.as_object().into_iter().flatten().filter(|(key, value)| visible.get(key) != Some(value));
+        let hidden: std::collections::HashSet<_> = hidden.map(|(key, _)| key.clone()).collect();
+        if !hidden.is_empty() {
+            let visible = visible.as_object().cloned().unwrap_or_default();
+            let set =
+                attributes.set_level(Level::Inherited, visible, &node::origin::Origin::policy("earlier policies"));
+            set.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+        }
+        let mut run = Run::new(&policy.name, self.options.why_run, attributes, Arc::clone(&self.builtin));
+        run.node_name = node.name().to_owned();
+        run.recipes.clone_from(&policy.recipes);
+        run.hidden = hidden;
+        Ok(run)
+    }
+
+    /// Lets the next policies and runs see what this one left.
+    fn commit(&mut self, node: &mut NodeObject, start: &PolicyStart, run: &mut Run) -> Outcome {
+        let attributes = run.node.clone();
+        node.commit(start, attributes).map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+        if self.options.why_run || self.options.without_saving || self.options.compile_only {
+            return Ok(());
+        }
+        self.house.save(node)
+    }
+}
+
+/// Load, compile, converge.
+async fn live<G: Guest, P: Providers>(
+    runner: &mut Runner<'_, G, P>,
+    load: Value,
+    began: Value,
+    recipes: &[String],
+    compile_only: bool,
+    levels: &mut Option<Map<String, Value>>,
+) -> Outcome {
+    runner.phase("load", load).await?;
+    if !compile_only {
+        runner.handler("start", began.clone()).await;
+        runner.tell("run_started", began).await;
+        runner.tell("converge_start", json!({})).await;
+    }
+    for recipe in recipes {
+        runner.compile(recipe).await?;
+    }
+    if compile_only {
+        runner.freeze_attributes().await?;
+        *levels = Some(runner.run.levels());
+        return Ok(());
+    }
+    let converged = runner.converge().await;
+    let name = if converged.is_ok() { "converge_complete" } else { "converge_failed" };
+    runner.tell(name, json!({})).await;
+    converged?;
+    runner.freeze_attributes().await
+}

@@ -1,0 +1,140 @@
+//! What a run leaves for those who ask later: one report per policy, with all that happened in it.
+
+use crate::{ActionRecord, Failure, Moment, ROOT, Run, Status};
+use serde_json::{Map, Value, json};
+
+/// How a policy ended.
+#[derive(Debug)]
+pub enum PolicyOutcome {
+    /// All of it.
+    Succeeded,
+    /// Why not.
+    Failed(Failure),
+    /// An earlier one failed, or the run was stopped.
+    NotRun,
+}
+
+impl PolicyOutcome {
+    /// One word for reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Succeeded => "success",
+            Self::Failed(_) => "failure",
+            Self::NotRun => "not-run",
+        }
+    }
+}
+
+/// One policy's part of a run.
+#[derive(Debug)]
+pub struct PolicyReport {
+    /// Its name.
+    pub name: String,
+    /// Its revision; empty if it never began.
+    pub revision: String,
+    /// How it ended.
+    pub outcome: PolicyOutcome,
+    /// Every action, in the order in which they began.
+    pub records: Vec<ActionRecord>,
+    /// The recipes that were compiled, in the order of the run list.
+    pub recipes: Vec<String>,
+    /// The compiled collection of the root context: type, name, actions and origin.
+    pub collection: Vec<Value>,
+    /// The node's levels after compile, where nothing more was asked for.
+    pub levels: Option<Map<String, Value>>,
+}
+
+/// A whole run.
+#[derive(Debug)]
+pub struct RunReport {
+    /// The run's identifier.
+    pub run_id: String,
+    /// Nothing was changed.
+    pub why_run: bool,
+    /// When it began.
+    pub started: Moment,
+    /// How long it took.
+    pub seconds: f64,
+    /// In order.
+    pub policies: Vec<PolicyReport>,
+}
+
+/// What is left of a policy that ran: its run, its revision, its levels after compile.
+pub(super) type Ended = (Run, String, Option<Map<String, Value>>);
+
+impl PolicyReport {
+    pub(super) fn new(
+        name: String,
+        outcome: PolicyOutcome,
+        lived: Option<Ended>,
+    ) -> Self {
+        let Some((run, revision, levels)) = lived else {
+            return Self {
+                name,
+                revision: String::new(),
+                outcome,
+                records: vec![],
+                recipes: vec![],
+                collection: vec![],
+                levels: None,
+            };
+        };
+        let collection = collection(&run);
+        Self { name, revision, outcome, records: run.records, recipes: run.recipes, collection, levels }
+    }
+}
+
+impl RunReport {
+    /// The failure of the first policy that failed.
+    pub fn failure(&self) -> Option<(&str, &Failure)> {
+        self.policies.iter().find_map(|policy| match &policy.outcome {
+            PolicyOutcome::Failed(failure) => Some((policy.name.as_str(), failure)),
+            _ => None,
+        })
+    }
+
+    /// How many actions changed something.
+    pub fn updated(&self) -> usize {
+        let records = self.policies.iter().flat_map(|policy| &policy.records);
+        records.filter(|record| record.status == Status::Updated && !record.forced_why_run).count()
+    }
+
+    /// How many actions ran.
+    pub fn total(&self) -> usize {
+        self.policies.iter().map(|policy| policy.records.len()).sum()
+    }
+}
+
+/// The resources of the root context, as `--compile-only` prints them.
+fn collection(run: &Run) -> Vec<Value> {
+    let resources = run.all(ROOT).iter().filter_map(|id| run.known(*id).ok());
+    resources
+        .map(|resource| {
+            let declaration = &resource.declaration;
+            let origin = &declaration.origin;
+            let place = origin.file.as_ref().map(|file| {
+                let cookbook = origin.cookbook.as_deref().unwrap_or_default();
+                format!("{cookbook}/{file}:{}", origin.line.unwrap_or(0))
+            });
+            json!([declaration.kind, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
+        })
+        .collect()
+}
+
+/// The actions of a policy, as its handlers hear of them.
+pub(super) fn resources(run: &Run) -> Value {
+    let records = run.records.iter().filter(|record| !record.forced_why_run);
+    records
+        .map(|record| {
+            json!({
+                "type": record.kind,
+                "name": record.name,
+                "action": record.action,
+                "status": record.status.name(),
+                "cookbook": record.origin.cookbook,
+                "recipe": record.origin.recipe,
+                "nesting": record.nesting,
+            })
+        })
+        .collect()
+}
