@@ -10,6 +10,9 @@ use crate::machine::{Gathered, Machine};
 use crate::topics::cpu_topology::processors_in;
 use crate::topics::{known, one};
 
+/// The longest host name that Linux takes, `__NEW_UTS_LEN`.
+const HOST_NAME_MAX: u32 = 64;
+
 pub(crate) fn gather(machine: &Machine) -> Gathered {
     let processors = |list: &str| {
         let count = processors_in(&machine.machine.line(&format!("/sys/devices/system/cpu/{list}"))?).len();
@@ -24,10 +27,9 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
             ("PAGESIZE", Some(page.clone())),
             ("PAGE_SIZE", Some(page)),
             ("CLK_TCK", Some(Value::from(rustix::param::clock_ticks_per_second()))),
+            ("HOST_NAME_MAX", Some(Value::from(HOST_NAME_MAX))),
             ("LONG_BIT", Some(Value::from(usize::BITS))),
-            ("NPROCESSORS_CONF", processors("present")),
             ("_NPROCESSORS_CONF", processors("present")),
-            ("NPROCESSORS_ONLN", processors("online")),
             ("_NPROCESSORS_ONLN", processors("online")),
         ]),
     )

@@ -27,12 +27,23 @@ const SYSTEM_DIRECTORIES: &[(&str, &str)] = &[
     ("systemd-system-conf", "/etc/systemd/system"),
     ("systemd-user-unit", "/usr/lib/systemd/user"),
     ("systemd-user-conf", "/etc/systemd/user"),
+    ("systemd-user-generator", "/usr/lib/systemd/user-generators"),
     ("tmpfiles", "/usr/lib/tmpfiles.d"),
     ("sysusers", "/usr/lib/sysusers.d"),
     ("sysctl", "/usr/lib/sysctl.d"),
     ("binfmt", "/usr/lib/binfmt.d"),
     ("modules-load", "/usr/lib/modules-load.d"),
     ("catalog", "/usr/lib/systemd/catalog"),
+];
+
+/// Those in systemd's own directory.
+const OWN_DIRECTORIES: [(&str, &str); 6] = [
+    ("systemd-system-unit", "system"),
+    ("systemd-system-preset", "system-preset"),
+    ("systemd-user-preset", "user-preset"),
+    ("systemd-system-generator", "system-generators"),
+    ("systemd-sleep", "system-sleep"),
+    ("systemd-shutdown", "system-shutdown"),
 ];
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {
@@ -47,7 +58,8 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     };
     let mut paths = known(SYSTEM_DIRECTORIES.iter().map(|(name, path)| (*name, Some(*path))));
     paths.extend(one("systemd-util", own));
-    paths.extend(one("systemd-system-unit", format!("{own}/system")));
-    paths.extend(one("systemd-system-preset", format!("{own}/system-preset")));
+    for (name, directory) in OWN_DIRECTORIES {
+        paths.extend(one(name, format!("{own}/{directory}")));
+    }
     one("systemd_paths", Value::Object(paths))
 }
