@@ -4,7 +4,7 @@
 
 use node::attributes::guest_values::guest_value;
 use node::attributes::{Attributes, Level};
-use node::object::{NodeObject, PolicyStart};
+use node::object::{NodeObject, PolicyStart, Sight};
 use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{FilterItem, LevelFilter, SavedFilters};
@@ -388,4 +388,38 @@ fn who_wrote_a_normal_attribute_is_remembered_in_later_runs() {
     assert_eq!(writers(&["given", "by"]), ["command line"]);
     assert_eq!(writers(&["later"]), ["core"]);
     assert_eq!(writers(&["log", "core"]), ["core"], "what is gone has the record of its removal only");
+}
+
+#[test]
+fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
+    let mut node = NodeObject::new("n").unwrap();
+    node.begin_run(&POLICIES, Map::new());
+    let first = start("core");
+    let mut attributes = node.begin_policy(&first, &facts()).unwrap();
+    let left = json!({"open": {"a": 1, "secret": 2}, "closed": {"b": 1}, "cleared": 1});
+    for (name, value) in object(left) {
+        attributes.write(Level::Default, &[name], value, &Origin::policy("core")).unwrap();
+    }
+    node.commit(&first, attributes).unwrap();
+
+    let second = start("database");
+    let sight = Sight {
+        inherited: &|all| json!({"open": {"a": all["open"]["a"]}, "cleared": all["cleared"]}),
+        facts: &|all| json!({"platform": all["platform"]}),
+    };
+    let mut attributes = node.begin_policy_seeing(&second, &facts(), &sight).unwrap();
+    for hidden in [&["open", "secret"][..], &["closed"], &["platform_version"]] {
+        assert_eq!(attributes.read(hidden), None, "{hidden:?}");
+    }
+    assert_eq!(attributes.read(&["open"]), Some(json!({"a": 1})));
+    assert_eq!(attributes.read(&["policy_name"]), Some(json!("database")));
+    assert_eq!(attributes.read(&["platform"]), Some(json!("debian")));
+    let origin = Origin::policy("database");
+    attributes.write(Level::Default, &["open", "a"], json!(9), &origin).unwrap();
+    attributes.remove(&["cleared"], &origin).unwrap();
+    node.commit(&second, attributes).unwrap();
+    assert_eq!(node.inherited()["open"], json!({"secret": 2, "a": 9}));
+    assert_eq!(node.inherited()["closed"], json!({"b": 1}));
+    assert_eq!(node.inherited().get("cleared"), None);
+    assert_eq!(node.automatic()["platform_version"], json!("12"));
 }

@@ -16,9 +16,12 @@ use crate::origin::Origin;
 /// Records kept per level and path: the first, and the newest after it.
 pub const MAX_RECORDS_PER_PATH: usize = 16;
 
-/// Paths with records. A policy that writes more distinct paths than this has no records of the later ones; the
+/// Bytes that the records of one policy may take. A policy that writes more has no records of the later writes; the
 /// attributes themselves are not affected.
-pub const MAX_RECORDED_PATHS: usize = 500_000;
+pub const MAX_HISTORY_BYTES: usize = 64 * 1024 * 1024;
+
+/// What a record costs besides its texts.
+const BYTES_PER_RECORD: usize = 160;
 
 /// Bytes of text up to which a written value is kept in its record.
 pub const MAX_KEPT_VALUE_BYTES: usize = 256;
@@ -82,11 +85,12 @@ pub struct History {
     by_level_and_path: HashMap<(Level, Vec<String>), Vec<WriteRecord>>,
     origins: HashMap<Origin, Arc<Origin>>,
     next_sequence: u64,
+    bytes: usize,
     is_incomplete: bool,
 }
 
 impl History {
-    /// Whether records are missing because the policy wrote more paths than are kept.
+    /// Whether records are missing because the policy wrote more than is kept.
     pub fn is_incomplete(&self) -> bool {
         self.is_incomplete
     }
@@ -152,15 +156,14 @@ impl History {
         times: u64,
     ) {
         let path: Vec<String> = path.iter().map(|step| step.as_ref().to_owned()).collect();
-        let key = (level, path.clone());
-        if self.by_level_and_path.len() >= MAX_RECORDED_PATHS && !self.by_level_and_path.contains_key(&key) {
+        let cost = cost_of(&path, &change);
+        let Some(origin) = self.shared(origin).filter(|_| self.bytes.saturating_add(cost) <= MAX_HISTORY_BYTES) else {
             self.is_incomplete = true;
             return;
-        }
-        let origin = self.shared(origin);
+        };
         let sequence = self.next_sequence;
         self.next_sequence = sequence.saturating_add(1);
-        let records = self.by_level_and_path.entry(key).or_default();
+        let records = self.by_level_and_path.entry((level, path.clone())).or_default();
         match records.last_mut() {
             Some(last) if last.origin == origin && last.change == change => {
                 last.times = last.times.saturating_add(times);
@@ -168,21 +171,38 @@ impl History {
             }
             _ => {
                 if records.len() >= MAX_RECORDS_PER_PATH {
-                    records.remove(1);
+                    let forgotten = records.remove(1);
+                    self.bytes = self.bytes.saturating_sub(cost_of(&forgotten.path, &forgotten.change));
                 }
+                self.bytes = self.bytes.saturating_add(cost);
                 records.push(WriteRecord { sequence, level, path, change, times, origin });
             }
         }
     }
 
-    fn shared(&mut self, origin: &Origin) -> Arc<Origin> {
+    /// One shared copy of each origin; `None` where there is no room for another.
+    fn shared(&mut self, origin: &Origin) -> Option<Arc<Origin>> {
         if let Some(known) = self.origins.get(origin) {
-            return Arc::clone(known);
+            return Some(Arc::clone(known));
         }
+        let texts = [Some(&origin.policy), origin.cookbook.as_ref(), origin.recipe.as_ref(), origin.file.as_ref()];
+        let cost = BYTES_PER_RECORD + 2 * texts.into_iter().flatten().map(String::len).sum::<usize>();
+        if self.bytes.saturating_add(cost) > MAX_HISTORY_BYTES {
+            return None;
+        }
+        self.bytes += cost;
         let shared = Arc::new(origin.clone());
-        if self.origins.len() < MAX_RECORDED_PATHS {
-            self.origins.insert(origin.clone(), Arc::clone(&shared));
-        }
-        shared
+        self.origins.insert(origin.clone(), Arc::clone(&shared));
+        Some(shared)
     }
+}
+
+/// About what a record takes; its path is kept twice.
+fn cost_of(path: &[String], change: &Change) -> usize {
+    let value = match change {
+        Change::Set(WrittenValue::Value(Value::String(text))) => text.len(),
+        _ => 0,
+    };
+    let steps: usize = path.iter().map(|step| 2 * (step.len() + size_of::<String>())).sum();
+    BYTES_PER_RECORD + steps + value
 }

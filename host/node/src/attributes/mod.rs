@@ -20,6 +20,7 @@ mod path;
 mod read;
 mod remove;
 mod tags;
+mod withheld;
 mod write;
 
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use read::Shape;
 use crate::origin::Origin;
 use levels::LevelTrees;
 use limits::Usage;
+use withheld::Withheld;
 
 /// The attributes that one policy sees while it runs.
 ///
@@ -50,6 +52,7 @@ pub struct Attributes {
     usage: Usage,
     history: History,
     earlier: Vec<Arc<History>>,
+    withheld: Withheld,
     version: u64,
     may_hold_guest_values: bool,
 }

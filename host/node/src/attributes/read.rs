@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::merge::{Found, View};
 use super::path::{self, Kind, kind_of};
 use super::{AttributeError, Attributes, Group, Level};
+use crate::deep_merge::hash_only_merge;
 
 /// What stands at a path, without what stands below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,9 +113,11 @@ impl Attributes {
         .collect()
     }
 
-    /// What the policy leaves for the next one: all but `normal`, which goes on as itself, and `automatic`.
+    /// What the policy leaves for the next one: all but `normal`, which goes on as itself, and `automatic`; with what
+    /// it inherited and was not shown.
     pub(crate) fn left_behind(&self) -> Map<String, Value> {
-        into_object(View::leaving(&self.trees).merged())
+        let left = into_object(View::leaving(&self.trees).merged());
+        hash_only_merge(self.withheld.inherited.clone(), left)
     }
 
     pub(super) fn combined<Step: AsRef<str>>(&self, group: Group, path: &[Step]) -> Option<Value> {

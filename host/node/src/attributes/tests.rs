@@ -202,3 +202,18 @@ fn long_values_are_described_in_records() {
     check(json!([1, 2]), WrittenValue::Array(2));
     check(json!({"a": 1}), WrittenValue::Object(1));
 }
+
+#[test]
+fn records_stop_where_they_would_take_too_much() {
+    let mut attributes = Attributes::new();
+    let long = "k".repeat(4000);
+    for number in 0..400 {
+        let path: Vec<String> = (0..MAX_PATH_STEPS).map(|step| format!("{number}.{step}.{long}")).collect();
+        attributes.write(Level::Default, &path, json!(1), &origin()).unwrap();
+        attributes.unlink(Level::Default, path.get(..1).unwrap_or_default(), &origin()).unwrap();
+    }
+    assert!(attributes.history().is_incomplete());
+    assert!(attributes.history().all().len() < 300);
+    attributes.write(Level::Default, &["still"], json!("works"), &origin()).unwrap();
+    assert_eq!(attributes.read(&["still"]), Some(json!("works")));
+}

@@ -68,6 +68,15 @@ pub struct NodeObject {
     run: CurrentRun,
 }
 
+/// How much a policy may read, as functions from the whole to the part that it may.
+#[derive(Clone, Copy)]
+pub struct Sight<'rule> {
+    /// Of what earlier policies left.
+    pub inherited: &'rule dyn Fn(&Value) -> Value,
+    /// Of the facts.
+    pub facts: &'rule dyn Fn(&Value) -> Value,
+}
+
 /// What lives only as long as a run.
 #[derive(Debug, Clone, Default)]
 struct CurrentRun {
@@ -171,6 +180,21 @@ impl NodeObject {
     /// # Errors
     /// Data that is nested too deeply or holds what only a running guest may hold.
     pub fn begin_policy(&self, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
+        let everything = |all: &Value| all.clone();
+        self.begin_policy_seeing(start, facts, &Sight { inherited: &everything, facts: &everything })
+    }
+
+    /// [`begin_policy`](Self::begin_policy) for a policy that may not read everything: what it may not read is not in
+    /// its attributes at all. What it may always read is what the host says of the policy itself.
+    ///
+    /// # Errors
+    /// Those of [`begin_policy`](Self::begin_policy).
+    pub fn begin_policy_seeing(
+        &self,
+        start: &PolicyStart,
+        facts: &Map<String, Value>,
+        sight: &Sight<'_>,
+    ) -> Result<Attributes, ObjectError> {
         let mut attributes = Attributes::new();
         let mut set = |level: Level, data: Map<String, Value>, said_by: &str| {
             if data.is_empty() {
@@ -190,6 +214,15 @@ impl NodeObject {
         if !self.run.json_attributes_are_in {
             attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
         }
+        attributes.show_inherited(sight.inherited);
+        attributes.show_automatic(|all| {
+            let mut shown = (sight.facts)(all);
+            if let (Value::Object(shown), Value::Object(all)) = (&mut shown, all) {
+                let own = OWN_POLICY_KEYS.iter().chain(&ADDED_UP_KEYS).chain(&["name", "chef_environment"]);
+                shown.extend(own.filter_map(|key| Some(((*key).to_owned(), all.get(*key)?.clone()))));
+            }
+            shown
+        });
         attributes.set_earlier_history(self.run.histories.clone());
         Ok(attributes)
     }
@@ -208,7 +241,7 @@ impl NodeObject {
             return Err(ObjectError::NormalTooLarge { limit: MAX_NORMAL_BYTES });
         }
         let record = PolicyRecord::new(start, &attributes);
-        self.take_automatic(start, attributes.level(Level::Automatic));
+        self.take_automatic(start, attributes.whole_automatic());
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
         let (normal, mut history) = attributes.into_normal_and_history();
@@ -255,8 +288,7 @@ impl NodeObject {
     }
 
     /// Keeps the facts, without what is true of one policy only; lists of recipes and roles are added up.
-    fn take_automatic(&mut self, start: &PolicyStart, automatic: &Value) {
-        let mut automatic = automatic.as_object().cloned().unwrap_or_default();
+    fn take_automatic(&mut self, start: &PolicyStart, mut automatic: Map<String, Value>) {
         if start.name.is_some() {
             for key in OWN_POLICY_KEYS {
                 automatic.shift_remove(key);

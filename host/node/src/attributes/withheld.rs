@@ -1,0 +1,62 @@
+//! What a policy is not shown.
+//!
+//! Reading what other policies left, and most facts, needs a grant. What a policy may not read is taken out of its
+//! levels before it starts, so that no way of reading can reach it, and is put back when the node object goes on.
+
+use serde_json::{Map, Value};
+
+use super::{Attributes, Level};
+use crate::deep_merge::hash_only_merge;
+
+/// The parts that were taken out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Withheld {
+    pub(super) inherited: Map<String, Value>,
+    automatic: Map<String, Value>,
+}
+
+impl Attributes {
+    /// Leaves only a part of what the policy inherited.
+    pub(crate) fn show_inherited(&mut self, visible: impl FnOnce(&Value) -> Value) {
+        self.withheld.inherited = self.show(Level::Inherited, visible);
+    }
+
+    /// Leaves only a part of the facts.
+    pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Value) {
+        self.withheld.automatic = self.show(Level::Automatic, visible);
+    }
+
+    /// The facts with those that were not shown.
+    pub(crate) fn whole_automatic(&self) -> Map<String, Value> {
+        let shown = self.trees.tree(Level::Automatic).as_object().cloned().unwrap_or_default();
+        hash_only_merge(self.withheld.automatic.clone(), shown)
+    }
+
+    /// Replaces a level by its visible part and returns the rest.
+    fn show(&mut self, level: Level, visible: impl FnOnce(&Value) -> Value) -> Map<String, Value> {
+        let tree = self.trees.tree_mut(level);
+        let shown = visible(tree);
+        let rest = match (&*tree, &shown) {
+            (Value::Object(all), Value::Object(shown)) => without(all, shown),
+            _ => Map::new(),
+        };
+        if shown.is_object() {
+            *tree = shown;
+        }
+        self.changed();
+        rest
+    }
+}
+
+/// What `all` has and `shown` has not.
+fn without(all: &Map<String, Value>, shown: &Map<String, Value>) -> Map<String, Value> {
+    let rest = all.iter().filter_map(|(key, value)| match (value, shown.get(key)) {
+        (_, None) => Some((key.clone(), value.clone())),
+        (Value::Object(value), Some(Value::Object(shown))) => {
+            let rest = without(value, shown);
+            (!rest.is_empty()).then(|| (key.clone(), Value::Object(rest)))
+        }
+        (_, Some(_)) => None,
+    });
+    rest.collect()
+}
