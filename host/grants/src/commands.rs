@@ -180,9 +180,9 @@ impl CommandGrant {
     /// The very same variables; `<any>` stands for any value, but not of a variable that decides what is run.
     fn matches_environment(&self, asked: &[(String, String)]) -> bool {
         let value_matches = |(name, value): &(String, String)| {
-            self.environment.get(name).is_some_and(|wanted| {
-                if wanted == ANY { !privileged::variable(name) } else { wanted == value }
-            })
+            self.environment
+                .get(name)
+                .is_some_and(|wanted| if wanted == ANY { !privileged::variable(name) } else { wanted == value })
         };
         asked.iter().all(value_matches)
             && self.environment.keys().all(|name| asked.iter().any(|(other, _)| other == name))
@@ -206,9 +206,10 @@ impl PolicyGrants {
             let reason = reason.or_else(|| self.difference(&program, asked));
             self.refuse_with_line(Capability::Commands, &shown, command_line(&program, asked), reason)
         };
-        let well_formed = !asked.environment.iter().any(|(name, value)| {
-            name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
-        });
+        let well_formed = !asked
+            .environment
+            .iter()
+            .any(|(name, value)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0'));
         if !well_formed || shown.trim().is_empty() || shown.contains('\0') {
             return Err(refuse(Some("it is no command that can be started".into())));
         }
@@ -291,7 +292,8 @@ fn command_line(program: &Program, asked: &CommandAsked<'_>) -> String {
     fields.extend(asked.cwd.filter(|cwd| *cwd != "/").map(|cwd| format!("cwd = {}", toml_string(cwd))));
     fields.extend(asked.umask.filter(|mask| *mask != DEFAULT_UMASK).map(|mask| format!("umask = \"{mask:03o}\"")));
     if !asked.environment.is_empty() {
-        let pairs = asked.environment.iter().map(|(name, value)| format!("{} = {}", toml_key(name), toml_string(value)));
+        let pairs =
+            asked.environment.iter().map(|(name, value)| format!("{} = {}", toml_key(name), toml_string(value)));
         fields.push(format!("environment = {{ {} }}", pairs.collect::<Vec<_>>().join(", ")));
     }
     fields.extend(asked.input.filter(|input| !input.is_empty()).map(|_| "input = true".into()));

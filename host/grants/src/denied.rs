@@ -17,6 +17,8 @@ pub enum Capability {
     Packages,
     /// Options for package tools.
     PackageOptions,
+    /// Environment variables for package tools, as `NAME=value` or with wildcards.
+    PackageEnvironment,
     /// Package files that may be installed.
     PackageSources,
     /// Services.
@@ -55,13 +57,14 @@ pub enum Capability {
 
 impl Capability {
     /// All that are lists of names or patterns.
-    pub(crate) const LISTS: [Self; 20] = [
+    pub(crate) const LISTS: [Self; 21] = [
         Self::Paths,
         Self::PrivilegedPaths,
         Self::ReadPaths,
         Self::SetId,
         Self::Packages,
         Self::PackageOptions,
+        Self::PackageEnvironment,
         Self::PackageSources,
         Self::Services,
         Self::Users,
@@ -87,6 +90,7 @@ impl Capability {
             Self::SetId => "setuid",
             Self::Packages => "packages",
             Self::PackageOptions => "package_options",
+            Self::PackageEnvironment => "package_environment",
             Self::PackageSources => "package_sources",
             Self::Services => "services",
             Self::Users => "users",
@@ -115,6 +119,7 @@ impl Capability {
             Self::SetId => "set a set-id bit on",
             Self::Packages => "manage package",
             Self::PackageOptions => "use package option",
+            Self::PackageEnvironment => "give package tools the variable",
             Self::PackageSources => "install package file",
             Self::Services => "manage service",
             Self::Users => "manage user",

@@ -78,7 +78,17 @@ struct Source<'s> {
 }
 
 const COMMAND_KEYS: [&str; 11] = [
-    "argv", "shell", "script", "script_sha256", "interpreter", "user", "group", "cwd", "umask", "environment", "input",
+    "argv",
+    "shell",
+    "script",
+    "script_sha256",
+    "interpreter",
+    "user",
+    "group",
+    "cwd",
+    "umask",
+    "environment",
+    "input",
 ];
 
 const LIMIT_KEYS: [&str; 3] = ["guest_seconds", "wall_seconds", "memory_mib"];
@@ -155,7 +165,8 @@ impl Source<'_> {
         let list = rules.lists.entry(if privileged { Capability::Paths } else { capability }).or_default();
         for one in self.array(key, value)? {
             let text = self.text(key, one)?;
-            let pattern = pattern(capability, text).map_err(|message| self.bad(key, one, format!("has a bad rule: {message}")))?;
+            let pattern = pattern(capability, text)
+                .map_err(|message| self.bad(key, one, format!("has a bad rule: {message}")))?;
             let line = self.line(one.span().start);
             list.0.push(Rule { pattern, allow: plain == key, privileged, text: text.into(), line });
         }
@@ -167,8 +178,13 @@ impl Source<'_> {
         for (key, value) in self.table("limits", value)? {
             let name: &str = key.get_ref();
             let number = || {
-                let number = value.get_ref().as_integer().and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
-                number.filter(|number| *number > 0).ok_or_else(|| self.bad(name, value, "must be a whole number above 0"))
+                let number = value
+                    .get_ref()
+                    .as_integer()
+                    .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
+                number
+                    .filter(|number| *number > 0)
+                    .ok_or_else(|| self.bad(name, value, "must be a whole number above 0"))
             };
             match name {
                 "guest_seconds" => limits.guest_seconds = Some(number()?),

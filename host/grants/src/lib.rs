@@ -31,7 +31,7 @@ pub use denied::{Capability, Denied};
 pub use file::GrantsError;
 pub use policy::{Grants, Limits, PolicyGrants};
 pub use proofs::{
-    GrantedAttribute, GrantedCommand, GrantedGroup, GrantedMode, GrantedName, GrantedOptions, GrantedPackage, GrantedPath,
-    GrantedService, GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
+    GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedName, GrantedOptions,
+    GrantedPackage, GrantedPath, GrantedService, GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
 };
 pub use words::split_words;

@@ -5,7 +5,8 @@ use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
 use crate::privileged;
 use crate::proofs::{
-    GrantedGroup, GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedService, GrantedUser,
+    GrantedEnvironment, GrantedGroup, GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedService,
+    GrantedUser,
 };
 
 /// Options of package tools that decide how and what else, but not what code runs.
@@ -22,7 +23,21 @@ const HARMLESS_OPTIONS: [&str; 10] = [
     "-qq",
 ];
 
+/// Variables that choose words and whether questions are asked, not what runs.
+const HARMLESS_VARIABLES: [&str; 7] =
+    ["DEBIAN_FRONTEND", "DEBIAN_PRIORITY", "LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "TZ"];
+
 impl PolicyGrants {
+    /// A thing that a tool will be told by name. What tools would take for an option, a file or several names is no name,
+    /// whatever the rules say.
+    fn plain(&self, capability: Capability, name: &str, privileged: impl Fn() -> bool) -> Result<String, Denied> {
+        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ',' | '*' | '?' | '=');
+        if name.is_empty() || name.starts_with(['-', '.']) || name.contains(odd) {
+            return Err(self.refuse(capability, name, "name", Some("it is no plain name".into())));
+        }
+        self.named(capability, name, privileged)
+    }
+
     fn named(&self, capability: Capability, name: &str, privileged: impl Fn() -> bool) -> Result<String, Denied> {
         self.decide(capability, Asked::Text(name), name, privileged)?;
         Ok(name.into())
@@ -33,7 +48,7 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted.
     pub fn package(&self, name: &str) -> Result<GrantedPackage, Denied> {
-        self.named(Capability::Packages, name, || false).map(GrantedPackage)
+        self.plain(Capability::Packages, name, || false).map(GrantedPackage)
     }
 
     /// Whether the policy may give these options to a package tool: harmless ones, and those that the operator lists.
@@ -50,13 +65,31 @@ impl PolicyGrants {
         Ok(GrantedOptions(options.to_vec()))
     }
 
+    /// Whether the policy may give these variables to a package tool, which runs as root and hands them to every
+    /// maintainer script: harmless ones, and those that the operator lists as `NAME=value`.
+    ///
+    /// # Errors
+    /// One of them is neither.
+    pub fn package_environment(&self, variables: &[(String, String)]) -> Result<GrantedEnvironment, Denied> {
+        for (name, value) in variables {
+            let harmless = HARMLESS_VARIABLES.contains(&name.as_str()) && !value.contains(['/', '\0']);
+            if !harmless {
+                let asked = format!("{name}={value}");
+                self.decide(Capability::PackageEnvironment, Asked::Text(&asked), &asked, || {
+                    privileged::variable(name)
+                })?;
+            }
+        }
+        Ok(GrantedEnvironment(variables.to_vec()))
+    }
+
     /// Whether the policy may start, stop, enable and disable a service. `x` and `x.service` are the same.
     ///
     /// # Errors
     /// Not granted.
     pub fn service(&self, name: &str) -> Result<GrantedService, Denied> {
         let name = name.strip_suffix(".service").unwrap_or(name);
-        self.named(Capability::Services, name, || false).map(GrantedService)
+        self.plain(Capability::Services, name, || false).map(GrantedService)
     }
 
     /// Whether the policy may create, change and remove a user. A rule with wildcards does not reach `root`.
@@ -64,7 +97,7 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted.
     pub fn user(&self, name: &str) -> Result<GrantedUser, Denied> {
-        self.named(Capability::Users, name, || privileged::user(name)).map(GrantedUser)
+        self.plain(Capability::Users, name, || privileged::user(name)).map(GrantedUser)
     }
 
     /// Whether the policy may create, change and remove a group, and change its members. A rule with wildcards does not
@@ -73,7 +106,7 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted.
     pub fn group(&self, name: &str) -> Result<GrantedGroup, Denied> {
-        self.named(Capability::Groups, name, || privileged::group(name)).map(GrantedGroup)
+        self.plain(Capability::Groups, name, || privileged::group(name)).map(GrantedGroup)
     }
 
     /// Whether the policy may give a user this number. Who has root's number is root, and who has another's owns what
@@ -139,7 +172,9 @@ impl PolicyGrants {
             (Some(item), crate::rules::Verdict::Allowed(_)) => {
                 let path = format!("{bag}/{item}");
                 match self.list(Capability::DataBags).decide(Asked::Text(&path), || false) {
-                    crate::rules::Verdict::Refused(_) => self.named(Capability::DataBags, &path, || false).map(GrantedName),
+                    crate::rules::Verdict::Refused(_) => {
+                        self.named(Capability::DataBags, &path, || false).map(GrantedName)
+                    }
                     _ => self.named(Capability::DataBags, bag, || false).map(GrantedName),
                 }
             }

@@ -4,7 +4,7 @@ use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged;
-use crate::proofs::{GrantedMode, GrantedPath, GrantedTree, ReadablePath};
+use crate::proofs::{GrantedMode, GrantedPath, GrantedService, GrantedTree, ReadablePath};
 use crate::rules::Verdict;
 
 /// Set-user-id and set-group-id.
@@ -53,7 +53,11 @@ impl PolicyGrants {
             let Pattern::Path(pattern) = &rule.pattern else { return false };
             rule.allow && (rule.privileged || !privileged) && pattern.covers_below() && pattern.matches(path)
         });
-        if covers { Ok(GrantedTree(path.into())) } else { refuse("the grant does not cover all that is below it".into()) }
+        if covers {
+            Ok(GrantedTree(path.into()))
+        } else {
+            refuse("the grant does not cover all that is below it".into())
+        }
     }
 
     /// Whether the policy may read what is at this resolved path. What it may manage it may read.
@@ -110,5 +114,34 @@ impl PolicyGrants {
         }
         self.decide(Capability::CronUsers, Asked::Text(user), user, || privileged::user(user))?;
         Ok(GrantedPath(path.into()))
+    }
+
+    /// Whether links that enable or mask a granted service may be made at this path: the unit's own name in
+    /// `/etc/systemd/system`, the same in a `.wants` or `.requires` directory there, and such a directory itself. The
+    /// right to a service is the right to have it started, and not the right to say what it starts: the caller makes
+    /// links to units that exist, and directories, nothing else.
+    ///
+    /// # Errors
+    /// It is another path and not granted, or a rule refuses it.
+    pub fn unit_link(&self, service: &GrantedService, path: &str) -> Result<GrantedPath, Denied> {
+        let rules = self.list(Capability::Paths);
+        if matches!(rules.decide(Asked::Text(path), || false), Verdict::Refused(_)) || !is_unit_link(service, path) {
+            return self.manage_path(path);
+        }
+        self.allow(Capability::Services, service.name(), path)?;
+        Ok(GrantedPath(path.into()))
+    }
+}
+
+fn is_unit_link(service: &GrantedService, path: &str) -> bool {
+    let unit = format!("{}.service", service.name());
+    let is_group = |directory: &str| {
+        let name = directory.strip_suffix(".wants").or_else(|| directory.strip_suffix(".requires"));
+        name.is_some_and(|name| !name.is_empty())
+    };
+    let Some(inner) = path.strip_prefix("/etc/systemd/system/") else { return false };
+    match inner.split_once('/') {
+        Some((directory, name)) => is_group(directory) && name == unit,
+        None => inner == unit || is_group(inner),
     }
 }

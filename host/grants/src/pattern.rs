@@ -346,7 +346,11 @@ mod tests {
     fn what_may_lie_below_a_directory() {
         #[track_caller]
         fn below(pattern: &str, directory: &str, expect: bool) {
-            assert_eq!(PathPattern::new(pattern).unwrap().may_match_below(directory), expect, "{pattern} below {directory}");
+            assert_eq!(
+                PathPattern::new(pattern).unwrap().may_match_below(directory),
+                expect,
+                "{pattern} below {directory}"
+            );
         }
         below("/srv/a/secret", "/srv/a", true);
         below("/srv/a/secret", "/srv/b", false);

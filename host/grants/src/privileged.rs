@@ -172,8 +172,28 @@ pub(crate) fn secret(path: &str) -> bool {
 
 /// Groups whose members can become root or read everything.
 const GROUPS: [&str; 22] = [
-    "root", "sudo", "wheel", "admin", "adm", "disk", "shadow", "docker", "lxd", "libvirt", "kvm", "kmem", "staff", "sys",
-    "bin", "daemon", "tty", "utmp", "systemd-journal", "netdev", "operator", "podman",
+    "root",
+    "sudo",
+    "wheel",
+    "admin",
+    "adm",
+    "disk",
+    "shadow",
+    "docker",
+    "lxd",
+    "libvirt",
+    "kvm",
+    "kmem",
+    "staff",
+    "sys",
+    "bin",
+    "daemon",
+    "tty",
+    "utmp",
+    "systemd-journal",
+    "netdev",
+    "operator",
+    "podman",
 ];
 
 /// Whether membership of the group is worth more than the group's own files.
@@ -188,9 +208,36 @@ pub(crate) fn user(name: &str) -> bool {
 
 /// Variables through which others decide what a program loads or runs.
 const VARIABLES: [&str; 30] = [
-    "PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "SHELL", "HOME", "CDPATH",
-    "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB",
-    "PERL5OPT", "PERLLIB", "PERL5DB", "RUBYLIB", "RUBYOPT", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "PAGER", "EDITOR",
+    "PATH",
+    "IFS",
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "SHELL",
+    "HOME",
+    "CDPATH",
+    "GCONV_PATH",
+    "LOCPATH",
+    "NLSPATH",
+    "HOSTALIASES",
+    "TMPDIR",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PERLLIB",
+    "PERL5DB",
+    "RUBYLIB",
+    "RUBYOPT",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "JAVA_TOOL_OPTIONS",
+    "PAGER",
+    "EDITOR",
 ];
 
 /// Beginnings of such variables' names.
@@ -215,13 +262,27 @@ mod tests {
     #[test]
     fn privileged_paths() {
         for asked in [
-            "/etc/cron.d/x", "/etc/systemd/system/x.service", "/etc/sudoers", "/etc/sudoers.d/x", "/root/.ssh/authorized_keys",
-            "/etc/ld.so.preload", "/home/a/.ssh/authorized_keys", "/usr/local/bin/x", "/etc/passwd", "/", "/etc", "/usr/local",
-            "/var/spool", "/proc/sys/kernel/core_pattern", "/etc/wrun/grants.toml",
+            "/etc/cron.d/x",
+            "/etc/systemd/system/x.service",
+            "/etc/sudoers",
+            "/etc/sudoers.d/x",
+            "/root/.ssh/authorized_keys",
+            "/etc/ld.so.preload",
+            "/home/a/.ssh/authorized_keys",
+            "/usr/local/bin/x",
+            "/etc/passwd",
+            "/",
+            "/etc",
+            "/usr/local",
+            "/var/spool",
+            "/proc/sys/kernel/core_pattern",
+            "/etc/wrun/grants.toml",
         ] {
             check(asked, true);
         }
-        for asked in ["/etc/motd", "/etc/mysql/my.cnf", "/srv", "/var/lib/mysql", "/etc/cron.d2", "/home/a", "/opt/x", "/tmp/x"] {
+        for asked in
+            ["/etc/motd", "/etc/mysql/my.cnf", "/srv", "/var/lib/mysql", "/etc/cron.d2", "/home/a", "/opt/x", "/tmp/x"]
+        {
             check(asked, false);
         }
     }

@@ -70,6 +70,18 @@ impl GrantedOptions {
     }
 }
 
+/// These variables may be given to a package tool.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedEnvironment(pub(crate) Vec<(String, String)>);
+
+impl GrantedEnvironment {
+    /// Names and values.
+    pub fn variables(&self) -> &[(String, String)] {
+        &self.0
+    }
+}
+
 /// These permission bits may be set on the path they were asked for.
 #[must_use = "an effect needs this proof"]
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,7 +222,9 @@ impl GrantedCommand {
     pub fn with_path(&self, path: &str) -> Self {
         const PLACE: &str = "%{path}";
         let program = match &self.program {
-            Program::Arguments(words) => Program::Arguments(words.iter().map(|word| word.replace(PLACE, path)).collect()),
+            Program::Arguments(words) => {
+                Program::Arguments(words.iter().map(|word| word.replace(PLACE, path)).collect())
+            }
             Program::Shell(line) => Program::Shell(line.replace(PLACE, &crate::words::quote_word(path))),
             Program::Script { interpreter, code } => Program::Script {
                 interpreter: interpreter.clone(),

@@ -108,6 +108,10 @@ mod tests {
         check(&[("/etc/**", true, false), ("/etc/cron.d/x", true, false)], true, "allowed by /etc/cron.d/x");
         check(&[("/etc/**", true, false), ("/etc/cron.d/**", true, true)], true, "allowed by /etc/cron.d/**");
         check(&[("/etc/cron.d/**", true, false), ("/etc/**", true, true)], true, "allowed by /etc/**");
-        check(&[("/etc/cron.d/*", true, false), ("/etc/cron.d/**", false, false), ("/**", true, true)], true, "refused by /etc/cron.d/**");
+        check(
+            &[("/etc/cron.d/*", true, false), ("/etc/cron.d/**", false, false), ("/**", true, true)],
+            true,
+            "refused by /etc/cron.d/**",
+        );
     }
 }

@@ -25,7 +25,9 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
                 '\n' => {}
                 escaped => word.get_or_insert_default().push(escaped),
             },
-            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '$' | '`' | '*' | '?' | '[' | ']' | '\n' | '\r' | '\0' => return None,
+            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '$' | '`' | '*' | '?' | '[' | ']' | '\n' | '\r' | '\0' => {
+                return None;
+            }
             '~' | '#' if word.is_none() => return None,
             '=' if words.is_empty() => return None,
             plain => word.get_or_insert_default().push(plain),
@@ -94,9 +96,37 @@ mod tests {
     #[test]
     fn lines_that_need_a_shell_are_not() {
         for line in [
-            "a | b", "a && b", "a; b", "a > b", "a < b", "a $X", "a `b`", "a \"$X\"", "ls *.c", "ls a?", "ls [ab]", "(a)",
-            "a &", "cd /tmp", "X=1 a", "~/bin/a", "a ~root", "a #b", "a\nb", "'a", "\"a", "a\\", "", "   ", "if true", "exit 1",
-            "! true", ". /etc/x", "umask 022", "''", "[ -f /x ]",
+            "a | b",
+            "a && b",
+            "a; b",
+            "a > b",
+            "a < b",
+            "a $X",
+            "a `b`",
+            "a \"$X\"",
+            "ls *.c",
+            "ls a?",
+            "ls [ab]",
+            "(a)",
+            "a &",
+            "cd /tmp",
+            "X=1 a",
+            "~/bin/a",
+            "a ~root",
+            "a #b",
+            "a\nb",
+            "'a",
+            "\"a",
+            "a\\",
+            "",
+            "   ",
+            "if true",
+            "exit 1",
+            "! true",
+            ". /etc/x",
+            "umask 022",
+            "''",
+            "[ -f /x ]",
         ] {
             check(line, None);
         }

@@ -1,0 +1,282 @@
+//! A right to the outer thing is no right to the inner one: each deputy has its rule, and here its test.
+
+#![cfg(test)]
+
+use grants::{CommandAsked, Denied, Grants, LineAsked, PolicyGrants};
+use std::sync::Arc;
+
+fn policy(table: &str) -> Arc<PolicyGrants> {
+    let grants = Grants::parse(&format!("[policy.database]\n{table}"), "grants.toml").unwrap();
+    grants.policy("database", &["mysql".into()])
+}
+
+/// Runs a check that must be refused, and then again with the line that the denial proposes: that must be enough.
+#[track_caller]
+fn denied_until_granted<T: std::fmt::Debug>(table: &str, check: impl Fn(&PolicyGrants) -> Result<T, Denied>) -> Denied {
+    let denial = check(&policy(table)).expect_err("should be denied");
+    let line = denial.line.clone();
+    let key = line.split(" = ").next().unwrap();
+    let others: String = table
+        .lines()
+        .filter(|other| !other.starts_with(&format!("{key} =")))
+        .map(|other| format!("{other}\n"))
+        .collect();
+    let merged = match table.lines().find(|other| other.starts_with(&format!("{key} ="))) {
+        Some(old) => format!("{}, {}", old.trim_end_matches(']'), line.split_once('[').unwrap().1),
+        None => line.clone(),
+    };
+    let granted = policy(&format!("{others}{merged}\n"));
+    check(&granted).unwrap_or_else(|denial| panic!("`{merged}` should be enough: {denial}"));
+    denial
+}
+
+fn shell(line: &str) -> CommandAsked<'_> {
+    CommandAsked {
+        line: LineAsked::Text(line),
+        user: None,
+        group: None,
+        cwd: None,
+        umask: None,
+        environment: &[],
+        input: None,
+    }
+}
+
+#[test]
+fn wide_rules_do_not_reach_what_runs_as_root() {
+    for path in [
+        "/etc/cron.d/job",
+        "/etc/cron.daily/job",
+        "/etc/crontab",
+        "/etc/systemd/system/x.service",
+        "/etc/systemd/system/mysql.service.d/override.conf",
+        "/etc/sudoers",
+        "/etc/sudoers.d/mysql",
+        "/etc/ld.so.preload",
+        "/etc/profile.d/x.sh",
+        "/etc/pam.d/su",
+        "/etc/apt/apt.conf.d/99x",
+        "/etc/passwd",
+        "/etc/shadow",
+        "/etc",
+    ] {
+        let denial = denied_until_granted("paths = [\"/etc/**\"]", |grants| grants.manage_path(path));
+        assert!(denial.reason.unwrap().contains("privileged"), "{path}");
+    }
+    for path in
+        ["/root/.ssh/authorized_keys", "/home/mysql/.ssh/authorized_keys", "/usr/local/bin/mysql", "/proc/1/root/etc/x"]
+    {
+        denied_until_granted("paths = [\"/**\"]", |grants| grants.manage_path(path));
+    }
+    assert!(policy("privileged_paths = [\"/etc/cron.d/**\"]").manage_path("/etc/cron.d/job").is_ok());
+    assert!(policy("paths = [\"/etc/**\"]").manage_path("/etc/mysql/my.cnf").is_ok());
+}
+
+#[test]
+fn a_link_in_a_granted_directory_lends_no_right_to_its_target() {
+    // Providers ask about resolved paths: what `/etc/mysql/x -> /etc/shadow` leads to is `/etc/shadow`.
+    let grants = policy("paths = [\"/etc/mysql/**\"]");
+    assert!(grants.manage_path("/etc/mysql/x").is_ok());
+    assert!(grants.manage_path("/etc/shadow").is_err());
+    assert!(grants.read_path("/etc/shadow").is_err());
+    // A path that was not resolved is refused even if its beginning is granted.
+    assert!(grants.manage_path("/etc/mysql/../shadow").is_err());
+    assert!(policy("paths = [\"/**\"]").manage_path("/srv/./x").is_err());
+}
+
+#[test]
+fn set_id_bits_need_a_grant_of_their_own() {
+    let table = "paths = [\"/srv/**\"]";
+    let mode = |bits: u32, directory: bool| {
+        move |grants: &PolicyGrants| grants.file_mode(&grants.manage_path("/srv/tool")?, bits, directory)
+    };
+    denied_until_granted(table, mode(0o4755, false));
+    denied_until_granted(table, mode(0o2755, false));
+    assert_eq!(mode(0o755, false)(&policy(table)).unwrap().bits(), 0o755);
+    assert_eq!(mode(0o2775, true)(&policy(table)).unwrap().bits(), 0o2775);
+}
+
+#[test]
+fn package_options_that_run_commands_are_refused() {
+    let options = |words: &'static [&'static str]| {
+        move |grants: &PolicyGrants| grants.package_options(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    denied_until_granted("packages = [\"*\"]", options(&["DPkg::Pre-Invoke::=touch /pwned"]));
+    denied_until_granted("packages = [\"*\"]", options(&["-oDPkg::Pre-Invoke::=x"]));
+    denied_until_granted("packages = [\"*\"]", options(&["--allow-unauthenticated"]));
+    assert!(options(&["--no-install-recommends"])(&policy("")).is_ok());
+}
+
+#[test]
+fn package_environments_and_files_are_refused() {
+    let variable = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    for (name, value) in
+        [("LD_PRELOAD", "/tmp/x.so"), ("PATH", "/tmp"), ("APT_CONFIG", "/tmp/x"), ("DEBIAN_FRONTEND", "/tmp/x")]
+    {
+        denied_until_granted("packages = [\"*\"]", |grants| grants.package_environment(&variable(name, value)));
+    }
+    assert!(policy("").package_environment(&variable("DEBIAN_FRONTEND", "noninteractive")).is_ok());
+    assert!(policy("package_environment = [\"*\"]").package_environment(&variable("LD_PRELOAD", "/x")).is_err());
+    denied_until_granted("packages = [\"*\"]\npaths = [\"/tmp/**\"]", |grants| grants.package_source("/tmp/evil.deb"));
+}
+
+#[test]
+fn the_right_to_a_file_is_no_right_to_a_servers_answer_and_the_reverse() {
+    let table = "download_hosts = [\"https://example.org\"]\npaths = [\"/srv/**\"]";
+    let grants = policy(table);
+    assert!(grants.download("https://example.org/x").is_ok());
+    // `file://` is a path to read; the download list says nothing about it.
+    assert!(grants.download("file:///etc/shadow").is_err());
+    denied_until_granted(table, |grants| grants.read_path("/etc/shadow"));
+    assert!(
+        policy("read_paths = [\"/etc/**\"]").read_path("/etc/shadow").is_err(),
+        "a wide rule must not reach secrets"
+    );
+    // Redirects are asked for again, each under its own server.
+    for url in [
+        "https://evil.example/x",
+        "http://example.org/x",
+        "https://example.org:8443/x",
+        "https://169.254.169.254/latest/meta-data",
+        "https://[::1]/",
+    ] {
+        denied_until_granted(table, |grants| grants.download(url));
+    }
+    for url in [
+        "https://example.org@evil.example/",
+        "https://example.org\\@evil.example/",
+        "https://example.org\t.evil.example/",
+        "https:///x",
+        "x",
+    ] {
+        assert!(grants.download(url).is_err(), "{url}");
+    }
+}
+
+#[test]
+fn commands_in_other_properties_are_commands() {
+    denied_until_granted("paths = [\"/etc/nginx/**\"]", |grants| grants.command(&shell("nginx -t -c %{path}")));
+    let grants = policy("commands = [\"nginx -t -c %{path}\", \"grep -q 'a' < %{path}\"]");
+    let granted = grants.command(&shell("nginx -t -c %{path}")).unwrap().with_path("/etc/a b;c");
+    assert_eq!(
+        *granted.program(),
+        grants::Program::Arguments(vec!["nginx".into(), "-t".into(), "-c".into(), "/etc/a b;c".into()])
+    );
+    let granted = grants.command(&shell("grep -q 'a' < %{path}")).unwrap().with_path("/etc/$(reboot)");
+    assert_eq!(*granted.program(), grants::Program::Shell("grep -q 'a' < '/etc/$(reboot)'".into()));
+}
+
+#[test]
+fn cron_jobs_run_as_somebody_who_must_be_granted() {
+    denied_until_granted("cron_users = [\"mysql\"]", |grants| grants.cron_entry("/etc/cron.d/job", "root"));
+    let grants = policy("cron_users = [\"*\"]");
+    assert!(grants.cron_entry("/etc/cron.d/job", "mysql").is_ok());
+    assert!(grants.cron_entry("/etc/cron.d/job", "root").is_err(), "a wildcard must not reach root");
+    assert!(grants.cron_entry("/etc/cron.d/../shadow", "mysql").is_err());
+    assert!(grants.cron_entry("/etc/shadow", "mysql").is_err());
+    assert!(grants.manage_path("/etc/cron.d/job").is_err(), "the right to a job is no right to the file");
+    let exact = policy("paths = [\"/etc/cron.d/job\"]");
+    assert!(exact.cron_entry("/etc/cron.d/job", "root").is_ok(), "who may write the file may write any job");
+    let refused = policy("cron_users = [\"mysql\"]\ndeny_paths = [\"/etc/cron.d/job\"]");
+    assert!(refused.cron_entry("/etc/cron.d/job", "mysql").is_err());
+}
+
+#[test]
+fn users_and_groups_that_are_as_good_as_root_need_their_names() {
+    let table = "users = [\"*\"]\ngroups = [\"*\"]";
+    denied_until_granted(table, |grants| grants.user("root"));
+    for group in ["root", "sudo", "docker", "disk", "shadow", "lxd", "adm", "wheel"] {
+        denied_until_granted(table, |grants| grants.group(group));
+        denied_until_granted(table, |grants| grants.membership(&grants.user("mysql")?, group));
+    }
+    denied_until_granted("users = [\"mysql\"]", |grants| grants.membership(&grants.user("mysql")?, "web"));
+    assert!(
+        policy("users = [\"mysql\"]")
+            .membership(&policy("users = [\"mysql\"]").user("mysql").unwrap(), "mysql")
+            .is_ok()
+    );
+}
+
+#[test]
+fn numbers_are_taken_from_nobody() {
+    let table = "users = [\"mysql\"]\ngroups = [\"mysql\"]";
+    let user = |number, holder: Option<&'static str>| {
+        move |grants: &PolicyGrants| grants.user_number(&grants.user("mysql")?, number, holder)
+    };
+    let group = |number, holder: Option<&'static str>| {
+        move |grants: &PolicyGrants| grants.group_number(&grants.group("mysql")?, number, holder)
+    };
+    denied_until_granted(table, user(0, Some("root")));
+    denied_until_granted(table, user(0, None));
+    denied_until_granted(table, user(33, Some("www-data")));
+    denied_until_granted(table, group(0, None));
+    denied_until_granted(table, group(27, Some("sudo")));
+    assert!(user(999, None)(&policy(table)).is_ok() && user(999, Some("mysql"))(&policy(table)).is_ok());
+}
+
+#[test]
+fn keys_of_users_are_privileged_wherever_their_home_is() {
+    denied_until_granted("users = [\"mysql\"]\npaths = [\"/srv/**\"]", |grants| {
+        grants.manage_path("/srv/home/mysql/.ssh/authorized_keys")
+    });
+    denied_until_granted("users = [\"mysql\"]", |grants| grants.home(&grants.user("mysql")?, "/srv/home/mysql"));
+}
+
+#[test]
+fn variables_that_choose_what_is_run_must_be_granted_with_their_value() {
+    let table = "commands = [{ argv = [\"x\"], environment = { LD_PRELOAD = \"<any>\" } }]";
+    let environment = [("LD_PRELOAD".to_owned(), "/tmp/x.so".to_owned())];
+    let asked = CommandAsked { environment: &environment, ..shell("x") };
+    assert!(policy(table).command(&asked).is_err());
+    denied_until_granted("commands = [\"x\"]", |grants| grants.command(&asked));
+    let harmless = [("MYSQL_HOST".to_owned(), "db".to_owned())];
+    let table = "commands = [{ argv = [\"x\"], environment = { MYSQL_HOST = \"<any>\" } }]";
+    assert!(policy(table).command(&CommandAsked { environment: &harmless, ..shell("x") }).is_ok());
+}
+
+#[test]
+fn whole_directories_are_granted_only_if_nothing_in_them_is_not() {
+    let tree = |path: &'static str| move |grants: &PolicyGrants| grants.manage_tree(path);
+    assert!(tree("/srv/a")(&policy("paths = [\"/srv/**\"]")).is_ok());
+    assert!(tree("/srv/a")(&policy("paths = [\"/srv/a\"]")).is_err());
+    assert!(tree("/srv/a")(&policy("paths = [\"/srv/**\"]\ndeny_paths = [\"/srv/a/b/secret\"]")).is_err());
+    assert!(tree("/srv/a")(&policy("paths = [\"/srv/**\"]\ndeny_paths = [\"/srv/b\"]")).is_ok());
+    assert!(tree("/etc")(&policy("paths = [\"/etc\", \"/etc/**\"]")).is_err());
+    assert!(tree("/var/spool")(&policy("paths = [\"/var/**\", \"/var/spool\"]")).is_err());
+    assert!(tree("/etc/cron.d")(&policy("privileged_paths = [\"/etc/cron.d/**\"]")).is_ok());
+}
+
+#[test]
+fn names_that_tools_take_for_something_else_are_no_names() {
+    let grants = policy("packages = [\"*\"]\nservices = [\"*\"]\nusers = [\"*\"]\ngroups = [\"*\"]");
+    for name in ["", "-oDPkg::Pre-Invoke::=x", "./evil.deb", "/tmp/evil.deb", "a b", "a,b", "a\nb", "*", "a=1"] {
+        assert!(grants.package(name).is_err() && grants.service(name).is_err(), "{name}");
+        assert!(grants.user(name).is_err() && grants.group(name).is_err(), "{name}");
+        assert!(Grants::allow_all().policy("x", &[]).package(name).is_err(), "{name}");
+    }
+    assert!(grants.package("libstdc++6:amd64").is_ok() && grants.service("getty@tty1").is_ok());
+}
+
+#[test]
+fn the_right_to_a_service_is_the_right_to_enable_it_and_nothing_else() {
+    let table = "services = [\"mariadb\"]";
+    let link = |path: &'static str| move |grants: &PolicyGrants| grants.unit_link(&grants.service("mariadb")?, path);
+    for path in [
+        "/etc/systemd/system/mariadb.service",
+        "/etc/systemd/system/multi-user.target.wants",
+        "/etc/systemd/system/multi-user.target.wants/mariadb.service",
+    ] {
+        assert!(link(path)(&policy(table)).is_ok(), "{path}");
+        assert!(link(path)(&policy(&format!("{table}\ndeny_paths = [\"/etc/systemd/**\"]"))).is_err(), "{path}");
+    }
+    for path in [
+        "/etc/systemd/system/ssh.service",
+        "/etc/systemd/system/multi-user.target.wants/ssh.service",
+        "/etc/systemd/system/mariadb.service.d/override.conf",
+        "/etc/systemd/system/../x.wants/mariadb.service",
+        "/etc/cron.d/mariadb.service",
+    ] {
+        assert!(link(path)(&policy(table)).is_err(), "{path}");
+    }
+    assert!(policy(table).manage_path("/etc/systemd/system/mariadb.service").is_err());
+}

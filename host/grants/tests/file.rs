@@ -1,0 +1,304 @@
+//! The operator's file: what it may say, what it must not, and what is denied without it.
+
+#![cfg(test)]
+
+use grants::{CommandAsked, Grants, LineAsked, PolicyGrants};
+use serde_json::json;
+use std::sync::Arc;
+
+fn policy(table: &str) -> Arc<PolicyGrants> {
+    Grants::parse(&format!("[policy.database]\n{table}"), "grants.toml").unwrap().policy("database", &["mysql".into()])
+}
+
+fn path(keys: &[&str]) -> Vec<String> {
+    keys.iter().map(ToString::to_string).collect()
+}
+
+fn shell(line: &str) -> CommandAsked<'_> {
+    CommandAsked {
+        line: LineAsked::Text(line),
+        user: None,
+        group: None,
+        cwd: None,
+        umask: None,
+        environment: &[],
+        input: None,
+    }
+}
+
+#[track_caller]
+fn check_refused(text: &str, expect: &str) {
+    let error = Grants::parse(text, "/etc/wrun/grants.toml").expect_err(text).to_string();
+    assert_eq!(error, expect);
+}
+
+#[test]
+fn errors_name_file_line_and_key() {
+    check_refused("[policy.a]\npathes = []\n", "/etc/wrun/grants.toml:2: unknown key `pathes`, did you mean `paths`?");
+    check_refused("\n[polices.a]\n", "/etc/wrun/grants.toml:2: unknown key `polices`, did you mean `policy`?");
+    check_refused("[policy.a]\nqqqqqqqqq = 1\n", "/etc/wrun/grants.toml:2: unknown key `qqqqqqqqq`");
+    check_refused("[policy.a]\npaths = \"/etc\"\n", "/etc/wrun/grants.toml:2: `paths` must be a list");
+    check_refused("[policy.a]\npaths = [\n  \"/a\",\n  3,\n]\n", "/etc/wrun/grants.toml:4: `paths` must hold text");
+    check_refused("[policy.a]\nclock = \"yes\"\n", "/etc/wrun/grants.toml:2: `clock` must be true or false");
+    check_refused(
+        "[policy.a]\nlimits = { memory_mib = 0 }\n",
+        "/etc/wrun/grants.toml:2: `memory_mib` must be a whole number above 0",
+    );
+    check_refused("[policy.a]\nlimits = { memory = 1 }\n", "/etc/wrun/grants.toml:2: unknown key `memory`");
+    check_refused(
+        "[policy.a]\ncommands = [{ argv = [\"x\"], usr = \"a\" }]\n",
+        "/etc/wrun/grants.toml:2: unknown key `usr`, did you mean `user`?",
+    );
+    check_refused(
+        "[policy.a]\ncommands = [{ user = \"a\" }]\n",
+        "/etc/wrun/grants.toml:2: `commands` must have one of `argv`, `shell`, or `interpreter` with `script` or `script_sha256`",
+    );
+    check_refused(
+        "[policy.a]\npaths = [\"etc\"]\n",
+        "/etc/wrun/grants.toml:2: `paths` has a bad rule: `etc` is no absolute path: it must begin with `/` and have no empty, `.` or `..` component",
+    );
+    check_refused(
+        "[policy.a]\ndownload_hosts = [\"https://a/b\"]\n",
+        "/etc/wrun/grants.toml:2: `download_hosts` has a bad rule: `https://a/b` has a path; only whole servers can be granted",
+    );
+    let error = Grants::parse("[policy.a]\npaths = [\n", "g.toml").unwrap_err().to_string();
+    assert!(error.starts_with("g.toml:"), "{error}");
+    let error = Grants::parse("[policy.a]\nclock = true\nclock = true\n", "g.toml").unwrap_err().to_string();
+    assert!(error.starts_with("g.toml:3: "), "{error}");
+}
+
+#[test]
+fn absent_and_empty_both_mean_denied() {
+    for table in [
+        "",
+        "paths = []\npackages = []\nservices = []\nusers = []\ngroups = []\ncommands = []\ndownload_hosts = []\nfacts = []\n",
+    ] {
+        denies_all(&policy(table));
+    }
+    denies_all(&Grants::nothing().policy("database", &[]));
+    denies_all(&Grants::parse("[policy.core]\npaths = [\"/**\"]\n", "g").unwrap().policy("database", &[]));
+}
+
+#[track_caller]
+fn denies_all(grants: &PolicyGrants) {
+    assert!(grants.manage_path("/srv/x").is_err() && grants.read_path("/srv/x").is_err());
+    assert!(grants.package("x").is_err() && grants.service("x").is_err());
+    assert!(grants.user("x").is_err() && grants.group("x").is_err());
+    assert!(grants.command(&shell("true")).is_err() && grants.download("https://example.org/").is_err());
+    assert!(grants.fact(&path(&["platform"])).is_err() && grants.read_attribute(&path(&["x"])).is_err());
+    assert!(grants.data_bag("x", None).is_err() && grants.search("node").is_err() && grants.role("x").is_err());
+    assert!(grants.environment_variable("X").is_err() && !grants.clock() && !grants.random());
+}
+
+#[test]
+fn names_are_granted_one_by_one_or_by_pattern() {
+    let grants = policy(
+        "packages = [\"mariadb-server\", \"php-*\"]\ndeny_packages = [\"php-fpm\"]\nservices = [\"mariadb.service\"]\n",
+    );
+    assert_eq!(grants.package("mariadb-server").unwrap().name(), "mariadb-server");
+    assert!(grants.package("mariadb-client").is_err());
+    assert!(grants.package("php-xml").is_ok() && grants.package("php-fpm").is_err());
+    assert_eq!(grants.service("mariadb").unwrap().name(), "mariadb");
+    assert_eq!(grants.service("mariadb.service").unwrap().name(), "mariadb");
+    assert!(grants.service("ssh").is_err());
+}
+
+#[test]
+fn what_may_be_managed_may_be_read() {
+    let grants = policy(
+        "paths = [\"/etc/mysql/**\"]\nread_paths = [\"/proc/meminfo\", \"/etc/**\"]\ndeny_read_paths = [\"/etc/ssl/**\"]\n",
+    );
+    for readable in ["/etc/mysql/my.cnf", "/etc/hosts", "/proc/meminfo", "/etc/passwd"] {
+        assert!(grants.read_path(readable).is_ok(), "{readable}");
+    }
+    for refused in ["/etc/ssl/cert", "/etc/shadow", "/proc/1/environ", "/srv"] {
+        assert!(grants.read_path(refused).is_err(), "{refused}");
+    }
+    assert!(grants.manage_path("/etc/hosts").is_err());
+}
+
+#[test]
+fn commands_match_in_every_part() {
+    let grants = policy(
+        r#"commands = [
+            "systemctl daemon-reload",
+            { argv = ["/usr/sbin/x", "-t"], user = "mysql", cwd = "/srv", umask = "077", environment = { A = "b" } },
+            { shell = "a | b" },
+            { argv = ["chown", "<path:/srv/**>"] },
+            { argv = ["mysql", "-e", "<any>"], input = true },
+            { argv = ["pip", "install", "<rest>"] },
+            { interpreter = ["bash", "-e"], script = "echo hi\n" },
+        ]
+        deny_commands = [{ argv = ["pip", "install", "evil"] }]
+        "#,
+    );
+    let environment = [("A".to_owned(), "b".to_owned())];
+    let words: Vec<String> = path(&["/usr/sbin/x", "-t"]);
+    let asked = CommandAsked {
+        line: LineAsked::Arguments(&words),
+        user: Some("mysql"),
+        group: None,
+        cwd: Some("/srv"),
+        umask: Some(0o77),
+        environment: &environment,
+        input: None,
+    };
+    let granted = |asked: &CommandAsked<'_>| grants.command(asked).is_ok();
+    assert!(granted(&asked));
+    assert!(!granted(&CommandAsked { user: None, ..asked.clone() }));
+    assert!(!granted(&CommandAsked { group: Some("mysql"), ..asked.clone() }));
+    assert!(!granted(&CommandAsked { cwd: None, ..asked.clone() }));
+    assert!(!granted(&CommandAsked { umask: None, ..asked.clone() }));
+    assert!(!granted(&CommandAsked { environment: &[], ..asked.clone() }));
+    assert!(!granted(&CommandAsked { environment: &[("A".into(), "c".into())], ..asked.clone() }));
+    assert!(!granted(&CommandAsked { input: Some(b"x"), ..asked.clone() }));
+    for line in [
+        "systemctl daemon-reload",
+        "systemctl  'daemon-reload'",
+        "a | b",
+        "chown /srv/x",
+        "mysql -e 'drop x'",
+        "pip install",
+        "pip install a b",
+    ] {
+        assert!(granted(&shell(line)), "{line}");
+    }
+    assert!(granted(&CommandAsked { user: Some("root"), cwd: Some("/"), umask: Some(0o22), ..shell("a | b") }));
+    for line in [
+        "systemctl",
+        "systemctl daemon-reload now",
+        "systemctl daemon-reload; reboot",
+        "a | b ",
+        "a |b",
+        "chown /etc/shadow",
+        "chown /srv/../etc/shadow",
+        "chown",
+        "mysql -e a b",
+        "pip install evil",
+        "reboot",
+        "",
+    ] {
+        assert!(!granted(&shell(line)), "{line}");
+    }
+    let interpreter = path(&["bash", "-e"]);
+    let script = |code| CommandAsked { line: LineAsked::Script { interpreter: &interpreter, code }, ..shell("") };
+    assert!(granted(&script("echo hi\n")) && !granted(&script("echo hi")) && !granted(&script("reboot")));
+}
+
+#[test]
+fn a_denied_commands_line_says_what_is_special_about_it() {
+    let environment = [("A B".to_owned(), "c\"\u{202e}".to_owned())];
+    let asked = CommandAsked {
+        user: Some("mysql"),
+        umask: Some(0o77),
+        environment: &environment,
+        input: Some(b"x"),
+        ..shell("a b")
+    };
+    let denial = policy("").command(&asked).unwrap_err();
+    assert_eq!(
+        denial.line,
+        "commands = [{ argv = [\"a\", \"b\"], user = \"mysql\", umask = \"077\", environment = { \"A B\" = \"c\\\"\\U0000202E\" }, input = true }]"
+    );
+    assert!(policy(&denial.line).command(&asked).is_ok());
+    assert_eq!(policy("").command(&shell("a > b")).unwrap_err().line, "commands = [\"a > b\"]");
+    let denial = policy("commands = [\"a b\"]").command(&asked).unwrap_err();
+    assert!(denial.to_string().ends_with("line 2 of the grants allows it, but with another user or group"), "{denial}");
+    assert_eq!(denial.to_string().split(": line").next(), Some("policy `database` may not run command `a b`"));
+}
+
+#[test]
+fn attributes_below_own_cookbooks_and_what_is_granted() {
+    let grants = policy(
+        "write_attributes = [\"ntp.servers\", \"fb_*\"]\nread_attributes = [\"core\"]\ndeny_write_attributes = [\"mysql.frozen\"]\n",
+    );
+    for writable in [
+        &["mysql", "port"][..],
+        &["mysql"],
+        &["tags"],
+        &["ntp", "servers", "0"],
+        &["ntp", "servers"],
+        &["fb_timers", "x"],
+    ] {
+        assert!(grants.write_attribute(&path(writable)).is_ok(), "{writable:?}");
+    }
+    for refused in [&["ntp"][..], &["ntp", "port"], &["automatic"], &[], &["mysql", "frozen", "a"]] {
+        assert!(grants.write_attribute(&path(refused)).is_err(), "{refused:?}");
+    }
+    assert_eq!(grants.write_attribute(&path(&["a.b", "c"])).unwrap_err().line, "write_attributes = [\"a\\\\.b.c\"]");
+    assert!(policy("write_attributes = [\"a\\\\.b.c\"]").write_attribute(&path(&["a.b", "c", "d"])).is_ok());
+}
+
+#[test]
+fn others_attributes_and_facts_are_seen_as_far_as_they_are_granted() {
+    let all = json!({"core": {"a": 1, "secret": {"x": 1}}, "db": {"b": {"c": 2, "d": 3}}, "z": 1});
+    let grants = policy(
+        "read_attributes = [\"core\", \"db.b.c\"]\ndeny_read_attributes = [\"core.secret\"]\nfacts = [\"*\"]\ndeny_facts = [\"z\"]\n",
+    );
+    assert_eq!(grants.visible_attributes(&all), json!({"core": {"a": 1}, "db": {"b": {"c": 2}}}));
+    assert_eq!(
+        grants.visible_facts(&all),
+        json!({"core": {"a": 1, "secret": {"x": 1}}, "db": {"b": {"c": 2, "d": 3}}})
+    );
+    assert_eq!(policy("").visible_facts(&all), json!({}));
+    assert_eq!(Grants::allow_all().policy("x", &[]).visible_attributes(&all), all);
+}
+
+#[test]
+fn data_bags_are_granted_whole_or_by_item() {
+    let grants = policy("data_bags = [\"users\", \"secrets/mysql\"]\ndeny_data_bags = [\"users/admin\"]\n");
+    assert!(grants.data_bag("users", None).is_ok() && grants.data_bag("users", Some("bob")).is_ok());
+    assert!(grants.data_bag("users", Some("admin")).is_err());
+    assert!(grants.data_bag("secrets", Some("mysql")).is_ok());
+    assert!(grants.data_bag("secrets", Some("core")).is_err() && grants.data_bag("secrets", None).is_err());
+}
+
+#[test]
+fn everything_is_granted_to_all_on_ones_own_machine() {
+    let grants = Grants::allow_all().policy("x", &[]);
+    assert!(grants.allows_everything() && grants.clock() && grants.random());
+    assert!(grants.manage_path("/etc/shadow").is_ok() && grants.manage_tree("/etc").is_ok());
+    assert!(grants.command(&shell("a | b")).is_ok() && grants.group("sudo").is_ok() && grants.user("root").is_ok());
+    assert!(grants.download("http://127.0.0.1:80/").is_ok());
+    assert!(grants.download("file:///etc/shadow").is_err(), "a path is never a server");
+    assert!(grants.command(&shell("")).is_err(), "nothing is no command");
+}
+
+#[test]
+fn limits_and_flags() {
+    let grants = policy("clock = true\nlimits = { guest_seconds = 60, memory_mib = 256 }\n");
+    assert_eq!(
+        (grants.limits().guest_seconds, grants.limits().memory_mib, grants.limits().wall_seconds),
+        (Some(60), Some(256), None)
+    );
+    assert!(grants.clock() && !grants.random());
+}
+
+#[test]
+fn what_was_asked_for_becomes_a_file_that_allows_it() {
+    let recorder = Grants::allow_all().recording();
+    let ask = |grants: &PolicyGrants| {
+        let mut refused = vec![];
+        refused.extend(grants.manage_path("/etc/cron.d/x").err());
+        refused.extend(grants.manage_path("/etc/motd").err());
+        refused.extend(grants.package("ntp").err());
+        refused.extend(grants.command(&shell("a | b")).err());
+        refused.extend(grants.command(&CommandAsked { user: Some("mysql"), ..shell("a b") }).err());
+        refused.extend(grants.download("https://example.org:8443/x/y").err());
+        refused.extend(grants.write_attribute(&path(&["other", "a.b"])).err());
+        refused
+    };
+    assert_eq!(ask(&recorder.policy("data base", &[])), []);
+    let text = recorder.needs();
+    let grants = Grants::parse(&text, "suggested").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(ask(&grants.policy("data base", &[])), [], "{text}");
+    assert!(text.starts_with("[policy.\"data base\"]\n"), "{text}");
+    assert!(grants.policy("data base", &[]).manage_path("/etc/shadow").is_err());
+}
+
+#[test]
+fn the_documented_example_is_valid() {
+    let text = include_str!("../../../docs/grants.example.toml");
+    let grants = Grants::parse(text, "docs/grants.example.toml").unwrap_or_else(|error| panic!("{error}"));
+    assert!(grants.policy_names().count() >= 1);
+}

@@ -1,0 +1,238 @@
+//! The only place that starts programs.
+//!
+//! A program needs a root, a user, groups, a directory and a file mode creation mask of its own, and all of these belong to
+//! the *process* as the standard library sees it; setting them between fork and exec needs `unsafe`. On Linux, however,
+//! they belong to the *thread*: so each program is started from a short-lived thread that first makes the directory, root
+//! and mask its own (`unshare(CLONE_FS)`), then takes the identity, and then spawns; the child inherits all of it, and
+//! `posix_spawn` is used, which does not copy the page tables of a process with several guests in it. All by safe calls.
+//! Rejected: starting our own program as a launcher, which costs an exec of a large binary per command; `chroot` and
+//! `umask` of the whole process, which other threads would feel.
+//!
+//! Programs get a clean environment, never that of wrun. A program that is confined to a root other than `/` is so by
+//! `chroot`: that keeps names apart; it does not hold a program that runs as root and wants out.
+
+mod failure;
+mod start;
+mod wait;
+
+pub(crate) use failure::{CommandFailure, require_success};
+
+use crate::plan::denied;
+use crate::users::Users;
+use converge::{CommandLine, CommandOutcome, CommandTest, Raised};
+use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program};
+use start::Identity;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where programs are looked for, as Chef sees to it.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// How long a program may take if nobody says otherwise: Chef's limit for commands that guards and providers run.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The longest time that a guest may ask for: a day. Longer is as good as for ever.
+const MAX_TIMEOUT: Duration = Duration::from_secs(86_400);
+
+/// Shows output while it is written.
+pub type Live = dyn Fn(&[u8]) + Send + Sync;
+
+/// What starts programs for one root.
+#[derive(Debug, Clone)]
+pub(crate) struct Commands {
+    root: PathBuf,
+}
+
+/// What is left to say of a granted command when it is run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct How {
+    /// How long it may take.
+    pub(crate) timeout: Option<Duration>,
+    /// Its output is shown while it is written.
+    pub(crate) live: bool,
+    /// It starts in the user's home directory, with the user's shell in the environment.
+    pub(crate) login: bool,
+}
+
+/// A program about to be started.
+#[derive(Debug, Clone)]
+pub(crate) struct Launch {
+    words: Vec<String>,
+    shown: String,
+    user: Option<String>,
+    group: Option<String>,
+    cwd: Option<String>,
+    umask: Option<u32>,
+    environment: Vec<(String, String)>,
+    input: Option<Vec<u8>>,
+    timeout: Duration,
+    locale: &'static str,
+    live: bool,
+    login: bool,
+}
+
+impl Launch {
+    /// A program of the host's own choosing. Its output is for us to read, so it speaks plain `C`.
+    pub(crate) fn program(name: &str, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut words = vec![name.to_owned()];
+        words.extend(arguments.into_iter().map(Into::into));
+        Self {
+            shown: words.join(" "),
+            words,
+            user: None,
+            group: None,
+            cwd: None,
+            umask: None,
+            environment: vec![],
+            input: None,
+            timeout: DEFAULT_TIMEOUT,
+            locale: "C",
+            live: false,
+            login: false,
+        }
+    }
+
+    /// A granted command.
+    pub(crate) fn granted(command: &GrantedCommand, how: &How) -> Self {
+        let (words, input) = match command.program() {
+            Program::Arguments(words) => (words.clone(), command.input().map(Into::into)),
+            Program::Shell(line) => (["/bin/sh", "-c", line].map(Into::into).to_vec(), command.input().map(Into::into)),
+            Program::Script { interpreter, code } => (interpreter.clone(), Some(code.clone().into_bytes())),
+        };
+        Self {
+            words,
+            shown: command.shown().into(),
+            user: command.user().map(Into::into),
+            group: command.group().map(Into::into),
+            cwd: command.cwd().map(Into::into),
+            umask: command.umask(),
+            environment: command.environment().to_vec(),
+            input,
+            timeout: how.timeout.unwrap_or(DEFAULT_TIMEOUT).min(MAX_TIMEOUT),
+            locale: "C.UTF-8",
+            live: how.live,
+            login: how.login,
+        }
+    }
+
+    /// How long it may take.
+    #[must_use]
+    pub(crate) fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// A variable beside the clean environment.
+    #[must_use]
+    pub(crate) fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// What it reads from its standard input.
+    #[must_use]
+    pub(crate) fn input(self, input: impl Into<Vec<u8>>) -> Self {
+        Self { input: Some(input.into()), ..self }
+    }
+
+    /// The user it runs as.
+    #[must_use]
+    pub(crate) fn user(self, user: &str) -> Self {
+        Self { user: Some(user.into()), ..self }
+    }
+
+    /// Where it runs.
+    #[must_use]
+    pub(crate) fn cwd(self, cwd: &str) -> Self {
+        Self { cwd: Some(cwd.into()), ..self }
+    }
+
+    /// How it is called in messages, if not as it is started.
+    #[must_use]
+    pub(crate) fn shown_as(self, shown: &str) -> Self {
+        Self { shown: shown.into(), ..self }
+    }
+
+    /// How it is called in messages.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+impl Commands {
+    /// For programs of this root.
+    pub(crate) fn new(root: &Path) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Runs a program to its end. Blocks; an interrupted run waits for it too, since an action that has begun is finished.
+    ///
+    /// # Errors
+    /// It cannot be started, or it took longer than its limit and was ended with all that it started.
+    pub(crate) fn run(&self, launch: &Launch, users: &mut Users, live: Option<&Live>) -> Result<CommandOutcome, CommandFailure> {
+        let identity = Identity::of(launch, users)?;
+        let environment = environment(launch, &identity);
+        let root = (self.root != Path::new("/")).then(|| self.root.clone());
+        let child = match start::start(launch, root, identity, environment) {
+            Ok(child) => child,
+            Err(start::Refusal::Failure(failure)) => return Err(failure),
+            Err(start::Refusal::Outcome(outcome)) => return Ok(outcome),
+        };
+        let ended = wait::wait(child, launch.input.as_deref(), launch.timeout, live.filter(|_| launch.live));
+        ended.map_err(|error| CommandFailure::of_system(&error, &launch.shown)).and_then(|outcome| {
+            if outcome.timed_out {
+                return Err(CommandFailure::TimedOut { shown: launch.shown.clone(), after: launch.timeout, outcome });
+            }
+            Ok(outcome)
+        })
+    }
+}
+
+/// All that the program finds in its environment. What the command says beats what we say.
+fn environment(launch: &Launch, identity: &Identity) -> Vec<(String, String)> {
+    let mut all = vec![
+        ("PATH".to_owned(), DEFAULT_PATH.to_owned()),
+        ("LANG".into(), launch.locale.into()),
+        ("LANGUAGE".into(), launch.locale.into()),
+        ("LC_ALL".into(), launch.locale.into()),
+        ("HOME".into(), identity.home.clone()),
+        ("USER".into(), identity.name.clone()),
+        ("LOGNAME".into(), identity.name.clone()),
+    ];
+    if launch.login {
+        all.push(("SHELL".into(), identity.shell.clone()));
+    }
+    for (name, value) in &launch.environment {
+        all.retain(|(other, _)| other != name);
+        all.push((name.clone(), value.clone()));
+    }
+    all
+}
+
+/// Checks a command that a cookbook wrote.
+///
+/// # Errors
+/// Not granted.
+pub(crate) fn check(grants: &PolicyGrants, command: &CommandTest) -> Result<GrantedCommand, Raised> {
+    let interpreter = match command.interpreter.as_deref() {
+        None | Some("execute" | "default") => None,
+        Some(name) => Some([name.to_owned()]),
+    };
+    let line = match (&command.line, &interpreter) {
+        (CommandLine::Text(code), Some(interpreter)) => LineAsked::Script { interpreter, code },
+        (CommandLine::Text(text), None) => LineAsked::Text(text),
+        (CommandLine::Arguments(words), _) => LineAsked::Arguments(words),
+    };
+    let asked = CommandAsked {
+        line,
+        user: command.user.as_deref(),
+        group: command.group.as_deref(),
+        cwd: command.cwd.as_deref(),
+        umask: command.umask,
+        environment: &command.environment,
+        input: command.input.as_deref(),
+    };
+    grants.command(&asked).map_err(denied)
+}
+
+#[cfg(test)]
+mod tests;

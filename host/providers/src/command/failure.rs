@@ -1,0 +1,111 @@
+//! How a program can fail, under the classes and in the words of Mixlib::ShellOut, which cookbooks rescue and people grep
+//! for.
+
+use super::Launch;
+use converge::{CommandOutcome, Raised};
+use std::io;
+use std::time::Duration;
+
+/// The most characters of each output that a message repeats.
+const MAX_SHOWN: usize = 65_536;
+
+/// Why a program did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandFailure {
+    /// The system refused to start it.
+    #[error("{sentence} - {about}")]
+    NotStarted {
+        /// The error's name, as in `ENOENT`.
+        name: &'static str,
+        /// The C library's sentence.
+        sentence: String,
+        /// What it was about.
+        about: String,
+    },
+    /// There is no such user or group.
+    #[error("can't find {kind} for {name}")]
+    Nobody {
+        /// `user` or `group`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// It took too long, and was ended with all that it started.
+    #[error("{}", timed_out(shown, *after, outcome))]
+    TimedOut {
+        /// The command.
+        shown: String,
+        /// The limit.
+        after: Duration,
+        /// What it wrote until then.
+        outcome: CommandOutcome,
+    },
+}
+
+impl CommandFailure {
+    pub(super) fn of_system(error: &io::Error, about: &str) -> Self {
+        let errno = rustix::io::Errno::from_io_error(error).unwrap_or(rustix::io::Errno::IO);
+        let fault = crate::root::Fault::new(errno, "", about);
+        let text = error.to_string();
+        let sentence = text.split(" (os error").next().unwrap_or_default().to_owned();
+        Self::NotStarted { name: fault.name(), sentence, about: about.into() }
+    }
+
+    /// The exception that a cookbook may rescue.
+    pub(crate) fn into_raised(self, _launch: &Launch) -> Raised {
+        let class = match &self {
+            Self::NotStarted { name, .. } => format!("Errno::{name}"),
+            Self::Nobody { .. } => "ArgumentError".into(),
+            Self::TimedOut { .. } => "Mixlib::ShellOut::CommandTimeout".into(),
+        };
+        Raised::new(&class, self.to_string())
+    }
+}
+
+/// Fails unless a program ended with one of these exit codes.
+///
+/// # Errors
+/// `Mixlib::ShellOut::ShellCommandFailed`.
+pub(crate) fn require_success(launch: &Launch, outcome: &CommandOutcome, codes: &[i32]) -> Result<(), Raised> {
+    if outcome.code.is_some_and(|code| codes.contains(&code)) {
+        return Ok(());
+    }
+    let codes: Vec<String> = codes.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "Expected process to exit with [{}], but received '{}'\n{}",
+        codes.join(", "),
+        code_text(outcome),
+        outputs(launch.shown(), outcome)
+    );
+    Err(Raised::new("Mixlib::ShellOut::ShellCommandFailed", message))
+}
+
+fn code_text(outcome: &CommandOutcome) -> String {
+    outcome.code.map(|code| code.to_string()).unwrap_or_default()
+}
+
+fn outputs(shown: &str, outcome: &CommandOutcome) -> String {
+    format!(
+        "---- Begin output of {shown} ----\nSTDOUT: {}\nSTDERR: {}\n---- End output of {shown} ----\nRan {shown} returned {}",
+        beginning(&outcome.output),
+        beginning(&outcome.errors),
+        code_text(outcome)
+    )
+}
+
+fn timed_out(shown: &str, after: Duration, outcome: &CommandOutcome) -> String {
+    format!(
+        "Command timed out after {}s:\nCommand exceeded allowed execution time, process terminated\n{}",
+        after.as_secs(),
+        outputs(shown, outcome)
+    )
+}
+
+fn beginning(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim();
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}[..]", text.get(..end).unwrap_or_default()),
+        None => text.into(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Waiting for a program: its output, its end, its time.
+
+use converge::CommandOutcome;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::time::{Duration, Instant};
+
+/// The most bytes of each output that are kept; the rest is read and dropped, so that the program does not stall.
+const MAX_OUTPUT: usize = 16 * 1024 * 1024;
+
+/// How long a program that was asked to end may take before it is killed, as Mixlib::ShellOut gives it.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How often to look whether a program has ended where the kernel does not say.
+const TICK: Duration = Duration::from_millis(20);
+
+/// How long to go on reading after the program's end, while something it left behind still writes.
+const LINGER: Duration = Duration::from_millis(100);
+
+struct Streams<'a> {
+    input: Option<(ChildStdin, &'a [u8])>,
+    output: Option<ChildStdout>,
+    errors: Option<ChildStderr>,
+    end: Option<OwnedFd>,
+    outcome: CommandOutcome,
+    live: Option<&'a super::Live>,
+}
+
+/// Feeds the program, gathers what it writes, and waits for its end, or ends it with all its kin.
+pub(super) fn wait(mut child: Child, input: Option<&[u8]>, timeout: Duration, live: Option<&super::Live>) -> io::Result<CommandOutcome> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    let input = child.stdin.take().zip(input);
+    if let Some((pipe, _)) = &input {
+        rustix::io::ioctl_fionbio(pipe, true)?;
+    }
+    let mut streams = Streams {
+        input,
+        output: child.stdout.take(),
+        errors: child.stderr.take(),
+        end: pidfd_open(pid, PidfdFlags::empty()).ok(),
+        outcome: CommandOutcome::default(),
+        live,
+    };
+    let mut deadline = Instant::now().checked_add(timeout);
+    let mut signal = Some(Signal::TERM);
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        let now = Instant::now();
+        if let Some(at) = deadline.filter(|at| *at <= now) {
+            streams.outcome.timed_out = true;
+            let sent = kill_process_group(pid, signal.take().unwrap_or(Signal::KILL));
+            deadline = at.max(now).checked_add(GRACE);
+            if let Err(errno) = sent && errno != Errno::SRCH {
+                return Err(errno.into());
+            }
+            continue;
+        }
+        let left = deadline.map(|at| at.saturating_duration_since(now));
+        let wait = if streams.end.is_some() { left } else { Some(left.map_or(TICK, |left| left.min(TICK))) };
+        streams.exchange(wait)?;
+    };
+    if streams.outcome.timed_out {
+        // Whatever it started and did not end with it.
+        let _gone_already = kill_process_group(pid, Signal::KILL);
+    }
+    streams.drain()?;
+    let mut outcome = streams.outcome;
+    (outcome.code, outcome.signal) = (status.code(), status.signal());
+    Ok(outcome)
+}
+
+impl Streams<'_> {
+    /// Waits until something can be read or written, or the program ends, and does it. True if there was something.
+    fn exchange(&mut self, wait: Option<Duration>) -> io::Result<bool> {
+        let wait = wait.map(|wait| Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        });
+        let (mut writable, mut output, mut errors) = (false, false, false);
+        {
+            let mut polled: Vec<(PollFd<'_>, Option<&mut bool>)> = Vec::with_capacity(4);
+            if let Some((pipe, _)) = &self.input {
+                polled.push((PollFd::new(pipe, PollFlags::OUT), Some(&mut writable)));
+            }
+            if let Some(pipe) = &self.output {
+                polled.push((PollFd::new(pipe, PollFlags::IN), Some(&mut output)));
+            }
+            if let Some(pipe) = &self.errors {
+                polled.push((PollFd::new(pipe, PollFlags::IN), Some(&mut errors)));
+            }
+            if let Some(end) = &self.end {
+                polled.push((PollFd::from_borrowed_fd(end.as_fd(), PollFlags::IN), None));
+            }
+            let mut descriptors: Vec<PollFd<'_>> = polled.iter().map(|(descriptor, _)| descriptor.clone()).collect();
+            match poll(&mut descriptors, wait.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            for ((_, ready), descriptor) in polled.into_iter().zip(descriptors) {
+                if let Some(ready) = ready {
+                    *ready = !descriptor.revents().is_empty();
+                }
+            }
+        }
+        if writable {
+            self.feed();
+        }
+        if output && let Some(pipe) = &mut self.output && !take(pipe, &mut self.outcome.output, self.live)? {
+            self.output = None;
+        }
+        if errors && let Some(pipe) = &mut self.errors && !take(pipe, &mut self.outcome.errors, self.live)? {
+            self.errors = None;
+        }
+        Ok(writable || output || errors)
+    }
+
+    /// Writes what fits; a program that reads no further is left alone, as a shell does.
+    fn feed(&mut self) {
+        let Some((pipe, left)) = &mut self.input else { return };
+        let written = match pipe.write(left) {
+            Ok(written) => written,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => 0,
+            Err(_) => left.len(),
+        };
+        *left = left.get(written..).unwrap_or_default();
+        if left.is_empty() {
+            self.input = None;
+        }
+    }
+
+    /// Reads what is left after the end. Not until the pipes are closed: a daemon that was started holds them for ever.
+    fn drain(&mut self) -> io::Result<()> {
+        self.input = None;
+        self.end = None;
+        let until = Instant::now() + LINGER;
+        while (self.output.is_some() || self.errors.is_some()) && self.exchange(Some(Duration::ZERO))? && Instant::now() < until {}
+        Ok(())
+    }
+}
+
+/// Reads once; false at the end of the stream.
+fn take(pipe: &mut impl io::Read, kept: &mut Vec<u8>, live: Option<&super::Live>) -> io::Result<bool> {
+    let mut buffer = [0; 16 * 1024];
+    let length = match pipe.read(&mut buffer) {
+        Ok(length) => length,
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    let read = buffer.get(..length).unwrap_or_default();
+    if let Some(live) = live {
+        live(read);
+    }
+    let room = MAX_OUTPUT.saturating_sub(kept.len()).min(length);
+    kept.extend_from_slice(read.get(..room).unwrap_or_default());
+    Ok(length > 0)
+}

@@ -1,0 +1,79 @@
+//! Data bags, roles and environments: what operators keep beside the cookbooks.
+
+use converge::{Data, DataError};
+use grants::{Denied, PolicyGrants};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The data of a node for which no source is configured. Grants are checked all the same, so that a policy does not learn
+/// what is there by asking for it.
+pub struct NoData {
+    grants: Arc<PolicyGrants>,
+}
+
+impl NoData {
+    /// For one policy.
+    pub fn new(grants: Arc<PolicyGrants>) -> Self {
+        Self { grants }
+    }
+}
+
+fn refused(denied: Denied) -> DataError {
+    DataError::Denied(format!("{denied}\n{}", denied.hint()))
+}
+
+fn nowhere<T>(what: &str) -> Result<T, DataError> {
+    Err(DataError::NotFound(format!("{what}: no data source is configured")))
+}
+
+impl Data for NoData {
+    fn bags(&mut self) -> Result<Vec<String>, DataError> {
+        Ok(vec![])
+    }
+
+    fn bag(&mut self, name: &str) -> Result<Vec<String>, DataError> {
+        let granted = self.grants.data_bag(name, None).map_err(refused)?;
+        nowhere(&format!("data bag `{granted}`"))
+    }
+
+    fn bag_item(&mut self, bag: &str, id: &str) -> Result<Value, DataError> {
+        let granted = self.grants.data_bag(bag, Some(id)).map_err(refused)?;
+        nowhere(&format!("data bag item `{id}` of `{granted}`"))
+    }
+
+    fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError> {
+        Ok(None)
+    }
+
+    fn role(&mut self, name: &str) -> Result<Value, DataError> {
+        let granted = self.grants.role(name).map_err(refused)?;
+        nowhere(&format!("role `{granted}`"))
+    }
+
+    fn environment(&mut self, name: &str) -> Result<Value, DataError> {
+        let granted = self.grants.chef_environment(name).map_err(refused)?;
+        nowhere(&format!("environment `{granted}`"))
+    }
+
+    fn search(&mut self, index: &str, _query: &str) -> Result<Vec<Value>, DataError> {
+        let granted = self.grants.search(index).map_err(refused)?;
+        nowhere(&format!("search index `{granted}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grants::Grants;
+
+    #[test]
+    fn the_grant_is_asked_before_anything_is_said() {
+        let grants = Grants::parse("[policy.a]\ndata_bags = [\"users\"]\nsearch = [\"node\"]\n", "grants.toml").unwrap();
+        let mut data = NoData::new(grants.policy("a", &[]));
+        assert!(matches!(data.bag("users"), Err(DataError::NotFound(text)) if text.contains("no data source is configured")));
+        assert!(matches!(data.search("node", "*:*"), Err(DataError::NotFound(_))));
+        let Err(DataError::Denied(text)) = data.bag_item("secrets", "mysql") else { panic!() };
+        assert!(text.contains("data_bags = [\"secrets/mysql\"]"), "{text}");
+        assert!(matches!(data.role("web"), Err(DataError::Denied(_))));
+    }
+}

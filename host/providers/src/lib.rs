@@ -1,0 +1,268 @@
+//! One file per resource type: inspect, diff, apply. The only room that changes the machine.
+//!
+//! A provider ([`plan::Provider`]) looks at the machine and returns a plan: sentences with the effects that make them true.
+//! [`MachineProviders`] finds the provider of a type, carries plans out, and looks again afterwards: what did not reach its
+//! aim is an error. It is the only place that makes a [`plan::Writer`], and it makes none in a dry run.
+//!
+//! Everything is confined twice. *Where*: paths are opened inside one root ([`root`]), programs are started inside it
+//! ([`command`]). *What*: every effect takes a proof of the `grants` room, which only a check against the operator's file
+//! can make.
+
+mod command;
+mod data;
+mod diff;
+mod digest;
+mod download;
+mod machine;
+mod plan;
+mod resources;
+mod root;
+mod settings;
+mod users;
+
+pub use command::Live;
+pub use data::NoData;
+pub use machine::GuestMachine;
+pub use settings::{Log, Settings};
+
+use command::Commands;
+use converge::{Change, CommandTest, Declaration, Got, Prepared, Providers, Raised, Truth, Wanted};
+use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
+use root::Root;
+use rustix::fs::Mode;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often one action may ask to be planned again, so that it ends.
+const MAX_ROUNDS: u32 = 3;
+
+/// How often a pause looks whether the run is to stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The providers of one policy.
+pub struct MachineProviders {
+    settings: Arc<Settings>,
+    root: Arc<Root>,
+    commands: Commands,
+    backups: Option<Arc<Root>>,
+    cache: Option<Arc<Root>>,
+    caches: Caches,
+    assumed: Assumed,
+}
+
+impl MachineProviders {
+    /// For one policy on one root. Makes nothing yet.
+    ///
+    /// # Errors
+    /// The root is no directory that can be opened.
+    pub fn new(settings: Arc<Settings>) -> Result<Self, Raised> {
+        let root = Arc::new(Root::open(&settings.root)?);
+        let commands = Commands::new(&settings.root);
+        Ok(Self {
+            settings,
+            root,
+            commands,
+            backups: None,
+            cache: None,
+            caches: Caches::default(),
+            assumed: Assumed::default(),
+        })
+    }
+
+    /// The same machine for the policy's guest, within the same grants.
+    pub fn machine(&self) -> GuestMachine {
+        GuestMachine::new(Arc::clone(&self.settings), Arc::clone(&self.root), self.commands.clone())
+    }
+
+    fn inspect(&mut self, wanted: &Wanted<'_>) -> Result<Plan, Raised> {
+        let kind = wanted.declaration.kind.as_str();
+        let Some(provider) = resources::provider(kind) else {
+            let message = format!("there is no provider for resource type `{kind}`");
+            return Err(Raised::new("Chef::Exceptions::ProviderNotFound", message));
+        };
+        if !(wanted.why_run || self.settings.why_run) {
+            let _open = own_directory(&mut self.cache, &self.settings.cache_dir)?;
+        }
+        let mut view = View {
+            root: &self.root,
+            cache: self.cache.as_ref(),
+            grants: &self.settings.grants,
+            files: &self.settings.files,
+            settings: &self.settings,
+            caches: &mut self.caches,
+            why_run: wanted.why_run,
+            assumed: &self.assumed,
+            commands: &self.commands,
+        };
+        provider.plan(wanted, &mut view).map_err(|raised| with_origin(raised, wanted.declaration))
+    }
+
+    /// Gives a writer to a function. Called for real runs only.
+    fn write<T>(&mut self, act: impl FnOnce(&mut Writer<'_>) -> Result<T, Raised>) -> Result<T, Raised> {
+        let backups = own_directory(&mut self.backups, &self.settings.backup_dir)?;
+        let cache = own_directory(&mut self.cache, &self.settings.cache_dir)?;
+        let mut writer = Writer {
+            root: &self.root,
+            backups: &backups,
+            cache: &cache,
+            settings: &self.settings,
+            caches: &mut self.caches,
+            grants: &self.settings.grants,
+            commands: &self.commands,
+            again: None,
+        };
+        let done = act(&mut writer);
+        self.caches.users.doubt();
+        done
+    }
+
+    /// Carries out a plan, and any plan that is made in its course; what was done.
+    fn carry_out(&mut self, wanted: &Wanted<'_>, plan: Plan) -> Result<Vec<Change>, Raised> {
+        let mut changes = Vec::new();
+        let mut plan = plan;
+        for _round in 0..MAX_ROUNDS {
+            let again = self.write(|writer| {
+                for step in plan.steps.drain(..) {
+                    let done = step.run(writer)?;
+                    if let Some(instead) = writer.again.take() {
+                        changes.extend(instead);
+                        return Ok(true);
+                    }
+                    changes.extend(done);
+                }
+                Ok(false)
+            })?;
+            if !again {
+                return Ok(changes);
+            }
+            plan = self.inspect(wanted)?;
+        }
+        Err(not_converged(wanted, &plan))
+    }
+}
+
+fn own_directory(slot: &mut Option<Arc<Root>>, path: &std::path::Path) -> Result<Arc<Root>, Raised> {
+    match slot {
+        Some(open) => Ok(Arc::clone(open)),
+        None => {
+            let open = Arc::new(Root::open_own(path)?);
+            *slot = Some(Arc::clone(&open));
+            Ok(open)
+        }
+    }
+}
+
+/// A plan that is ready to be carried out.
+pub struct ReadyPlan(Plan);
+
+impl Providers for MachineProviders {
+    type Plan = ReadyPlan;
+
+    fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<ReadyPlan>, Raised> {
+        let mut plan = self.inspect(wanted)?;
+        if wanted.why_run && self.settings.why_run {
+            self.assumed.extend(std::mem::take(&mut plan.assumptions));
+        }
+        let certainty = std::mem::take(&mut plan.certainty);
+        let changes = plan.steps.iter().flat_map(|step| step.changes().iter().cloned()).collect();
+        let plan = (!plan.steps.is_empty()).then_some(ReadyPlan(plan));
+        Ok(Prepared { plan, changes, certainty })
+    }
+
+    fn stage(&mut self, plan: &mut ReadyPlan) -> Result<Value, Raised> {
+        match plan.0.staging.take() {
+            Some(staging) => self.write(|writer| staging.run(writer)),
+            None => Ok(Value::Null),
+        }
+    }
+
+    fn commit(&mut self, wanted: &Wanted<'_>, plan: ReadyPlan) -> Result<Vec<Change>, Raised> {
+        if wanted.why_run || self.settings.why_run {
+            return Err(Raised::new("Wrun::DryRun", "a dry run changes nothing"));
+        }
+        let _mask = wanted.declaration.umask.map(Mask::set);
+        let changes = self.carry_out(wanted, plan.0).map_err(|raised| with_origin(raised, wanted.declaration))?;
+        let settles = resources::provider(&wanted.declaration.kind).is_some_and(|provider| provider.settles(wanted.action));
+        if settles {
+            let left = self.inspect(wanted)?;
+            if !left.steps.is_empty() {
+                return Err(not_converged(wanted, &left));
+            }
+        }
+        Ok(changes)
+    }
+
+    fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<Truth, Raised> {
+        let granted = command::check(&self.settings.grants, command)?;
+        if why_run || self.settings.why_run {
+            return Ok(Truth::Unknown);
+        }
+        let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
+        let how = command::How { timeout, ..command::How::default() };
+        self.caches.users.refresh(&self.root);
+        let launch = command::Launch::granted(&granted, &how);
+        let outcome = self.commands.run(&launch, &mut self.caches.users, None);
+        self.caches.users.doubt();
+        match outcome {
+            Ok(outcome) if outcome.code == Some(0) => Ok(Truth::True),
+            Ok(_) => Ok(Truth::False),
+            Err(failure) => {
+                tracing::warn!("guard `{}` counts as false: {failure}", launch.shown().escape_debug());
+                Ok(Truth::False)
+            }
+        }
+    }
+
+    fn pause(&mut self, seconds: u32) {
+        let end = Instant::now() + Duration::from_secs(seconds.into());
+        while self.settings.stop.requested().is_none() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(TICK));
+        }
+    }
+}
+
+/// The file mode creation mask of a resource, while it acts. Programs that it starts inherit it.
+struct Mask(Mode);
+
+impl Mask {
+    fn set(mask: u32) -> Self {
+        Self(rustix::process::umask(Mode::from_raw_mode(mask & 0o777)))
+    }
+}
+
+impl Drop for Mask {
+    fn drop(&mut self) {
+        rustix::process::umask(self.0);
+    }
+}
+
+/// A denial names the resource and who declared it, and is always logged, since `ignore_failure` would hide it.
+fn with_origin(raised: Raised, declaration: &Declaration) -> Raised {
+    if raised.class != DENIED {
+        return raised;
+    }
+    let message = format!("{} ({}, declared by {})", raised.message, declaration.key(), declaration.origin);
+    tracing::warn!(target: "audit", decision = "denied", resource = %declaration.key().escape_debug(), origin = %declaration.origin);
+    tracing::warn!("{}", message.escape_debug());
+    Raised { message, ..raised }
+}
+
+fn not_converged(wanted: &Wanted<'_>, left: &Plan) -> Raised {
+    let changes = left.steps.iter().flat_map(|step| step.changes());
+    let what: Vec<&str> = changes.map(|change| change.what.as_str()).collect();
+    let message = format!("{} did not converge: after `{}` there is still to do: {}", wanted.declaration.key(), wanted.action, what.join("; "));
+    Raised::new("Wrun::DidNotConverge", message)
+}
+
+/// A property's plain value.
+fn value<'w>(wanted: &'w Wanted<'_>, name: &str) -> Option<&'w Value> {
+    match wanted.get(name)? {
+        Got::Json(Value::Null) | Got::Bytes(_) => None,
+        Got::Json(value) => Some(value),
+    }
+}

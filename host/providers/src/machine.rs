@@ -1,0 +1,197 @@
+//! The machine as a policy's guest sees it: reads, commands and changes, each checked against the policy's grants.
+//!
+//! What a guest may read says nothing about what it may not: whether something exists at a path is told only where reading
+//! is granted. Changes go through the same proofs as those of resources; in a dry run nothing is changed, and the guest
+//! hears what would have been.
+
+mod change;
+
+use crate::Settings;
+use crate::command::{self, CommandFailure, Commands, How, Launch};
+use crate::root::{Entry, Fault, Kind, Place, Root, absent};
+use crate::users::Users;
+use converge::{
+    CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup, MachineUser,
+    Raised, Stat, StatKind,
+};
+use grants::Denied;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The most bytes that one read returns: they are copied into the guest's memory.
+const MAX_READ: u64 = 64 << 20;
+
+/// The most names that one listing returns.
+const MAX_NAMES: usize = 1_000_000;
+
+/// The machine within one policy's grants.
+pub struct GuestMachine {
+    settings: Arc<Settings>,
+    root: Arc<Root>,
+    commands: Commands,
+    users: Users,
+}
+
+impl GuestMachine {
+    pub(crate) fn new(settings: Arc<Settings>, root: Arc<Root>, commands: Commands) -> Self {
+        Self { settings, root, commands, users: Users::default() }
+    }
+
+    /// The place a path leads to, if the policy may read it; none if nothing can be there.
+    fn readable(&self, path: &str, follow: bool) -> Result<Option<Place>, MachineError> {
+        let place = if follow { self.root.locate_target(path) } else { self.root.locate(path) };
+        let place = absent(place).map_err(fault)?;
+        let real = match &place {
+            Some(place) => place.real().to_owned(),
+            None => self.root.prospect(path).map_err(fault)?.real(),
+        };
+        let _proof = self.settings.grants.read_path(&real).map_err(denied)?;
+        Ok(place)
+    }
+
+    /// The same where something must be there.
+    fn existing(&self, path: &str, follow: bool) -> Result<Place, MachineError> {
+        self.readable(path, follow)?.ok_or_else(|| MachineError::System("ENOENT".into(), path.into()))
+    }
+
+    fn is_dry_run(&self, why_run: bool) -> bool {
+        why_run || self.settings.why_run
+    }
+}
+
+fn denied(denied: Denied) -> MachineError {
+    MachineError::Denied(format!("{denied}\n{}", denied.hint()))
+}
+
+fn fault(fault: Fault) -> MachineError {
+    MachineError::System(fault.name().into(), fault.path)
+}
+
+fn raised(raised: Raised) -> MachineError {
+    match raised.class.strip_prefix("Errno::") {
+        Some(name) => MachineError::System(name.into(), raised.message),
+        None if raised.class == crate::plan::DENIED => {
+            MachineError::Denied(format!("{}\n{}", raised.message, raised.hint.unwrap_or_default()))
+        }
+        None => MachineError::System("EINVAL".into(), raised.message),
+    }
+}
+
+fn stat_of(entry: &Entry) -> Stat {
+    Stat {
+        kind: match entry.kind {
+            Kind::File => StatKind::File,
+            Kind::Directory => StatKind::Directory,
+            Kind::Link => StatKind::Link,
+            _ => StatKind::Special,
+        },
+        mode: entry.mode,
+        uid: entry.uid,
+        gid: entry.gid,
+        size: entry.size,
+        modified: entry.modified,
+        identity: entry.identity,
+        links: entry.links,
+    }
+}
+
+impl Machine for GuestMachine {
+    fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
+        let Some(place) = self.readable(path, follow)? else { return Ok(None) };
+        let entry = absent(place.entry()).map_err(fault)?;
+        Ok(entry.as_ref().map(stat_of))
+    }
+
+    fn read_file(&mut self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
+        if length > MAX_READ {
+            return Err(MachineError::TooMuch(format!("one read returns at most {MAX_READ} bytes")));
+        }
+        let (handle, _entry) = self.existing(path, true)?.open_file().map_err(fault)?;
+        let system = |error: std::io::Error| {
+            let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
+            fault(Fault::new(errno, "read", path))
+        };
+        let mut file = File::from(handle);
+        file.seek(SeekFrom::Start(offset)).map_err(system)?;
+        let mut content = Vec::new();
+        file.take(length).read_to_end(&mut content).map_err(system)?;
+        Ok(content)
+    }
+
+    fn list_directory(&mut self, path: &str) -> Result<Vec<String>, MachineError> {
+        let names = self.existing(path, true)?.names().map_err(fault)?;
+        if names.len() > MAX_NAMES {
+            return Err(MachineError::TooMuch(format!("one listing returns at most {MAX_NAMES} names")));
+        }
+        Ok(names)
+    }
+
+    fn read_link(&mut self, path: &str) -> Result<String, MachineError> {
+        self.existing(path, false)?.read_link().map_err(fault)
+    }
+
+    fn real_path(&mut self, path: &str) -> Result<String, MachineError> {
+        let place = self.existing(path, true)?;
+        place.entry().map_err(fault)?;
+        Ok(place.real().into())
+    }
+
+    fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError> {
+        let granted = command::check(&self.settings.grants, command).map_err(raised)?;
+        if self.is_dry_run(why_run) {
+            return Err(MachineError::DryRun(format!("run {}", granted.shown())));
+        }
+        let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
+        let launch = Launch::granted(&granted, &How { timeout, ..How::default() });
+        self.users.doubt();
+        self.users.refresh(&self.root);
+        match self.commands.run(&launch, &mut self.users, None) {
+            Ok(outcome) => Ok(outcome),
+            Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
+            Err(CommandFailure::NotStarted { name, about, .. }) => Err(MachineError::System(name.into(), about)),
+            Err(failure @ CommandFailure::Nobody { .. }) => Err(MachineError::System("EINVAL".into(), failure.to_string())),
+        }
+    }
+
+    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<String, MachineError> {
+        let dry_run = self.is_dry_run(why_run);
+        change::apply(&self.root, &self.settings.grants, path, change, dry_run)
+    }
+
+    fn users(&mut self) -> Result<Vec<MachineUser>, MachineError> {
+        let _proof = self.settings.grants.read_path("/etc/passwd").map_err(denied)?;
+        self.users.doubt();
+        self.users.refresh(&self.root);
+        let user = |user: &crate::users::User| MachineUser {
+            name: user.name.clone(),
+            uid: user.uid,
+            gid: user.gid,
+            comment: user.comment.clone(),
+            home: user.home.clone(),
+            shell: user.shell.clone(),
+        };
+        Ok(self.users.users().iter().map(user).collect())
+    }
+
+    fn groups(&mut self) -> Result<Vec<MachineGroup>, MachineError> {
+        let _proof = self.settings.grants.read_path("/etc/group").map_err(denied)?;
+        self.users.doubt();
+        self.users.refresh(&self.root);
+        let group = |group: &crate::users::Group| MachineGroup {
+            name: group.name.clone(),
+            gid: group.gid,
+            members: group.members.clone(),
+        };
+        Ok(self.users.groups().iter().map(group).collect())
+    }
+
+    fn http(&mut self, request: &HttpRequest, why_run: bool) -> Result<HttpResponse, MachineError> {
+        let url = self.settings.grants.download(&request.url).map_err(denied)?;
+        if self.is_dry_run(why_run) && !matches!(request.method.as_str(), "GET" | "HEAD") {
+            return Err(MachineError::DryRun(format!("send {} {}", request.method, url.url())));
+        }
+        crate::download::request(request, &self.settings.grants).map_err(raised)
+    }
+}

@@ -1,0 +1,289 @@
+//! What a provider is, and what it may hold while it works.
+//!
+//! A provider *inspects and compares* in [`Provider::plan`] and gets a [`View`], which cannot write. What is to be done is
+//! a list of [`Step`]s, each made by one call out of the sentence that people read and the effect that is carried out,
+//! so that a dry run cannot say anything but what the real run does. Only the effects get a [`Writer`], and a writer is
+//! made in one place, outside dry runs.
+//!
+//! Rejected: giving effects to the provider as methods of `View` that look at a flag; one forgotten flag would change a
+//! machine in a dry run.
+
+use crate::Settings;
+use crate::command::{CommandFailure, Commands, Launch};
+use crate::root::Root;
+use crate::users::Users;
+use converge::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
+use grants::{Denied, GrantedCommand, PolicyGrants};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// One resource type: inspection and comparison. Implementations hold no state of their own; caches are in [`Caches`].
+pub(crate) trait Provider: Send + Sync {
+    /// Inspects the machine and says what has to be done. Never changes anything.
+    ///
+    /// # Errors
+    /// What is wanted makes no sense, is denied, or the machine cannot be read.
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised>;
+
+    /// Whether a second `plan` right after the effects must find nothing left to do. False for actions that do something
+    /// each time: `execute`, a service's `restart`, `log`.
+    fn settles(&self, _action: &str) -> bool {
+        true
+    }
+}
+
+/// What a provider found, complete: the effects make no choices.
+#[derive(Default)]
+pub(crate) struct Plan {
+    /// What is done, in order. None: up to date.
+    pub(crate) steps: Vec<Step>,
+    /// What a dry run takes for granted or cannot know.
+    pub(crate) certainty: Vec<Certainty>,
+    /// Puts content where the guest's `verify` blocks can look at it.
+    pub(crate) staging: Option<Staging>,
+    /// What later resources of a dry run may take for granted once these steps are done.
+    pub(crate) assumptions: Vec<Assumption>,
+}
+
+impl Plan {
+    /// Nothing to do.
+    pub(crate) fn up_to_date() -> Self {
+        Self::default()
+    }
+
+    /// These steps, nothing assumed.
+    pub(crate) fn steps(steps: Vec<Step>) -> Self {
+        Self { steps, ..Self::default() }
+    }
+
+    /// Nothing to do, as far as this dry run can know.
+    pub(crate) fn uncertain(certainty: Certainty) -> Self {
+        Self { certainty: vec![certainty], ..Self::default() }
+    }
+
+    /// Adds something that later resources of a dry run may take for granted.
+    pub(crate) fn assume(&mut self, assumption: Assumption) {
+        self.assumptions.push(assumption);
+    }
+}
+
+type Effect = Box<dyn FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send>;
+
+/// One thing that is done to the machine, and the sentences that say so.
+pub(crate) struct Step {
+    changes: Vec<Change>,
+    effect: Effect,
+}
+
+impl Step {
+    /// A sentence and the effect that makes it true.
+    pub(crate) fn new(
+        change: Change,
+        effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static,
+    ) -> Self {
+        Self { changes: vec![change], effect: Box::new(effect) }
+    }
+
+    /// An effect that no sentence tells of: the resource counts as changed all the same.
+    pub(crate) fn silent(effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static) -> Self {
+        Self { changes: vec![], effect: Box::new(effect) }
+    }
+
+    /// A further sentence about the same effect: one rename puts content, mode and owner in place.
+    #[must_use]
+    pub(crate) fn also(mut self, change: Change) -> Self {
+        self.changes.push(change);
+        self
+    }
+
+    /// What people read.
+    pub(crate) fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Does it, and returns what was done.
+    pub(crate) fn run(self, writer: &mut Writer<'_>) -> Result<Vec<Change>, Raised> {
+        (self.effect)(writer)?;
+        Ok(self.changes)
+    }
+}
+
+/// Writes staged content and returns the path for the guest's `verify` blocks. It and the step that later puts the content
+/// in place share the staged file (an `Arc<Mutex<Option<..>>>`), which vanishes when both are dropped.
+pub(crate) struct Staging(Box<dyn FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send>);
+
+impl Staging {
+    /// How to stage.
+    pub(crate) fn new(stage: impl FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send + 'static) -> Self {
+        Self(Box::new(stage))
+    }
+
+    /// Stages; the blocks' argument.
+    pub(crate) fn run(self, writer: &mut Writer<'_>) -> Result<Value, Raised> {
+        (self.0)(writer)
+    }
+}
+
+/// What a dry run takes for granted because an earlier resource would have seen to it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Assumption {
+    /// Something would be at this real path.
+    Path(String),
+    /// A directory would be at this real path.
+    Directory(String),
+    /// There would be such a user.
+    User(String),
+    /// There would be such a group.
+    Group(String),
+    /// The package would be installed (and with it whatever it brings).
+    Package(String),
+    /// There would be such a service.
+    Service(String),
+}
+
+/// All that earlier resources of this dry run would have made. Empty, and never asked, in a real run.
+#[derive(Debug, Default)]
+pub(crate) struct Assumed(HashSet<Assumption>);
+
+impl Assumed {
+    /// Whether it would be so.
+    pub(crate) fn holds(&self, assumption: &Assumption) -> bool {
+        self.0.contains(assumption)
+    }
+
+    /// Whether something, a directory or not, would be at this real path.
+    pub(crate) fn path(&self, path: &str) -> bool {
+        self.holds(&Assumption::Path(path.into())) || self.directory(path)
+    }
+
+    /// Whether a directory would be at this real path.
+    pub(crate) fn directory(&self, path: &str) -> bool {
+        self.holds(&Assumption::Directory(path.into()))
+    }
+
+    /// Whether any package would have been installed: then nothing that is missing is surely missing.
+    pub(crate) fn any_package(&self) -> bool {
+        self.0.iter().any(|one| matches!(one, Assumption::Package(_)))
+    }
+
+    pub(crate) fn extend(&mut self, more: Vec<Assumption>) {
+        self.0.extend(more);
+    }
+}
+
+/// What is expensive to find out and kept for the length of a policy's run. Whoever changes the thing forgets the cache.
+#[derive(Default)]
+pub(crate) struct Caches {
+    /// Users and groups of the root; re-read when their files changed.
+    pub(crate) users: Users,
+    /// The root's package database.
+    pub(crate) packages: crate::resources::package::PackageCache,
+    /// The root's service manager and what it said.
+    pub(crate) services: crate::resources::service::ServiceCache,
+}
+
+/// What a provider may look at. Nothing here changes the machine.
+pub(crate) struct View<'a> {
+    /// The confined file system.
+    pub(crate) root: &'a Arc<Root>,
+    /// wrun's own directory for downloads and rejected content; none in a dry run.
+    pub(crate) cache: Option<&'a Arc<Root>>,
+    /// What the operator lets this policy do.
+    pub(crate) grants: &'a PolicyGrants,
+    /// The files of the policy's cookbooks.
+    pub(crate) files: &'a Arc<dyn CookbookFiles>,
+    /// Identity of the node, limits, switches.
+    pub(crate) settings: &'a Settings,
+    /// What is kept for the length of the run.
+    pub(crate) caches: &'a mut Caches,
+    /// Nothing may be changed.
+    pub(crate) why_run: bool,
+    /// What earlier resources of this dry run would have made.
+    pub(crate) assumed: &'a Assumed,
+    pub(crate) commands: &'a Commands,
+}
+
+impl View<'_> {
+    /// Users and groups of the root.
+    pub(crate) fn users(&mut self) -> &mut Users {
+        self.caches.users.refresh(self.root);
+        &mut self.caches.users
+    }
+
+    /// Checks a command that the cookbook wrote; nothing is started.
+    ///
+    /// # Errors
+    /// It is not granted, or malformed.
+    pub(crate) fn command(&self, command: &CommandTest) -> Result<GrantedCommand, Raised> {
+        crate::command::check(self.grants, command)
+    }
+
+    /// Runs a program of the host's own choosing that only looks (`dpkg-query`, `systemctl show`), also in a dry run.
+    /// Arguments that come from a guest must not be able to become options (`--` before them).
+    ///
+    /// # Errors
+    /// It cannot be started or ran out of time. An exit code other than 0 is no error.
+    pub(crate) fn query(&mut self, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
+        let Self { commands, caches, root, .. } = self;
+        caches.users.refresh(root);
+        commands.run(launch, &mut caches.users, None)
+    }
+}
+
+/// What an effect acts through. Made only in [`crate::MachineProviders`], never in a dry run.
+pub(crate) struct Writer<'a> {
+    /// The confined file system.
+    pub(crate) root: &'a Arc<Root>,
+    /// wrun's own directory for backups.
+    pub(crate) backups: &'a Arc<Root>,
+    /// wrun's own directory for downloads and rejected content.
+    pub(crate) cache: &'a Arc<Root>,
+    /// Identity of the node, limits, switches.
+    pub(crate) settings: &'a Settings,
+    /// What is kept for the length of the run; effects forget what they made stale.
+    pub(crate) caches: &'a mut Caches,
+    /// The policy's grants, for what is known only while acting: where a redirect leads.
+    pub(crate) grants: &'a PolicyGrants,
+    pub(crate) commands: &'a Commands,
+    /// Set by [`plan_again`](Self::plan_again).
+    pub(crate) again: Option<Vec<Change>>,
+}
+
+impl Writer<'_> {
+    /// For what can only be planned once this effect is done: which version there is after the index was refreshed. The
+    /// step's own sentences are replaced by these, the steps after it are dropped, and the provider plans again.
+    pub(crate) fn plan_again(&mut self, done: Vec<Change>) {
+        self.again = Some(done);
+    }
+
+    /// Runs a granted command to its end.
+    ///
+    /// # Errors
+    /// It cannot be started or ran out of time. An exit code other than 0 is no error: see
+    /// [`crate::command::require_success`].
+    pub(crate) fn run(&mut self, command: &GrantedCommand, how: &crate::command::How) -> Result<CommandOutcome, Raised> {
+        let launch = Launch::granted(command, how);
+        self.launch(&launch).map_err(|failure| failure.into_raised(&launch))
+    }
+
+    /// Runs a program of the host's own choosing (`apt-get`, `useradd`) on behalf of a proof that the caller holds.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn launch(&mut self, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
+        let Self { commands, caches, root, settings, .. } = self;
+        caches.users.refresh(root);
+        let outcome = commands.run(launch, &mut caches.users, settings.live.as_deref());
+        caches.users.doubt();
+        outcome
+    }
+}
+
+/// The class of everything that an operator's file does not allow.
+pub(crate) const DENIED: &str = "Wrun::Denied";
+
+/// A denial as an exception; its hint is what would allow it. Use with `map_err`.
+pub(crate) fn denied(denial: Denied) -> Raised {
+    Raised::new(DENIED, denial.to_string()).with_hint(denial.hint())
+}

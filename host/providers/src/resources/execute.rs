@@ -1,0 +1,183 @@
+//! `execute`: runs one command, each time unless `creates` names something that exists.
+//!
+//! Classes and sentences are those of Chef's provider and of Mixlib::ShellOut, since cookbooks rescue the former and people
+//! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
+//! shell only where it needs one, so `command` means the same with and without grants.
+
+use crate::command::{How, Launch, require_success};
+use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
+use crate::value;
+use converge::{Certainty, Change, Raised, Wanted};
+use grants::{CommandAsked, GrantedCommand, LineAsked};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long a command may take if the cookbook does not say: Chef's own.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
+
+pub(crate) struct Execute;
+
+/// What is run, before it is granted.
+pub(super) enum Command {
+    Line(String),
+    Words(Vec<String>),
+    /// Interpreter with flags, the script, and how Chef shows it.
+    Script(Vec<String>, String, String),
+}
+
+impl Command {
+    fn shown(&self) -> String {
+        match self {
+            Self::Line(line) => line.clone(),
+            Self::Words(words) => Value::from(words.clone()).to_string().replace("\",\"", "\", \""),
+            Self::Script(_, _, shown) => shown.clone(),
+        }
+    }
+}
+
+impl Provider for Execute {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let command = match value(wanted, "command") {
+            Some(Value::Array(words)) => Command::Words(words.iter().map(plain_text).collect()),
+            Some(other) => Command::Line(plain_text(other)),
+            None => Command::Line(wanted.declaration.name.clone()),
+        };
+        plan(command, wanted, view)
+    }
+
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}
+
+/// Plans to run a command, with the properties that `execute` and scripts share.
+pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let cwd = text(wanted, "cwd");
+    if let Some(found) = sentinel(wanted, cwd.as_deref(), view)? {
+        return Ok(found);
+    }
+    let sensitive = wanted.declaration.sensitive;
+    let granted = grant(&command, wanted, view, cwd.as_deref()).map_err(|raised| {
+        if sensitive && raised.class == DENIED {
+            let policy = view.grants.policy();
+            return Raised::new(DENIED, format!("policy `{policy}` may not run the command of this sensitive resource"))
+                .with_hint("`wrun grants suggest` writes the grant that is needed");
+        }
+        raised
+    })?;
+    let shown = command.shown();
+    let described = if sensitive { "sensitive resource" } else { &shown };
+    let codes = exit_codes(wanted);
+    let how = How {
+        timeout: Some(timeout(wanted).unwrap_or(DEFAULT_TIMEOUT)),
+        live: !sensitive && flag(wanted, "live_stream"),
+        login: flag(wanted, "login"),
+    };
+    let change = Change::new(format!("execute {described}"));
+    let step = Step::new(change, move |writer| {
+        let launch = Launch::granted(&granted, &how).shown_as(&shown);
+        let outcome = match writer.launch(&launch) {
+            Ok(outcome) => outcome,
+            Err(failure) if sensitive => return Err(hidden(&failure.into_raised(&launch).class)),
+            Err(failure) => return Err(failure.into_raised(&launch)),
+        };
+        match require_success(&launch, &outcome, &codes) {
+            Err(raised) if sensitive => Err(hidden(&raised.class)),
+            other => other,
+        }
+    });
+    Ok(Plan::steps(vec![step]))
+}
+
+fn hidden(class: &str) -> Raised {
+    Raised::new(class, "Command execution failed. STDOUT/STDERR suppressed for sensitive resource")
+}
+
+/// `creates`: whether what the command would make is there already.
+fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<Option<Plan>, Raised> {
+    let Some(creates) = text(wanted, "creates") else { return Ok(None) };
+    let path = match (creates.starts_with('/'), cwd) {
+        (true, _) => creates,
+        (false, Some(cwd)) => format!("{}/{creates}", cwd.trim_end_matches('/')),
+        (false, None) => {
+            let key = wanted.declaration.key();
+            return Err(Raised::new(
+                "Chef::Exceptions::Execute",
+                format!("Please either specify a full path for the creates property, or specify a cwd property to the {key} resource"),
+            ));
+        }
+    };
+    if view.root.target_entry(&path)?.is_some() {
+        return Ok(Some(Plan::up_to_date()));
+    }
+    if view.why_run && view.assumed.path(&path) {
+        return Ok(Some(Plan::uncertain(Certainty::Assumed(format!("assuming {path} would have been created")))));
+    }
+    Ok(None)
+}
+
+fn grant(command: &Command, wanted: &Wanted<'_>, view: &View<'_>, cwd: Option<&str>) -> Result<GrantedCommand, Raised> {
+    let environment: Vec<(String, String)> = match value(wanted, "environment") {
+        Some(Value::Object(all)) => all.iter().map(|(name, value)| (name.clone(), plain_text(value))).collect(),
+        _ => vec![],
+    };
+    let (user, group, input) = (text(wanted, "user"), text(wanted, "group"), text(wanted, "input"));
+    let line = match command {
+        Command::Line(line) => LineAsked::Text(line),
+        Command::Words(words) => LineAsked::Arguments(words),
+        Command::Script(interpreter, code, _) => LineAsked::Script { interpreter, code },
+    };
+    let asked = CommandAsked {
+        line,
+        user: user.as_deref(),
+        group: group.as_deref(),
+        cwd,
+        umask: umask(wanted)?,
+        environment: &environment,
+        input: input.as_deref().map(str::as_bytes),
+    };
+    view.grants.command(&asked).map_err(denied)
+}
+
+/// The mask of the command: the resource's own, or the one that is common to all resources.
+fn umask(wanted: &Wanted<'_>) -> Result<Option<u32>, Raised> {
+    let Some(value) = value(wanted, "umask") else { return Ok(wanted.declaration.umask) };
+    let mask = match value {
+        Value::Number(number) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
+        Value::String(text) => u32::from_str_radix(text, 8).ok(),
+        _ => None,
+    };
+    let mask = mask.filter(|mask| *mask <= 0o777);
+    mask.map(Some).ok_or_else(|| Raised::new("Chef::Exceptions::ValidationFailed", "umask must be 0 to 0777"))
+}
+
+fn exit_codes(wanted: &Wanted<'_>) -> Vec<i32> {
+    let number = |value: &Value| {
+        let number = value.as_i64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+        number.and_then(|number| i32::try_from(number).ok())
+    };
+    match value(wanted, "returns") {
+        Some(Value::Array(all)) => all.iter().filter_map(number).collect(),
+        Some(one) => number(one).into_iter().collect(),
+        None => vec![0],
+    }
+}
+
+fn timeout(wanted: &Wanted<'_>) -> Option<Duration> {
+    let value = value(wanted, "timeout")?;
+    let seconds = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()))?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn flag(wanted: &Wanted<'_>, name: &str) -> bool {
+    value(wanted, name).and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn text(wanted: &Wanted<'_>, name: &str) -> Option<String> {
+    value(wanted, name).map(plain_text)
+}
+
+/// Text as it is, anything else as JSON: `1`, `true`.
+pub(super) fn plain_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), Into::into)
+}

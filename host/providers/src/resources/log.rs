@@ -1,0 +1,25 @@
+//! `log`: a line in the run's log.
+//!
+//! As in Chef, it changes nothing and never counts as a change, so it notifies nobody; and a dry run writes it too.
+
+use crate::plan::{Plan, Provider, View};
+use crate::value;
+use converge::{LogLevel, Raised, Wanted};
+use serde_json::Value;
+
+pub(crate) struct Log;
+
+impl Provider for Log {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let text = |name| value(wanted, name).and_then(Value::as_str);
+        let message = text("message").unwrap_or(&wanted.declaration.name);
+        let level = text("level").map_or(Some(LogLevel::Info), LogLevel::from_name);
+        let level = level.ok_or_else(|| {
+            Raised::new("Chef::Exceptions::ValidationFailed", "Option level must be one of debug, info, warn, error, fatal")
+        })?;
+        if let Some(log) = &view.settings.log {
+            log(level, message);
+        }
+        Ok(Plan::up_to_date())
+    }
+}

@@ -1,0 +1,16 @@
+//! `notify_group`: one name for several notifications. It counts as changed each time it runs, and changes nothing.
+
+use crate::plan::{Plan, Provider, Step, View};
+use converge::{Raised, Wanted};
+
+pub(crate) struct NotifyGroup;
+
+impl Provider for NotifyGroup {
+    fn plan(&self, _wanted: &Wanted<'_>, _view: &mut View<'_>) -> Result<Plan, Raised> {
+        Ok(Plan::steps(vec![Step::silent(|_writer| Ok(()))]))
+    }
+
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}
