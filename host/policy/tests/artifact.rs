@@ -1,12 +1,6 @@
 //! Artifacts: what is written is what is opened, and nothing else is.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::path::Path;
 

@@ -85,12 +85,16 @@ pub enum Runtime {
     },
 }
 
-/// What a policy asks its operator for, in the author's words.
+/// What a policy asks its operator for, in the author's words and under the names that the operator's grants have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Needs {
     /// Paths it manages.
     pub paths: Vec<String>,
+    /// Paths it manages that root or the system runs or trusts.
+    pub privileged_paths: Vec<String>,
+    /// Paths it reads.
+    pub read_paths: Vec<String>,
     /// Packages it installs.
     pub packages: Vec<String>,
     /// Services it manages.
@@ -102,9 +106,11 @@ pub struct Needs {
     /// Commands it runs.
     pub commands: Vec<String>,
     /// Hosts it downloads from.
-    pub hosts: Vec<String>,
-    /// Attributes of others that it reads or writes.
-    pub attributes: Vec<String>,
+    pub download_hosts: Vec<String>,
+    /// Attributes of others that it writes.
+    pub write_attributes: Vec<String>,
+    /// Attributes of others that it reads.
+    pub read_attributes: Vec<String>,
     /// Data bags it reads.
     pub data_bags: Vec<String>,
 }

@@ -54,7 +54,7 @@ pub fn compile_modules(
         // Flags that are meant for the host's compiler do not fit the guests' target.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET")
-        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths().join("\u{1f}"))
+        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&folder, compiler)?.join("\u{1f}"))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
     let output = command.output().map_err(|source| CompileError::Start { source })?;
@@ -81,12 +81,35 @@ pub(super) fn only_module(folder: &Path, modules: Vec<CompiledModule>) -> Result
     }
 }
 
-/// Flags that keep the builder's home out of the modules' panic messages, so that two machines build the same bytes.
-fn remapped_paths() -> Vec<String> {
+/// Flags that keep the builder's folders out of the modules' line tables and panic messages, so that a workspace makes
+/// the same bytes wherever it lies. Paths inside the workspace become relative to it, which is how errors name them.
+fn remapped_paths(folder: &Path, compiler: &GuestCompiler) -> Result<Vec<String>, CompileError> {
+    let mut command = compiler.cargo();
+    command.args(["metadata", "--format-version", "1", "--filter-platform", GUEST_TARGET]).current_dir(folder);
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|source| CompileError::Start { source })?;
+    if !output.status.success() {
+        return Err(CompileError::Failed { folder: folder.to_owned(), status: output.status.to_string() });
+    }
     let cargo_home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
-    cargo_home.map(|home| format!("--remap-path-prefix={}=cargo", home.display())).into_iter().collect()
+    let mut prefixes: Vec<(PathBuf, String)> = cargo_home.map(|home| (home, "cargo".to_owned())).into_iter().collect();
+    prefixes.extend(outside_packages(&String::from_utf8_lossy(&output.stdout), folder));
+    prefixes.push((folder.to_owned(), ".".to_owned()));
+    Ok(prefixes.iter().map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())).collect())
+}
+
+/// Folders and names of the packages that are used by their paths and lie outside of the workspace, such as an SDK's.
+fn outside_packages(metadata: &str, folder: &Path) -> Vec<(PathBuf, String)> {
+    let Ok(metadata) = serde_json::from_str::<serde_json::Value>(metadata) else { return Vec::new() };
+    let packages = metadata.get("packages").and_then(|packages| packages.as_array()).into_iter().flatten();
+    let outside = packages.filter_map(|package| {
+        let manifest = Path::new(package.get("manifest_path")?.as_str()?);
+        let is_by_path = package.get("source")?.is_null() && !manifest.starts_with(folder);
+        is_by_path.then_some((manifest.parent()?.to_owned(), package.get("name")?.as_str()?.to_owned()))
+    });
+    outside.collect()
 }
 
 /// Package names and module files of the members of the workspace in `folder`, from cargo's messages.
@@ -135,6 +158,17 @@ mod tests {
         ];
         let built = built_modules(&messages.join("\n"), Path::new("/w"));
         assert_eq!(built, [("endless-loop".to_owned(), PathBuf::from("/t/endless_loop.wasm"))]);
+    }
+
+    #[test]
+    fn packages_outside_of_the_workspace_are_named_instead_of_their_folders() {
+        let metadata = serde_json::json!({"packages": [
+            {"name": "motd", "source": null, "manifest_path": "/w/core/cookbooks/motd/Cargo.toml"},
+            {"name": "wrun-sdk", "source": null, "manifest_path": "/w/sdk/Cargo.toml"},
+            {"name": "serde", "source": "registry+x", "manifest_path": "/home/.cargo/registry/serde/Cargo.toml"},
+        ]});
+        let outside = outside_packages(&metadata.to_string(), Path::new("/w/core"));
+        assert_eq!(outside, [(PathBuf::from("/w/sdk"), "wrun-sdk".to_owned())]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::command::{CommandError, find_program, output_of};
 use super::toolchain::{GUEST_TARGET, GuestCompiler, holds_standard_library};
 
 /// First part of the folder's name. The number counts changes to what the folder holds.
-const FOLDER_PREFIX: &str = "guest-rust-1-";
+const FOLDER_PREFIX: &str = "guest-rust-2-";
 
 /// First part of the name of a folder that is being made.
 const PARTIAL_PREFIX: &str = "guest-rust-partial-";
@@ -27,6 +27,9 @@ const PACKAGES: [&str; 2] = ["rustc-web", "rust-web-src"];
 
 /// Dependencies that are fetched too; all others (libc, gcc) are on any machine that can build Rust programs.
 const DEPENDENCY_PREFIXES: [&str; 2] = ["libstd-rust-web", "libllvm"];
+
+/// How the official build compiles the standard library, as far as guests notice.
+const STANDARD_LIBRARY_FLAGS: &str = "-Zforce-unstable-if-unmarked -Cembed-bitcode=yes -Cdebuginfo=0 -Cpanic=abort";
 
 /// Most packages that are followed, against a package index that never ends.
 const PACKAGE_LIMIT: usize = 12;
@@ -245,7 +248,7 @@ fn build_standard_library(folder: &Path, root: &Path) -> Result<(), DebianError>
         .env("RUSTC_BOOTSTRAP", "1")
         .env("__CARGO_DEFAULT_LIB_METADATA", "stablestd")
         .env("CARGO_TARGET_DIR", &target)
-        .env("RUSTFLAGS", "-Zforce-unstable-if-unmarked -Cembed-bitcode=yes -Cdebuginfo=0 -Cpanic=abort");
+        .env("RUSTFLAGS", format!("{STANDARD_LIBRARY_FLAGS} --remap-path-prefix={}=rust", sources.display()));
     for name in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET"] {
         cargo.env_remove(name);
     }

@@ -1,0 +1,339 @@
+//! What the operator decided: flags beat `WRUN_*` variables beat the file.
+//!
+//! Each source is read to a [`Layer`], in which everything is optional; the layers are put over each other and what is
+//! still missing gets its default. Nothing in here looks at the command line, the environment or a clock: all of it comes
+//! in as arguments, so that a test can say what it is.
+//!
+//! Every key is in one list, [`KEYS`], with the variable of its name; `docs/wrun.toml` explains them, and a test holds
+//! the two together.
+
+mod values;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use node::saved_filter::{LevelFilter, SavedFilters};
+use serde::Deserialize;
+
+pub(crate) use values::{
+    AttributePaths, Color, Format, Handler, Handlers, Level, LogLocation, NodeName, Number, PolicyNames,
+};
+
+/// Where the file is, unless `--config` or `WRUN_CONFIG` names another.
+pub(crate) const DEFAULT_FILE: &str = "/etc/wrun/wrun.toml";
+
+/// The variable that names the file.
+pub(crate) const FILE_VARIABLE: &str = "WRUN_CONFIG";
+
+/// The largest file that is read, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
+/// A number of seconds, up to a day.
+pub(crate) type Seconds = Number<0, 86_400>;
+
+/// A number of seconds, at least one, up to a day.
+pub(crate) type SomeSeconds = Number<1, 86_400>;
+
+/// A number of mebibytes, up to 64 GiB.
+pub(crate) type Mebibytes = Number<1, 65_536>;
+
+/// How many of something are kept.
+pub(crate) type Count = Number<0, 1_000_000>;
+
+/// Why the settings cannot be used. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    /// The file that was named cannot be read.
+    #[error("cannot read the settings {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is too long to be one of settings.
+    #[error("the settings {} are longer than {MAX_FILE} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something in the file.
+    #[error("{}:{line}: {what}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        what: String,
+    },
+    /// A variable's value.
+    #[error("the variable {variable} is {value:?}: {what}")]
+    Variable {
+        /// Which.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+macro_rules! keys {
+    ($($(#[doc = $doc:literal])+ $key:ident: $type:ty, $variable:literal;)+) => {
+        /// One source of settings; what it does not say is none.
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub(crate) struct Layer {
+            $($(#[doc = $doc])+ pub(crate) $key: Option<$type>,)+
+        }
+
+        /// Every key and its variable.
+        pub(crate) const KEYS: &[(&str, &str)] = &[$((stringify!($key), $variable)),+];
+
+        impl Layer {
+            /// What variables say. An empty one says nothing.
+            ///
+            /// # Errors
+            /// A variable that is set to something that its key cannot be.
+            pub(crate) fn from_environment(environment: &BTreeMap<String, String>) -> Result<Self, SettingsError> {
+                Ok(Self { $($key: from_variable(environment, $variable)?),+ })
+            }
+
+            /// This layer over another.
+            #[must_use]
+            pub(crate) fn over(self, other: Self) -> Self {
+                Self { $($key: self.$key.or(other.$key)),+ }
+            }
+        }
+    };
+}
+
+keys! {
+    /// The policies to run, in order.
+    policy_name: PolicyNames, "WRUN_POLICY_NAME";
+    /// Where artifacts lie.
+    policies: PathBuf, "WRUN_POLICIES";
+    /// The policy group of this node.
+    policy_group: String, "WRUN_POLICY_GROUP";
+    /// The node's name.
+    node_name: NodeName, "WRUN_NODE_NAME";
+    /// The root of the machine to manage.
+    root: PathBuf, "WRUN_ROOT";
+    /// Where what outlives a run is kept.
+    state_dir: PathBuf, "WRUN_STATE_DIR";
+    /// Where what can be made again is kept.
+    cache_dir: PathBuf, "WRUN_CACHE_DIR";
+    /// The operator's grants.
+    grants: PathBuf, "WRUN_GRANTS";
+    /// How a run is shown.
+    format: Format, "WRUN_FORMAT";
+    /// The least that is logged.
+    log_level: Level, "WRUN_LOG_LEVEL";
+    /// Where the log goes.
+    log_location: LogLocation, "WRUN_LOG_LOCATION";
+    /// Whether output has colours.
+    color: Color, "WRUN_COLOR";
+    /// Whether policies run after one that failed.
+    keep_going: bool, "WRUN_KEEP_GOING";
+    /// Seconds to wait for another run to end.
+    lock_timeout: Seconds, "WRUN_LOCK_TIMEOUT";
+    /// Seconds to wait for a held lock of the package tools.
+    package_lock_timeout: Seconds, "WRUN_PACKAGE_LOCK_TIMEOUT";
+    /// Seconds of processor time for each policy's own code.
+    guest_seconds: SomeSeconds, "WRUN_GUEST_SECONDS";
+    /// Memory for each policy's own code.
+    guest_memory_mib: Mebibytes, "WRUN_GUEST_MEMORY_MIB";
+    /// Where files go before they are replaced.
+    backup_dir: PathBuf, "WRUN_BACKUP_DIR";
+    /// How many backups of a file are kept.
+    backups: Count, "WRUN_BACKUPS";
+    /// Where language runtimes are.
+    runtime_dir: PathBuf, "WRUN_RUNTIME_DIR";
+    /// The largest download.
+    download_mib: Mebibytes, "WRUN_DOWNLOAD_MIB";
+    /// Seconds that a download may take.
+    download_seconds: SomeSeconds, "WRUN_DOWNLOAD_SECONDS";
+    /// How many run records are kept.
+    runs_kept: Count, "WRUN_RUNS_KEPT";
+    /// The only automatic attributes that are saved.
+    allowed_automatic_attributes: AttributePaths, "WRUN_ALLOWED_AUTOMATIC_ATTRIBUTES";
+    /// The only default attributes that are saved.
+    allowed_default_attributes: AttributePaths, "WRUN_ALLOWED_DEFAULT_ATTRIBUTES";
+    /// The only normal attributes that are saved.
+    allowed_normal_attributes: AttributePaths, "WRUN_ALLOWED_NORMAL_ATTRIBUTES";
+    /// The only override attributes that are saved.
+    allowed_override_attributes: AttributePaths, "WRUN_ALLOWED_OVERRIDE_ATTRIBUTES";
+    /// Automatic attributes that are not saved.
+    blocked_automatic_attributes: AttributePaths, "WRUN_BLOCKED_AUTOMATIC_ATTRIBUTES";
+    /// Default attributes that are not saved.
+    blocked_default_attributes: AttributePaths, "WRUN_BLOCKED_DEFAULT_ATTRIBUTES";
+    /// Normal attributes that are not saved.
+    blocked_normal_attributes: AttributePaths, "WRUN_BLOCKED_NORMAL_ATTRIBUTES";
+    /// Override attributes that are not saved.
+    blocked_override_attributes: AttributePaths, "WRUN_BLOCKED_OVERRIDE_ATTRIBUTES";
+    /// Programs of the operator's that hear of runs.
+    handlers: Handlers, "WRUN_HANDLERS";
+}
+
+/// What was decided, complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// The policies to run, in order; empty if nobody said.
+    pub(crate) policy_names: Vec<String>,
+    /// Where artifacts lie.
+    pub(crate) policies: PathBuf,
+    /// The policy group of this node.
+    pub(crate) policy_group: Option<String>,
+    /// The node's name; none: its fully qualified domain name.
+    pub(crate) node_name: Option<NodeName>,
+    /// The root of the machine to manage.
+    pub(crate) root: PathBuf,
+    /// Where what outlives a run is kept.
+    pub(crate) state_dir: PathBuf,
+    /// Where what can be made again is kept.
+    pub(crate) cache_dir: PathBuf,
+    /// The operator's grants.
+    pub(crate) grants: PathBuf,
+    /// How a run is shown.
+    pub(crate) format: Format,
+    /// The least that is logged.
+    pub(crate) log_level: Level,
+    /// Where the log goes.
+    pub(crate) log_location: LogLocation,
+    /// Whether output has colours.
+    pub(crate) color: Color,
+    /// Whether policies run after one that failed.
+    pub(crate) keep_going: bool,
+    /// How long to wait for another run to end.
+    pub(crate) lock_timeout: Seconds,
+    /// How long to wait for a held lock of the package tools.
+    pub(crate) package_lock_timeout: Seconds,
+    /// Processor time for each policy's own code.
+    pub(crate) guest_seconds: SomeSeconds,
+    /// Memory for each policy's own code.
+    pub(crate) guest_memory_mib: Mebibytes,
+    /// Where files go before they are replaced.
+    pub(crate) backup_dir: PathBuf,
+    /// How many backups of a file are kept, where the resource does not say.
+    pub(crate) backups: Count,
+    /// Where language runtimes are; none: beside the program.
+    pub(crate) runtime_dir: Option<PathBuf>,
+    /// The largest download.
+    pub(crate) download_mib: Mebibytes,
+    /// How long a download may take.
+    pub(crate) download_seconds: SomeSeconds,
+    /// How many run records are kept.
+    pub(crate) runs_kept: Count,
+    /// Which attributes are saved.
+    pub(crate) saved_attributes: SavedFilters,
+    /// Programs of the operator's that hear of runs.
+    pub(crate) handlers: Vec<Handler>,
+}
+
+/// Puts the sources together: flags beat variables beat the file.
+///
+/// # Errors
+/// A variable that is set to something that its key cannot be.
+pub(crate) fn resolve(
+    flags: Layer,
+    environment: &BTreeMap<String, String>,
+    file: Layer,
+) -> Result<Settings, SettingsError> {
+    Ok(Settings::complete(flags.over(Layer::from_environment(environment)?).over(file)))
+}
+
+/// The file to read: that of `--config`, else that of the variable, else the default one. True: it must be there.
+pub(crate) fn file_to_read(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> (PathBuf, bool) {
+    let named = environment.get(FILE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    match flag.map(Path::to_owned).or(named) {
+        Some(path) => (path, true),
+        None => (PathBuf::from(DEFAULT_FILE), false),
+    }
+}
+
+/// Reads the file. Where it need not be there, a missing one says nothing.
+///
+/// # Errors
+/// It cannot be read, has a key that does not exist, or a value that its key cannot be.
+pub(crate) fn read_file(path: &Path, must_exist: bool) -> Result<Layer, SettingsError> {
+    let failed = |source| SettingsError::Read { path: path.to_owned(), source };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return Ok(Layer::default()),
+        Err(error) => return Err(failed(error)),
+        Ok(status) if status.len() > MAX_FILE => return Err(SettingsError::TooLarge { path: path.to_owned() }),
+        Ok(_) => {}
+    }
+    parse_file(path, &std::fs::read_to_string(path).map_err(failed)?)
+}
+
+/// Reads the text of the file at `path`.
+///
+/// # Errors
+/// As [`read_file`].
+pub(crate) fn parse_file(path: &Path, text: &str) -> Result<Layer, SettingsError> {
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+        SettingsError::File { path: path.to_owned(), line, what: error.message().to_owned() }
+    })
+}
+
+fn from_variable<T: FromStr>(
+    environment: &BTreeMap<String, String>,
+    variable: &'static str,
+) -> Result<Option<T>, SettingsError>
+where
+    T::Err: std::fmt::Display,
+{
+    let Some(value) = environment.get(variable).filter(|value| !value.is_empty()) else { return Ok(None) };
+    let wrong = |error: T::Err| SettingsError::Variable { variable, value: value.clone(), what: error.to_string() };
+    value.parse().map(Some).map_err(wrong)
+}
+
+impl Settings {
+    fn complete(layer: Layer) -> Self {
+        let path = |given: Option<PathBuf>, default: &str| given.unwrap_or_else(|| PathBuf::from(default));
+        let state_dir = path(layer.state_dir, state::DEFAULT_PATH);
+        let level = |allowed: Option<AttributePaths>, blocked: Option<AttributePaths>| LevelFilter {
+            allowed: allowed.map(AttributePaths::into_items),
+            blocked: blocked.map(AttributePaths::into_items),
+        };
+        Self {
+            policy_names: layer.policy_name.map(PolicyNames::into_names).unwrap_or_default(),
+            policies: path(layer.policies, "/etc/wrun/policies"),
+            policy_group: layer.policy_group,
+            node_name: layer.node_name,
+            root: path(layer.root, "/"),
+            cache_dir: path(layer.cache_dir, "/var/cache/wrun"),
+            grants: path(layer.grants, "/etc/wrun/grants.toml"),
+            format: layer.format.unwrap_or(Format::Doc),
+            log_level: layer.log_level.unwrap_or(Level::Warn),
+            log_location: layer.log_location.unwrap_or(LogLocation::Stderr),
+            color: layer.color.unwrap_or(Color::Auto),
+            keep_going: layer.keep_going.unwrap_or(false),
+            lock_timeout: layer.lock_timeout.unwrap_or(Number::constant::<300>()),
+            package_lock_timeout: layer.package_lock_timeout.unwrap_or(Number::constant::<120>()),
+            guest_seconds: layer.guest_seconds.unwrap_or(Number::constant::<60>()),
+            guest_memory_mib: layer.guest_memory_mib.unwrap_or(Number::constant::<256>()),
+            backup_dir: layer.backup_dir.unwrap_or_else(|| state_dir.join("backup")),
+            backups: layer.backups.unwrap_or(Number::constant::<5>()),
+            runtime_dir: layer.runtime_dir,
+            download_mib: layer.download_mib.unwrap_or(Number::constant::<4096>()),
+            download_seconds: layer.download_seconds.unwrap_or(Number::constant::<1800>()),
+            runs_kept: layer.runs_kept.unwrap_or(Number::constant::<100>()),
+            saved_attributes: SavedFilters {
+                automatic: level(layer.allowed_automatic_attributes, layer.blocked_automatic_attributes),
+                default: level(layer.allowed_default_attributes, layer.blocked_default_attributes),
+                normal: level(layer.allowed_normal_attributes, layer.blocked_normal_attributes),
+                r#override: level(layer.allowed_override_attributes, layer.blocked_override_attributes),
+            },
+            handlers: layer.handlers.map(Handlers::into_list).unwrap_or_default(),
+            state_dir,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

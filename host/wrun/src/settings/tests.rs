@@ -1,0 +1,168 @@
+//! Settings from text to what was decided.
+
+use super::values::HandlerMoment;
+use super::*;
+
+fn environment(variables: &[(&str, &str)]) -> BTreeMap<String, String> {
+    variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn file(text: &str) -> Layer {
+    parse_file(Path::new("wrun.toml"), text).unwrap()
+}
+
+fn example() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wrun.toml");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The example with its settings taken out of their comments: prose has a space after the `#`, a setting has none.
+fn uncommented() -> String {
+    let lines = example();
+    let lines = lines.lines().map(|line| match line.strip_prefix('#') {
+        Some(rest) if !rest.is_empty() && !rest.starts_with(' ') => rest,
+        _ => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_example_changes_nothing_and_explains_every_key() {
+    let commented = file(&example());
+    assert_eq!(commented, Layer::default(), "everything in the example is a comment");
+    let table: toml::Table = uncommented().parse().unwrap();
+    let mut explained: Vec<&str> = table.keys().map(String::as_str).collect();
+    let mut keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+    (explained.sort_unstable(), keys.sort_unstable());
+    assert_eq!(explained, keys);
+    for (key, variable) in KEYS {
+        assert_eq!(*variable, format!("WRUN_{}", key.to_uppercase()));
+    }
+    // What the example shows as defaults are the defaults.
+    let shown = Settings::complete(file(&uncommented()));
+    let default = Settings::complete(Layer::default());
+    let without_examples = Settings {
+        policy_names: default.policy_names.clone(),
+        policy_group: None,
+        node_name: None,
+        runtime_dir: None,
+        saved_attributes: SavedFilters::default(),
+        handlers: vec![],
+        ..shown
+    };
+    assert_eq!(without_examples, default);
+}
+
+#[test]
+fn flags_beat_variables_beat_the_file() {
+    let text = "policy_name = [\"a\", \"b\"]\nroot = \"/file\"\nbackups = 1\nkeep_going = true\nformat = \"minimal\"";
+    let variables = environment(&[
+        ("WRUN_ROOT", "/variable"),
+        ("WRUN_BACKUPS", "2"),
+        ("WRUN_FORMAT", ""),
+        ("WRUN_KEEP_GOING", "false"),
+        ("WRUN_POLICY_NAME", "c, d"),
+        ("WRUN_VECTORS", "not ours"),
+    ]);
+    let flags = Layer { backups: Some("3".parse().unwrap()), ..Layer::default() };
+    let settings = resolve(flags, &variables, file(text)).unwrap();
+    assert_eq!(settings.policy_names, ["c", "d"]);
+    assert_eq!(settings.root, Path::new("/variable"));
+    assert_eq!(settings.backups.get(), 3);
+    assert_eq!(settings.format, Format::Minimal, "an empty variable says nothing");
+    assert!(!settings.keep_going);
+    assert_eq!(settings.state_dir, Path::new(state::DEFAULT_PATH));
+    assert_eq!(settings.lock_timeout.seconds(), std::time::Duration::from_secs(300));
+}
+
+#[test]
+fn backups_follow_the_state_directory() {
+    let settings = resolve(Layer::default(), &environment(&[("WRUN_STATE_DIR", "/s")]), Layer::default()).unwrap();
+    assert_eq!(settings.backup_dir, Path::new("/s/backup"));
+}
+
+#[track_caller]
+fn check_file(text: &str, expect: &str) {
+    let error = parse_file(Path::new("/etc/wrun/wrun.toml"), text).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("/etc/wrun/wrun.toml:{expect}")), "{error}");
+}
+
+#[test]
+fn mistakes_in_the_file_are_told_with_their_line() {
+    check_file("\n\npolicy_nam = \"a\"", "3: unknown field `policy_nam`, expected one of ");
+    check_file("root = ", "1: ");
+    check_file("\nroot = 3", "2: invalid type: integer `3`, expected path string");
+    check_file("node_name = \"a b\"", "1: \"a b\" cannot be a node's name");
+    check_file("node_name = \"..\"", "1: \"..\" cannot be a node's name");
+    check_file("# x\nformat = \"xml\"", "2: \"xml\" is none of doc, minimal, json");
+    check_file("log_location = \"syslog\"", "1: \"syslog\" is neither stderr nor journald nor the path of a file");
+    check_file("lock_timeout = 100000", "1: 100000 is not between 0 and 86400");
+    check_file("lock_timeout = -1", "1: invalid value: integer `-1`");
+    check_file("policy_name = [\"a\", \"a\"]", "1: policy \"a\" is named twice");
+    check_file("policy_name = \"a,../b\"", "1: \"../b\" cannot be a policy's name");
+    check_file("policy_name = 3", "1: expected a list of names, or one text with commas");
+    check_file("allowed_normal_attributes = [1]", "1: a saved attribute item must be text or an array of texts");
+    check_file("keep_going = true\nkeep_going = true", "2: duplicate key");
+    check_file("[[handlers]]\non = [\"end\"]\ncommand = []", "2: \"end\" is none of start, report, exception");
+}
+
+#[test]
+fn mistakes_in_variables_are_told_with_their_name() {
+    let check = |variable: &str, value: &str, expect: &str| {
+        let error = resolve(Layer::default(), &environment(&[(variable, value)]), Layer::default()).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.starts_with(&format!("the variable {variable} is {value:?}: ")) && error.contains(expect),
+            "{error}"
+        );
+    };
+    check("WRUN_NODE_NAME", "a/b", "cannot be a node's name");
+    check("WRUN_KEEP_GOING", "yes", "was not `true` or `false`");
+    check("WRUN_GUEST_MEMORY_MIB", "0", "0 is not between 1 and 65536");
+    check("WRUN_GUEST_SECONDS", "soon", "this is no number between 1 and 86400");
+    check("WRUN_COLOR", "red", "none of auto, always, never");
+    check("WRUN_POLICY_NAME", "a,,b", "\"\" cannot be a policy's name");
+    check("WRUN_HANDLERS", "x", "expected value");
+}
+
+#[test]
+fn the_file_may_be_missing_unless_it_was_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrun.toml");
+    assert_eq!(read_file(&path, false).unwrap(), Layer::default());
+    assert!(matches!(read_file(&path, true).unwrap_err(), SettingsError::Read { .. }));
+    std::fs::write(&path, "node_name = \"n:1\"").unwrap();
+    assert_eq!(read_file(&path, true).unwrap().node_name.unwrap().as_str(), "n:1");
+    std::fs::write(&path, "#".repeat(2 << 20)).unwrap();
+    assert!(matches!(read_file(&path, true).unwrap_err(), SettingsError::TooLarge { .. }));
+
+    let named = environment(&[(FILE_VARIABLE, "/v.toml")]);
+    assert_eq!(file_to_read(Some(Path::new("/f.toml")), &named), ("/f.toml".into(), true));
+    assert_eq!(file_to_read(None, &named), ("/v.toml".into(), true));
+    assert_eq!(file_to_read(None, &BTreeMap::new()), (DEFAULT_FILE.into(), false));
+}
+
+#[test]
+fn saved_attributes_are_paths() {
+    let text = "blocked_automatic_attributes = [\"network/interfaces\", [\"filesystem\", \"/dev/sda1\"]]";
+    let variables = environment(&[("WRUN_ALLOWED_NORMAL_ATTRIBUTES", "a/b, c")]);
+    let saved = resolve(Layer::default(), &variables, file(text)).unwrap().saved_attributes;
+    let keys =
+        |keys: &[&str]| node::saved_filter::FilterItem::from_keys(keys.iter().map(|key| (*key).to_owned()).collect());
+    assert_eq!(
+        saved.automatic.blocked,
+        Some(vec![keys(&["network", "interfaces"]), keys(&["filesystem", "/dev/sda1"])])
+    );
+    assert_eq!(saved.automatic.allowed, None);
+    assert_eq!(saved.normal.allowed, Some(vec![keys(&["a", "b"]), keys(&["c"])]));
+}
+
+#[test]
+fn handlers_are_programs() {
+    let handlers = file("[[handlers]]\non = [\"report\", \"exception\"]\ncommand = [\"/bin/tell\", \"me\"]").handlers;
+    let handlers = handlers.unwrap().into_list();
+    assert_eq!(handlers.len(), 1);
+    assert_eq!(handlers[0].on, [HandlerMoment::Report, HandlerMoment::Exception]);
+    assert_eq!(handlers[0].command, ["/bin/tell", "me"]);
+    assert_eq!(handlers[0].seconds.get(), 60);
+}

@@ -1,0 +1,339 @@
+//! What settings can be. Each type reads the text of a flag or a variable, and the value in the file; both say the same.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use node::saved_filter::FilterItem;
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The longest node name, in bytes: it is part of file names.
+const MAX_NODE_NAME: usize = 200;
+
+/// A whole number between two bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u64")]
+pub(crate) struct Number<const LEAST: u64, const MOST: u64>(u64);
+
+impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
+    /// A number that the compiler finds to be within the bounds.
+    pub(crate) const fn constant<const VALUE: u64>() -> Self {
+        const { assert!(LEAST <= VALUE && VALUE <= MOST, "out of bounds") };
+        Self(VALUE)
+    }
+
+    /// The number.
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
+
+    /// As many seconds.
+    pub(crate) fn seconds(self) -> Duration {
+        Duration::from_secs(self.0)
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> TryFrom<u64> for Number<LEAST, MOST> {
+    type Error = String;
+
+    fn try_from(number: u64) -> Result<Self, String> {
+        if (LEAST..=MOST).contains(&number) {
+            return Ok(Self(number));
+        }
+        Err(format!("{number} is not between {LEAST} and {MOST}"))
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> FromStr for Number<LEAST, MOST> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number: u64 = text.parse().map_err(|_| format!("this is no number between {LEAST} and {MOST}"))?;
+        Self::try_from(number)
+    }
+}
+
+/// A choice between words.
+macro_rules! words {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String")]
+        pub(crate) enum $name {
+            $($(#[doc = $variant_doc])+ #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// The words, for help and for errors.
+            pub(crate) const WORDS: &[&str] = &[$($word),+];
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(format!("{text:?} is none of {}", Self::WORDS.join(", "))),
+                }
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                text.parse()
+            }
+        }
+    };
+}
+
+words! {
+    /// How a run is shown.
+    Format {
+        /// Every resource and what was done to it.
+        Doc = "doc",
+        /// A sign per resource, then the changes.
+        Minimal = "minimal",
+        /// One JSON object, for programs.
+        Json = "json",
+    }
+}
+
+words! {
+    /// How much is logged.
+    Level {
+        /// Everything that happens in the runtime.
+        Trace = "trace",
+        /// What helps to find a fault in a cookbook.
+        Debug = "debug",
+        /// What happens.
+        Info = "info",
+        /// What someone should look at.
+        Warn = "warn",
+        /// What went wrong.
+        Error = "error",
+        /// What ended the run.
+        Fatal = "fatal",
+    }
+}
+
+words! {
+    /// Whether output has colours.
+    Color {
+        /// On a terminal, unless `NO_COLOR` is set.
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
+}
+
+words! {
+    /// When a handler is called.
+    HandlerMoment {
+        /// When the run begins.
+        Start = "start",
+        /// When it has ended well.
+        Report = "report",
+        /// When it has failed.
+        Exception = "exception",
+    }
+}
+
+/// Where the log goes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) enum LogLocation {
+    /// Standard error.
+    Stderr,
+    /// The system's journal.
+    Journald,
+    /// A file, to whose end is added.
+    File(PathBuf),
+}
+
+impl FromStr for LogLocation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "stderr" => Ok(Self::Stderr),
+            "journald" => Ok(Self::Journald),
+            path if path.contains('/') => Ok(Self::File(PathBuf::from(path))),
+            _ => Err(format!("{text:?} is neither stderr nor journald nor the path of a file (./{text}?)")),
+        }
+    }
+}
+
+impl TryFrom<String> for LogLocation {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// A node's name: letters, digits and `-_:.`, as Chef has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct NodeName(String);
+
+impl NodeName {
+    /// The name.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for NodeName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fits = !text.is_empty()
+            && text.len() <= MAX_NODE_NAME
+            && !text.starts_with('.')
+            && text.chars().all(|character| character.is_ascii_alphanumeric() || "-_:.".contains(character));
+        if fits {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(format!(
+            "{text:?} cannot be a node's name: use up to {MAX_NODE_NAME} letters, digits and the characters - _ : . \
+             and no dot at the beginning"
+        ))
+    }
+}
+
+impl TryFrom<String> for NodeName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// Names of policies, each once, in order: a list, or one text with commas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PolicyNames(Vec<String>);
+
+impl PolicyNames {
+    /// The names.
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.0
+    }
+}
+
+impl TryFrom<Vec<String>> for PolicyNames {
+    type Error = String;
+
+    fn try_from(names: Vec<String>) -> Result<Self, String> {
+        for (index, name) in names.iter().enumerate() {
+            policy::artifact::check_policy_name(name).map_err(|error| error.to_string())?;
+            if names.iter().take(index).any(|earlier| earlier == name) {
+                return Err(format!("policy {name:?} is named twice"));
+            }
+        }
+        Ok(Self(names))
+    }
+}
+
+impl FromStr for PolicyNames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::try_from(text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>())
+    }
+}
+
+impl<'de> Deserialize<'de> for PolicyNames {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected a list of names, or one text with commas")]
+        enum Written {
+            Text(String),
+            List(Vec<String>),
+        }
+
+        let names = match Written::deserialize(deserializer)? {
+            Written::Text(text) => text.parse(),
+            Written::List(names) => Self::try_from(names),
+        };
+        names.map_err(D::Error::custom)
+    }
+}
+
+/// Attributes by path: `"a/b"`, or `["a", "b"]` where a key has a slash in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AttributePaths(Vec<FilterItem>);
+
+impl AttributePaths {
+    /// The paths.
+    pub(crate) fn into_items(self) -> Vec<FilterItem> {
+        self.0
+    }
+}
+
+impl FromStr for AttributePaths {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.split(',').map(|item| FilterItem::from_text(item.trim())).collect()))
+    }
+}
+
+impl<'de> Deserialize<'de> for AttributePaths {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let items = Vec::<Value>::deserialize(deserializer)?;
+        let items = items.iter().map(FilterItem::from_json).collect::<Result<_, _>>();
+        items.map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// Programs that hear of runs. A variable holds them as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Handlers(Vec<Handler>);
+
+impl Handlers {
+    /// The handlers, in order.
+    pub(crate) fn into_list(self) -> Vec<Handler> {
+        self.0
+    }
+}
+
+impl FromStr for Handlers {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(text)
+    }
+}
+
+/// A program of the operator's that hears of a run: it gets the run's status as JSON on standard input.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Handler {
+    /// When it is called.
+    pub(crate) on: Vec<HandlerMoment>,
+    /// The program and its arguments; no shell.
+    pub(crate) command: Vec<String>,
+    /// How long it may take.
+    #[serde(default = "Handler::default_seconds")]
+    pub(crate) seconds: Number<1, 3600>,
+}
+
+impl Handler {
+    fn default_seconds() -> Number<1, 3600> {
+        Number::constant::<60>()
+    }
+}
