@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::json::parse;
 use crate::table::{Got, Made, Scope, scope, table, within};
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 type Action = Rc<dyn Fn(&Resource) -> Result>;
@@ -31,6 +31,8 @@ type Load = Rc<dyn Fn(&Resource) -> Result<Option<Value>>>;
 /// A resource type that a cookbook makes of others.
 pub struct CustomResource {
     name: &'static str,
+    /// Whose it is: templates and files of its children are looked for there.
+    cookbook: OnceCell<&'static str>,
     unified: bool,
     properties: Vec<Property>,
     actions: Vec<(&'static str, Action)>,
@@ -170,7 +172,7 @@ fn invalid(message: String) -> Error {
 impl CustomResource {
     /// A type without properties and actions. Its children converge where they are declared (Chef's `unified_mode`).
     pub fn new(name: &'static str) -> Self {
-        Self { name, unified: true, properties: vec![], actions: vec![], load: None }
+        Self { name, cookbook: OnceCell::new(), unified: true, properties: vec![], actions: vec![], load: None }
     }
 
     /// Has children converge after the action instead of where they are declared.
@@ -419,8 +421,8 @@ impl Resource {
     }
 
     fn scope(&self, action: &str) -> Scope {
-        let recipe = if self.made.recipe.is_empty() { action.to_owned() } else { self.made.recipe.clone() };
-        Scope { context: self.context, cookbook: self.made.cookbook.clone(), recipe }
+        let cookbook = self.custom.cookbook.get().map_or_else(|| self.made.cookbook.clone(), |name| (*name).to_owned());
+        Scope { context: self.context, cookbook, recipe: format!("{} {action}", self.custom.name) }
     }
 }
 
@@ -435,11 +437,13 @@ impl CustomResource {
 }
 
 /// Announces a type to the host, and keeps it.
-pub(crate) fn define(cookbook: &str, custom: &Rc<CustomResource>) -> Result {
+pub(crate) fn define(cookbook: &'static str, custom: &Rc<CustomResource>) -> Result {
     if custom.actions.is_empty() {
         return Err(Error::text(format!("the resource type {} of cookbook {cookbook} has no action", custom.name)));
     }
     announce(custom.name, custom.unified, custom.load.is_some())?;
+    // The policy is loaded once; a second time it would be the same name.
+    let _ = custom.cookbook.set(cookbook);
     table(|table| table.types.insert(custom.name.to_owned(), Rc::clone(custom)));
     Ok(())
 }

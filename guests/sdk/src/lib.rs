@@ -47,14 +47,14 @@ pub use serde_json::{self, Value, json};
 /// What a cookbook usually needs.
 pub mod prelude {
     pub use crate::builder::{Declared, Timing, lazy};
-    pub use crate::custom::{CustomResource, Property, custom};
+    pub use crate::custom::{CustomResource, Property, Resource, custom};
     pub use crate::resources::*;
     pub use crate::{Cookbook, Error, Result, Value, bail, cookbook, handlers, include_recipe, json, log, node};
 }
 
 #[doc(hidden)]
 pub mod component {
-    pub use crate::bindings::{__export_world_cookbook_cabi, Guest, export};
+    pub use crate::bindings::{__export_world_cookbook_cabi, _export_serve_cabi, Guest, export};
     pub use crate::conversation::serve;
 }
 

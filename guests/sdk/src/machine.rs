@@ -51,6 +51,18 @@ pub fn list(path: &str) -> Result<Vec<String>> {
     host::list_directory(path).map_err(failed)
 }
 
+/// What a symbolic link says; none if there is nothing at the path, or something else.
+///
+/// # Errors
+/// The policy may not look there.
+#[track_caller]
+pub fn link_target(path: &str) -> Result<Option<String>> {
+    match host::stat(path, false).map_err(failed)? {
+        Some(status) if status.kind == host::Kind::Link => Ok(Some(host::read_link(path).map_err(failed)?)),
+        _ => Ok(None),
+    }
+}
+
 /// How a command ended.
 #[derive(Debug, Clone)]
 pub struct Ran {
