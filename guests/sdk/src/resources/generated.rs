@@ -15,7 +15,7 @@ use crate::builder::{Builder, IntoProperty, common_methods};
 #[derive(Debug)]
 pub struct AptPackage(pub(crate) Builder);
 
-/// Begins a `apt_package` resource. The name is also its `package_name`, unless that is set.
+/// A new `apt_package` resource. The name is also its `package_name`, unless that is set.
 #[track_caller]
 pub fn apt_package(name: impl Into<String>) -> AptPackage {
     AptPackage(Builder::new("apt_package", name))
@@ -158,7 +158,7 @@ common_methods!(AptPackage);
 #[derive(Debug)]
 pub struct Bash(pub(crate) Builder);
 
-/// Begins a `bash` resource.
+/// A new `bash` resource.
 #[track_caller]
 pub fn bash(name: impl Into<String>) -> Bash {
     Bash(Builder::new("bash", name))
@@ -307,7 +307,7 @@ common_methods!(Bash);
 #[derive(Debug)]
 pub struct CookbookFile(pub(crate) Builder);
 
-/// Begins a `cookbook_file` resource. The name is also its `path`, unless that is set.
+/// A new `cookbook_file` resource. The name is also its `path`, unless that is set.
 #[track_caller]
 pub fn cookbook_file(name: impl Into<String>) -> CookbookFile {
     CookbookFile(Builder::new("cookbook_file", name))
@@ -444,7 +444,7 @@ common_methods!(CookbookFile);
 #[derive(Debug)]
 pub struct CronD(pub(crate) Builder);
 
-/// Begins a `cron_d` resource. The name is also its `cron_name`, unless that is set.
+/// A new `cron_d` resource. The name is also its `cron_name`, unless that is set.
 #[track_caller]
 pub fn cron_d(name: impl Into<String>) -> CronD {
     CronD(Builder::new("cron_d", name))
@@ -617,7 +617,7 @@ common_methods!(CronD);
 #[derive(Debug)]
 pub struct Directory(pub(crate) Builder);
 
-/// Begins a `directory` resource. The name is also its `path`, unless that is set.
+/// A new `directory` resource. The name is also its `path`, unless that is set.
 #[track_caller]
 pub fn directory(name: impl Into<String>) -> Directory {
     Directory(Builder::new("directory", name))
@@ -686,7 +686,7 @@ common_methods!(Directory);
 #[derive(Debug)]
 pub struct DpkgPackage(pub(crate) Builder);
 
-/// Begins a `dpkg_package` resource. The name is also its `package_name`, unless that is set.
+/// A new `dpkg_package` resource. The name is also its `package_name`, unless that is set.
 #[track_caller]
 pub fn dpkg_package(name: impl Into<String>) -> DpkgPackage {
     DpkgPackage(Builder::new("dpkg_package", name))
@@ -815,7 +815,7 @@ common_methods!(DpkgPackage);
 #[derive(Debug)]
 pub struct Execute(pub(crate) Builder);
 
-/// Begins a `execute` resource. The name is also its `command`, unless that is set.
+/// A new `execute` resource. The name is also its `command`, unless that is set.
 #[track_caller]
 pub fn execute(name: impl Into<String>) -> Execute {
     Execute(Builder::new("execute", name))
@@ -950,7 +950,7 @@ common_methods!(Execute);
 #[derive(Debug)]
 pub struct File(pub(crate) Builder);
 
-/// Begins a `file` resource. The name is also its `path`, unless that is set.
+/// A new `file` resource. The name is also its `path`, unless that is set.
 #[track_caller]
 pub fn file(name: impl Into<String>) -> File {
     File(Builder::new("file", name))
@@ -1077,7 +1077,7 @@ common_methods!(File);
 #[derive(Debug)]
 pub struct Group(pub(crate) Builder);
 
-/// Begins a `group` resource. The name is also its `group_name`, unless that is set.
+/// A new `group` resource. The name is also its `group_name`, unless that is set.
 #[track_caller]
 pub fn group(name: impl Into<String>) -> Group {
     Group(Builder::new("group", name))
@@ -1184,7 +1184,7 @@ common_methods!(Group);
 #[derive(Debug)]
 pub struct GuestBlock(pub(crate) Builder);
 
-/// Begins a `guest_block` resource. The name is also its `block_name`, unless that is set.
+/// A new `guest_block` resource. The name is also its `block_name`, unless that is set.
 #[track_caller]
 pub fn guest_block(name: impl Into<String>) -> GuestBlock {
     GuestBlock(Builder::new("guest_block", name))
@@ -1227,7 +1227,7 @@ common_methods!(GuestBlock);
 #[derive(Debug)]
 pub struct Link(pub(crate) Builder);
 
-/// Begins a `link` resource. The name is also its `target_file`, unless that is set.
+/// A new `link` resource. The name is also its `target_file`, unless that is set.
 #[track_caller]
 pub fn link(name: impl Into<String>) -> Link {
     Link(Builder::new("link", name))
@@ -1296,7 +1296,7 @@ common_methods!(Link);
 #[derive(Debug)]
 pub struct Log(pub(crate) Builder);
 
-/// Begins a `log` resource. The name is also its `message`, unless that is set.
+/// A new `log` resource. The name is also its `message`, unless that is set.
 #[track_caller]
 pub fn log(name: impl Into<String>) -> Log {
     Log(Builder::new("log", name))
@@ -1341,7 +1341,7 @@ common_methods!(Log);
 #[derive(Debug)]
 pub struct NotifyGroup(pub(crate) Builder);
 
-/// Begins a `notify_group` resource.
+/// A new `notify_group` resource.
 #[track_caller]
 pub fn notify_group(name: impl Into<String>) -> NotifyGroup {
     NotifyGroup(Builder::new("notify_group", name))
@@ -1370,7 +1370,7 @@ common_methods!(NotifyGroup);
 #[derive(Debug)]
 pub struct Package(pub(crate) Builder);
 
-/// Begins a `package` resource. The name is also its `package_name`, unless that is set.
+/// A new `package` resource. The name is also its `package_name`, unless that is set.
 #[track_caller]
 pub fn package(name: impl Into<String>) -> Package {
     Package(Builder::new("package", name))
@@ -1513,7 +1513,7 @@ common_methods!(Package);
 #[derive(Debug)]
 pub struct RemoteDirectory(pub(crate) Builder);
 
-/// Begins a `remote_directory` resource. The name is also its `path`, unless that is set.
+/// A new `remote_directory` resource. The name is also its `path`, unless that is set.
 #[track_caller]
 pub fn remote_directory(name: impl Into<String>) -> RemoteDirectory {
     RemoteDirectory(Builder::new("remote_directory", name))
@@ -1606,7 +1606,7 @@ impl RemoteDirectory {
         self
     }
 
-    /// The permission bits of the files.
+    /// The permission bits of the files; null leaves them to the umask.
     ///
     /// Default: `"0644"`.
     pub fn files_mode(mut self, value: impl IntoProperty<Mode>) -> Self {
@@ -1648,7 +1648,7 @@ common_methods!(RemoteDirectory);
 #[derive(Debug)]
 pub struct RemoteFile(pub(crate) Builder);
 
-/// Begins a `remote_file` resource. The name is also its `path`, unless that is set.
+/// A new `remote_file` resource. The name is also its `path`, unless that is set.
 #[track_caller]
 pub fn remote_file(name: impl Into<String>) -> RemoteFile {
     RemoteFile(Builder::new("remote_file", name))
@@ -1867,7 +1867,7 @@ common_methods!(RemoteFile);
 #[derive(Debug)]
 pub struct Script(pub(crate) Builder);
 
-/// Begins a `script` resource.
+/// A new `script` resource.
 #[track_caller]
 pub fn script(name: impl Into<String>) -> Script {
     Script(Builder::new("script", name))
@@ -2016,7 +2016,7 @@ common_methods!(Script);
 #[derive(Debug)]
 pub struct Service(pub(crate) Builder);
 
-/// Begins a `service` resource. The name is also its `service_name`, unless that is set.
+/// A new `service` resource. The name is also its `service_name`, unless that is set.
 #[track_caller]
 pub fn service(name: impl Into<String>) -> Service {
     Service(Builder::new("service", name))
@@ -2092,6 +2092,12 @@ impl Service {
     /// When it starts and stops in each run level (System V).
     pub fn priority(mut self, value: impl IntoProperty<Anything>) -> Self {
         self.0.set("priority", value.into_property());
+        self
+    }
+
+    /// Parameters for the init system's command (Upstart).
+    pub fn parameters(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("parameters", value.into_property());
         self
     }
 
@@ -2179,7 +2185,7 @@ common_methods!(Service);
 #[derive(Debug)]
 pub struct Template(pub(crate) Builder);
 
-/// Begins a `template` resource. The name is also its `path`, unless that is set.
+/// A new `template` resource. The name is also its `path`, unless that is set.
 #[track_caller]
 pub fn template(name: impl Into<String>) -> Template {
     Template(Builder::new("template", name))
@@ -2332,7 +2338,7 @@ common_methods!(Template);
 #[derive(Debug)]
 pub struct User(pub(crate) Builder);
 
-/// Begins a `user` resource. The name is also its `username`, unless that is set.
+/// A new `user` resource. The name is also its `username`, unless that is set.
 #[track_caller]
 pub fn user(name: impl Into<String>) -> User {
     User(Builder::new("user", name))

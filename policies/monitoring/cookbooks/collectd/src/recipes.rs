@@ -1,0 +1,78 @@
+//! The daemon; and what is watched where a database runs.
+
+use crate::plugin::FOLDER;
+use wrun_sdk::prelude::*;
+
+pub fn default() -> Result {
+    // Plugins load libraries that the package only suggests: this one speaks to Redis.
+    package("collectd")
+        .package_name(["collectd-core", "libhiredis0.14"])
+        .options("--no-install-recommends")
+        .declare()?;
+
+    directory(FOLDER).mode("0755").declare()?;
+
+    cookbook_file("/etc/collectd/types.local.db").source("types.db").mode("0644").declare()?;
+
+    template("/etc/collectd/collectd.conf")
+        .mode("0644")
+        .variables([
+            ("name", json!(node::name())),
+            ("interval", node::value("collectd.interval")?),
+            ("plugins", json!(FOLDER)),
+        ])
+        .notifies("restart", "service[collectd]")
+        .declare()?;
+
+    execute("check collectd's configuration").command("/usr/sbin/collectd -t").action_nothing().declare()?;
+
+    for (name, settings) in node::entries("collectd.plugins")? {
+        let plugin = custom("collectd_plugin", name);
+        match settings {
+            Value::Bool(false) => plugin.action("unload").declare()?,
+            settings => plugin.set("settings", settings).declare()?,
+        };
+    }
+    destination()?;
+
+    service("collectd")
+        .action_enable()
+        .action_start()
+        .subscribes("restart", "cookbook_file[/etc/collectd/types.local.db]")
+        .declare()?;
+    Ok(())
+}
+
+/// Where the values go.
+fn destination() -> Result {
+    let (graphite, csv) = (custom("collectd_plugin", "write_graphite"), custom("collectd_plugin", "csv"));
+    match node::get("collectd.graphite")? {
+        Some(server) => {
+            graphite.set("settings", json!({ "Node": { "graphite": server } })).declare()?;
+            csv.action("unload").declare()?;
+        }
+        None => {
+            csv.set("settings", lazy(|| node::value("collectd.csv"))).declare()?;
+            graphite.action("unload").declare()?;
+        }
+    }
+    Ok(())
+}
+
+/// What the database policy left on the node tells whether there is a server to watch, and where.
+pub fn redis() -> Result {
+    let plugin = custom("collectd_plugin", "redis");
+    match node::get("redis.port")? {
+        Some(port) => {
+            let port = port.to_string();
+            plugin
+                .set("settings", json!({ "Node": { "database": { "Host": "127.0.0.1", "Port": port } } }))
+                .declare()?;
+        }
+        None => {
+            log::info("no database on this node, none is watched");
+            plugin.action("unload").declare()?;
+        }
+    }
+    Ok(())
+}
