@@ -108,6 +108,12 @@ impl<'root> Machine<'root> {
     }
 }
 
+/// The largest resident set among the processes that this one has waited for, in kilobytes.
+pub fn largest_child() -> Result<u64> {
+    let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_CHILDREN)?;
+    Ok(u64::try_from(usage.max_rss())?)
+}
+
 impl Drop for Machine<'_> {
     fn drop(&mut self) {
         drop(self.first.stdin.take());

@@ -3,8 +3,12 @@
 //! They are a program and no scripts, so that a clone needs nothing but Rust, and so that what is missing is found and
 //! said before any work starts.
 
+mod bench;
+mod bench_policies;
+mod builders;
 mod checkout;
 mod demo;
+mod floor;
 mod guests;
 mod say;
 mod test;
@@ -23,6 +27,16 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Measure whole runs as ratios to the system calls alone
+    Bench(bench::Arguments),
+    /// Do a benchmark's system calls, without wrun
+    #[command(hide = true)]
+    BenchFloor(floor::Arguments),
+    /// Run a command once and print what it took
+    #[command(hide = true)]
+    BenchMeasure(bench::MeasureArguments),
+    /// Write the SDK's builders from the schema
+    Builders,
     /// Converge three teams' policies in a throw-away root, twice
     Demo(demo::Arguments),
     /// Build the guests: fixtures for tests, and the example policies' artifacts
@@ -33,6 +47,10 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Chore::Bench(arguments) => bench::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::BenchFloor(arguments) => floor::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::BenchMeasure(arguments) => bench::measure(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::Builders => builders::write().map(|()| ExitCode::SUCCESS),
         Chore::Demo(arguments) => demo::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Guests => guests::build_all().map(|()| ExitCode::SUCCESS),
         Chore::Test(arguments) => test::run(&arguments),

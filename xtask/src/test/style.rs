@@ -59,13 +59,14 @@ const ENGINE: (&str, &str) = ("wasmtime", "sandbox");
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 8] = [
+    let checks: [(&str, Check); 9] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
         ("every package has the shared lints and licence", manifests),
         ("every dependency has a line in docs/dependencies.md", documented_dependencies),
         ("every licence is permissive", licences),
+        ("the SDK's builders are as the schema wants them", sdk_builders),
         ("rooms know only the rooms they may", doors),
         ("rooms touch only what they may", touches),
     ];
@@ -182,6 +183,13 @@ fn is_permissive(expression: &str) -> bool {
     // Parentheses only ever group choices in the crates at hand, so that each part can be looked at by itself.
     let choices = choices.replace(['(', ')'], "");
     choices.split(" AND ").all(|part| part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim())))
+}
+
+fn sdk_builders() -> Result<Vec<String>> {
+    let path = crate::builders::path();
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let same = text == schema::rust_builders();
+    Ok(if same { Vec::new() } else { vec![format!("{} is old: run cargo xtask builders", path.display())] })
 }
 
 fn doors() -> Result<Vec<String>> {

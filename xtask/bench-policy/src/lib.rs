@@ -1,0 +1,3 @@
+//! The component of the benchmarks' policies.
+
+wrun_sdk::policy!(bench);
