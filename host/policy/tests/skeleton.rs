@@ -2,8 +2,6 @@
 //!
 //! This compiles the SDK for WebAssembly. The target folder is the guests', so that it is compiled once.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 use converge::CookbookFiles as _;

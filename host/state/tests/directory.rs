@@ -314,3 +314,15 @@ fn node_files_are_plain_json_for_people() {
     assert_eq!(text, "{\n  \"format\": 1,\n  \"node\": {\n    \"a\": 1\n  }\n}\n");
     let _: Value = serde_json::from_str(&text).unwrap();
 }
+
+#[test]
+fn a_node_that_did_not_change_is_not_written_again() {
+    let (temporary, _state, lock) = fresh();
+    let inode = || fs::metadata(temporary.path().join("var/lib/wrun/nodes/n.json")).unwrap().ino();
+    lock.save_node("n", &json!({"a": 1})).unwrap();
+    let first = inode();
+    lock.save_node("n", &json!({"a": 1})).unwrap();
+    assert_eq!(inode(), first);
+    lock.save_node("n", &json!({"a": 2})).unwrap();
+    assert_ne!(inode(), first);
+}

@@ -33,7 +33,8 @@ fn the_example_changes_nothing_and_explains_every_key() {
     let table: toml::Table = uncommented().parse().unwrap();
     let mut explained: Vec<&str> = table.keys().map(String::as_str).collect();
     let mut keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
-    (explained.sort_unstable(), keys.sort_unstable());
+    explained.sort_unstable();
+    keys.sort_unstable();
     assert_eq!(explained, keys);
     for (key, variable) in KEYS {
         assert_eq!(*variable, format!("WRUN_{}", key.to_uppercase()));
