@@ -187,3 +187,13 @@ fn cookbooks_are_ordered_as_they_load() {
     assert!(matches!(PolicyFolder::read(&folder).unwrap_err(), AuthorError::Twice { .. }));
     assert!(matches!(PolicyFolder::read(&folder.join("src")).unwrap_err(), AuthorError::NoPolicy { .. }));
 }
+
+#[test]
+fn the_three_teams_policies_are_sound() {
+    let policies = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies"));
+    for name in ["core", "database", "monitoring"] {
+        let policy = PolicyFolder::read(&policies.join(name)).unwrap();
+        assert_eq!(policy.manifest().name, name);
+        assert!(!policy.manifest().cookbooks.is_empty());
+    }
+}

@@ -1,6 +1,7 @@
 //! A new policy builds as it is: the skeleton, the SDK and the build fit together.
 //!
-//! This compiles the SDK for WebAssembly. The target folder is the guests', so that it is compiled once.
+//! This compiles the SDK for WebAssembly. The target folder is the guests', so that it is compiled once; the policy's name
+//! is one that no other policy built there has.
 
 use std::path::Path;
 
@@ -9,21 +10,24 @@ use policy::author::{self, SdkSource};
 use policy::build::{Settings, guest_compiler};
 use policy::{Artifact, artifact};
 
+/// The policy's name.
+const NAME: &str = "new-by-test";
+
 #[test]
 fn a_new_policy_builds() {
     let house = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap();
     let temporary = tempfile::tempdir().unwrap();
-    let folder = temporary.path().join("core");
-    author::create(&folder, "core", &SdkSource::Path(house.join("guests/sdk"))).unwrap();
+    let folder = temporary.path().join(NAME);
+    author::create(&folder, NAME, &SdkSource::Path(house.join("guests/sdk"))).unwrap();
     // The guests' lock: the same crates, and nothing to fetch.
     std::fs::copy(house.join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let compiler =
         guest_compiler(&Settings::from_environment().unwrap(), &mut |sentence| println!("{sentence}")).unwrap();
     let built = author::build(&folder, &compiler, &house.join("target/guests")).unwrap();
     let path = author::store(&built, &temporary.path().join("build")).unwrap();
-    assert!(path.ends_with("build/core.wasm"));
+    assert!(path.ends_with("build/new-by-test.wasm"));
 
-    let artifact = artifact::find(&temporary.path().join("build"), "core").unwrap();
+    let artifact = artifact::find(&temporary.path().join("build"), NAME).unwrap();
     assert_eq!(artifact.digest(), built.digest());
     assert_eq!(artifact.read("hello", "templates/hello.txt.j2").unwrap(), b"{{ greeting }}!\n");
     assert!(artifact.paths("hello", "src").unwrap().contains(&"src/recipes.rs".to_owned()));
