@@ -16,6 +16,9 @@ use std::fmt;
 use std::panic::Location;
 use std::rc::Rc;
 
+/// The root context, which lives as long as the policy.
+const ROOT: u32 = 0;
+
 /// Empty marker types: what shape of value a property takes.
 pub mod kinds {
     macro_rules! kinds { ($($(#[$doc:meta])* $kind:ident),+ $(,)?) => { $($(#[$doc])* #[derive(Debug)] pub enum $kind {})+ } }
@@ -201,12 +204,62 @@ impl IntoProperty<Text> for Vec<u8> {
 }
 
 /// A declared resource: where notifications can be sent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Declared {
-    id: u32,
+    pub(crate) id: u32,
+}
+
+/// Finds `type[name]` here or in what is around this custom resource; of two, the last declared.
+pub fn find(key: &str) -> Option<Declared> {
+    resources::find(scope().context, key).map(|id| Declared { id })
 }
 
 impl Declared {
+    /// Its type and its name.
+    pub fn describe(&self) -> Option<(String, String)> {
+        resources::describe(self.id)
+    }
+
+    /// Sets or replaces a property, from now on.
+    ///
+    /// # Errors
+    /// The type has no such property, or the value does not fit.
+    pub fn set(&self, property: &str, value: impl IntoProperty<Anything>) -> Result {
+        let value = match value.into_property().0 {
+            Value_::Plain(value) => HostProperty::Plain(value.to_string()),
+            Value_::Bytes(bytes) => HostProperty::Bytes(bytes),
+            // The resource may outlive the context that this is said in.
+            Value_::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
+        };
+        Ok(resources::amend(self.id, &resources::Amendment::Property((property.to_owned(), value)))?)
+    }
+
+    /// Replaces its actions.
+    ///
+    /// # Errors
+    /// The type has no such action.
+    pub fn set_actions(&self, actions: &[&str]) -> Result {
+        let actions = actions.iter().map(|action| (*action).to_owned()).collect();
+        Ok(resources::amend(self.id, &resources::Amendment::Actions(actions))?)
+    }
+
+    /// Has another act when this one changes.
+    ///
+    /// # Errors
+    /// The resource is gone.
+    pub fn notify(&self, action: &str, other: impl Target, timing: Timing) -> Result {
+        let notification = Notification { action: action.to_owned(), other: other.party(), timing, subscribes: false };
+        Ok(resources::amend(self.id, &resources::Amendment::Notification(notification))?)
+    }
+
+    /// Takes it out of its collection. What has run already stays in the report.
+    ///
+    /// # Errors
+    /// The resource is gone.
+    pub fn retract(self) -> Result {
+        Ok(resources::retract(self.id)?)
+    }
+
     /// Whether some action has changed it so far.
     pub fn is_updated(&self) -> bool {
         resources::look(self.id).is_some_and(|status| status.updated)

@@ -14,6 +14,12 @@ use std::rc::Rc;
 
 /// The component's one export: answers the host until it says that all is done.
 pub fn serve(cookbooks: fn() -> Vec<Cookbook>) {
+    begin(cookbooks);
+    let _ = converse(Said::Ready);
+}
+
+/// Makes the cookbooks known, once, and has panics reported with their place.
+pub fn begin(cookbooks: fn() -> Vec<Cookbook>) {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!("{}:{}: ", place.file(), place.line())).unwrap_or_default();
         let payload = panic.payload();
@@ -26,7 +32,6 @@ pub fn serve(cookbooks: fn() -> Vec<Cookbook>) {
         let cookbooks = cookbooks().into_iter().map(Rc::new).collect();
         table(|table| table.cookbooks = cookbooks);
     }
-    let _ = converse(Said::Ready);
 }
 
 /// Sends an errand and answers what the host asks until it is over.
@@ -44,7 +49,8 @@ fn converse(said: Said) -> std::result::Result<(), Raised> {
     }
 }
 
-fn answer(request: Request) -> Answer {
+/// Does what the host asks.
+pub fn answer(request: Request) -> Answer {
     let finished = match request {
         Request::Evaluate(evaluation) => {
             let closure = table(|table| table.closures.get(&evaluation.callback).cloned());

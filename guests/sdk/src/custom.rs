@@ -16,7 +16,7 @@
 
 use crate::bindings::wrun::cookbook::resources::{self, Declaration, GuestType, Property as HostProperty};
 use crate::bindings::wrun::cookbook::turns::{Call, Errand};
-use crate::builder::{Builder, IntoProperty, kinds::Anything};
+use crate::builder::{Builder, Declared, IntoProperty, kinds::Anything};
 use crate::conversation::errand;
 use crate::error::{Error, Result};
 use crate::json::parse;
@@ -246,6 +246,11 @@ impl Resource {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The resource itself, as others notify it.
+    pub fn declared(&self) -> Declared {
+        Declared { id: self.id }
     }
 
     /// True in a dry run: declare children as ever, change nothing.

@@ -27,19 +27,23 @@
 
 mod bindings;
 pub mod builder;
+pub mod clock;
 mod conversation;
 mod cookbook;
 pub mod custom;
+pub mod data;
 mod error;
 pub mod handlers;
 mod json;
 pub mod log;
 pub mod machine;
 pub mod node;
+pub mod random;
 pub mod resources;
 mod table;
 mod template;
 
+pub use builder::find;
 pub use cookbook::{Cookbook, include_recipe};
 pub use error::{Error, Result};
 pub use serde_json::{self, Value, json};
@@ -54,8 +58,10 @@ pub mod prelude {
 
 #[doc(hidden)]
 pub mod component {
+    /// The contract itself, for what this crate has no word of its own for.
+    pub use crate::bindings::wrun::cookbook as contract;
     pub use crate::bindings::{__export_world_cookbook_cabi, _export_serve_cabi, Guest, export};
-    pub use crate::conversation::serve;
+    pub use crate::conversation::{answer, begin, serve};
 }
 
 /// Makes the component of a policy from its cookbooks' crates, each of which has a function `cookbook`.
