@@ -1,0 +1,246 @@
+//! HTTP: the only place that speaks to servers.
+//!
+//! Every address that is asked, the ones that redirects lead to included, needs a grant, so redirects are followed here and
+//! not by the library. What is downloaded goes into a file without a name in wrun's own cache: in a dry run nothing stays
+//! behind, and nobody can change it between the look at it and its use.
+//!
+//! Failures carry the classes that Ruby's `Net::HTTP` raises, since cookbooks rescue them.
+
+mod cache_control;
+mod failure;
+mod redirect;
+
+pub(crate) use cache_control::CacheControl;
+
+use crate::digest::Hasher;
+use crate::plan::denied;
+use crate::root::{NamelessFile, Root, memory_file};
+use converge::{HttpRequest, HttpResponse, Raised};
+use failure::{of_body, of_call, of_status};
+use grants::{GrantedUrl, PolicyGrants};
+use std::io::{Read, Write};
+use std::sync::OnceLock;
+use std::time::Duration;
+use ureq::http::{Request, Response};
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::{Agent, Body};
+
+/// How many redirects are followed: Chef's limit.
+const MAXIMUM_REDIRECTS: usize = 10;
+
+/// How long a server may take to be reached.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a server may be silent: Chef's limit.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// How long one download may take in all.
+const WHOLE_TIMEOUT: Duration = Duration::from_secs(4 * 3600);
+
+/// The largest file that is downloaded, in bytes: the cache directory must hold it.
+const MAXIMUM_DOWNLOAD: u64 = 16 << 30;
+
+/// The largest file that a dry run without a cache directory keeps in memory, in bytes.
+const MAXIMUM_IN_MEMORY: u64 = 256 << 20;
+
+/// The largest body that is handed to a guest, in bytes.
+const MAXIMUM_BODY: u64 = 64 << 20;
+
+/// How many header fields a request may have, and the longest value.
+const MAXIMUM_FIELDS: usize = 100;
+const MAXIMUM_VALUE: usize = 16 << 10;
+
+/// Fields that say where a request goes or where it ends. A guest that sets them speaks to another server than was granted.
+const FIELDS_OF_OURS: [&str; 7] =
+    ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "proxy-authorization"];
+
+/// Fields that are secrets between the guest and one server.
+const SECRET_FIELDS: [&str; 2] = ["authorization", "cookie"];
+
+/// A file that is wanted.
+pub(crate) struct Wish<'a> {
+    pub(crate) url: &'a str,
+    /// Fields of the request.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The server may send it compressed.
+    pub(crate) compressed: bool,
+    /// The server must prove who it is.
+    pub(crate) verify: bool,
+}
+
+/// What came of it.
+pub(crate) enum Fetched {
+    /// The server says that nothing changed.
+    NotModified,
+    /// A file, and by what to ask for it next time.
+    File(NamelessFile, CacheControl),
+}
+
+/// Downloads a file.
+///
+/// # Errors
+/// The address, or one that it redirects to, is denied; the server cannot be reached or says no.
+pub(crate) fn fetch(grants: &PolicyGrants, cache: Option<&Root>, wish: &Wish<'_>) -> Result<Fetched, Raised> {
+    check_fields(&wish.headers)?;
+    let request = HttpRequest { method: "GET".into(), url: wish.url.into(), headers: wish.headers.clone(), body: None };
+    let (url, response) = if wish.verify {
+        follow(agent(), grants, &request, wish.compressed)?
+    } else {
+        follow(&new_agent(true), grants, &request, wish.compressed)?
+    };
+    match response.status().as_u16() {
+        304 => Ok(Fetched::NotModified),
+        200..=299 => {
+            let control = CacheControl::of(response.headers());
+            let file = store(response, &url, cache)?;
+            let control = control.with_checksum(file.digest.text());
+            Ok(Fetched::File(file, control))
+        }
+        _ => Err(of_status(&response)),
+    }
+}
+
+/// Sends a guest's request and reads the whole answer, whatever its status.
+///
+/// # Errors
+/// The address, or one that it redirects to, is denied; the server cannot be reached; the answer is too large.
+pub(crate) fn request(request: &HttpRequest, grants: &PolicyGrants) -> Result<HttpResponse, Raised> {
+    check_fields(&request.headers)?;
+    let (url, response) = follow(agent(), grants, request, true)?;
+    let fields = response.headers().iter();
+    let fields = fields.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
+    let (status, headers) = (response.status().as_u16(), fields.collect());
+    let mut body = Vec::new();
+    let reader = response.into_body().into_with_config().limit(u64::MAX).reader();
+    reader.take(MAXIMUM_BODY + 1).read_to_end(&mut body).map_err(|error| of_body(&error, &url))?;
+    if body.len() as u64 > MAXIMUM_BODY {
+        return Err(too_large(&url, MAXIMUM_BODY));
+    }
+    Ok(HttpResponse { status, headers, body })
+}
+
+/// Connections and certificates, made when first needed.
+fn agent() -> &'static Agent {
+    static AGENT: OnceLock<Agent> = OnceLock::new();
+    AGENT.get_or_init(|| new_agent(false))
+}
+
+fn new_agent(trust_anyone: bool) -> Agent {
+    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).disable_verification(trust_anyone).build();
+    Agent::config_builder()
+        .tls_config(tls)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .proxy(None)
+        .allow_non_standard_methods(true)
+        .user_agent(concat!("wrun/", env!("CARGO_PKG_VERSION")))
+        .timeout_global(Some(WHOLE_TIMEOUT))
+        .timeout_connect(Some(CONNECT_TIMEOUT))
+        .timeout_recv_response(Some(SILENCE_TIMEOUT))
+        .timeout_per_read(Some(SILENCE_TIMEOUT))
+        .build()
+        .new_agent()
+}
+
+/// Asks, and asks again where the answer says to, as long as that is granted.
+fn follow(
+    agent: &Agent,
+    grants: &PolicyGrants,
+    request: &HttpRequest,
+    compressed: bool,
+) -> Result<(GrantedUrl, Response<Body>), Raised> {
+    let mut url = grants.download(&request.url).map_err(denied)?;
+    let mut headers = request.headers.clone();
+    for _ in 0..=MAXIMUM_REDIRECTS {
+        let response = send(agent, &url, request, &headers, compressed)?;
+        let Some(location) = redirect::location(&response) else { return Ok((url, response)) };
+        if !matches!(request.method.as_str(), "GET" | "HEAD") {
+            return Err(Raised::new(
+                "Chef::Exceptions::InvalidRedirect",
+                format!(
+                    "{} request was redirected from {} to {location}. Only GET and HEAD support redirects.",
+                    request.method,
+                    url.url()
+                ),
+            ));
+        }
+        let next = grants.download(&redirect::join(url.url(), &location)).map_err(denied)?;
+        if (next.scheme(), next.host(), next.port()) != (url.scheme(), url.host(), url.port()) {
+            headers.retain(|(name, _)| !SECRET_FIELDS.contains(&name.to_ascii_lowercase().as_str()));
+        }
+        url = next;
+    }
+    Err(Raised::new("Chef::Exceptions::RedirectLimitExceeded", "Chef::Exceptions::RedirectLimitExceeded"))
+}
+
+fn send(
+    agent: &Agent,
+    url: &GrantedUrl,
+    request: &HttpRequest,
+    headers: &[(String, String)],
+    compressed: bool,
+) -> Result<Response<Body>, Raised> {
+    let mut builder = Request::builder().method(request.method.as_str()).uri(url.url());
+    if !compressed {
+        builder = builder.header("accept-encoding", "identity");
+    }
+    for (name, value) in headers {
+        builder = builder.header(name, value);
+    }
+    let malformed = |error: ureq::http::Error| Raised::new("ArgumentError", error.to_string());
+    let answer = match &request.body {
+        Some(body) => agent.run(builder.body(body.as_slice()).map_err(malformed)?),
+        None => agent.run(builder.body(()).map_err(malformed)?),
+    };
+    answer.map_err(|error| of_call(&error, url))
+}
+
+/// Writes a body into a file without a name.
+fn store(response: Response<Body>, url: &GrantedUrl, cache: Option<&Root>) -> Result<NamelessFile, Raised> {
+    let mut reader = response.into_body().into_with_config().limit(u64::MAX).reader();
+    let (mut file, limit) = match cache {
+        Some(cache) => (cache.nameless_file()?, MAXIMUM_DOWNLOAD),
+        None => (memory_file()?, MAXIMUM_IN_MEMORY),
+    };
+    let mut hash = Hasher::default();
+    let mut buffer = vec![0; 64 << 10];
+    let mut size = 0;
+    loop {
+        let length = reader.read(&mut buffer).map_err(|error| of_body(&error, url))?;
+        let chunk = buffer.get(..length).unwrap_or_default();
+        if chunk.is_empty() {
+            return Ok(NamelessFile { file, size, digest: hash.finish() });
+        }
+        size += length as u64;
+        if size > limit {
+            return Err(too_large(url, limit));
+        }
+        hash.update(chunk);
+        file.write_all(chunk).map_err(|error| Raised::new("IOError", format!("the cache directory: {error}")))?;
+    }
+}
+
+fn too_large(url: &GrantedUrl, limit: u64) -> Raised {
+    Raised::new("Wrun::TooLarge", format!("what {} sends is larger than {limit} bytes", url.host()))
+}
+
+/// Header fields of a guest's.
+fn check_fields(headers: &[(String, String)]) -> Result<(), Raised> {
+    let refuse = |name: &str, why: &str| {
+        let name: String = name.chars().take(100).collect();
+        Err(Raised::new("ArgumentError", format!("the header field `{name}` {why}")))
+    };
+    if headers.len() > MAXIMUM_FIELDS {
+        return refuse("..", "is one too many");
+    }
+    for (name, value) in headers {
+        if FIELDS_OF_OURS.contains(&name.to_ascii_lowercase().as_str()) {
+            return refuse(name, "is set by wrun alone");
+        }
+        if value.len() > MAXIMUM_VALUE {
+            return refuse(name, "is too long");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What went wrong with a request, under the class that Ruby's `Net::HTTP` would have raised.
+
+use converge::Raised;
+use grants::GrantedUrl;
+use std::io;
+use ureq::http::Response;
+use ureq::{Body, Error, Timeout};
+
+/// A status that is no success.
+pub(super) fn of_status(response: &Response<Body>) -> Raised {
+    let status = response.status();
+    let class = match status.as_u16() {
+        400..=499 => "Net::HTTPClientException",
+        500..=599 => "Net::HTTPFatalError",
+        300..=399 => "Net::HTTPRetriableError",
+        _ => "Net::HTTPError",
+    };
+    Raised::new(class, format!("{} \"{}\"", status.as_u16(), status.canonical_reason().unwrap_or_default()))
+}
+
+/// A request without an answer.
+pub(super) fn of_call(error: &Error, url: &GrantedUrl) -> Raised {
+    let (host, port) = (url.host(), url.port());
+    match error {
+        Error::HostNotFound => {
+            Raised::new("SocketError", format!("Failed to open TCP connection to {host}:{port} (getaddrinfo: {error})"))
+        }
+        Error::Timeout(Timeout::Connect | Timeout::Resolve) => {
+            Raised::new("Net::OpenTimeout", format!("Timeout connecting to {host}:{port}: {error}"))
+        }
+        Error::Timeout(_) => Raised::new("Net::ReadTimeout", format!("Timeout reading from {host}:{port}: {error}")),
+        Error::Tls(_) | Error::Rustls(_) | Error::Pem(_) => {
+            Raised::new("OpenSSL::SSL::SSLError", format!("SSL Error connecting to {host}:{port} - {error}"))
+        }
+        Error::Io(error) => of_io(error, url),
+        Error::ConnectionFailed => refused(url),
+        Error::BadUri(_) => Raised::new("URI::InvalidURIError", error.to_string()),
+        other => Raised::new("Net::HTTPBadResponse", format!("{host}:{port}: {other}")),
+    }
+}
+
+/// An answer that broke off.
+pub(super) fn of_body(error: &io::Error, url: &GrantedUrl) -> Raised {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(inner) => of_call(inner, url),
+        None => of_io(error, url),
+    }
+}
+
+fn of_io(error: &io::Error, url: &GrantedUrl) -> Raised {
+    let (host, port) = (url.host(), url.port());
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => refused(url),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
+            Raised::new("Errno::ECONNRESET", format!("Connection reset by {host}:{port}"))
+        }
+        io::ErrorKind::UnexpectedEof => Raised::new(
+            "Chef::Exceptions::ContentLengthMismatch",
+            format!("{host}:{port} ended the connection before the whole file was sent"),
+        ),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            Raised::new("Net::ReadTimeout", format!("Timeout reading from {host}:{port}"))
+        }
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+            Raised::new("Errno::EHOSTUNREACH", format!("No route to {host}:{port}"))
+        }
+        // Certificates are refused as an input error that wraps the reason.
+        _ if error.get_ref().is_some_and(|inner| inner.to_string().contains("certificate")) => {
+            Raised::new("OpenSSL::SSL::SSLError", format!("SSL Error connecting to {host}:{port} - {error}"))
+        }
+        _ => Raised::new("SocketError", format!("Failed to open TCP connection to {host}:{port} ({error})")),
+    }
+}
+
+fn refused(url: &GrantedUrl) -> Raised {
+    let (host, port) = (url.host(), url.port());
+    Raised::new(
+        "Errno::ECONNREFUSED",
+        format!(
+            "Failed to open TCP connection to {host}:{port} (Connection refused - connect(2) for \"{host}\" port {port})"
+        ),
+    )
+}

@@ -1,0 +1,57 @@
+//! Where an answer says to ask instead.
+
+use ureq::Body;
+use ureq::http::Response;
+
+/// The address that a redirect names, as written.
+pub(super) fn location(response: &Response<Body>) -> Option<String> {
+    if !matches!(response.status().as_u16(), 300..=303 | 305 | 307 | 308) {
+        return None;
+    }
+    let value = response.headers().get("location")?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// An address relative to another. What is odd about it is left as it is: the grant is asked about the result.
+pub(super) fn join(base: &str, location: &str) -> String {
+    let is_absolute = location.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'))
+    });
+    if is_absolute {
+        return location.to_owned();
+    }
+    let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
+    if let Some(server) = location.strip_prefix("//") {
+        return format!("{scheme}://{server}");
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (server, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    if location.starts_with('/') {
+        return format!("{scheme}://{server}{location}");
+    }
+    if location.starts_with('?') {
+        return format!("{scheme}://{server}{path}{location}");
+    }
+    let folder = path.rfind('/').and_then(|end| path.get(..=end)).unwrap_or("/");
+    format!("{scheme}://{server}{folder}{location}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join;
+
+    #[test]
+    fn addresses_are_joined() {
+        let check = |base: &str, location: &str, expect: &str| assert_eq!(join(base, location), expect);
+        check("http://a/b/c?d", "http://e/f", "http://e/f");
+        check("https://a/b", "//e/f", "https://e/f");
+        check("http://a:1/b/c", "/x", "http://a:1/x");
+        check("http://a/b/c?d", "x/y", "http://a/b/x/y");
+        check("http://a", "x", "http://a/x");
+        check("http://a?q", "x", "http://a/x");
+        check("http://a/b?c", "?x", "http://a/b?x");
+        check("http://a/b", "file:///etc/shadow", "file:///etc/shadow");
+        check("http://a/b", "x?u=http://c", "http://a/x?u=http://c");
+    }
+}

@@ -1,0 +1,107 @@
+//! Finds what a cookbook brings along, the most specific place first.
+
+use crate::plan::View;
+use converge::{FileError, Raised, Wanted};
+use node::file_specificity::{given_paths, lookup_paths};
+
+/// Chef's class for a cookbook that lacks a file.
+const NOT_FOUND: &str = "Chef::Exceptions::FileNotFound";
+
+/// How many files of a cookbook a message names.
+const MAXIMUM_NAMED: usize = 50;
+
+/// The cookbook that a resource means: the one it names, else the one that declares it.
+///
+/// # Errors
+/// `Chef::Exceptions::CookbookNotFound`: no cookbook declares it.
+pub(super) fn cookbook<'a>(wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
+    let named = super::file_content::wish::text(wanted, "cookbook").or(wanted.declaration.origin.cookbook.as_deref());
+    named.ok_or_else(|| {
+        let key = wanted.declaration.key();
+        Raised::new("Chef::Exceptions::CookbookNotFound", format!("{key} belongs to no cookbook and names none"))
+    })
+}
+
+/// The bytes of a cookbook's file: one name is looked up by host and platform, several are places to look in, in order.
+///
+/// # Errors
+/// `Chef::Exceptions::CookbookNotFound`, `FileNotFound` with the places that were looked in.
+pub(super) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[&str]) -> Result<Vec<u8>, Raised> {
+    let identity = &view.settings.node;
+    let places = match names {
+        [one] => lookup_paths(segment, one, identity),
+        several => given_paths(segment, several),
+    };
+    for place in &places {
+        match view.files.read(cookbook, place) {
+            Ok(bytes) => return Ok(bytes),
+            Err(FileError::NoSuchFile(_)) => {}
+            Err(FileError::NoSuchCookbook(known)) => return Err(no_cookbook(cookbook, known)),
+        }
+    }
+    Err(not_found(view, cookbook, segment, names))
+}
+
+/// The paths below a folder of a cookbook's files, as `(relative path, path in the cookbook)`: those of the most specific
+/// place that has any.
+///
+/// # Errors
+/// `Chef::Exceptions::CookbookNotFound`, `FileNotFound`.
+pub(super) fn folder(view: &View<'_>, cookbook: &str, folder: &str) -> Result<Vec<String>, Raised> {
+    for place in lookup_paths("files", folder, &view.settings.node) {
+        let paths = match view.files.paths(cookbook, &place) {
+            Ok(paths) => paths,
+            Err(FileError::NoSuchFile(_)) => continue,
+            Err(FileError::NoSuchCookbook(known)) => return Err(no_cookbook(cookbook, known)),
+        };
+        let prefix = format!("{}/", place.trim_end_matches('/'));
+        let mut below: Vec<String> =
+            paths.iter().filter_map(|path| path.strip_prefix(&prefix)).map(str::to_owned).collect();
+        if !below.is_empty() {
+            // Chef's order: by depth, and as found within one.
+            below.sort_by_key(|path| path.matches('/').count());
+            return Ok(below);
+        }
+    }
+    Err(Raised::new(NOT_FOUND, format!("cookbook {cookbook} has no directory files/default/{folder}")))
+}
+
+fn no_cookbook(cookbook: &str, known: String) -> Raised {
+    Raised::new(
+        "Chef::Exceptions::CookbookNotFound",
+        format!(
+            "Cookbook {cookbook} not found. If you're loading {cookbook} from another cookbook, make sure you configure the \
+             dependency in your metadata"
+        ),
+    )
+    .with_hint(known)
+}
+
+/// Chef's message, which names the usual places and what there is instead.
+fn not_found(view: &View<'_>, cookbook: &str, segment: &str, names: &[&str]) -> Raised {
+    let version = view.files.cookbooks().into_iter().find(|(name, _)| name == cookbook).map(|(_, version)| version);
+    let identity = &view.settings.node;
+    let shown = |value: &Option<String>| value.clone().unwrap_or_default();
+    let (platform, number) = (shown(&identity.platform), shown(&identity.platform_version));
+    let places = match names {
+        [name] => vec![
+            format!("{segment}/host-{}/{name}", shown(&identity.fqdn)),
+            format!("{segment}/{platform}-{number}/{name}"),
+            format!("{segment}/{platform}/{name}"),
+            format!("{segment}/default/{name}"),
+            format!("{segment}/{name}"),
+        ],
+        several => several.iter().map(|name| format!("{segment}/{name}")).collect(),
+    };
+    let mut message = format!(
+        "Cookbook '{cookbook}' ({}) does not contain a file at any of these locations:\n  {}",
+        version.unwrap_or_default(),
+        places.join("\n  ")
+    );
+    let there = view.files.paths(cookbook, segment).unwrap_or_default();
+    if !there.is_empty() {
+        let named: Vec<&str> = there.iter().take(MAXIMUM_NAMED).map(String::as_str).collect();
+        message.push_str(&format!("\n\nThis cookbook _does_ contain: ['{}']", named.join("','")));
+    }
+    Raised::new(NOT_FOUND, message)
+}

@@ -1,0 +1,180 @@
+//! `directory`: that there is a directory, and who may use it.
+
+use super::file_content::wish::{boolean, text};
+use super::file_content::{Access, access_step, assumption};
+use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::root::{Entry, Kind, ModeBits, Prospect, absent};
+use converge::{Certainty, Change, Raised, Wanted};
+use grants::GrantedPath;
+
+/// Permission bits before the process's file mode creation mask.
+const NEW_DIRECTORY: ModeBits = ModeBits::plain(0o777);
+
+/// Permission bits of a directory that nobody else may enter yet.
+const PRIVATE: ModeBits = ModeBits::plain(0o700);
+
+/// The provider.
+pub(crate) struct Directory;
+
+impl Provider for Directory {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let wish = DirectoryWish {
+            path: text(wanted, "path").unwrap_or(&wanted.declaration.name),
+            recursive: boolean(wanted, "recursive").unwrap_or(false),
+            access: Access::of(wanted)?,
+            key: wanted.declaration.key(),
+        };
+        match wanted.action {
+            "delete" => plan_delete(&wish, view),
+            _ => plan_create(&wish, view, &mut Vec::new()),
+        }
+    }
+}
+
+/// What is wanted of one directory.
+pub(super) struct DirectoryWish<'a> {
+    /// As written.
+    pub(super) path: &'a str,
+    /// Parents are made, contents removed.
+    pub(super) recursive: bool,
+    pub(super) access: Access<'a>,
+    /// `type[name]`, for messages.
+    pub(super) key: String,
+}
+
+/// Plans `create`. `made`: real paths of directories that the same plan makes before; the new ones are added.
+pub(super) fn plan_create(
+    wish: &DirectoryWish<'_>,
+    view: &mut View<'_>,
+    made: &mut Vec<String>,
+) -> Result<Plan, Raised> {
+    let mut plan = Plan::up_to_date();
+    let numbers = wish.access.numbers(view, &mut plan)?;
+    if let Some((granted, entry)) = existing(wish, view)? {
+        let access = wish.access.compare(numbers, Some(&entry), &granted, true, view)?;
+        if !access.is_empty() {
+            plan.steps.push(access_step(granted, access));
+        }
+        return Ok(plan);
+    }
+    let prospect = view.root.prospect(wish.path)?;
+    let mut paths = prospect.real_paths();
+    if !wish.recursive {
+        // Missing parents are made only if they are asked for, and then need grants of their own.
+        paths.drain(..paths.len().saturating_sub(1));
+    }
+    paths.retain(|real| !made.contains(real));
+    let granted = paths.iter().map(|real| view.grants.manage_path(real).map_err(denied));
+    let granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
+    require_parent(wish, &prospect, view, &mut plan)?;
+    let Some(last) = granted.last().cloned() else { return Ok(plan) };
+    let access = wish.access.compare(numbers, None, &last, true, view)?;
+    paths.iter().for_each(|real| plan.assume(assumption(real, true)));
+    made.append(&mut paths);
+    let (uid, gid, mode) = (access.uid, access.gid, access.mode);
+    let step = Step::new(Change::new(format!("create new directory {}", wish.path)), move |writer| {
+        let (last, parents) = granted.split_last().map_or((None, [].as_slice()), |(last, rest)| (Some(last), rest));
+        for parent in parents {
+            writer.root.site(parent)?.make_directory(NEW_DIRECTORY)?;
+        }
+        let Some(last) = last else { return Ok(()) };
+        let site = writer.root.site(last)?;
+        // Closed to others until owner and mode are right.
+        site.make_directory(if mode.is_some() { PRIVATE } else { NEW_DIRECTORY })?;
+        if uid.is_some() || gid.is_some() {
+            site.set_owner(uid, gid)?;
+        }
+        mode.map_or(Ok(()), |mode| Ok(site.set_mode(mode)?))
+    });
+    plan.steps.push(access.changes.into_iter().fold(step, Step::also));
+    Ok(plan)
+}
+
+/// The directory that is there, links followed as Chef does.
+fn existing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Result<Option<(GrantedPath, Entry)>, Raised> {
+    let Some(mut place) = absent(view.root.locate(wish.path))? else { return Ok(None) };
+    let Some(mut entry) = absent(place.entry())? else { return Ok(None) };
+    if entry.kind == Kind::Link {
+        let Some(target) = absent(view.root.locate_target(wish.path))? else { return Ok(None) };
+        let Some(found) = absent(target.entry())? else { return Ok(None) };
+        (place, entry) = (target, found);
+    }
+    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    if entry.kind == Kind::Directory {
+        return Ok(Some((granted, entry)));
+    }
+    Err(Raised::new(
+        "Chef::Exceptions::FileTypeMismatch",
+        format!("Cannot create {} at {} because a file already exists at that path", wish.key, wish.path),
+    ))
+}
+
+/// The directory that it is made in must be there, or be made too, and be writable.
+fn require_parent(
+    wish: &DirectoryWish<'_>,
+    prospect: &Prospect,
+    view: &View<'_>,
+    plan: &mut Plan,
+) -> Result<(), Raised> {
+    let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
+    let is_there = prospect.entry.kind == Kind::Directory && (wish.recursive || prospect.missing.len() <= 1);
+    if !is_there {
+        if !view.why_run {
+            return Err(Raised::new(
+                "Chef::Exceptions::EnclosingDirectoryDoesNotExist",
+                format!("Parent directory {parent} does not exist, cannot create {}", wish.path),
+            ));
+        }
+        plan.certainty.push(Certainty::Assumed(format!("assuming directory {parent} would have been created")));
+    } else if !prospect.base.is_writable() {
+        return Err(Raised::new(
+            "Chef::Exceptions::InsufficientPermissions",
+            format!("Cannot create {} at {} due to insufficient permissions", wish.key, wish.path),
+        ));
+    }
+    Ok(())
+}
+
+/// Plans `delete`.
+pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let Some(place) = absent(view.root.locate(wish.path))? else { return Ok(nothing(wish, view)) };
+    let Some(entry) = absent(place.entry())? else {
+        let _granted = view.grants.manage_path(place.real()).map_err(denied)?;
+        return Ok(nothing(wish, view));
+    };
+    let is_link = entry.kind == Kind::Link;
+    let tree =
+        if wish.recursive && !is_link { Some(view.grants.manage_tree(place.real()).map_err(denied)?) } else { None };
+    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    let kind = if is_link { view.root.target_entry(wish.path)?.map(|entry| entry.kind) } else { Some(entry.kind) };
+    match kind {
+        None => return Ok(Plan::up_to_date()),
+        Some(Kind::Directory) if is_link || place.is_writable() => {}
+        Some(_) => {
+            return Err(Raised::new("RuntimeError", format!("Cannot delete {} at {}!", wish.key, wish.path)));
+        }
+    }
+    let recursive = wish.recursive;
+    let path = wish.path.to_owned();
+    let step = Step::new(Change::new(format!("delete existing directory {}", wish.path)), move |writer| {
+        let removed = match tree {
+            Some(tree) => writer.root.tree_site(&tree)?.remove(),
+            // A link is removed as the name it is; without `recursive`, the kernel says that it is no directory.
+            None if recursive => writer.root.site(&granted)?.remove_file(),
+            None => writer.root.site(&granted)?.remove_directory(),
+        };
+        removed.map_err(|fault| fault.about(&path).into())
+    });
+    Ok(Plan::steps(vec![step]))
+}
+
+/// Nothing there; in a dry run something may have been made before.
+fn nothing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Plan {
+    if view.why_run && view.assumed.path(wish.path) {
+        return Plan::uncertain(Certainty::Assumed(format!(
+            "assuming directory {} would have been created",
+            wish.path
+        )));
+    }
+    Plan::up_to_date()
+}

@@ -1,0 +1,30 @@
+//! `file`: content given in the declaration.
+
+use super::file_content::{self, Content, Current, Source, wish};
+use crate::plan::{Plan, Provider, View};
+use converge::{Raised, Wanted};
+use std::borrow::Cow;
+
+/// The provider.
+pub(crate) struct File;
+
+impl Provider for File {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        file_content::plan(self, wanted, view)
+    }
+
+    fn settles(&self, action: &str) -> bool {
+        file_content::settles(action)
+    }
+}
+
+impl Source for File {
+    fn content<'w>(
+        &self,
+        wanted: &'w Wanted<'_>,
+        _current: &mut Current,
+        _view: &mut View<'_>,
+    ) -> Result<Option<Content<'w>>, Raised> {
+        Ok(wish::bytes(wanted, "content").map(|bytes| Content::Bytes(Cow::Borrowed(bytes))))
+    }
+}

@@ -1,0 +1,56 @@
+//! What `file`, `cookbook_file`, `template` and `remote_file` have in common: everything but where the content comes from.
+//!
+//! A file that is as wanted costs four system calls (open, stat, read, close): it is opened in one call that refuses links,
+//! so the path written is the real one, and compared with the wanted content as it is read. Only what differs is looked at
+//! again, through the path's parent.
+//!
+//! The order in which things are checked, the sentences and the classes of failures are Chef's
+//! (`Chef::Provider::File` and `Chef::FileAccessControl`). What is done is not: Chef makes an empty file, then moves
+//! content over it, then changes owner, group and mode; here all of it is in place at once.
+
+mod access;
+mod backup;
+mod content;
+mod create;
+mod inspect;
+mod remove;
+mod verify;
+pub(crate) mod wish;
+
+pub(crate) use access::{Access, Numbers, assumption};
+pub(crate) use content::Content;
+pub(crate) use create::{access_step, plan_create};
+pub(crate) use inspect::Current;
+pub(crate) use remove::{delete_step, plan_delete};
+pub(crate) use wish::FileWish;
+
+use crate::plan::{Plan, View};
+use converge::{Raised, Wanted};
+
+/// Where the content of a file comes from.
+pub(crate) trait Source {
+    /// The wanted content; none: it is left alone. Asked only where a file is to be made or compared.
+    ///
+    /// # Errors
+    /// There is no such source, or it may not be read.
+    fn content<'w>(
+        &self,
+        wanted: &'w Wanted<'_>,
+        current: &mut Current,
+        view: &mut View<'_>,
+    ) -> Result<Option<Content<'w>>, Raised>;
+}
+
+/// Plans any action of a resource that writes one file.
+pub(crate) fn plan(source: &dyn Source, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let wish = FileWish::of(wanted)?;
+    match wanted.action {
+        "delete" => plan_delete(&wish, view),
+        _ => plan_create(&wish, source, wanted, view),
+    }
+}
+
+/// `touch` does something each time.
+pub(crate) fn settles(action: &str) -> bool {
+    action != "touch"
+}

@@ -1,0 +1,225 @@
+//! Owner, group and mode: what is wanted, how it differs, and Chef's sentences about it.
+
+use crate::plan::{Assumption, Plan, View, denied};
+use crate::root::{Entry, ModeBits};
+use converge::{Certainty, Change, Got, Raised, Wanted};
+use grants::{GrantedMode, GrantedPath};
+use serde_json::Value;
+
+/// An owner or a group as the cookbook wrote it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Account<'a> {
+    Name(&'a str),
+    Number(u32),
+}
+
+/// What is wanted; none: it is left alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Access<'a> {
+    pub(crate) owner: Option<Account<'a>>,
+    pub(crate) group: Option<Account<'a>>,
+    pub(crate) mode: Option<u32>,
+}
+
+/// The same with numbers, compared with what is there.
+#[derive(Debug, Clone)]
+pub(crate) struct AccessPlan {
+    /// To be set.
+    pub(crate) uid: Option<u32>,
+    /// To be set.
+    pub(crate) gid: Option<u32>,
+    /// To be set.
+    pub(crate) mode: Option<ModeBits>,
+    /// What people read about it.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// Owner and group in numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Numbers {
+    /// None: nobody wants it, or there is no such user yet in a dry run.
+    pub(crate) uid: Option<u32>,
+    /// The same.
+    pub(crate) gid: Option<u32>,
+}
+
+impl<'a> Access<'a> {
+    /// Reads `owner`, `group` and `mode`.
+    ///
+    /// # Errors
+    /// A number is out of range.
+    pub(crate) fn of(wanted: &'a Wanted<'_>) -> Result<Self, Raised> {
+        Self::named(wanted, "owner", "group", "mode")
+    }
+
+    /// Reads the same under other names: `files_owner`, ..
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(crate) fn named(wanted: &'a Wanted<'_>, owner: &str, group: &str, mode: &str) -> Result<Self, Raised> {
+        let account = |name| account(wanted.get(name), name);
+        Ok(Self { owner: account(owner)?, group: account(group)?, mode: bits(wanted.get(mode))? })
+    }
+
+    /// Looks up names in the root's own database. In a dry run, an unknown one is assumed to be made by then.
+    ///
+    /// # Errors
+    /// `Chef::Exceptions::UserIDNotFound`, `GroupIDNotFound`.
+    pub(crate) fn numbers(&self, view: &mut View<'_>, plan: &mut Plan) -> Result<Numbers, Raised> {
+        let mut numbers = Numbers::default();
+        match self.owner {
+            Some(Account::Number(uid)) => numbers.uid = Some(uid),
+            Some(Account::Name(name)) => match view.users().user(name) {
+                Some(user) => numbers.uid = Some(user.uid),
+                None => missing(view, plan, "user", "UserIDNotFound", name)?,
+            },
+            None => {}
+        }
+        match self.group {
+            Some(Account::Number(gid)) => numbers.gid = Some(gid),
+            Some(Account::Name(name)) => match view.users().group(name) {
+                Some(group) => numbers.gid = Some(group.gid),
+                None => missing(view, plan, "group", "GroupIDNotFound", name)?,
+            },
+            None => {}
+        }
+        Ok(numbers)
+    }
+
+    /// Compares with what is there (none: nothing yet), and asks for the grant of special permission bits.
+    ///
+    /// # Errors
+    /// The mode is denied.
+    pub(crate) fn compare(
+        &self,
+        numbers: Numbers,
+        current: Option<&Entry>,
+        granted: &GrantedPath,
+        is_directory: bool,
+        view: &mut View<'_>,
+    ) -> Result<AccessPlan, Raised> {
+        let differs = |wanted: Option<u32>, now: Option<u32>| wanted.filter(|wanted| now != Some(*wanted));
+        let uid = differs(numbers.uid, current.map(|entry| entry.uid));
+        let gid = differs(numbers.gid, current.map(|entry| entry.gid));
+        let unknown_owner = numbers.uid.is_none() && self.owner.is_some();
+        let unknown_group = numbers.gid.is_none() && self.group.is_some();
+        // The kernel takes set-user-id away when the owner changes.
+        let again = |mode: &u32| *mode & 0o4000 != 0 && (uid.is_some() || gid.is_some());
+        let now = current.map(|entry| entry.mode);
+        let mode = self.mode.filter(|mode| now != Some(*mode) || again(mode));
+        let mut plan = AccessPlan { uid, gid, mode: None, changes: Vec::new() };
+        if let Some(wanted) = mode {
+            plan.mode = Some(ModeBits::from(&file_mode(view, granted, wanted, is_directory)?));
+            let now = now.map(octal).unwrap_or_default();
+            plan.changes.push(Change::new(format!("change mode from '{now}' to '{}'", octal(wanted))));
+        }
+        if let Some(owner) = self.owner.filter(|_| uid.is_some() || unknown_owner) {
+            let now = current.map(|entry| owner_shown(owner, entry.uid, view)).unwrap_or_default();
+            plan.changes.push(Change::new(format!("change owner from '{now}' to '{}'", owner.shown())));
+        }
+        if let Some(group) = self.group.filter(|_| gid.is_some() || unknown_group) {
+            let now = current.map(|entry| group_shown(group, entry.gid, view)).unwrap_or_default();
+            plan.changes.push(Change::new(format!("change group from '{now}' to '{}'", group.shown())));
+        }
+        Ok(plan)
+    }
+}
+
+impl AccessPlan {
+    /// Whether all is as wanted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+impl Account<'_> {
+    fn shown(self) -> String {
+        match self {
+            Self::Name(name) => name.to_owned(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+/// Asks whether these permission bits may be set.
+///
+/// # Errors
+/// Set-id bits without a grant for them.
+pub(crate) fn file_mode(
+    view: &View<'_>,
+    granted: &GrantedPath,
+    mode: u32,
+    is_directory: bool,
+) -> Result<GrantedMode, Raised> {
+    view.grants.file_mode(granted, mode, is_directory).map_err(denied)
+}
+
+/// A mode as Chef's sentences have it.
+fn octal(mode: u32) -> String {
+    format!("0{mode:o}")
+}
+
+/// The current owner as the cookbook would have written it.
+fn owner_shown(like: Account<'_>, uid: u32, view: &mut View<'_>) -> String {
+    match like {
+        Account::Name(_) => view.users().user_by_id(uid).map_or_else(|| uid.to_string(), |user| user.name.clone()),
+        Account::Number(_) => uid.to_string(),
+    }
+}
+
+fn group_shown(like: Account<'_>, gid: u32, view: &mut View<'_>) -> String {
+    match like {
+        Account::Name(_) => view.users().group_by_id(gid).map_or_else(|| gid.to_string(), |group| group.name.clone()),
+        Account::Number(_) => gid.to_string(),
+    }
+}
+
+fn missing(view: &View<'_>, plan: &mut Plan, what: &str, class: &str, name: &str) -> Result<(), Raised> {
+    if !view.why_run {
+        return Err(Raised::new(
+            &format!("Chef::Exceptions::{class}"),
+            format!("cannot determine {what} id for '{name}', does the {what} exist on this system?"),
+        ));
+    }
+    plan.certainty.push(Certainty::Assumed(format!("assuming {what} {name} would have been created")));
+    Ok(())
+}
+
+fn account<'a>(value: Option<&'a Got>, name: &str) -> Result<Option<Account<'a>>, Raised> {
+    match value {
+        None | Some(Got::Json(Value::Null)) => Ok(None),
+        Some(Got::Json(Value::String(text))) => Ok(Some(Account::Name(text))),
+        // Chef takes negative numbers as the kernel's unsigned ones: -2 is 4294967294.
+        Some(Got::Json(Value::Number(number))) => number
+            .as_i64()
+            .and_then(|number| u32::try_from(number).or_else(|_| i32::try_from(number).map(i32::cast_unsigned)).ok())
+            // All ones means "leave it" to the kernel.
+            .filter(|number| *number != u32::MAX)
+            .map(|number| Some(Account::Number(number)))
+            .ok_or_else(|| invalid(name, &number.to_string())),
+        Some(other) => Err(invalid(name, &format!("{other:?}"))),
+    }
+}
+
+fn bits(value: Option<&Got>) -> Result<Option<u32>, Raised> {
+    let number = match value {
+        None | Some(Got::Json(Value::Null)) => return Ok(None),
+        Some(Got::Json(Value::String(text))) => u32::from_str_radix(text.trim(), 8).ok(),
+        Some(Got::Json(Value::Number(number))) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
+        Some(Got::Bytes(_) | Got::Json(_)) => None,
+    };
+    match number.filter(|number| *number <= 0o7777) {
+        Some(number) => Ok(Some(number)),
+        None => Err(invalid("mode", &format!("{value:?}"))),
+    }
+}
+
+fn invalid(name: &str, value: &str) -> Raised {
+    let value: String = value.chars().take(100).collect();
+    Raised::new("Chef::Exceptions::ValidationFailed", format!("Option {name} has an invalid value {value}"))
+}
+
+/// What later resources of a dry run may take for granted about a path.
+pub(crate) fn assumption(real: &str, is_directory: bool) -> Assumption {
+    if is_directory { Assumption::Directory(real.into()) } else { Assumption::Path(real.into()) }
+}

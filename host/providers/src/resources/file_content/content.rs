@@ -1,0 +1,122 @@
+//! Wanted content, and how it differs from a file's.
+
+use crate::digest::{Digest, digest_of};
+use crate::root::{Fault, NamelessFile, StagedFile};
+use rustix::fd::AsFd;
+use std::borrow::Cow;
+use std::io::Read;
+use std::sync::Arc;
+
+/// How much is read at once, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// Wanted content.
+#[derive(Debug, Clone)]
+pub(crate) enum Content<'a> {
+    /// In memory.
+    Bytes(Cow<'a, [u8]>),
+    /// In a file without a name, which other processes cannot reach.
+    File(Arc<NamelessFile>),
+}
+
+impl Content<'_> {
+    /// Its digest.
+    pub(crate) fn digest(&self) -> Digest {
+        match self {
+            Self::Bytes(bytes) => Digest::of(bytes),
+            Self::File(file) => file.digest.clone(),
+        }
+    }
+
+    /// Bytes.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File(file) => file.size,
+        }
+    }
+
+    /// Whether a file of this size has the same content. Reads no more than it must, and copies nothing.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn is_in(&self, file: impl AsFd, size: u64) -> Result<bool, rustix::io::Errno> {
+        if size != self.size() {
+            return Ok(false);
+        }
+        match self {
+            Self::Bytes(bytes) => same(file, bytes),
+            Self::File(wanted) => {
+                let found = digest_of(file)?;
+                Ok(found == wanted.digest)
+            }
+        }
+    }
+
+    /// Up to `limit` bytes of it, for a diff.
+    pub(crate) fn head(&self, limit: u64) -> Vec<u8> {
+        match self {
+            Self::Bytes(bytes) => {
+                bytes.get(..usize::try_from(limit).unwrap_or(usize::MAX).min(bytes.len())).unwrap_or_default().to_vec()
+            }
+            Self::File(file) => {
+                let mut head = Vec::new();
+                // What cannot be read is not shown.
+                if let Ok(mut file) = file.reader() {
+                    let _ = Read::by_ref(&mut file).take(limit).read_to_end(&mut head);
+                }
+                head
+            }
+        }
+    }
+
+    /// The same without borrowing, for an effect.
+    pub(crate) fn into_owned(self) -> Content<'static> {
+        match self {
+            Self::Bytes(bytes) => Content::Bytes(Cow::Owned(bytes.into_owned())),
+            Self::File(file) => Content::File(file),
+        }
+    }
+
+    /// Writes it into a staged file.
+    ///
+    /// # Errors
+    /// The disk is full, or fails.
+    pub(crate) fn write_to(&self, staged: &mut StagedFile) -> Result<(), Fault> {
+        match self {
+            Self::Bytes(bytes) => staged.write(bytes),
+            Self::File(file) => staged.copy_from(file.reader()),
+        }
+    }
+}
+
+/// Up to `limit` bytes of an open file, from its beginning.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn head_of(file: impl AsFd, limit: u64) -> Result<Vec<u8>, rustix::io::Errno> {
+    let mut head = Vec::new();
+    let mut buffer = vec![0; CHUNK];
+    while (head.len() as u64) < limit {
+        match rustix::io::pread(&file, &mut buffer, head.len() as u64)? {
+            0 => break,
+            length => head.extend_from_slice(buffer.get(..length).unwrap_or_default()),
+        }
+    }
+    head.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(head)
+}
+
+fn same(file: impl AsFd, wanted: &[u8]) -> Result<bool, rustix::io::Errno> {
+    let mut buffer: Vec<u8> = Vec::with_capacity(wanted.len().clamp(1, CHUNK));
+    let mut rest = wanted;
+    while !rest.is_empty() {
+        buffer.clear();
+        let length = rustix::io::read(&file, rustix::buffer::spare_capacity(&mut buffer))?;
+        match rest.split_at_checked(length) {
+            Some((expected, after)) if length > 0 && expected == buffer.as_slice() => rest = after,
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,256 @@
+//! What is at a file's path, and at which real path it has to be changed.
+
+use super::wish::FileWish;
+use crate::digest::{Digest, digest_of};
+use crate::plan::{Plan, View, denied};
+use crate::root::{Entry, Fault, Kind, Place, absent};
+use converge::{Certainty, Raised};
+use grants::GrantedPath;
+use rustix::fd::OwnedFd;
+
+/// What is at the path.
+#[derive(Debug)]
+pub(crate) enum There {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    File(Entry),
+    /// Something else that stays as it is: only its owner, group and mode are managed.
+    Other(Entry),
+    /// Something else that has to go first.
+    InTheWay(Kind),
+}
+
+/// What is at the path, and the proof that it may be changed.
+pub(crate) struct Current {
+    /// The real path of what is changed: of a link that is followed, what it leads to.
+    pub(crate) granted: GrantedPath,
+    /// What is there.
+    pub(crate) there: There,
+    handle: Option<OwnedFd>,
+    digest: Option<Digest>,
+    place: Option<Place>,
+}
+
+/// What came of the inspection.
+pub(crate) enum Inspected {
+    /// To be compared.
+    Current(Current),
+    /// The dry run cannot go on from here; why stands in the plan.
+    Blocked,
+}
+
+impl Current {
+    /// The file, open for reading; none: there is none.
+    ///
+    /// # Errors
+    /// It may not be read.
+    pub(crate) fn file(&mut self) -> Result<Option<&OwnedFd>, Fault> {
+        if let (None, There::File(_), Some(place)) = (&self.handle, &self.there, &self.place) {
+            self.handle = Some(place.open_file()?.0);
+        }
+        Ok(self.handle.as_ref())
+    }
+
+    /// The file's digest; none: there is none.
+    ///
+    /// # Errors
+    /// It may not be read.
+    pub(crate) fn digest(&mut self) -> Result<Option<Digest>, Fault> {
+        if self.digest.is_none() {
+            let real = self.granted.path().to_owned();
+            if let Some(file) = self.file()? {
+                let digest = digest_of(file).map_err(|errno| Fault::new(errno, "rb_sysopen", &real))?;
+                self.digest = Some(digest);
+            }
+        }
+        Ok(self.digest.clone())
+    }
+
+    /// What is there and stays.
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        match &self.there {
+            There::File(entry) | There::Other(entry) => Some(entry),
+            There::Nothing | There::InTheWay(_) => None,
+        }
+    }
+
+    /// Takes the open file, if it was opened.
+    pub(crate) fn take_handle(&mut self) -> Option<OwnedFd> {
+        self.handle.take()
+    }
+
+    fn found(granted: GrantedPath, there: There, place: Option<Place>) -> Self {
+        Self { granted, there, handle: None, digest: None, place }
+    }
+}
+
+/// Looks at the path, following a link there as the resource says.
+///
+/// # Errors
+/// The path is denied, its directory is missing, or something else than a file stands there.
+pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Inspected, Raised> {
+    if let Some(current) = unlinked(wish, view) {
+        return Ok(Inspected::Current(current));
+    }
+    let Some(place) = absent(view.root.locate(wish.path))? else {
+        return parent_missing(wish, view, plan).map(Inspected::Current);
+    };
+    let Some(entry) = absent(place.entry())? else {
+        let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+        return Ok(Inspected::Current(Current::found(granted, There::Nothing, Some(place))));
+    };
+    match entry.kind {
+        Kind::File => {
+            let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+            Ok(Inspected::Current(Current::found(granted, There::File(entry), Some(place))))
+        }
+        // Whoever only touches a file, or makes a missing one, means what the link leads to.
+        Kind::Link if wish.manage_symlink_source != Some(false) || wish.only_if_missing || wish.touch => {
+            followed(wish, view, plan, &place)
+        }
+        kind => something_else(wish, view, plan, &place, (kind, entry)),
+    }
+}
+
+/// The common case: a file, and no link on the way to it, so that the path written is the real one.
+fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
+    // A denial here may be about a path that is not the real one: it is asked again, and reported, after resolving.
+    let granted = view.grants.manage_path(wish.path).ok()?;
+    let (handle, entry) = view.root.open_unlinked(wish.path)?;
+    Some(Current { granted, there: There::File(entry), handle: Some(handle), digest: None, place: None })
+}
+
+/// The directory is not there: an error, unless something makes it first.
+fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Current, Raised> {
+    let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
+    let prospect = view.root.prospect(wish.path)?;
+    let real = prospect.real();
+    let granted = view.grants.manage_path(&real).map_err(denied)?;
+    let real_parent = real.rsplit_once('/').map_or("/", |(parent, _)| parent);
+    let made_first = wish.directories_made.iter().any(|made| made == real_parent);
+    if !made_first {
+        if !view.why_run {
+            return Err(Raised::new(
+                "Chef::Exceptions::EnclosingDirectoryDoesNotExist",
+                format!("Parent directory {parent} does not exist."),
+            ));
+        }
+        plan.certainty.push(Certainty::Assumed(format!("assuming directory {parent} would have been created")));
+    }
+    Ok(Current::found(granted, There::Nothing, None))
+}
+
+/// A link that is followed: what it leads to is what is managed, and needs the grant.
+fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place) -> Result<Inspected, Raised> {
+    let path = wish.path;
+    let says = || link.read_link().unwrap_or_default();
+    let is_create = !wish.only_if_missing && !wish.touch;
+    let target = match view.root.locate_target(path) {
+        Ok(target) => target,
+        Err(fault) if fault.errno == rustix::io::Errno::LOOP => {
+            return invalid_link(
+                view,
+                plan,
+                format!(
+                    "Symlink at {path} (pointing to {}) exists but attempting to resolve it creates a loop",
+                    says()
+                ),
+                "assuming symlink loop would be fixed by a previous resource",
+            );
+        }
+        Err(fault) if fault.is_absence() => return leads_nowhere(path, &says(), view, plan),
+        Err(fault) => return Err(fault.into()),
+    };
+    if wish.manage_symlink_source.is_none() {
+        tracing::warn!(
+            path,
+            real = target.real(),
+            "the path is a link and its target is managed; say manage_symlink_source"
+        );
+    }
+    let granted = view.grants.manage_path(target.real()).map_err(denied)?;
+    match absent(target.entry())? {
+        None if is_create => leads_nowhere(path, &says(), view, plan),
+        None => Ok(Inspected::Current(Current::found(granted, There::Nothing, Some(target)))),
+        Some(entry) if entry.kind == Kind::File => {
+            Ok(Inspected::Current(Current::found(granted, There::File(entry), Some(target))))
+        }
+        Some(entry) if !is_create => Ok(Inspected::Current(Current::found(granted, There::Other(entry), Some(target)))),
+        Some(entry) => mismatch(
+            view,
+            plan,
+            format!(
+                "File {path} exists, but is a symlink to {real} which is a {}. Disable manage_symlink_source and set \
+                 force_unlink to remove it.",
+                entry.kind.words(),
+                real = target.real()
+            ),
+            format!(
+                "assuming symlink {path} or source file {} would have been fixed by a previous resource",
+                target.real()
+            ),
+        ),
+    }
+}
+
+/// Neither a file nor a link that is followed.
+fn something_else(
+    wish: &FileWish<'_>,
+    view: &View<'_>,
+    plan: &mut Plan,
+    place: &Place,
+    (kind, entry): (Kind, Entry),
+) -> Result<Inspected, Raised> {
+    let path = wish.path;
+    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    if wish.force_unlink {
+        return Ok(Inspected::Current(Current::found(granted, There::InTheWay(kind), None)));
+    }
+    if wish.only_if_missing || wish.touch {
+        return Ok(Inspected::Current(Current::found(granted, There::Other(entry), None)));
+    }
+    // Chef looks through a link here to say what it is.
+    let shown = match kind {
+        Kind::Link => match view.root.target_entry(path) {
+            Ok(Some(target)) if target.kind != Kind::File => target.kind,
+            _ => Kind::Link,
+        },
+        other => other,
+    }
+    .words();
+    mismatch(
+        view,
+        plan,
+        format!("File {path} exists, but is a {shown}, set force_unlink to true to remove"),
+        format!("assuming {shown} at {path} would have been removed by a previous resource"),
+    )
+}
+
+fn leads_nowhere(path: &str, says: &str, view: &View<'_>, plan: &mut Plan) -> Result<Inspected, Raised> {
+    invalid_link(
+        view,
+        plan,
+        format!(
+            "Symlink at {path} (pointing to {says}) exists but attempting to resolve it leads to a nonexistent file"
+        ),
+        "assuming symlink source would be created by a previous resource",
+    )
+}
+
+fn invalid_link(view: &View<'_>, plan: &mut Plan, message: String, assumed: &str) -> Result<Inspected, Raised> {
+    block(view, plan, Raised::new("Chef::Exceptions::InvalidSymlink", message), assumed.to_owned())
+}
+
+fn mismatch(view: &View<'_>, plan: &mut Plan, message: String, assumed: String) -> Result<Inspected, Raised> {
+    block(view, plan, Raised::new("Chef::Exceptions::FileTypeMismatch", message), assumed)
+}
+
+/// An error; in a dry run the end of what can be said about this resource.
+fn block(view: &View<'_>, plan: &mut Plan, raised: Raised, assumed: String) -> Result<Inspected, Raised> {
+    if !view.why_run {
+        return Err(raised);
+    }
+    plan.certainty.push(Certainty::Assumed(assumed));
+    Ok(Inspected::Blocked)
+}

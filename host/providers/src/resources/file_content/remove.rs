@@ -1,0 +1,50 @@
+//! Removing a file.
+
+use super::backup;
+use super::wish::{DEFAULT_BACKUPS, FileWish};
+use crate::plan::{Plan, Step, View, denied};
+use crate::root::{Kind, absent};
+use converge::{Certainty, Change, Raised};
+use grants::GrantedPath;
+
+/// Plans `delete`. A link is removed, never what it leads to; a link that leads nowhere is, to Chef, no file.
+pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let path = wish.path;
+    let Some(place) = absent(view.root.locate(path))? else { return Ok(nothing(path, view)) };
+    // What may not be managed may not be asked for, either: whether it exists is nobody's business.
+    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    let Some(entry) = absent(place.entry())? else { return Ok(nothing(path, view)) };
+    if entry.kind == Kind::Link && !matches!(view.root.target_entry(path), Ok(Some(_))) {
+        return Ok(Plan::up_to_date());
+    }
+    if entry.kind != Kind::Link && !place.is_writable() {
+        return Err(Raised::new(
+            "Chef::Exceptions::InsufficientPermissions",
+            format!("File {path} exists but is not writable so it cannot be deleted"),
+        ));
+    }
+    let backups = if entry.kind == Kind::File { wish.backup } else { 0 };
+    Ok(Plan::steps(vec![step(path.to_owned(), granted, backups)]))
+}
+
+/// Removes something that is no directory, and keeps as many backups of a file as usual.
+pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind) -> Step {
+    step(path, granted, if kind == Kind::File { DEFAULT_BACKUPS } else { 0 })
+}
+
+fn step(path: String, granted: GrantedPath, backups: usize) -> Step {
+    Step::new(Change::new(format!("delete file {path}")), move |writer| {
+        if backups > 0 {
+            backup::keep(writer, &path, &granted, backups)?;
+        }
+        writer.root.site(&granted)?.remove_file().map_err(|fault| fault.about(&path).into())
+    })
+}
+
+/// Nothing there; in a dry run something may have been made before.
+fn nothing(path: &str, view: &View<'_>) -> Plan {
+    if view.why_run && view.assumed.path(path) {
+        return Plan::uncertain(Certainty::Assumed(format!("assuming {path} would have been created")));
+    }
+    Plan::up_to_date()
+}

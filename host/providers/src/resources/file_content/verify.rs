@@ -1,0 +1,123 @@
+//! Commands that must accept new content before it is put in place.
+
+use super::create::unverified;
+use super::wish::FileWish;
+use crate::command::How;
+use crate::plan::{Plan, View, Writer};
+use crate::root::{Dress, ModeBits, StagedFile};
+use converge::{CommandTest, Raised};
+use grants::GrantedCommand;
+use std::io::Read;
+
+/// Where rejected content is kept, below the cache directory.
+const REJECTED: &str = "/failed_validations";
+
+/// The largest content that is parsed to be verified, in bytes.
+const MAXIMUM_PARSED: u64 = 64 << 20;
+
+/// What has to accept the content.
+#[derive(Default)]
+pub(super) struct Verification {
+    pub(super) checks: Vec<Check>,
+    /// Blocks of the guest want to see it staged.
+    pub(super) blocks: bool,
+}
+
+/// One thing that has to accept the content.
+pub(super) enum Check {
+    /// A granted command that still has `%{path}` in it, and as it was written.
+    Command(GrantedCommand, String),
+    /// `verify :json`.
+    Json,
+}
+
+impl Verification {
+    /// Asks for the grants of the commands. In a dry run nothing is run, and that is said.
+    ///
+    /// # Errors
+    /// A command is denied; a kind of verification does not exist.
+    pub(super) fn of(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Self, Raised> {
+        let checks = wish.verify.iter().map(|line| check(line, view)).collect::<Result<Vec<_>, _>>()?;
+        if view.why_run {
+            if wish.verify_blocks || !checks.is_empty() {
+                plan.certainty.push(unverified(wish.path));
+            }
+            return Ok(Self::default());
+        }
+        Ok(Self { checks, blocks: wish.verify_blocks })
+    }
+}
+
+fn check(line: &str, view: &View<'_>) -> Result<Check, Raised> {
+    match line.strip_prefix(':').unwrap_or(line) {
+        "json" => return Ok(Check::Json),
+        name @ ("yaml" | "systemd_unit") => {
+            return Err(Raised::new(
+                "Chef::Exceptions::VerificationNotFound",
+                format!("No file verification for {name} found."),
+            )
+            .with_hint("say a command that checks it, as in verify 'systemd-analyze verify %{path}'"));
+        }
+        _ => {}
+    }
+    if line.contains("%{file}") {
+        return Err(Raised::new(
+            "ArgumentError",
+            "The %{file} expansion for verify commands has been removed. Please use %{path} instead.",
+        ));
+    }
+    Ok(Check::Command(view.command(&CommandTest::text(line))?, line.to_owned()))
+}
+
+impl Check {
+    /// Asks it.
+    ///
+    /// # Errors
+    /// `Chef::Exceptions::ValidationFailed`; the rejected content is kept for people to look at.
+    pub(super) fn run(
+        &self,
+        writer: &mut Writer<'_>,
+        staged: &StagedFile,
+        path: &str,
+        sensitive: bool,
+    ) -> Result<(), Raised> {
+        let rejected = match self {
+            Self::Command(command, line) => {
+                let outcome = writer.run(&command.with_path(&staged.path()), &How::default())?;
+                if outcome.code == Some(0) && !outcome.timed_out {
+                    return Ok(());
+                }
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                format!("{line}\nSTDOUT: {}\nSTDERR: {}\n", text(&outcome.output), text(&outcome.errors))
+            }
+            Self::Json => match is_json(staged) {
+                Ok(()) => return Ok(()),
+                Err(why) => format!(":json (Chef::Resource::File::Verification::Json)\n{why}"),
+            },
+        };
+        let rejected = if sensitive { "[sensitive]".to_owned() } else { rejected };
+        let kept = keep_rejected(writer, staged)?;
+        Err(Raised::new(
+            "Chef::Exceptions::ValidationFailed",
+            format!("Proposed content for {path} failed verification {rejected}\nTemporary file moved to {kept}"),
+        ))
+    }
+}
+
+fn is_json(staged: &StagedFile) -> Result<(), String> {
+    let mut text = Vec::new();
+    let file = staged.content().map_err(|fault| fault.to_string())?;
+    file.take(MAXIMUM_PARSED).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    serde_json::from_slice::<serde_json::Value>(&text).map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// Copies rejected content into the cache directory; its path.
+fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<String, Raised> {
+    let path = staged.path();
+    let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+    let kept = format!("{REJECTED}/{name}");
+    let mut copy = writer.cache.own_site(&kept)?.stage(ModeBits::plain(0o600))?;
+    copy.copy_from(staged.content().map_err(std::io::Error::other))?;
+    copy.publish(&Dress::default())?;
+    Ok(format!("{}{kept}", writer.cache.path().display().to_string().trim_end_matches('/')))
+}

@@ -1,0 +1,123 @@
+//! The properties that all resources which write a file share, read out of a declaration.
+
+use super::Access;
+use converge::{Got, Property, Raised, Wanted};
+use serde_json::Value;
+
+/// How many backups are kept if nothing is said.
+pub(crate) const DEFAULT_BACKUPS: usize = 5;
+
+/// What is wanted of one file, its content aside.
+pub(crate) struct FileWish<'a> {
+    /// As written.
+    pub(crate) path: &'a str,
+    /// Owner, group, mode.
+    pub(crate) access: Access<'a>,
+    /// The digest that the content must have.
+    pub(crate) checksum: Option<&'a str>,
+    /// How many earlier versions are kept.
+    pub(crate) backup: usize,
+    /// Content and diffs are shown nowhere.
+    pub(crate) sensitive: bool,
+    /// Something else than a file is removed.
+    pub(crate) force_unlink: bool,
+    /// What a link at the path means; none: it is followed.
+    pub(crate) manage_symlink_source: Option<bool>,
+    /// Commands that must accept the content.
+    pub(crate) verify: Vec<&'a str>,
+    /// Blocks of the guest must accept it, too.
+    pub(crate) verify_blocks: bool,
+    /// Whether content is put in place in one step; none: wherever that is possible.
+    pub(crate) atomic: Option<bool>,
+    /// The action makes a missing file only.
+    pub(crate) only_if_missing: bool,
+    /// The action sets the times.
+    pub(crate) touch: bool,
+    /// Real paths of directories that the same plan makes before this file.
+    pub(crate) directories_made: &'a [String],
+}
+
+impl<'a> FileWish<'a> {
+    /// Reads the properties.
+    ///
+    /// # Errors
+    /// A value is out of range.
+    pub(crate) fn of(wanted: &'a Wanted<'_>) -> Result<Self, Raised> {
+        Ok(Self {
+            access: Access::of(wanted)?,
+            checksum: text(wanted, "checksum"),
+            backup: backups(wanted.get("backup")),
+            force_unlink: boolean(wanted, "force_unlink").unwrap_or(false),
+            manage_symlink_source: boolean(wanted, "manage_symlink_source"),
+            verify: texts(wanted, "verify"),
+            verify_blocks: wanted.declaration.properties.iter().any(|(_, one)| matches!(one, Property::Verify(_))),
+            atomic: boolean(wanted, "atomic_update"),
+            only_if_missing: wanted.action == "create_if_missing",
+            touch: wanted.action == "touch",
+            ..Self::plain(wanted)
+        })
+    }
+
+    /// A file at the resource's path, with no properties of its own.
+    pub(crate) fn plain(wanted: &'a Wanted<'_>) -> Self {
+        Self {
+            path: text(wanted, "path").unwrap_or(&wanted.declaration.name),
+            access: Access::default(),
+            checksum: None,
+            backup: DEFAULT_BACKUPS,
+            sensitive: wanted.declaration.sensitive,
+            force_unlink: false,
+            manage_symlink_source: None,
+            verify: vec![],
+            verify_blocks: false,
+            atomic: None,
+            only_if_missing: false,
+            touch: false,
+            directories_made: &[],
+        }
+    }
+}
+
+/// A property that says how many backups are kept.
+pub(crate) fn backups(value: Option<&Got>) -> usize {
+    match value {
+        Some(Got::Json(Value::Bool(false))) => 0,
+        Some(Got::Json(Value::Number(number))) => {
+            number.as_i64().map_or(DEFAULT_BACKUPS, |number| usize::try_from(number).unwrap_or(0))
+        }
+        _ => DEFAULT_BACKUPS,
+    }
+}
+
+/// A property that is a string.
+pub(crate) fn text<'a>(wanted: &'a Wanted<'_>, name: &str) -> Option<&'a str> {
+    match wanted.get(name)? {
+        Got::Json(value) => value.as_str(),
+        Got::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+    }
+}
+
+/// A property that is true or false.
+pub(crate) fn boolean(wanted: &Wanted<'_>, name: &str) -> Option<bool> {
+    match wanted.get(name)? {
+        Got::Json(value) => value.as_bool(),
+        Got::Bytes(_) => None,
+    }
+}
+
+/// A property that is a string or a list of strings.
+pub(crate) fn texts<'a>(wanted: &'a Wanted<'_>, name: &str) -> Vec<&'a str> {
+    match wanted.get(name) {
+        Some(Got::Json(Value::String(one))) => vec![one],
+        Some(Got::Json(Value::Array(all))) => all.iter().filter_map(Value::as_str).collect(),
+        _ => vec![],
+    }
+}
+
+/// A property that is content: bytes, or a string.
+pub(crate) fn bytes<'a>(wanted: &'a Wanted<'_>, name: &str) -> Option<&'a [u8]> {
+    match wanted.get(name)? {
+        Got::Bytes(bytes) => Some(bytes),
+        Got::Json(value) => value.as_str().map(str::as_bytes),
+    }
+}

@@ -1,0 +1,209 @@
+//! `link`: symbolic and hard links.
+//!
+//! What a symbolic link says is not checked: it is text, and every path that is resolved over it later is granted by where
+//! it leads. A hard link is the file itself under another name, so both names need the grant.
+
+use super::file_content::wish::text;
+use super::file_content::{Access, Numbers, access_step, assumption};
+use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::root::{Entry, Kind, Place, absent};
+use converge::{Certainty, Change, Raised, Wanted};
+use grants::GrantedPath;
+
+/// The provider.
+pub(crate) struct Link;
+
+/// What is wanted.
+struct LinkWish<'a> {
+    /// The path of the link, as written.
+    path: &'a str,
+    to: Option<&'a str>,
+    is_hard: bool,
+    access: Access<'a>,
+    /// `link[name]`, for messages.
+    key: String,
+}
+
+/// What is there, in Chef's eyes.
+enum There {
+    Nothing,
+    /// A symbolic link that says this.
+    Symbolic(String, Entry),
+    /// Anything else; whether it is the very file that `to` names.
+    Hard(bool),
+}
+
+impl Provider for Link {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let wish = LinkWish {
+            path: text(wanted, "target_file").unwrap_or(&wanted.declaration.name),
+            to: text(wanted, "to"),
+            is_hard: text(wanted, "link_type") == Some("hard"),
+            access: Access { mode: None, ..Access::of(wanted)? },
+            key: wanted.declaration.key(),
+        };
+        let place = absent(view.root.locate(wish.path))?;
+        let there = match &place {
+            Some(place) => inspect(&wish, place, view)?,
+            None => There::Nothing,
+        };
+        match wanted.action {
+            "delete" => plan_delete(&wish, place, &there, view),
+            _ => plan_create(&wish, place, there, view),
+        }
+    }
+}
+
+fn inspect(wish: &LinkWish<'_>, place: &Place, view: &View<'_>) -> Result<There, Raised> {
+    let Some(entry) = absent(place.entry())? else { return Ok(There::Nothing) };
+    if entry.kind == Kind::Link {
+        return Ok(There::Symbolic(place.read_link()?, entry));
+    }
+    let to = wish.to.filter(|to| to.starts_with('/'));
+    let original = to.and_then(|to| view.root.entry(to).ok().flatten());
+    Ok(There::Hard(original.is_some_and(|original| original.identity == entry.identity)))
+}
+
+fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let mut plan = Plan::up_to_date();
+    // Chef has no better class for it.
+    let to = wish.to.ok_or_else(|| Raised::new("TypeError", "no implicit conversion of nil into String"))?;
+    if to.is_empty() {
+        return Err(Raised::new(
+            "Chef::Exceptions::Link",
+            format!("Cannot create {} without specifying 'to'.", wish.key),
+        ));
+    }
+    let real = match &place {
+        Some(place) => place.real().to_owned(),
+        None => missing_parent(wish, view, &mut plan)?,
+    };
+    let granted = view.grants.manage_path(&real).map_err(denied)?;
+    let numbers = wish.access.numbers(view, &mut plan)?;
+    let in_the_way = !matches!(there, There::Nothing);
+    let (is_right, entry) = match &there {
+        There::Nothing => (false, None),
+        There::Symbolic(says, entry) => (!wish.is_hard && says == to, Some(*entry)),
+        There::Hard(same) => (wish.is_hard && *same, None),
+    };
+    if is_right {
+        if let Some(entry) = entry {
+            let access = wish.access.compare(numbers, Some(&entry), &granted, false, view)?;
+            if !access.is_empty() {
+                plan.steps.push(access_step(granted, access));
+            }
+        }
+        return Ok(plan);
+    }
+    let access = wish.access.compare(numbers, Some(&new_link()), &granted, false, view)?;
+    let step = make(wish, to, &granted, in_the_way, numbers, view)?;
+    plan.assume(assumption(&real, false));
+    plan.steps.push(if wish.is_hard { step } else { access.changes.into_iter().fold(step, Step::also) });
+    Ok(plan)
+}
+
+/// A link as this process makes it.
+fn new_link() -> Entry {
+    Entry {
+        kind: Kind::Link,
+        mode: 0o777,
+        uid: rustix::process::geteuid().as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+        size: 0,
+        modified: 0,
+        identity: (0, 0),
+        links: 1,
+    }
+}
+
+/// Makes the link, in place of what is in the way.
+fn make(
+    wish: &LinkWish<'_>,
+    to: &str,
+    granted: &GrantedPath,
+    in_the_way: bool,
+    numbers: Numbers,
+    view: &View<'_>,
+) -> Result<Step, Raised> {
+    let path = wish.path.to_owned();
+    let granted = granted.clone();
+    let original = if wish.is_hard { Some(original(to, view)?) } else { None };
+    let kind = if wish.is_hard { "hard link" } else { "symlink" };
+    let made = Change::new(format!("create {kind} at {path} to {to}"));
+    let first =
+        if in_the_way { Change::new(format!("unlink existing symlink to file at {path}")) } else { made.clone() };
+    let (says, is_hard) = (to.to_owned(), wish.is_hard);
+    let step = Step::new(first, move |writer| {
+        let site = writer.root.site(&granted)?;
+        match original {
+            Some(original) => site.make_hard_link(&writer.root.site(&original)?, in_the_way),
+            None => site.make_link(&says, in_the_way),
+        }
+        .map_err(|fault| fault.about(&path))?;
+        // A directory may hand its group down, so it is set whatever this process's own is.
+        if !is_hard && (numbers.uid.is_some() || numbers.gid.is_some()) {
+            site.set_owner(numbers.uid, numbers.gid)?;
+        }
+        Ok(())
+    });
+    Ok(if in_the_way { step.also(made) } else { step })
+}
+
+/// The file that gets a further name, by a proof of its own: whoever may change the new name can change the file.
+fn original(to: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
+    let place = match view.root.locate(to) {
+        Ok(place) => place,
+        Err(fault) if fault.is_absence() && view.why_run => {
+            return view.grants.manage_path(&view.root.prospect(to)?.real()).map_err(denied);
+        }
+        Err(fault) => return Err(fault.during("rb_file_s_link").into()),
+    };
+    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    match place.entry() {
+        Err(fault) if !view.why_run || !fault.is_absence() => Err(fault.during("rb_file_s_link").about(to).into()),
+        _ => Ok(granted),
+    }
+}
+
+/// The kernel's own refusal, as there is no directory to be in; a dry run assumes one.
+fn missing_parent(wish: &LinkWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<String, Raised> {
+    if !view.why_run {
+        let refused = view.root.locate(wish.path).map(|_| ());
+        return Err(refused.err().map_or_else(
+            || Raised::new("Errno::ENOENT", wish.path),
+            |fault| fault.during(if wish.is_hard { "rb_file_s_link" } else { "rb_file_s_symlink" }).into(),
+        ));
+    }
+    let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
+    plan.certainty.push(Certainty::Assumed(format!("assuming directory {parent} would have been created")));
+    Ok(view.root.prospect(wish.path)?.real())
+}
+
+fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let Some(place) = place else { return Ok(Plan::up_to_date()) };
+    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    let is_such = match there {
+        There::Nothing => {
+            if view.why_run && view.assumed.path(place.real()) {
+                let assumed = format!("assuming the link at {} was previously created", wish.path);
+                return Ok(Plan::uncertain(Certainty::Assumed(assumed)));
+            }
+            return Ok(Plan::up_to_date());
+        }
+        There::Symbolic(..) => !wish.is_hard,
+        There::Hard(same) => wish.is_hard && *same,
+    };
+    if !is_such {
+        if view.why_run {
+            let assumed = format!("would assume the link at {} was previously created", wish.path);
+            return Ok(Plan::uncertain(Certainty::Assumed(assumed)));
+        }
+        let kind = if wish.is_hard { "hard" } else { "symbolic" };
+        return Err(Raised::new(
+            "Chef::Exceptions::Link",
+            format!("Cannot delete {} at {}! Not a {kind} link.", wish.key, wish.path),
+        ));
+    }
+    let change = Change::new(format!("delete link to file at {}", wish.path));
+    Ok(Plan::steps(vec![Step::new(change, move |writer| Ok(writer.root.site(&granted)?.remove_file()?))]))
+}

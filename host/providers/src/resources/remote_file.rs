@@ -1,0 +1,152 @@
+//! `remote_file`: content from a server or, by a `file:` address, from the node itself.
+
+mod address;
+
+use super::file_content::{self, Content, Current, Source, wish};
+use crate::digest::Digest;
+use crate::download::{self, CacheControl, Fetched, Wish};
+use crate::plan::{Plan, Provider, View, denied};
+use crate::root::NamelessFile;
+use address::Address;
+use converge::{Got, Raised, Wanted};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Failures after which the next address of a list is tried: Chef's.
+const TRY_NEXT: [&str; 10] = [
+    "SocketError",
+    "Errno::ECONNREFUSED",
+    "Errno::ENOENT",
+    "Errno::EACCES",
+    "Errno::ETIMEDOUT",
+    "Errno::EHOSTUNREACH",
+    "Net::OpenTimeout",
+    "Net::ReadTimeout",
+    "Net::HTTPClientException",
+    "Net::HTTPFatalError",
+];
+
+/// The provider.
+pub(crate) struct RemoteFile;
+
+impl Provider for RemoteFile {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        for name in ["remote_user", "remote_domain", "remote_password"] {
+            if wish::text(wanted, name).is_some() {
+                return Err(Raised::new(
+                    "Chef::Exceptions::UnsupportedPlatform",
+                    "'remote_user', 'remote_domain' and 'remote_password' properties are supported only for Windows platform",
+                ));
+            }
+        }
+        file_content::plan(self, wanted, view)
+    }
+
+    // The same address may send something else each time; what was put in place is what was asked for.
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}
+
+impl Source for RemoteFile {
+    fn content<'w>(
+        &self,
+        wanted: &'w Wanted<'_>,
+        current: &mut Current,
+        view: &mut View<'_>,
+    ) -> Result<Option<Content<'w>>, Raised> {
+        if let Some(checksum) = wish::text(wanted, "checksum") {
+            let digest = current.digest()?;
+            if digest.is_some_and(|digest| has_beginning(digest.text(), checksum)) {
+                return Ok(None);
+            }
+        }
+        let sources = wish::texts(wanted, "source");
+        let addresses = sources.iter().map(|source| Address::of(source)).collect::<Result<Vec<_>, _>>()?;
+        let mut failed = Raised::new("ArgumentError", "remote_file has an empty source");
+        for address in &addresses {
+            match fetch(address, wanted, current, view) {
+                Err(raised) if TRY_NEXT.contains(&raised.class.as_str()) => {
+                    tracing::warn!(error = %raised.message, "a source of {} cannot be had", wanted.declaration.key());
+                    failed = raised;
+                }
+                other => return other,
+            }
+        }
+        Err(failed)
+    }
+}
+
+/// Gets one address; none: what is there is what the server has.
+fn fetch(
+    address: &Address<'_>,
+    wanted: &Wanted<'_>,
+    current: &mut Current,
+    view: &mut View<'_>,
+) -> Result<Option<Content<'static>>, Raised> {
+    let url = match address {
+        Address::File(path) => return local(path, view).map(Some),
+        Address::Http(url) => *url,
+    };
+    let mut headers = headers(wanted);
+    let (by_tag, by_time) = conditions(wanted);
+    let record = if by_tag || by_time { view.cache.and_then(|cache| CacheControl::load(cache, url)) } else { None };
+    if let (Some(record), Some(digest)) = (record, current.digest()?)
+        && record.is_about(&digest)
+    {
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value.filter(|_| !headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))) {
+                headers.push((name.to_owned(), value));
+            }
+        };
+        add("if-modified-since", record.modified.filter(|_| by_time));
+        add("if-none-match", record.etag.filter(|_| by_tag));
+    }
+    let verify = wish::text(wanted, "ssl_verify_mode") != Some("verify_none");
+    if !verify && wish::text(wanted, "checksum").is_none_or(|checksum| checksum.len() != 64) {
+        return Err(Raised::new(
+            "OpenSSL::SSL::SSLError",
+            "a server that need not prove who it is may send anything: ssl_verify_mode verify_none needs a checksum",
+        ));
+    }
+    let wish = Wish { url, headers, compressed: !url.ends_with("gz"), verify };
+    match download::fetch(view.grants, view.cache.map(AsRef::as_ref), &wish)? {
+        Fetched::NotModified => Ok(None),
+        Fetched::File(file, control) => {
+            // A record of wrun's own, not of the machine; it counts only for a file with this very content.
+            if let Some(cache) = view.cache.filter(|_| !view.why_run && (by_tag || by_time)) {
+                control.save(cache, url)?;
+            }
+            Ok(Some(Content::File(Arc::new(file))))
+        }
+    }
+}
+
+/// A file of the node itself. Whoever may write a copy of it could read it, so it needs the right to be read.
+fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
+    let absent = |fault: crate::root::Fault| -> Raised { fault.during("rb_sysopen").about(path).into() };
+    let place = view.root.locate_target(path).map_err(absent)?;
+    let readable = view.grants.read_path(place.real()).map_err(denied)?;
+    let (handle, entry) = place.open_file().map_err(absent)?;
+    let file = std::fs::File::from(handle);
+    let unreadable = |error: std::io::Error| Raised::new("IOError", format!("{}: {error}", readable.path()));
+    let digest = Digest::read(&file).map_err(unreadable)?;
+    Ok(Content::File(Arc::new(NamelessFile { file, size: entry.size, digest })))
+}
+
+/// Whether the server is asked by ETag, and by time.
+fn conditions(wanted: &Wanted<'_>) -> (bool, bool) {
+    let both = wish::boolean(wanted, "use_conditional_get");
+    let one = |name| wish::boolean(wanted, name).or(both).unwrap_or(true);
+    (one("use_etag"), one("use_last_modified"))
+}
+
+fn headers(wanted: &Wanted<'_>) -> Vec<(String, String)> {
+    let Some(Got::Json(Value::Object(fields))) = wanted.get("headers") else { return vec![] };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    fields.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+}
+
+fn has_beginning(digest: &str, beginning: &str) -> bool {
+    digest.get(..beginning.len()).is_some_and(|start| start.eq_ignore_ascii_case(beginning))
+}

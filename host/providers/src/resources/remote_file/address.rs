@@ -1,0 +1,102 @@
+//! What a `source` means.
+
+use converge::Raised;
+
+/// An address.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Address<'a> {
+    /// A whole URL.
+    Http(&'a str),
+    /// An absolute path on the node.
+    File(String),
+}
+
+impl<'a> Address<'a> {
+    /// Reads a source.
+    ///
+    /// # Errors
+    /// Chef's: it is no absolute URI, or of a kind that is not supported.
+    pub(super) fn of(source: &'a str) -> Result<Self, Raised> {
+        if source.starts_with("\\\\") {
+            return Err(Raised::new(
+                "Chef::Exceptions::UnsupportedPlatform",
+                format!(
+                    "Fetching the file on a network share is supported only on the Windows platform. Please change your \
+                     source: {source}"
+                ),
+            ));
+        }
+        let Some((scheme, rest)) = source.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+            return Err(Raised::new(
+                "Chef::Exceptions::InvalidRemoteFileURI",
+                format!(
+                    "{source:?} is not a valid `source` parameter for remote_file. `source` must be an absolute URI or an \
+                     array of URIs."
+                ),
+            ));
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            "http" | "https" => Ok(Self::Http(source)),
+            "file" => path(rest).map(Self::File).ok_or_else(|| {
+                Raised::new("Chef::Exceptions::InvalidRemoteFileURI", format!("{source:?} names no file of this node"))
+            }),
+            _ => Err(Raised::new("ArgumentError", "Invalid uri, Only http(s), ftp, and file are currently supported")
+                .with_hint("wrun supports http, https and file")),
+        }
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|one: char| one.is_ascii_alphabetic())
+        && text.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'))
+}
+
+/// The path of a `file:` address, as Chef decodes it: `%xx`, and `+` for a blank.
+fn path(rest: &str) -> Option<String> {
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => {
+            let (host, _) = rest.split_once('/')?;
+            matches!(host, "" | "localhost").then_some(())?;
+            rest.get(host.len()..)?
+        }
+        None => rest,
+    };
+    let path = path.split(['?', '#']).next().filter(|path| path.starts_with('/'))?;
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_read_as_chef_does() {
+        let check = |source: &str, expect: Result<Address<'_>, &str>| {
+            assert_eq!(Address::of(source).map_err(|raised| raised.class), expect.map_err(str::to_owned), "{source}");
+        };
+        check("http://a/b", Ok(Address::Http("http://a/b")));
+        check("HTTPS://a/b", Ok(Address::Http("HTTPS://a/b")));
+        check("file:///etc/a%20b+c", Ok(Address::File("/etc/a b c".into())));
+        check("file://localhost/x", Ok(Address::File("/x".into())));
+        check("file:/x", Ok(Address::File("/x".into())));
+        check("file://server/x", Err("Chef::Exceptions::InvalidRemoteFileURI"));
+        check("file:x", Err("Chef::Exceptions::InvalidRemoteFileURI"));
+        check("file:///%f", Err("Chef::Exceptions::InvalidRemoteFileURI"));
+        check("nothing", Err("Chef::Exceptions::InvalidRemoteFileURI"));
+        check("/etc/passwd", Err("Chef::Exceptions::InvalidRemoteFileURI"));
+        check("ftp://a/b", Err("ArgumentError"));
+        check("\\\\server\\share", Err("Chef::Exceptions::UnsupportedPlatform"));
+    }
+}

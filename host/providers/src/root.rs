@@ -1,0 +1,415 @@
+//! The file system below one root, and the only place of this room that opens paths.
+//!
+//! Guests, and whoever owns a directory that a policy manages, may put links where they like while wrun works. So a path is
+//! never handed to the kernel to be followed freely:
+//! - **Looking** ([`Root`], [`Place`]): a path without links is opened in one call that refuses links
+//!   (`openat2(RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS)`). If there is one on the way, the path is walked component by
+//!   component over directory handles, links being read and resolved inside the root: a link to `/run` means the root's
+//!   `/run`. Either way the *real* path is known without asking again, and it is what `grants` checks.
+//! - **Changing** ([`Site`]): a site is made only of a proof for a real path, whose parent is opened refusing any link, and
+//!   all effects are calls on that handle with one bare name. A link swapped in after the check makes the opening fail; one
+//!   swapped in later is not followed. Nothing outside the granted path changes. wrun's own directories (backups, cache)
+//!   are roots of their own, opened with [`Root::open_own`], and need no proof.
+//!
+//! Rejected: keeping the handles of the inspection for the effects. They would follow a directory that is moved away, to
+//! where nothing was granted; and they would be many. Also rejected: a cache of directory handles, for the same reason.
+
+mod entry;
+mod fault;
+mod nameless;
+mod replace;
+mod site;
+mod tree;
+mod walk;
+
+pub(crate) use entry::{Entry, Kind};
+pub(crate) use fault::Fault;
+pub(crate) use nameless::{NamelessFile, memory_file};
+pub(crate) use replace::{Dress, ModeBits, StagedFile};
+pub(crate) use site::{GrantedSite, Site};
+
+use grants::{GrantedPath, GrantedTree};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The longest path that is looked at, in bytes: the kernel's own limit.
+pub(crate) const MAXIMUM_PATH: usize = 4096;
+
+/// How many components a path may have. Each may cost an open handle while links are resolved.
+pub(crate) const MAXIMUM_DEPTH: usize = 256;
+
+/// How much [`Root::read`] reads, in bytes: it is for configuration and databases, not for content.
+pub(crate) const MAXIMUM_READ: u64 = 16 << 20;
+
+/// The mode of wrun's own directories: backups may hold passwords.
+const OWN_DIRECTORY: u32 = 0o700;
+
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// The same for `openat2`, which says that there is a link instead of that there is no directory.
+const PLAIN_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const CONTENT: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+const WITHOUT_LINKS: ResolveFlags =
+    ResolveFlags::IN_ROOT.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+
+/// A directory that paths are resolved in: `/`, or `--root DIR`.
+#[derive(Debug)]
+pub(crate) struct Root {
+    handle: OwnedFd,
+    path: PathBuf,
+    own: bool,
+}
+
+/// Where a path leads: an open parent directory, a bare name, and the path without links. What is there may be nothing.
+#[derive(Debug)]
+pub(crate) struct Place {
+    parent: OwnedFd,
+    name: String,
+    real: String,
+}
+
+/// Where a path would lead if what is missing were made.
+#[derive(Debug)]
+pub(crate) struct Prospect {
+    /// The deepest thing on the way that is there.
+    pub(crate) base: Place,
+    /// What it is.
+    pub(crate) entry: Entry,
+    /// The names below it that are missing, in order.
+    pub(crate) missing: Vec<String>,
+}
+
+impl Prospect {
+    /// The real path that it all would have.
+    pub(crate) fn real(&self) -> String {
+        self.real_paths().pop().unwrap_or_else(|| self.base.real.clone())
+    }
+
+    /// The real paths of what is missing, in order.
+    pub(crate) fn real_paths(&self) -> Vec<String> {
+        let base = self.base.real.trim_end_matches('/');
+        let grow = |path: &mut String, name: &String| {
+            path.push('/');
+            path.push_str(name);
+            Some(path.clone())
+        };
+        self.missing.iter().scan(base.to_owned(), grow).collect()
+    }
+}
+
+impl Root {
+    /// Opens a root. The path is the operator's own and may lead over links.
+    ///
+    /// # Errors
+    /// It is no directory, or may not be opened.
+    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(CWD, path, flags, Mode::empty())
+            .map_err(|errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy()))?;
+        Ok(Self { handle, path: path.to_owned(), own: false })
+    }
+
+    /// Opens a directory of wrun's own, where no grants are asked; makes it, for this user only, where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be made or opened.
+    pub(crate) fn open_own(path: &Path) -> Result<Self, Fault> {
+        std::fs::DirBuilder::new().recursive(true).mode(OWN_DIRECTORY).create(path).map_err(|error| {
+            let errno = error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
+            Fault::new(errno, "dir_s_mkdir", &path.to_string_lossy())
+        })?;
+        Ok(Self { own: true, ..Self::open(path)? })
+    }
+
+    /// The path it was opened by, for commands that are confined to the same root.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is the whole machine.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.path == Path::new("/")
+    }
+
+    /// Where an absolute path leads if links on the way are followed, the last component not.
+    ///
+    /// # Errors
+    /// It is malformed; a directory on the way is missing, is none, or may not be searched.
+    pub(crate) fn locate(&self, path: &str) -> Result<Place, Fault> {
+        check(path)?;
+        if let Some((parent, name)) = plain(path) {
+            match self.open_plain(parent, PLAIN_DIRECTORY) {
+                Ok(handle) => return Ok(Place { parent: handle, name: name.to_owned(), real: path.to_owned() }),
+                Err(errno) if is_final(errno) => return Err(Fault::new(errno, "rb_sysopen", path)),
+                Err(_) => {}
+            }
+        }
+        walk::walk(self, path, false)
+    }
+
+    /// Where an absolute path leads if all links are followed, the last component too.
+    ///
+    /// # Errors
+    /// As [`locate`](Self::locate); the last link leads in a circle, or into a directory that is not there.
+    pub(crate) fn locate_target(&self, path: &str) -> Result<Place, Fault> {
+        check(path)?;
+        walk::walk(self, path, true)
+    }
+
+    /// What is at a path, the last link not followed; none: nothing, or no directory to be in.
+    ///
+    /// # Errors
+    /// The path is malformed or may not be looked at.
+    pub(crate) fn entry(&self, path: &str) -> Result<Option<Entry>, Fault> {
+        absent(self.locate(path).and_then(|place| place.entry()))
+    }
+
+    /// What a path leads to; none: nothing.
+    ///
+    /// # Errors
+    /// The path is malformed, leads in a circle, or may not be looked at.
+    pub(crate) fn target_entry(&self, path: &str) -> Result<Option<Entry>, Fault> {
+        absent(self.locate_target(path).and_then(|place| place.entry()))
+    }
+
+    /// Where an absolute path would lead if what is missing were made: the real path of the deepest thing on the way that
+    /// is there, and the names that are missing below it.
+    ///
+    /// # Errors
+    /// It is malformed, leads in a circle or may not be searched; `..` stands below what is missing.
+    pub(crate) fn prospect(&self, path: &str) -> Result<Prospect, Fault> {
+        check(path)?;
+        let names: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        for end in (0..=names.len()).rev() {
+            let (there, missing) = names.split_at_checked(end).unwrap_or_default();
+            let Some(place) = absent(self.locate_target(&format!("/{}", there.join("/"))))? else { continue };
+            let Some(entry) = absent(place.entry())? else { continue };
+            if missing.contains(&"..") {
+                return Err(Fault::new(Errno::NOENT, "rb_sysopen", path));
+            }
+            let missing = missing.iter().map(|&name| name.to_owned()).collect();
+            return Ok(Prospect { base: place, entry, missing });
+        }
+        Err(Fault::new(Errno::NOENT, "rb_sysopen", path))
+    }
+
+    /// Opens a regular file that is reached without any link, in a single look at the path: the case of thousands of
+    /// unchanged files. None: look closer. Never opens below `/dev`, where opening alone has effects.
+    pub(crate) fn open_unlinked(&self, path: &str) -> Option<(OwnedFd, Entry)> {
+        plain(path)?;
+        if path.starts_with("/dev/") || path.len() > MAXIMUM_PATH {
+            return None;
+        }
+        let handle = self.open_plain(path, CONTENT).ok()?;
+        let entry = Entry::of(&rustix::fs::fstat(&handle).ok()?);
+        (entry.kind == Kind::File).then_some((handle, entry))
+    }
+
+    /// Reads a small file of the root whole, all links followed.
+    ///
+    /// # Errors
+    /// It is not there, is no file, may not be read, or is larger than [`MAXIMUM_READ`].
+    pub(crate) fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        let place = self.locate_target(path).map_err(|fault| std::io::Error::from(fault.errno))?;
+        let (file, entry) = place.open_file().map_err(|fault| std::io::Error::from(fault.errno))?;
+        if entry.size > MAXIMUM_READ {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        let mut content = Vec::with_capacity(usize::try_from(entry.size).unwrap_or_default());
+        std::fs::File::from(file).take(MAXIMUM_READ).read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    /// Where an effect may happen: the granted real path, its parent opened without following any link.
+    ///
+    /// # Errors
+    /// A directory on the way is gone, or something else stands there by now.
+    pub(crate) fn site(&self, granted: &GrantedPath) -> Result<Site, Fault> {
+        Ok(Site::new(self.exact(granted.path())?))
+    }
+
+    /// The same for a directory that is granted with all that is below it.
+    ///
+    /// # Errors
+    /// As [`site`](Self::site).
+    pub(crate) fn tree_site(&self, granted: &GrantedTree) -> Result<GrantedSite, Fault> {
+        Ok(GrantedSite::new(self.exact(granted.path())?))
+    }
+
+    /// A site in a directory of wrun's own; missing directories on the way are made.
+    ///
+    /// # Errors
+    /// The root was not opened with [`Root::open_own`], or a directory cannot be made.
+    pub(crate) fn own_site(&self, path: &str) -> Result<Site, Fault> {
+        if !self.own {
+            return Err(Fault::new(Errno::PERM, "rb_sysopen", path));
+        }
+        let mut made = String::new();
+        let parent = plain(path).ok_or_else(|| Fault::new(Errno::INVAL, "rb_sysopen", path))?.0;
+        for part in parent.split('/').filter(|part| !part.is_empty()) {
+            made = made + "/" + part;
+            match Site::new(self.exact(&made)?).make_directory(ModeBits::plain(OWN_DIRECTORY)) {
+                Err(fault) if fault.errno != Errno::EXIST => return Err(fault),
+                _ => {}
+            }
+        }
+        Ok(Site::new(self.exact(path)?))
+    }
+
+    /// The place with this real path.
+    fn exact(&self, real: &str) -> Result<Place, Fault> {
+        check(real)?;
+        if real == "/" {
+            return walk::walk(self, real, false);
+        }
+        let (parent, name) = plain(real).ok_or_else(|| Fault::new(Errno::INVAL, "rb_sysopen", real))?;
+        match self.open_plain(parent, PLAIN_DIRECTORY) {
+            Ok(handle) => Ok(Place { parent: handle, name: name.to_owned(), real: real.to_owned() }),
+            Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
+                let place = walk::walk(self, real, false)?;
+                if place.real == real { Ok(place) } else { Err(Fault::new(Errno::LOOP, "rb_sysopen", real)) }
+            }
+            Err(errno) => Err(Fault::new(errno, "rb_sysopen", real)),
+        }
+    }
+
+    fn open_plain(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let path = if path.is_empty() { "/" } else { path };
+        rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), WITHOUT_LINKS)
+    }
+}
+
+impl Place {
+    /// The absolute path without links, as seen from inside the root.
+    pub(crate) fn real(&self) -> &str {
+        &self.real
+    }
+
+    /// The last component; `.` for the root itself.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is there; a link is not followed.
+    ///
+    /// # Errors
+    /// Nothing is there, or it may not be looked at.
+    pub(crate) fn entry(&self) -> Result<Entry, Fault> {
+        rustix::fs::statat(&self.parent, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)
+            .map(|stat| Entry::of(&stat))
+            .map_err(|errno| self.fault(errno, "rb_file_lstat"))
+    }
+
+    /// Opens the regular file that is there, for reading.
+    ///
+    /// # Errors
+    /// It is none (a directory: `EISDIR`, anything else: `EINVAL`), or may not be read.
+    pub(crate) fn open_file(&self) -> Result<(OwnedFd, Entry), Fault> {
+        let wrong = |kind| match kind {
+            Kind::File => None,
+            Kind::Directory => Some(Errno::ISDIR),
+            _ => Some(Errno::INVAL),
+        };
+        // Opening a device or a pipe can have effects, so it is looked at before; and again, since it may be swapped.
+        if let Some(errno) = wrong(self.entry()?.kind) {
+            return Err(self.fault(errno, "rb_sysopen"));
+        }
+        let handle = rustix::fs::openat(&self.parent, self.name.as_str(), CONTENT, Mode::empty())
+            .map_err(|errno| self.fault(errno, "rb_sysopen"))?;
+        let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(|errno| self.fault(errno, "rb_file_lstat"))?);
+        match wrong(entry.kind) {
+            Some(errno) => Err(self.fault(errno, "rb_sysopen")),
+            None => Ok((handle, entry)),
+        }
+    }
+
+    /// What the link that is there says.
+    ///
+    /// # Errors
+    /// It is no link, or says something that is not UTF-8.
+    pub(crate) fn read_link(&self) -> Result<String, Fault> {
+        let text = rustix::fs::readlinkat(&self.parent, self.name.as_str(), Vec::new())
+            .map_err(|errno| self.fault(errno, "rb_readlink"))?;
+        text.into_string().map_err(|_| self.fault(Errno::ILSEQ, "rb_readlink"))
+    }
+
+    /// The names in the directory that is there, sorted; those that are not UTF-8 with replacement characters.
+    ///
+    /// # Errors
+    /// It is no directory, or may not be read.
+    pub(crate) fn names(&self) -> Result<Vec<String>, Fault> {
+        let handle = self.open_directory()?;
+        tree::names(&handle).map_err(|errno| self.fault(errno, "dir_initialize"))
+    }
+
+    /// Whether this process may create and remove names in the directory that is there.
+    pub(crate) fn is_writable(&self) -> bool {
+        let flags = AtFlags::EACCESS;
+        rustix::fs::accessat(&self.parent, self.name.as_str(), rustix::fs::Access::WRITE_OK, flags).is_ok()
+    }
+
+    /// All real paths below the directory that is there, parents after what is in them. Links are not followed.
+    ///
+    /// # Errors
+    /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
+    pub(crate) fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
+        let handle = self.open_directory()?;
+        tree::descendants(&handle, &self.real).map_err(|errno| self.fault(errno, "dir_initialize"))
+    }
+
+    fn open_directory(&self) -> Result<OwnedFd, Fault> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.parent, self.name.as_str(), flags, Mode::empty())
+            .map_err(|errno| self.fault(errno, "dir_initialize"))
+    }
+
+    fn fault(&self, errno: Errno, operation: &'static str) -> Fault {
+        Fault::new(errno, operation, &self.real)
+    }
+}
+
+/// Nothing there, or no directory to be in, is an answer and no failure.
+pub(crate) fn absent<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(fault) if fault.is_absence() => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// What no path may be, whoever says it.
+fn check(path: &str) -> Result<(), Fault> {
+    let errno = if !path.starts_with('/') || path.contains('\0') {
+        Errno::INVAL
+    } else if path.len() > MAXIMUM_PATH || path.split('/').filter(|part| !part.is_empty()).count() > MAXIMUM_DEPTH {
+        Errno::NAMETOOLONG
+    } else {
+        return Ok(());
+    };
+    Err(Fault::new(errno, "rb_sysopen", path))
+}
+
+/// Splits a path that needs no cleaning into parent (empty for the root) and name.
+fn plain(path: &str) -> Option<(&str, &str)> {
+    let rest = path.strip_prefix('/')?;
+    let clean = rest.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    if clean { path.rsplit_once('/') } else { None }
+}
+
+/// Errors that looking closer would not change: there is no link on the way.
+fn is_final(errno: Errno) -> bool {
+    matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::ACCESS)
+}
+
+impl AsFd for Root {
+    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests;

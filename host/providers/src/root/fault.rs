@@ -1,0 +1,97 @@
+//! What the kernel refused, under the class that Ruby would have raised: cookbooks rescue `Errno::ENOENT`.
+
+use converge::Raised;
+use rustix::io::Errno;
+
+/// A refused system call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} @ {operation} - {path}", description(*errno))]
+pub(crate) struct Fault {
+    /// Why.
+    pub(crate) errno: Errno,
+    /// Ruby's name of the operation, part of its message.
+    pub(crate) operation: &'static str,
+    /// What it was about, as seen from inside the root.
+    pub(crate) path: String,
+}
+
+impl Fault {
+    pub(crate) fn new(errno: Errno, operation: &'static str, path: &str) -> Self {
+        // Whoever says a path of megabytes gets the beginning of it back.
+        let path = path.chars().take(super::MAXIMUM_PATH).collect();
+        Self { errno, operation, path }
+    }
+
+    /// Nothing is there, or no directory to be in.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self.errno, Errno::NOENT | Errno::NOTDIR)
+    }
+
+    /// The error's name, as in `ENOENT`.
+    pub(crate) fn name(&self) -> &'static str {
+        name(self.errno)
+    }
+
+    /// The same under another path: the one that the cookbook wrote.
+    #[must_use]
+    pub(crate) fn about(self, path: &str) -> Self {
+        Self::new(self.errno, self.operation, path)
+    }
+
+    /// The same as another operation.
+    #[must_use]
+    pub(crate) fn during(self, operation: &'static str) -> Self {
+        Self { operation, ..self }
+    }
+}
+
+impl From<Fault> for Raised {
+    fn from(fault: Fault) -> Self {
+        Self::new(&format!("Errno::{}", fault.name()), fault.to_string())
+    }
+}
+
+/// The C library's sentence, which Ruby shows too.
+fn description(errno: Errno) -> String {
+    let text = std::io::Error::from(errno).to_string();
+    match text.rfind(" (os error") {
+        Some(end) => text.get(..end).unwrap_or_default().to_owned(),
+        None => text,
+    }
+}
+
+fn name(errno: Errno) -> &'static str {
+    match errno {
+        Errno::ACCESS => "EACCES",
+        Errno::AGAIN => "EAGAIN",
+        Errno::BADF => "EBADF",
+        Errno::BUSY => "EBUSY",
+        Errno::DQUOT => "EDQUOT",
+        Errno::EXIST => "EEXIST",
+        Errno::FBIG => "EFBIG",
+        Errno::ILSEQ => "EILSEQ",
+        Errno::INTR => "EINTR",
+        Errno::INVAL => "EINVAL",
+        Errno::ISDIR => "EISDIR",
+        Errno::LOOP => "ELOOP",
+        Errno::MFILE => "EMFILE",
+        Errno::MLINK => "EMLINK",
+        Errno::NAMETOOLONG => "ENAMETOOLONG",
+        Errno::NFILE => "ENFILE",
+        Errno::NODEV => "ENODEV",
+        Errno::NOENT => "ENOENT",
+        Errno::NOMEM => "ENOMEM",
+        Errno::NOSPC => "ENOSPC",
+        Errno::NOSYS => "ENOSYS",
+        Errno::NOTDIR => "ENOTDIR",
+        Errno::NOTEMPTY => "ENOTEMPTY",
+        Errno::NXIO => "ENXIO",
+        Errno::OPNOTSUPP => "EOPNOTSUPP",
+        Errno::PERM => "EPERM",
+        Errno::ROFS => "EROFS",
+        Errno::STALE => "ESTALE",
+        Errno::TXTBSY => "ETXTBSY",
+        Errno::XDEV => "EXDEV",
+        _ => "EIO",
+    }
+}

@@ -1,0 +1,254 @@
+//! New content for a file: written beside it, dressed, and put in place by one rename.
+//!
+//! At every instant the name leads to the whole old file or the whole new one, with the right owner and mode. Data are
+//! flushed to the disk before the rename where an old file is replaced, so that a power failure cannot leave an empty one;
+//! a file that is new is not flushed, since the next converge makes it again and a flush per file costs milliseconds.
+//! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
+
+use super::{Entry, Fault, Place};
+use grants::GrantedMode;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How often another name is tried for a staged file. Someone else's leftovers may have the first ones.
+const STAGING_ATTEMPTS: u32 = 64;
+
+/// The longest name that file systems take, in bytes.
+const MAXIMUM_NAME: usize = 255;
+
+/// Room for the names of a file's extended attributes, and for one value: the kernel's own limit.
+const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
+
+/// Attributes that say something about the content they were made for.
+const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
+
+/// Permission bits that may be set: granted ones, or plain ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ModeBits(u32);
+
+impl ModeBits {
+    /// Bits that give no one else's rights away: set-id ones are dropped.
+    pub(crate) const fn plain(bits: u32) -> Self {
+        Self(bits & 0o1777)
+    }
+
+    /// The number.
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+impl From<&GrantedMode> for ModeBits {
+    fn from(granted: &GrantedMode) -> Self {
+        Self(granted.bits() & 0o7777)
+    }
+}
+
+/// What a new file gets before it is put in place.
+#[derive(Debug, Default)]
+pub(crate) struct Dress {
+    /// Permission bits; none: those it was staged with.
+    pub(crate) mode: Option<ModeBits>,
+    /// Owner; none: as made.
+    pub(crate) uid: Option<u32>,
+    /// Group; none: as made.
+    pub(crate) gid: Option<u32>,
+    /// The file it replaces: its attributes are kept, and its owner and group if no others are said.
+    pub(crate) old: Option<OwnedFd>,
+    /// True: the content is written over the old one's. None: only where it cannot be replaced. False: never.
+    pub(crate) in_place: Option<bool>,
+}
+
+/// A file that is being written under a name of its own, and vanishes unless it is put in place.
+#[derive(Debug)]
+pub(crate) struct StagedFile {
+    file: File,
+    parent: OwnedFd,
+    name: String,
+    target: String,
+    /// Real path of the target.
+    real: String,
+    published: bool,
+}
+
+pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile, Fault> {
+    let fault = |errno| Fault::new(errno, "rb_sysopen", place.real());
+    let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(creation_mode.bits());
+    let mut handle = None;
+    let name = unused_name(place.name(), |name| {
+        handle = Some(rustix::fs::openat(&parent, name, flags, mode)?);
+        Ok(())
+    })
+    .map_err(fault)?;
+    let file = handle.ok_or_else(|| fault(Errno::IO))?.into();
+    let (target, real) = (place.name().to_owned(), place.real().to_owned());
+    Ok(StagedFile { file, parent, name, target, real, published: false })
+}
+
+/// Makes something under a name that nothing has yet, and returns the name.
+pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> Result<(), Errno>) -> Result<String, Errno> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let process = rustix::process::getpid().as_raw_nonzero();
+    for _ in 0..STAGING_ATTEMPTS {
+        let name = staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)));
+        match make(&name) {
+            Ok(()) => return Ok(name),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+/// Chef's naming: `.chef-NAME` with something of its own before the extension, which commands that verify look at.
+fn staged_name(target: &str, unique: &str) -> String {
+    let (stem, extension) = match target.find('.') {
+        Some(at) if at > 0 => target.split_at(at),
+        _ => (target, ""),
+    };
+    let room = MAXIMUM_NAME - ".chef--".len() - unique.len();
+    let extension = if extension.len() > room { "" } else { extension };
+    let mut length = stem.len().min(room - extension.len());
+    while !stem.is_char_boundary(length) {
+        length -= 1;
+    }
+    format!(".chef-{}-{unique}{extension}", stem.get(..length).unwrap_or_default())
+}
+
+impl StagedFile {
+    /// The staged file's own real path.
+    pub(crate) fn path(&self) -> String {
+        match self.real.rsplit_once('/') {
+            Some((parent, _)) => format!("{parent}/{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// Adds content.
+    ///
+    /// # Errors
+    /// The disk is full, or fails.
+    pub(crate) fn write(&mut self, content: &[u8]) -> Result<(), Fault> {
+        self.file.write_all(content).map_err(|error| self.input_output(&error))
+    }
+
+    /// Adds all of another open file.
+    ///
+    /// # Errors
+    /// It cannot be read or written.
+    pub(crate) fn copy_from(&mut self, content: std::io::Result<File>) -> Result<(), Fault> {
+        match content.and_then(|mut content| std::io::copy(&mut content, &mut self.file)) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.input_output(&error)),
+        }
+    }
+
+    /// What was written so far, from the beginning.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn content(&self) -> Result<File, Fault> {
+        let mut file = self.file.try_clone().map_err(|error| self.input_output(&error))?;
+        file.rewind().map_err(|error| self.input_output(&error))?;
+        Ok(file)
+    }
+
+    /// Dresses it and puts it in place of its target in one step.
+    ///
+    /// # Errors
+    /// The kernel refuses; then it is removed and the target is as before.
+    pub(crate) fn publish(mut self, dress: &Dress) -> Result<(), Fault> {
+        put_on(dress, &self.file).map_err(|errno| Fault::new(errno, "apply2files", &self.real))?;
+        let rename = || {
+            if dress.old.is_some() {
+                rustix::fs::fdatasync(&self.file)?;
+            }
+            rustix::fs::renameat(&self.parent, self.name.as_str(), &self.parent, self.target.as_str())
+        };
+        match rename() {
+            Ok(()) => {
+                self.published = true;
+                Ok(())
+            }
+            // The target is a mount point (a container runtime mounts single files): its name cannot be given away.
+            Err(Errno::BUSY) if dress.in_place != Some(false) => self.pour(dress),
+            Err(errno) => Err(Fault::new(errno, "rb_file_s_rename", &self.real)),
+        }
+    }
+
+    /// Writes the content over the target's, which keeps its identity. A reader may see half of it.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(crate) fn pour(self, dress: &Dress) -> Result<(), Fault> {
+        let mut content = self.content()?;
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let open = || {
+            let handle = rustix::fs::openat(&self.parent, self.target.as_str(), flags, Mode::empty())?;
+            if Entry::of(&rustix::fs::fstat(&handle)?).kind != super::Kind::File {
+                return Err(Errno::INVAL);
+            }
+            rustix::fs::ftruncate(&handle, 0)?;
+            Ok(File::from(handle))
+        };
+        let mut target = open().map_err(|errno| Fault::new(errno, "rb_sysopen", &self.real))?;
+        std::io::copy(&mut content, &mut target).map_err(|error| self.input_output(&error))?;
+        put_on(dress, &target).map_err(|errno| Fault::new(errno, "apply2files", &self.real))
+    }
+
+    fn input_output(&self, error: &std::io::Error) -> Fault {
+        Fault::new(Errno::from_io_error(error).unwrap_or(Errno::IO), "rb_sysopen", &self.real)
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        if !self.published {
+            // Nothing can be done about a leftover that cannot be removed; its name says what it is.
+            let _ = rustix::fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::empty());
+        }
+    }
+}
+
+/// Gives an open file owner, attributes and mode.
+fn put_on(dress: &Dress, file: &File) -> Result<(), Errno> {
+    let now = Entry::of(&rustix::fs::fstat(file)?);
+    let old = dress.old.as_ref().and_then(|old| rustix::fs::fstat(old).ok()).map(|stat| Entry::of(&stat));
+    let uid = dress.uid.or(old.map(|old| old.uid)).filter(|uid| *uid != now.uid);
+    let gid = dress.gid.or(old.map(|old| old.gid)).filter(|gid| *gid != now.gid);
+    if uid.is_some() || gid.is_some() {
+        match rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw)) {
+            // Only root can keep another's ownership; as anyone else, the new file is one's own.
+            Err(Errno::PERM) if dress.uid.is_none() && dress.gid.is_none() => {}
+            other => other?,
+        }
+    }
+    if let Some(old) = &dress.old {
+        copy_attributes(old, file);
+    }
+    // Last: a change of owner takes set-id bits away.
+    dress.mode.map_or(Ok(()), |mode| rustix::fs::fchmod(file, Mode::from_raw_mode(mode.bits())))
+}
+
+/// Copies extended attributes as far as the file system takes them.
+fn copy_attributes(old: &OwnedFd, new: impl AsFd) {
+    let mut names = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
+    if rustix::fs::flistxattr(old, rustix::buffer::spare_capacity(&mut names)).is_err() || names.is_empty() {
+        return;
+    }
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if CONTENT_ATTRIBUTES.contains(&name) {
+            continue;
+        }
+        let mut value = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
+        if rustix::fs::fgetxattr(old, name, rustix::buffer::spare_capacity(&mut value)).is_ok() {
+            let _ = rustix::fs::fsetxattr(&new, name, &value, XattrFlags::empty());
+        }
+    }
+}

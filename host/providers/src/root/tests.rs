@@ -1,0 +1,241 @@
+//! Links, races and hostile paths, on a real file system.
+
+use super::*;
+use grants::{Grants, PolicyGrants};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+struct Tree {
+    folder: tempfile::TempDir,
+    root: Root,
+    grants: Arc<PolicyGrants>,
+}
+
+impl Tree {
+    /// `inside` is the root; what stands beside it must never be reached.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("inside/etc")).unwrap();
+        std::fs::create_dir_all(folder.path().join("outside")).unwrap();
+        std::fs::write(folder.path().join("outside/secret"), "outside").unwrap();
+        let root = Root::open(&folder.path().join("inside")).unwrap();
+        Self { folder, root, grants: Grants::allow_all().policy("core", &[]) }
+    }
+
+    fn inside(&self, path: &str) -> std::path::PathBuf {
+        self.folder.path().join("inside").join(path.trim_start_matches('/'))
+    }
+
+    fn site(&self, real: &str) -> Result<Site, Fault> {
+        self.root.site(&self.grants.manage_path(real).unwrap())
+    }
+
+    fn write(&self, real: &str, text: &str) -> Result<(), Fault> {
+        self.site(real)?.write(text.as_bytes(), ModeBits::plain(0o600), &Dress::default())
+    }
+
+    /// The real path that a path leads to, or the error's name.
+    fn real(&self, path: &str) -> String {
+        match self.root.locate_target(path) {
+            Ok(place) => place.real().to_owned(),
+            Err(fault) => fault.name().to_owned(),
+        }
+    }
+}
+
+#[test]
+fn links_are_resolved_inside_the_root() {
+    let tree = Tree::new();
+    std::fs::create_dir_all(tree.inside("run/data")).unwrap();
+    std::fs::write(tree.inside("run/data/file"), "inside").unwrap();
+    let link = |says: &str, name: &str| symlink(says, tree.inside(name)).unwrap();
+    link("/run", "var-run");
+    link("../../../../run", "etc/up");
+    link(&tree.folder.path().join("outside").to_string_lossy(), "escape");
+    link("loop-b", "loop-a");
+    link("loop-a", "loop-b");
+    link("/run/data/file", "etc/file");
+    link("nowhere", "dangling");
+    link("/", "slash");
+    for (path, real) in [
+        ("/var-run/data/file", "/run/data/file"),
+        ("/etc/up/data", "/run/data"),
+        ("/etc/up/../run/./data//file", "/run/data/file"),
+        ("/../../../etc", "/etc"),
+        ("/etc/file", "/run/data/file"),
+        ("/dangling", "/nowhere"),
+        ("/slash/slash/etc", "/etc"),
+        ("/", "/"),
+        ("/..", "/"),
+        ("/escape/secret", "ENOENT"),
+        ("/loop-a", "ELOOP"),
+        ("/loop-a/x", "ELOOP"),
+        ("/etc/file/x", "ENOTDIR"),
+        ("/none/x", "ENOENT"),
+        ("relative", "EINVAL"),
+        ("", "EINVAL"),
+        ("/a\0b", "EINVAL"),
+    ] {
+        assert_eq!(tree.real(path), real, "{path}");
+    }
+    assert_eq!(tree.real(&"/a".repeat(300)), "ENAMETOOLONG");
+    assert_eq!(tree.real(&format!("/{}", "a".repeat(5000))), "ENAMETOOLONG");
+    // The last link is followed only where that is asked for.
+    assert_eq!(tree.root.locate("/etc/file").unwrap().real(), "/etc/file");
+    assert_eq!(tree.root.locate("/var-run/data").unwrap().real(), "/run/data");
+    assert_eq!(tree.root.read("/etc/file").unwrap(), b"inside");
+    assert!(tree.root.open_unlinked("/etc/file").is_none());
+    assert!(tree.root.open_unlinked("/var-run/data/file").is_none());
+    assert!(tree.root.open_unlinked("/run/data/file").is_some());
+    assert!(tree.root.open_unlinked("/run/data").is_none());
+}
+
+#[test]
+fn prospects_name_what_is_missing() {
+    let tree = Tree::new();
+    symlink("/etc", tree.inside("conf")).unwrap();
+    let prospect = tree.root.prospect("/conf/a/b").unwrap();
+    assert_eq!(prospect.real(), "/etc/a/b");
+    assert_eq!(prospect.real_paths(), ["/etc/a", "/etc/a/b"]);
+    assert_eq!(tree.root.prospect("/").unwrap().real(), "/");
+    assert_eq!(tree.root.prospect("/new").unwrap().real(), "/new");
+    assert_eq!(tree.root.prospect("/new/../../x").unwrap_err().name(), "ENOENT");
+}
+
+#[test]
+fn sites_refuse_links_that_appeared_after_the_check() {
+    let tree = Tree::new();
+    std::fs::rename(tree.inside("etc"), tree.inside("old")).unwrap();
+    symlink("/old", tree.inside("etc")).unwrap();
+    assert_eq!(tree.write("/etc/file", "x").unwrap_err().name(), "ELOOP");
+    // A link at the end is replaced, never followed.
+    symlink("/old/target", tree.inside("old/link")).unwrap();
+    std::fs::write(tree.inside("old/target"), "as it was").unwrap();
+    tree.write("/old/link", "new").unwrap();
+    assert_eq!(std::fs::read_to_string(tree.inside("old/target")).unwrap(), "as it was");
+    assert_eq!(std::fs::read_to_string(tree.inside("old/link")).unwrap(), "new");
+    symlink("/old/target", tree.inside("old/again")).unwrap();
+    assert_eq!(tree.site("/old/again").unwrap().set_mode(ModeBits::plain(0o777)).unwrap_err().name(), "EOPNOTSUPP");
+    tree.site("/old/again").unwrap().set_times(Some((1, 1))).unwrap();
+    assert_ne!(std::fs::metadata(tree.inside("old/target")).unwrap().mtime(), 1);
+}
+
+#[test]
+fn content_is_replaced_in_one_step_and_dressed() {
+    let tree = Tree::new();
+    tree.write("/etc/file", "one").unwrap();
+    let mode = || std::fs::metadata(tree.inside("etc/file")).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(), 0o600);
+    let (old, before) = tree.root.open_unlinked("/etc/file").unwrap();
+    let dress = Dress { mode: Some(ModeBits::plain(0o4755)), old: Some(old), ..Dress::default() };
+    tree.site("/etc/file").unwrap().write(b"two", ModeBits::plain(0o600), &dress).unwrap();
+    assert_eq!(mode(), 0o755, "plain bits never set an id");
+    let (_, after) = tree.root.open_unlinked("/etc/file").unwrap();
+    assert_ne!(before.identity, after.identity);
+    let staged = tree.site("/etc/file").unwrap().stage(ModeBits::plain(0o600)).unwrap();
+    assert!(staged.path().starts_with("/etc/.chef-file-"), "{}", staged.path());
+    drop(staged);
+    assert_eq!(std::fs::read_dir(tree.inside("etc")).unwrap().count(), 1, "leftovers");
+    let in_place = Dress { in_place: Some(true), ..Dress::default() };
+    let mut staged = tree.site("/etc/file").unwrap().stage(ModeBits::plain(0o600)).unwrap();
+    staged.write(b"3").unwrap();
+    staged.pour(&in_place).unwrap();
+    assert_eq!(tree.root.read("/etc/file").unwrap(), b"3");
+    assert_eq!(tree.root.entry("/etc/file").unwrap().unwrap().identity, after.identity);
+}
+
+#[test]
+fn extended_attributes_are_kept() {
+    let tree = Tree::new();
+    tree.write("/etc/file", "one").unwrap();
+    let (old, _) = tree.root.open_unlinked("/etc/file").unwrap();
+    let flags = rustix::fs::XattrFlags::empty();
+    if rustix::fs::fsetxattr(&old, "user.label", b"kept", flags).is_err() {
+        return; // This file system has none.
+    }
+    let dress = Dress { old: Some(old), ..Dress::default() };
+    tree.site("/etc/file").unwrap().write(b"two", ModeBits::plain(0o600), &dress).unwrap();
+    let (new, _) = tree.root.open_unlinked("/etc/file").unwrap();
+    let mut value = [0; 16];
+    let length = rustix::fs::fgetxattr(&new, "user.label", &mut value).unwrap();
+    assert_eq!(&value[..length], b"kept");
+}
+
+#[test]
+fn trees_are_removed_without_leaving_them() {
+    let tree = Tree::new();
+    std::fs::create_dir_all(tree.inside("data/deep/er")).unwrap();
+    std::fs::write(tree.inside("data/deep/er/file"), "x").unwrap();
+    symlink(tree.folder.path().join("outside"), tree.inside("data/deep/out")).unwrap();
+    symlink("/etc", tree.inside("data/etc")).unwrap();
+    let place = tree.root.locate("/data").unwrap();
+    let below: Vec<String> = place.descendants().unwrap().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(below, ["/data/deep/er/file", "/data/deep/er", "/data/deep/out", "/data/deep", "/data/etc"]);
+    let granted = tree.grants.manage_tree("/data").unwrap();
+    tree.root.tree_site(&granted).unwrap().remove().unwrap();
+    assert!(!tree.inside("data").exists());
+    assert!(tree.inside("etc").exists());
+    assert!(tree.folder.path().join("outside/secret").exists());
+}
+
+#[test]
+fn own_directories_need_no_proof_and_others_do() {
+    let tree = Tree::new();
+    let own = Root::open_own(&tree.folder.path().join("own/backups")).unwrap();
+    own.own_site("/etc/a/file").unwrap().write(b"x", ModeBits::plain(0o600), &Dress::default()).unwrap();
+    own.own_site("/etc/a/other").unwrap().write(b"x", ModeBits::plain(0o600), &Dress::default()).unwrap();
+    assert_eq!(own.read("/etc/a/file").unwrap(), b"x");
+    let mode = std::fs::metadata(tree.folder.path().join("own/backups/etc")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(tree.root.own_site("/etc/file").unwrap_err().name(), "EPERM");
+}
+
+/// Someone who owns a directory swaps it for a link while effects happen below it.
+#[test]
+fn a_directory_swapped_for_a_link_leads_nowhere() {
+    let tree = Tree::new();
+    std::fs::create_dir_all(tree.inside("srv/app")).unwrap();
+    let victim = tree.folder.path().join("outside");
+    let (app, aside) = (tree.inside("srv/app"), tree.inside("srv/aside"));
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapper = std::thread::spawn({
+        let (stop, victim) = (Arc::clone(&stop), victim.clone());
+        move || {
+            let mut swaps = 0u32;
+            while !stop.load(Ordering::Relaxed) {
+                if std::fs::rename(&app, &aside).is_ok() {
+                    let _ = symlink(&victim, &app);
+                    std::thread::yield_now();
+                    let _ = std::fs::remove_file(&app);
+                    let _ = std::fs::rename(&aside, &app);
+                    swaps += 1;
+                }
+            }
+            swaps
+        }
+    });
+    let (mut done, mut refused) = (0u32, 0u32);
+    let begun = std::time::Instant::now();
+    while (done < 50 || refused < 50) && begun.elapsed() < std::time::Duration::from_secs(3) {
+        let attempt = || -> Result<(), Fault> {
+            tree.write("/srv/app/secret", "mine")?;
+            tree.site("/srv/app/secret")?.set_mode(ModeBits::plain(0o777))?;
+            tree.site("/srv/app/dir")?.make_directory(ModeBits::plain(0o700))?;
+            tree.site("/srv/app/secret")?.remove_file()?;
+            tree.site("/srv/app/dir")?.remove_directory()
+        };
+        match attempt() {
+            Ok(()) => done += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    let swaps = swapper.join().unwrap();
+    assert!(swaps > 0 && refused > 0, "{swaps} swaps, {done} done, {refused} refused");
+    let left: Vec<_> = std::fs::read_dir(&victim).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["secret"], "nothing outside changes");
+    let secret = std::fs::metadata(victim.join("secret")).unwrap();
+    assert_eq!(std::fs::read_to_string(victim.join("secret")).unwrap(), "outside");
+    assert_ne!(secret.permissions().mode() & 0o777, 0o777);
+}

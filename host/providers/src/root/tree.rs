@@ -1,0 +1,92 @@
+//! Directories as a whole: listing and removing what is below, over handles, links never followed.
+
+use super::Kind;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::io::Errno;
+
+/// How many names below one directory are listed or removed by one resource. Bounds memory; far above what a resource
+/// that manages a tree has.
+pub(crate) const MAXIMUM_ENTRIES: usize = 1_000_000;
+
+/// How deep a tree may be: each level costs an open handle.
+const MAXIMUM_LEVELS: usize = 512;
+
+const LEVEL: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// The names in an open directory, sorted.
+pub(super) fn names(directory: impl AsFd) -> Result<Vec<String>, Errno> {
+    Ok(entries(directory)?.into_iter().map(|(name, _)| String::from_utf8_lossy(&name).into_owned()).collect())
+}
+
+/// Names as bytes, and what they are, sorted by name.
+fn entries(directory: impl AsFd) -> Result<Vec<(Vec<u8>, Kind)>, Errno> {
+    let mut found = Vec::new();
+    for entry in Dir::read_from(&directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let kind = match Kind::of(entry.file_type()) {
+            Kind::Unknown => {
+                let stat = rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                Kind::of(rustix::fs::FileType::from_raw_mode(stat.st_mode))
+            }
+            kind => kind,
+        };
+        found.push((name.to_bytes().to_vec(), kind));
+        if found.len() > MAXIMUM_ENTRIES {
+            return Err(Errno::FBIG);
+        }
+    }
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(found)
+}
+
+/// All paths below an open directory, what is in a directory before the directory itself.
+pub(super) fn descendants(directory: &OwnedFd, real: &str) -> Result<Vec<(String, Kind)>, Errno> {
+    let mut found = Vec::new();
+    collect(directory, real.trim_end_matches('/'), 0, &mut found)?;
+    Ok(found)
+}
+
+fn collect(directory: &OwnedFd, real: &str, level: usize, found: &mut Vec<(String, Kind)>) -> Result<(), Errno> {
+    if level > MAXIMUM_LEVELS {
+        return Err(Errno::NAMETOOLONG);
+    }
+    for (name, kind) in entries(directory)? {
+        let name = String::from_utf8(name).map_err(|_| Errno::ILSEQ)?;
+        let path = format!("{real}/{name}");
+        if kind == Kind::Directory {
+            let below = rustix::fs::openat(directory, name.as_str(), LEVEL, Mode::empty())?;
+            collect(&below, &path, level + 1, found)?;
+        }
+        found.push((path, kind));
+        if found.len() > MAXIMUM_ENTRIES {
+            return Err(Errno::FBIG);
+        }
+    }
+    Ok(())
+}
+
+/// Empties an open directory.
+pub(super) fn empty(directory: &OwnedFd) -> Result<(), Errno> {
+    empty_level(directory, 0)
+}
+
+fn empty_level(directory: &OwnedFd, level: usize) -> Result<(), Errno> {
+    if level > MAXIMUM_LEVELS {
+        return Err(Errno::NAMETOOLONG);
+    }
+    for (name, kind) in entries(directory)? {
+        if kind == Kind::Directory {
+            let below = rustix::fs::openat(directory, name.as_slice(), LEVEL, Mode::empty())?;
+            empty_level(&below, level + 1)?;
+            rustix::fs::unlinkat(directory, name.as_slice(), AtFlags::REMOVEDIR)?;
+        } else {
+            rustix::fs::unlinkat(directory, name.as_slice(), AtFlags::empty())?;
+        }
+    }
+    Ok(())
+}
