@@ -8,7 +8,6 @@ mod services;
 pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said, Tell};
 pub use providers::{Certainty, Change, CommandLine, CommandTest, Memory, Prepared, Providers, Truth, Types, Wanted};
 pub use services::{
-    AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, Facts, FileError, HttpRequest, HttpResponse,
-    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, StatKind,
-    TypeTexts,
+    AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse, Interfaces,
+    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, StatKind, TypeTexts,
 };

@@ -11,6 +11,7 @@ use crate::{Event, Failure, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, P
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
 /// The signal that asks the run to end, shared with whoever receives signals. Nothing is begun after it; what has begun
 /// is finished.
@@ -42,6 +43,8 @@ pub struct Runner<'a, G, P> {
     providers: &'a mut P,
     memory: &'a mut dyn Memory,
     stop: Stop,
+    /// When the policy's wall time is over, and how much it was.
+    deadline: Option<(Instant, Duration)>,
     depth: u32,
     /// Inside the trial run that `:before` makes in a real run: guards' commands are run as ever.
     trial: u32,
@@ -58,7 +61,14 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         memory: &'a mut dyn Memory,
         stop: Stop,
     ) -> Self {
-        Self { run, guest, providers, memory, stop, depth: 0, trial: 0, in_event: false }
+        Self { run, guest, providers, memory, stop, deadline: None, depth: 0, trial: 0, in_event: false }
+    }
+
+    /// Ends the policy when it has taken this long. It is looked at between actions: what has begun is finished.
+    #[must_use]
+    pub fn with_wall_time(mut self, limit: Option<Duration>) -> Self {
+        self.deadline = limit.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
+        self
     }
 
     /// Has the guest run one of its phases: load, compile, a handler.
@@ -175,6 +185,12 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     fn go_on(&self) -> Outcome {
+        if let Some((_, limit)) = self.deadline.filter(|(deadline, _)| Instant::now() > *deadline) {
+            let seconds = limit.as_secs_f64();
+            return Err(
+                self.lost(format!("used up its {seconds} s of wall time (`limits.wall_seconds` in its grants)"))
+            );
+        }
         self.stop.requested().map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
     }
 

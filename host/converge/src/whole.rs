@@ -13,7 +13,7 @@ pub use report::{PolicyOutcome, PolicyReport, RunReport};
 
 use crate::{Event, Failure, Memory, Moment, Observer, Stop, Types};
 use node::object::NodeObject;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,6 +30,9 @@ pub trait House {
 
     /// Tells how much of what earlier policies left a policy may read.
     fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value;
+
+    /// Tells how much of the machine's facts a policy may read.
+    fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value;
 
     /// Keeps the node object: called after each policy that succeeded, never in a dry run.
     ///
@@ -62,6 +65,8 @@ pub struct WholeRun<'a, H: House> {
     house: &'a mut H,
     options: RunOptions,
     builtin: Arc<dyn Types>,
+    /// What the machine is, under Ohai's keys.
+    facts: Map<String, Value>,
     observer: Option<Box<dyn Observer>>,
     stop: Stop,
     /// The policies that have run, alive until the end.
@@ -74,10 +79,11 @@ impl<'a, H: House> WholeRun<'a, H> {
         house: &'a mut H,
         options: RunOptions,
         builtin: Arc<dyn Types>,
+        facts: Map<String, Value>,
         observer: Box<dyn Observer>,
         stop: Stop,
     ) -> Self {
-        Self { house, options, builtin, observer: Some(observer), stop, lived: vec![] }
+        Self { house, options, builtin, facts, observer: Some(observer), stop, lived: vec![] }
     }
 
     /// Runs all policies, then the late handlers. Failures are in the report.

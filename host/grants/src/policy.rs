@@ -118,6 +118,11 @@ impl PolicyGrants {
         self.rules.limits
     }
 
+    /// Whether the policy is granted anything at all of a capability.
+    pub fn has_any(&self, capability: Capability) -> bool {
+        self.everything || self.list(capability).0.iter().any(|rule| rule.allow)
+    }
+
     /// Whether the policy may know the present time; else it hears when the run began.
     pub fn clock(&self) -> bool {
         self.everything || self.rules.clock

@@ -168,7 +168,12 @@ impl Commands {
     ///
     /// # Errors
     /// It cannot be started, or it took longer than its limit and was ended with all that it started.
-    pub(crate) fn run(&self, launch: &Launch, users: &mut Users, live: Option<&Live>) -> Result<CommandOutcome, CommandFailure> {
+    pub(crate) fn run(
+        &self,
+        launch: &Launch,
+        users: &mut Users,
+        live: Option<&Live>,
+    ) -> Result<CommandOutcome, CommandFailure> {
         let identity = Identity::of(launch, users)?;
         let environment = environment(launch, &identity);
         let root = (self.root != Path::new("/")).then(|| self.root.clone());
@@ -233,6 +238,3 @@ pub(crate) fn check(grants: &PolicyGrants, command: &CommandTest) -> Result<Gran
     };
     grants.command(&asked).map_err(denied)
 }
-
-#[cfg(test)]
-mod tests;

@@ -68,9 +68,12 @@ mod tests {
 
     #[test]
     fn the_grant_is_asked_before_anything_is_said() {
-        let grants = Grants::parse("[policy.a]\ndata_bags = [\"users\"]\nsearch = [\"node\"]\n", "grants.toml").unwrap();
+        let grants =
+            Grants::parse("[policy.a]\ndata_bags = [\"users\"]\nsearch = [\"node\"]\n", "grants.toml").unwrap();
         let mut data = NoData::new(grants.policy("a", &[]));
-        assert!(matches!(data.bag("users"), Err(DataError::NotFound(text)) if text.contains("no data source is configured")));
+        assert!(
+            matches!(data.bag("users"), Err(DataError::NotFound(text)) if text.contains("no data source is configured"))
+        );
         assert!(matches!(data.search("node", "*:*"), Err(DataError::NotFound(_))));
         let Err(DataError::Denied(text)) = data.bag_item("secrets", "mysql") else { panic!() };
         assert!(text.contains("data_bags = [\"secrets/mysql\"]"), "{text}");

@@ -183,7 +183,8 @@ impl Providers for MachineProviders {
         }
         let _mask = wanted.declaration.umask.map(Mask::set);
         let changes = self.carry_out(wanted, plan.0).map_err(|raised| with_origin(raised, wanted.declaration))?;
-        let settles = resources::provider(&wanted.declaration.kind).is_some_and(|provider| provider.settles(wanted.action));
+        let settles =
+            resources::provider(&wanted.declaration.kind).is_some_and(|provider| provider.settles(wanted.action));
         if settles {
             let left = self.inspect(wanted)?;
             if !left.steps.is_empty() {
@@ -255,7 +256,12 @@ fn with_origin(raised: Raised, declaration: &Declaration) -> Raised {
 fn not_converged(wanted: &Wanted<'_>, left: &Plan) -> Raised {
     let changes = left.steps.iter().flat_map(|step| step.changes());
     let what: Vec<&str> = changes.map(|change| change.what.as_str()).collect();
-    let message = format!("{} did not converge: after `{}` there is still to do: {}", wanted.declaration.key(), wanted.action, what.join("; "));
+    let message = format!(
+        "{} did not converge: after `{}` there is still to do: {}",
+        wanted.declaration.key(),
+        wanted.action,
+        what.join("; ")
+    );
     Raised::new("Wrun::DidNotConverge", message)
 }
 
@@ -266,3 +272,6 @@ fn value<'w>(wanted: &'w Wanted<'_>, name: &str) -> Option<&'w Value> {
         Got::Json(value) => Some(value),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,8 +11,8 @@ use crate::command::{self, CommandFailure, Commands, How, Launch};
 use crate::root::{Entry, Fault, Kind, Place, Root, absent};
 use crate::users::Users;
 use converge::{
-    CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup, MachineUser,
-    Raised, Stat, StatKind,
+    CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup,
+    MachineUser, Raised, Stat, StatKind,
 };
 use grants::Denied;
 use std::fs::File;
@@ -151,7 +151,9 @@ impl Machine for GuestMachine {
             Ok(outcome) => Ok(outcome),
             Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
             Err(CommandFailure::NotStarted { name, about, .. }) => Err(MachineError::System(name.into(), about)),
-            Err(failure @ CommandFailure::Nobody { .. }) => Err(MachineError::System("EINVAL".into(), failure.to_string())),
+            Err(failure @ CommandFailure::Nobody { .. }) => {
+                Err(MachineError::System("EINVAL".into(), failure.to_string()))
+            }
         }
     }
 

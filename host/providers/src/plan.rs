@@ -111,7 +111,9 @@ impl Step {
 
 /// Writes staged content and returns the path for the guest's `verify` blocks. It and the step that later puts the content
 /// in place share the staged file (an `Arc<Mutex<Option<..>>>`), which vanishes when both are dropped.
-pub(crate) struct Staging(Box<dyn FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send>);
+pub(crate) struct Staging(Stage);
+
+type Stage = Box<dyn FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send>;
 
 impl Staging {
     /// How to stage.
@@ -262,7 +264,11 @@ impl Writer<'_> {
     /// # Errors
     /// It cannot be started or ran out of time. An exit code other than 0 is no error: see
     /// [`crate::command::require_success`].
-    pub(crate) fn run(&mut self, command: &GrantedCommand, how: &crate::command::How) -> Result<CommandOutcome, Raised> {
+    pub(crate) fn run(
+        &mut self,
+        command: &GrantedCommand,
+        how: &crate::command::How,
+    ) -> Result<CommandOutcome, Raised> {
         let launch = Launch::granted(command, how);
         self.launch(&launch).map_err(|failure| failure.into_raised(&launch))
     }

@@ -21,6 +21,7 @@ mod template;
 // System family.
 mod account;
 mod asked;
+mod group;
 pub(crate) mod package;
 pub(crate) mod service;
 mod user;
@@ -41,7 +42,10 @@ pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {
         "notify_group" => &notify_group::NotifyGroup,
         "package" | "apt_package" => &package::AptPackage,
         "dpkg_package" => &package::DpkgPackage,
-        "user" => &user::User,
+        "user" | "linux_user" => &user::User,
+        "group" => &group::Group,
+        #[cfg(test)]
+        "test" => &crate::tests::Scripted,
         _ => return None,
     })
 }

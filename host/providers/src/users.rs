@@ -8,30 +8,30 @@ use std::collections::HashMap;
 
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
+pub(crate) struct User {
     /// The login name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its number.
-    pub uid: u32,
+    pub(crate) uid: u32,
     /// Its primary group.
-    pub gid: u32,
+    pub(crate) gid: u32,
     /// The comment field.
-    pub comment: String,
+    pub(crate) comment: String,
     /// The home directory.
-    pub home: String,
+    pub(crate) home: String,
     /// The login shell.
-    pub shell: String,
+    pub(crate) shell: String,
 }
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub(crate) struct Group {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its number.
-    pub gid: u32,
+    pub(crate) gid: u32,
     /// Login names.
-    pub members: Vec<String>,
+    pub(crate) members: Vec<String>,
 }
 
 /// A file's identity and age, to see that it was replaced.
@@ -216,7 +216,10 @@ mod tests {
             "root:x:0:\nalice:x:1001:\nweb:x:33:alice,bob\n",
         );
         assert_eq!(users.users().len(), 2);
-        assert_eq!(users.user("alice").map(|user| (user.uid, user.gid, user.home.clone())), Some((1000, 1001, "/home/alice".into())));
+        assert_eq!(
+            users.user("alice").map(|user| (user.uid, user.gid, user.home.clone())),
+            Some((1000, 1001, "/home/alice".into()))
+        );
         assert_eq!(users.user_by_id(0).map(|user| user.name.clone()), Some("root".into()));
         assert_eq!(users.group_by_id(33).map(|group| group.members.clone()), Some(vec!["alice".into(), "bob".into()]));
         assert_eq!(users.supplementary("alice"), [33]);
@@ -228,7 +231,8 @@ mod tests {
     fn replaced_files_are_read_again() {
         let (directory, root, mut users) = database("root:x:0:0::/root:/bin/sh\n", "");
         assert_eq!(users.user("bob"), None);
-        std::fs::write(directory.path().join("etc/passwd"), "root:x:0:0::/root:/bin/sh\nbob:x:7:7::/:/bin/sh\n").unwrap();
+        std::fs::write(directory.path().join("etc/passwd"), "root:x:0:0::/root:/bin/sh\nbob:x:7:7::/:/bin/sh\n")
+            .unwrap();
         users.doubt();
         users.refresh(&root);
         assert_eq!(users.user("bob").map(|user| user.uid), Some(7));

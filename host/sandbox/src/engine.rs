@@ -1,7 +1,7 @@
 //! The engine, its clock, and how a component becomes a policy's instance.
 
-use crate::bindings::wrun::cookbook as wit;
 use crate::bindings::CookbookPre;
+use crate::bindings::wrun::cookbook as wit;
 use crate::cache::NativeCache;
 use crate::limits::{COMPONENT_BYTES, GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
@@ -125,6 +125,14 @@ impl Sandbox {
             why: crate::policy::lost(policy, &error).why,
         })?;
         Ok(Policy { store, guest, lost: None })
+    }
+
+    /// Makes a component ready to be opened: compiles and links it, or says why not.
+    ///
+    /// # Errors
+    /// It is no component, of another contract, or wants what it is not granted.
+    pub fn check(&self, policy: &str, component: &[u8], interfaces: Interfaces) -> Result<(), SandboxError> {
+        self.prepare(policy, component, interfaces).map(drop)
     }
 
     /// Compiles a component, or takes its native code from the cache, and links it. Once per component and run.

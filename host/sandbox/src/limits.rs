@@ -20,10 +20,6 @@ pub(crate) const MAX_OPEN: usize = 256;
 /// envelope. The engine's own default is four times that.
 pub(crate) const HOSTCALL_BYTES: usize = 32 << 20;
 
-/// The nesting of JSON texts that a guest hands over. `serde_json` refuses deeper ones (128) by itself; this is said here
-/// so that nobody turns that off.
-pub(crate) const JSON_DEPTH: usize = 128;
-
 /// The most bytes of log that one policy may write. What follows is dropped, once with a warning.
 pub(crate) const LOG_BYTES: usize = 16 << 20;
 

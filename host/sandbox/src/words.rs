@@ -52,7 +52,7 @@ pub(crate) fn told(number: u32, tell: Tell) -> turns::Told {
     turns::Told::Request((number, request))
 }
 
-/// JSON text of a guest. Nested deeper than [`crate::limits::JSON_DEPTH`] it is refused.
+/// JSON text of a guest. Nested deeper than `serde_json` allows (128) it is refused: nobody may turn that off.
 pub(crate) fn parse(json: &str) -> Result<Value, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }

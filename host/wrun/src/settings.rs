@@ -17,7 +17,7 @@ use node::saved_filter::{LevelFilter, SavedFilters};
 use serde::Deserialize;
 
 pub(crate) use values::{
-    AttributePaths, Color, Format, Handler, Handlers, Level, LogLocation, NodeName, Number, PolicyNames,
+    AttributePaths, Color, Format, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName, Number, PolicyNames,
 };
 
 /// Where the file is, unless `--config` or `WRUN_CONFIG` names another.

@@ -26,8 +26,8 @@ pub struct Services {
     pub zone: fn(i64) -> (i32, String),
     /// What the guest may read and write of the node.
     pub attributes: Box<dyn AttributeRights>,
-    /// What the machine is.
-    pub facts: Box<dyn Facts>,
+    /// The node's platform and name, for the lookup of cookbook files.
+    pub node: NodeIdentity,
     /// The built-in types, for guests that ask.
     pub types: Arc<dyn TypeTexts>,
     /// Which interfaces the policy is granted anything of; the others are not even linked for guests that need not
@@ -59,14 +59,6 @@ pub trait AttributeRights: Send {
     fn write(&self, path: &[String]) -> Result<(), String>;
     /// Whether it may read a path that an earlier policy left and that this policy does not see.
     fn read_hidden(&self, path: &[String]) -> Result<(), String>;
-}
-
-/// What the machine is, under Ohai's keys, gathered when asked for.
-pub trait Facts: Send {
-    /// One top-level key.
-    fn get(&mut self, key: &str) -> Option<Value>;
-    /// All keys that there may be.
-    fn keys(&self) -> Vec<String>;
 }
 
 /// The built-in types as texts.

@@ -4,10 +4,8 @@ use super::{
     Amendment, Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
     ResourceId,
 };
-use crate::{ActionRecord, Change, Event, Facts, Failure, LogLevel, Observer, Outcome, Types};
+use crate::{ActionRecord, Change, Event, Failure, LogLevel, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
-use node::file_specificity::NodeIdentity;
-use node::origin::Origin;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -22,8 +20,6 @@ pub struct Run {
     pub node: Attributes,
     /// The node's name.
     pub node_name: String,
-    /// Facts that have been asked for, whether they exist or not.
-    pub facts_known: HashSet<String>,
     /// Names of top-level attributes that earlier policies left and that this one may not see.
     pub hidden: HashSet<String>,
     /// What the guest listens to.
@@ -349,26 +345,6 @@ impl Run {
             }
             None => self.log(LogLevel::Info, &what),
         }
-    }
-
-    /// Puts a fact into the node's `automatic` level.
-    pub fn set_fact(&mut self, key: &str, value: serde_json::Value) {
-        // A fact that breaks a limit of the node is left out, as one that cannot be read.
-        let _ = self.node.host_write(Level::Automatic, &[key], value, &Origin::policy("facts"));
-    }
-
-    /// What file specificity looks at, as the node has it.
-    pub fn place(&mut self, facts: &mut dyn Facts) -> NodeIdentity {
-        let mut fact = |key: &str| {
-            if self.facts_known.insert(key.to_owned())
-                && let Some(value) = facts.get(key)
-            {
-                self.set_fact(key, value);
-            }
-            let value = self.node.read(&[key]);
-            value.as_ref().and_then(serde_json::Value::as_str).map(str::to_owned)
-        };
-        NodeIdentity { platform: fact("platform"), platform_version: fact("platform_version"), fqdn: fact("fqdn") }
     }
 
     /// Records what `load_current_value` found before the running action.

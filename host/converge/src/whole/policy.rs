@@ -2,10 +2,10 @@
 
 use super::{House, WholeRun};
 use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop};
-use node::attributes::Level;
-use node::object::{NodeObject, PolicyStart};
+use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is known of a policy before it runs.
 pub struct PolicyInput {
@@ -19,6 +19,8 @@ pub struct PolicyInput {
     pub recipes: Vec<String>,
     /// Group, run list and attributes.
     pub start: PolicyStart,
+    /// The wall time that it may take.
+    pub wall_time: Option<Duration>,
 }
 
 /// A policy's instance and the providers that act for it.
@@ -68,7 +70,7 @@ impl<H: House> WholeRun<'_, H> {
         let mut instance = self.house.open(&policy)?;
         let mut run = self.begin(node, &policy)?;
         run.set_observer(self.observer.take());
-        let PolicyInput { name, revision, cookbooks, recipes, start } = policy;
+        let PolicyInput { name, revision, cookbooks, recipes, start, wall_time } = policy;
         run.notice(&Event::PolicyStarted {
             policy: &name,
             revision: &revision,
@@ -77,7 +79,8 @@ impl<H: House> WholeRun<'_, H> {
         });
         let (mut session, providers) = instance.conversation();
         let memory = self.house.memory();
-        let mut runner = Runner::new(&mut run, &mut session, providers, memory, self.stop.clone());
+        let mut runner =
+            Runner::new(&mut run, &mut session, providers, memory, self.stop.clone()).with_wall_time(wall_time);
         let order: Vec<_> = cookbooks.iter().map(|(cookbook, _)| cookbook.as_str()).collect();
         let load = json!({ "policy": name, "cookbooks": order, "why_run": self.options.why_run });
         let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
@@ -98,18 +101,16 @@ impl<H: House> WholeRun<'_, H> {
 
     /// The run of a policy, with the node as this policy may see it.
     fn begin(&mut self, node: &NodeObject, policy: &PolicyInput) -> Result<Run, Failure> {
-        let fail = |error: node::object::ObjectError| Failure::raised(error.chef_class(), error.to_string());
-        let mut attributes = node.begin_policy(&policy.start, &Map::new()).map_err(fail)?;
-        let inherited = attributes.level(Level::Inherited).clone();
-        let visible = self.house.visible(policy, &inherited);
-        let hidden = inherited.as_object().into_iter().flatten().filter(|(key, value)| visible.get(key) != Some(value));
-        let hidden: std::collections::HashSet<_> = hidden.map(|(key, _)| key.clone()).collect();
-        if !hidden.is_empty() {
-            let visible = visible.as_object().cloned().unwrap_or_default();
-            let set =
-                attributes.set_level(Level::Inherited, visible, &node::origin::Origin::policy("earlier policies"));
-            set.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
-        }
+        let house = &*self.house;
+        let sight = Sight {
+            inherited: &|inherited| house.visible(policy, inherited),
+            facts: &|facts| house.visible_facts(policy, facts),
+        };
+        let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
+        let all = Value::Object(node.inherited().clone());
+        let visible = house.visible(policy, &all);
+        let hidden = node.inherited().iter().filter(|(key, value)| visible.get(key.as_str()) != Some(*value));
+        let hidden = hidden.map(|(key, _)| key.clone()).collect();
         let mut run = Run::new(&policy.name, self.options.why_run, attributes, Arc::clone(&self.builtin));
         run.node_name = node.name().to_owned();
         run.recipes.clone_from(&policy.recipes);
@@ -120,12 +121,16 @@ impl<H: House> WholeRun<'_, H> {
     /// Lets the next policies and runs see what this one left.
     fn commit(&mut self, node: &mut NodeObject, start: &PolicyStart, run: &mut Run) -> Outcome {
         let attributes = run.node.clone();
-        node.commit(start, attributes).map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+        node.commit(start, attributes).map_err(refused)?;
         if self.options.why_run || self.options.without_saving || self.options.compile_only {
             return Ok(());
         }
         self.house.save(node)
     }
+}
+
+fn refused(error: ObjectError) -> Failure {
+    Failure::raised(error.chef_class(), error.to_string())
 }
 
 /// Load, compile, converge.

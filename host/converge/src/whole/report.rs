@@ -63,11 +63,7 @@ pub struct RunReport {
 pub(super) type Ended = (Run, String, Option<Map<String, Value>>);
 
 impl PolicyReport {
-    pub(super) fn new(
-        name: String,
-        outcome: PolicyOutcome,
-        lived: Option<Ended>,
-    ) -> Self {
+    pub(super) fn new(name: String, outcome: PolicyOutcome, lived: Option<Ended>) -> Self {
         let Some((run, revision, levels)) = lived else {
             return Self {
                 name,

@@ -32,7 +32,12 @@ struct Streams<'a> {
 }
 
 /// Feeds the program, gathers what it writes, and waits for its end, or ends it with all its kin.
-pub(super) fn wait(mut child: Child, input: Option<&[u8]>, timeout: Duration, live: Option<&super::Live>) -> io::Result<CommandOutcome> {
+pub(super) fn wait(
+    mut child: Child,
+    input: Option<&[u8]>,
+    timeout: Duration,
+    live: Option<&super::Live>,
+) -> io::Result<CommandOutcome> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     let input = child.stdin.take().zip(input);
     if let Some((pipe, _)) = &input {
@@ -57,7 +62,9 @@ pub(super) fn wait(mut child: Child, input: Option<&[u8]>, timeout: Duration, li
             streams.outcome.timed_out = true;
             let sent = kill_process_group(pid, signal.take().unwrap_or(Signal::KILL));
             deadline = at.max(now).checked_add(GRACE);
-            if let Err(errno) = sent && errno != Errno::SRCH {
+            if let Err(errno) = sent
+                && errno != Errno::SRCH
+            {
                 return Err(errno.into());
             }
             continue;
@@ -112,10 +119,16 @@ impl Streams<'_> {
         if writable {
             self.feed();
         }
-        if output && let Some(pipe) = &mut self.output && !take(pipe, &mut self.outcome.output, self.live)? {
+        if output
+            && let Some(pipe) = &mut self.output
+            && !take(pipe, &mut self.outcome.output, self.live)?
+        {
             self.output = None;
         }
-        if errors && let Some(pipe) = &mut self.errors && !take(pipe, &mut self.outcome.errors, self.live)? {
+        if errors
+            && let Some(pipe) = &mut self.errors
+            && !take(pipe, &mut self.outcome.errors, self.live)?
+        {
             self.errors = None;
         }
         Ok(writable || output || errors)
@@ -140,7 +153,10 @@ impl Streams<'_> {
         self.input = None;
         self.end = None;
         let until = Instant::now() + LINGER;
-        while (self.output.is_some() || self.errors.is_some()) && self.exchange(Some(Duration::ZERO))? && Instant::now() < until {}
+        while (self.output.is_some() || self.errors.is_some())
+            && self.exchange(Some(Duration::ZERO))?
+            && Instant::now() < until
+        {}
         Ok(())
     }
 }
@@ -150,7 +166,9 @@ fn take(pipe: &mut impl io::Read, kept: &mut Vec<u8>, live: Option<&super::Live>
     let mut buffer = [0; 16 * 1024];
     let length = match pipe.read(&mut buffer) {
         Ok(length) => length,
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => return Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            return Ok(true);
+        }
         Err(error) => return Err(error),
     };
     let read = buffer.get(..length).unwrap_or_default();

@@ -19,20 +19,28 @@ pub(super) fn apply(
 ) -> Result<String, MachineError> {
     let follow = matches!(
         change,
-        MachineChange::Write(..) | MachineChange::Append(..) | MachineChange::Mode(_) | MachineChange::Times(..) | MachineChange::Owner(..)
+        MachineChange::Write(..)
+            | MachineChange::Append(..)
+            | MachineChange::Mode(_)
+            | MachineChange::Times(..)
+            | MachineChange::Owner(..)
     );
+    let proof = manageable(root, grants, path, follow)?;
+    let target = Target { root, grants, proof };
+    target.apply(change, dry_run)
+}
+
+/// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.
+fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> Result<GrantedPath, MachineError> {
     let place = if follow { root.locate_target(path) } else { root.locate(path) };
-    let real = match absent(place).map_err(fault)? {
-        Some(place) => place.real().to_owned(),
+    match absent(place).map_err(fault)? {
+        Some(place) => grants.manage_path(place.real()).map_err(denied),
         None => {
             let real = root.prospect(path).map_err(fault)?.real();
             let _proof = grants.manage_path(&real).map_err(denied)?;
-            return Err(MachineError::System("ENOENT".into(), path.into()));
+            Err(MachineError::System("ENOENT".into(), path.into()))
         }
-    };
-    let proof = grants.manage_path(&real).map_err(denied)?;
-    let target = Target { root, grants, proof };
-    target.apply(change, dry_run)
+    }
 }
 
 struct Target<'a> {
@@ -54,21 +62,25 @@ impl Target<'_> {
                 let dress = self.dress(mode)?;
                 Box::new(move || self.append(&content, dress))
             }
-            MachineChange::MakeDirectory(mode) => {
-                Box::new(move || self.root.site(&self.proof).and_then(|site| site.make_directory(ModeBits::plain(mode))).map_err(fault))
-            }
-            MachineChange::Link(text) => {
-                Box::new(move || self.root.site(&self.proof).and_then(|site| site.make_link(&text, false)).map_err(fault))
-            }
+            MachineChange::MakeDirectory(mode) => Box::new(move || {
+                self.root.site(&self.proof).and_then(|site| site.make_directory(ModeBits::plain(mode))).map_err(fault)
+            }),
+            MachineChange::Link(text) => Box::new(move || {
+                self.root.site(&self.proof).and_then(|site| site.make_link(&text, false)).map_err(fault)
+            }),
             MachineChange::Rename(new) => return self.rename(&new, sentence, dry_run),
-            MachineChange::Remove => Box::new(|| self.root.site(&self.proof).and_then(|site| site.remove_file()).map_err(fault)),
+            MachineChange::Remove => {
+                Box::new(|| self.root.site(&self.proof).and_then(|site| site.remove_file()).map_err(fault))
+            }
             MachineChange::RemoveDirectory => {
                 Box::new(|| self.root.site(&self.proof).and_then(|site| site.remove_directory()).map_err(fault))
             }
             MachineChange::Mode(mode) => {
                 let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
                 let granted = self.grants.file_mode(&self.proof, mode, is_directory).map_err(denied)?;
-                Box::new(move || self.root.site(&self.proof).and_then(|site| site.set_mode(ModeBits::from(&granted))).map_err(fault))
+                Box::new(move || {
+                    self.root.site(&self.proof).and_then(|site| site.set_mode(ModeBits::from(&granted))).map_err(fault)
+                })
             }
             MachineChange::Owner(uid, gid) => {
                 Box::new(move || self.root.site(&self.proof).and_then(|site| site.set_owner(uid, gid)).map_err(fault))
@@ -112,12 +124,13 @@ impl Target<'_> {
     fn append(&self, content: &[u8], dress: Dress) -> Result<(), MachineError> {
         let mut whole = match self.entry()? {
             None => vec![],
-            Some(entry) if usize::try_from(entry.size).is_ok_and(|size| size <= MAX_APPENDED) => {
-                self.root.read(self.proof.path()).map_err(|error| {
-                    MachineError::System("EIO".into(), format!("{}: {error}", self.proof.path()))
-                })?
+            Some(entry) if usize::try_from(entry.size).is_ok_and(|size| size <= MAX_APPENDED) => self
+                .root
+                .read(self.proof.path())
+                .map_err(|error| MachineError::System("EIO".into(), format!("{}: {error}", self.proof.path())))?,
+            Some(_) => {
+                return Err(MachineError::TooMuch(format!("files of up to {MAX_APPENDED} bytes can be added to")));
             }
-            Some(_) => return Err(MachineError::TooMuch(format!("files of up to {MAX_APPENDED} bytes can be added to"))),
         };
         whole.extend_from_slice(content);
         self.write(&whole, dress)
@@ -125,18 +138,17 @@ impl Target<'_> {
 
     /// A directory takes all that is in it along, so both of its names must be granted with all below them.
     fn rename(&self, new: &str, sentence: String, dry_run: bool) -> Result<String, MachineError> {
-        let place = self.root.locate(new).map_err(fault)?;
+        let to = manageable(self.root, self.grants, new, false)?;
         let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
         if is_directory {
             let from = self.grants.manage_tree(self.proof.path()).map_err(denied)?;
-            let to = self.grants.manage_tree(place.real()).map_err(denied)?;
+            let to = self.grants.manage_tree(to.path()).map_err(denied)?;
             if dry_run {
                 return Err(MachineError::DryRun(sentence));
             }
             let target = self.root.tree_site(&to).map_err(fault)?;
             self.root.tree_site(&from).and_then(|site| site.rename(&target)).map_err(fault)?;
         } else {
-            let to = self.grants.manage_path(place.real()).map_err(denied)?;
             if dry_run {
                 return Err(MachineError::DryRun(sentence));
             }

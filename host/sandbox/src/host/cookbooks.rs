@@ -36,8 +36,6 @@ impl wit::Host for State {
         names: Vec<String>,
     ) -> Result<Result<String, wit::FileError>> {
         let names = names.get(..names.len().min(NAMES)).unwrap_or_default();
-        let (run, services) = self.run_and_services()?;
-        let place = run.place(services.facts.as_mut());
-        Ok(services.files.locate(&cookbook, &folder, names, &place).map_err(error))
+        Ok(self.services.files.locate(&cookbook, &folder, names, &self.services.node).map_err(error))
     }
 }

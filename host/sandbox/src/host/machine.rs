@@ -74,7 +74,7 @@ impl wit::Host for State {
     }
 
     fn run(&mut self, command: resources::Command) -> Answer<wit::Outcome> {
-        let why_run = State::run(self)?.why_run;
+        let why_run = Self::run(self)?.why_run;
         let command = words::command(command);
         let ended = self.on_host_time(|state| state.services.machine.run(&command, why_run));
         let outcome = |it: converge::CommandOutcome| wit::Outcome {
@@ -88,11 +88,11 @@ impl wit::Host for State {
     }
 
     fn apply(&mut self, path: String, wanted: wit::Change) -> Answer<()> {
-        let why_run = State::run(self)?.why_run;
+        let why_run = Self::run(self)?.why_run;
         let applied = self.on_host_time(|state| state.services.machine.apply(&path, change(wanted), why_run));
         match applied {
             Ok(what) => {
-                State::run(self)?.changed_by_guest(what);
+                Self::run(self)?.changed_by_guest(what);
                 Ok(Ok(()))
             }
             Err(refused) => Ok(Err(error(refused))),
@@ -122,7 +122,7 @@ impl wit::Host for State {
     }
 
     fn http(&mut self, request: wit::HttpRequest) -> Answer<wit::HttpResponse> {
-        let why_run = State::run(self)?.why_run;
+        let why_run = Self::run(self)?.why_run;
         let wit::HttpRequest { method, url, headers, body } = request;
         let request = HttpRequest { method, url, headers, body };
         let came = self.on_host_time(|state| state.services.machine.http(&request, why_run));

@@ -4,7 +4,7 @@ use crate::bindings::wrun::cookbook::{node as wit, types};
 use crate::policy::State;
 use crate::words;
 use ::node::attributes::{AttributeError, Attributes, Level, Shape};
-use converge::{Event, Facts, Run};
+use converge::{Event, Run};
 use serde_json::Value;
 use wasmtime::Result;
 
@@ -26,21 +26,6 @@ fn refused(error: &AttributeError) -> wit::AttributeError {
         AttributeError::TypeMismatch { .. } => wit::AttributeError::TypeMismatch(text),
         AttributeError::ReadOnlyLevel { .. } => wit::AttributeError::ReadOnly(text),
         _ => wit::AttributeError::Invalid(text),
-    }
-}
-
-/// Gathers the facts that a read of `path` may see. An empty path sees all of them.
-fn gather(run: &mut Run, facts: &mut dyn Facts, path: &[String]) {
-    let wanted = match path.first() {
-        Some(first) => vec![first.clone()],
-        None => facts.keys(),
-    };
-    for key in wanted {
-        if run.facts_known.insert(key.clone())
-            && let Some(value) = facts.get(&key)
-        {
-            run.set_fact(&key, value);
-        }
     }
 }
 
@@ -112,7 +97,6 @@ impl wit::Host for State {
 
     fn read(&mut self, view: wit::View, path: Vec<String>) -> Answer<Option<String>> {
         let (run, services) = self.run_and_services()?;
-        gather(run, services.facts.as_mut(), &path);
         match read(&run.node, view, &path) {
             Some(value) => Ok(Ok(Some(value.to_string()))),
             None => Ok(hidden(run, services.attributes.as_ref(), &path).map(|()| None)),
@@ -121,7 +105,6 @@ impl wit::Host for State {
 
     fn look(&mut self, view: wit::View, path: Vec<String>) -> Answer<Option<wit::Shape>> {
         let (run, services) = self.run_and_services()?;
-        gather(run, services.facts.as_mut(), &path);
         let found = match view {
             wit::View::Merged => run.node.shape(&path).map(|found| match found {
                 Shape::Scalar => wit::Shape::Scalar(run.node.read(&path).unwrap_or_default().to_string()),
@@ -206,8 +189,7 @@ impl wit::Host for State {
     }
 
     fn debug(&mut self, path: Vec<String>) -> Answer<Vec<(String, Option<String>)>> {
-        let (run, services) = self.run_and_services()?;
-        gather(run, services.facts.as_mut(), &path);
+        let run = self.run()?;
         let levels = run.node.debug_value(&path).into_iter();
         Ok(Ok(levels.map(|(level, value)| (level.as_str().to_owned(), value.map(Value::to_string))).collect()))
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use converge::LogLevel;
 use node::saved_filter::FilterItem;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,20 @@ words! {
         Error = "error",
         /// What ended the run.
         Fatal = "fatal",
+    }
+}
+
+impl Level {
+    /// The run's level of that name.
+    pub(crate) fn threshold(self) -> LogLevel {
+        match self {
+            Self::Trace => LogLevel::Trace,
+            Self::Debug => LogLevel::Debug,
+            Self::Info => LogLevel::Info,
+            Self::Warn => LogLevel::Warn,
+            Self::Error => LogLevel::Error,
+            Self::Fatal => LogLevel::Fatal,
+        }
     }
 }
 

@@ -1,0 +1,68 @@
+//! What `user` and `group` have in common.
+
+use converge::Raised;
+
+/// The longest name that the kernel's and the login tools' records hold, in bytes.
+const MAXIMUM_NAME: usize = 32;
+
+/// Refuses names that mean something else to the tools or in the files: whether one that is left is good, they decide.
+///
+/// # Errors
+/// It is empty, too long, begins with a dash, or holds separators of the files.
+pub(super) fn check_name(name: &str, class: &str) -> Result<(), Raised> {
+    let separator = |c: char| c.is_control() || c.is_whitespace() || matches!(c, ':' | ',' | '/');
+    if name.is_empty() || name.len() > MAXIMUM_NAME || name.starts_with('-') || name.contains(separator) {
+        return Err(Raised::new(class, format!("{name:?} cannot be the name of a user or a group")));
+    }
+    Ok(())
+}
+
+/// A field of the files: no separator, no line end.
+///
+/// # Errors
+/// It holds one.
+pub(super) fn check_field(property: &str, value: &str, class: &str) -> Result<(), Raised> {
+    if value.contains(|c: char| c == ':' || c.is_control()) {
+        return Err(Raised::new(class, format!("{property} holds a colon or a control character")));
+    }
+    Ok(())
+}
+
+/// A user's or group's number.
+///
+/// # Errors
+/// It is none that an account can have.
+pub(super) fn parse_number(property: &str, text: &str, class: &str) -> Result<u32, Raised> {
+    let number = text.trim().parse().ok().filter(|number| *number != u32::MAX);
+    number.ok_or_else(|| Raised::new(class, format!("{property} {text:?} is no number from 0 to {}", u32::MAX - 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_break_the_files_are_refused() {
+        let check = |name: &str, expect: bool| assert_eq!(check_name(name, "x").is_ok(), expect, "{name:?}");
+        check("mysql", true);
+        check("_apt", true);
+        check("host$", true);
+        check("", false);
+        check("-r", false);
+        check("a:b", false);
+        check("a,b", false);
+        check("a b", false);
+        check("a\nroot::0:0::/:/bin/sh", false);
+        check(&"a".repeat(33), false);
+    }
+
+    #[test]
+    fn numbers_are_what_accounts_can_have() {
+        let check = |text: &str, expect: Option<u32>| assert_eq!(parse_number("uid", text, "x").ok(), expect, "{text}");
+        check("0", Some(0));
+        check(" 1000 ", Some(1000));
+        check("4294967295", None);
+        check("-1", None);
+        check("a", None);
+    }
+}

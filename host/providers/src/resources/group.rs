@@ -1,0 +1,244 @@
+//! `group`: groups and their members in the root's own files, changed by `groupadd`, `groupmod`, `gpasswd` and `groupdel`.
+
+use crate::command::{Launch, require_success};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
+use crate::resources::{account, asked};
+use converge::{Certainty, Change, Raised, Wanted};
+use grants::GrantedGroup;
+
+/// The class of what goes wrong with groups.
+const GROUP_ERROR: &str = "Chef::Exceptions::Group";
+
+/// A group.
+pub(crate) struct Group;
+
+impl Provider for Group {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let wish = Wish::read(wanted)?;
+        let granted = view.grants.group(&wish.name).map_err(denied)?;
+        let current = view.users().group(&wish.name).cloned();
+        let mut plan = Plan::default();
+        match (wanted.action, current) {
+            ("create", None) => {
+                check_number(&granted, &wish, view)?;
+                plan.assume(Assumption::Group(wish.name.clone()));
+                let sentence = format!("create group {}", wish.name);
+                plan.steps.push(Step::new(Change::new(sentence), move |writer| create(writer, &wish)));
+            }
+            ("create", Some(current)) => plan.steps.extend(modify("alter", &granted, wish, &current, view)?),
+            ("modify", None) => {
+                if !view.why_run {
+                    let message = format!("Cannot modify {} - group does not exist!", wanted.declaration.key());
+                    return Err(Raised::new(GROUP_ERROR, message));
+                }
+                plan.certainty.push(Certainty::Assumed(format!(
+                    "Group {} does not exist. Unless it would have been created earlier in this run, this attempt to \
+                     modify it would fail.",
+                    wanted.declaration.key()
+                )));
+                let gid = wish.gid.unwrap_or_default();
+                let blank = crate::users::Group { name: wish.name.clone(), gid, members: vec![] };
+                plan.steps.extend(modify("modify", &granted, wish, &blank, view)?);
+            }
+            ("modify", Some(current)) => plan.steps.extend(modify("modify", &granted, wish, &current, view)?),
+            ("manage", Some(current)) => plan.steps.extend(modify("manage", &granted, wish, &current, view)?),
+            ("remove", Some(_)) => {
+                let sentence = format!("remove group {}", wish.name);
+                let run = move |writer: &mut Writer<'_>| run(writer, "groupdel", vec![], &wish.name);
+                plan.steps.push(Step::new(Change::new(sentence), run));
+            }
+            ("manage" | "remove", None) => {}
+            (other, _) => {
+                let message = format!("{} does not support :{other}", wanted.declaration.key());
+                return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// The properties.
+#[derive(Debug, Clone, Default)]
+struct Wish {
+    name: String,
+    gid: Option<u32>,
+    members: Vec<String>,
+    excluded: Vec<String>,
+    append: bool,
+    system: bool,
+    non_unique: bool,
+}
+
+impl Wish {
+    fn read(wanted: &Wanted<'_>) -> Result<Self, Raised> {
+        let names = |property: &str| -> Result<Vec<String>, Raised> {
+            let mut names: Vec<String> = vec![];
+            for name in asked::list(wanted, property).unwrap_or_default() {
+                account::check_name(&name, GROUP_ERROR)?;
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            Ok(names)
+        };
+        let name = asked::name(wanted, "group_name");
+        account::check_name(&name, GROUP_ERROR)?;
+        let members = asked::json(wanted, "members").map_or("users", |_| "members");
+        let (members, excluded) = (names(members)?, names("excluded_members")?);
+        let common = members.iter().filter(|name| excluded.contains(name)).map(String::as_str).collect::<Vec<_>>();
+        if !common.is_empty() {
+            let message = format!("Attempting to both add and remove users from a group: '{}'", common.join(", "));
+            return Err(Raised::new("Chef::Exceptions::ConflictingMembersInGroup", message));
+        }
+        let gid =
+            asked::text(wanted, "gid").map(|text| account::parse_number("gid", &text, GROUP_ERROR)).transpose()?;
+        Ok(Self {
+            name,
+            gid,
+            members,
+            excluded,
+            append: asked::flag(wanted, "append"),
+            system: asked::flag(wanted, "system"),
+            non_unique: asked::flag(wanted, "non_unique"),
+        })
+    }
+}
+
+/// Another group's number is that group's rights.
+fn check_number(granted: &GrantedGroup, wish: &Wish, view: &mut View<'_>) -> Result<(), Raised> {
+    let Some(gid) = wish.gid else { return Ok(()) };
+    let holder = view.users().group_by_id(gid).map(|group| group.name.clone());
+    view.grants.group_number(granted, gid, holder.as_deref()).map_err(denied)
+}
+
+/// What is to be changed of a group that is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Difference {
+    gid: Option<u32>,
+    add: Vec<String>,
+    remove: Vec<String>,
+    /// All members, in place of those that are there.
+    replace: Option<Vec<String>>,
+    sentences: Vec<String>,
+}
+
+fn compare(wish: &Wish, current: &crate::users::Group) -> Difference {
+    let mut difference = Difference::default();
+    if let Some(gid) = wish.gid.filter(|gid| *gid != current.gid) {
+        difference.gid = Some(gid);
+        difference.sentences.push(format!("change gid {} to {gid}", current.gid));
+    }
+    let is_member = |name: &&String| current.members.contains(name);
+    if wish.append {
+        difference.add = wish.members.iter().filter(|name| !is_member(name)).cloned().collect();
+        difference.remove = wish.excluded.iter().filter(is_member).cloned().collect();
+        if !difference.add.is_empty() {
+            difference.sentences.push(format!("add missing member(s): {}", difference.add.join(", ")));
+        }
+        if !difference.remove.is_empty() {
+            difference.sentences.push(format!("remove existing member(s): {}", difference.remove.join(", ")));
+        }
+        return difference;
+    }
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort_unstable();
+        names
+    };
+    if sorted(&wish.members) != sorted(&current.members) {
+        difference.replace = Some(wish.members.clone());
+        difference
+            .sentences
+            .push(format!("replace group members with new list of members: {}", wish.members.join(", ")));
+    }
+    difference
+}
+
+fn modify(
+    verb: &str,
+    granted: &GrantedGroup,
+    wish: Wish,
+    current: &crate::users::Group,
+    view: &mut View<'_>,
+) -> Result<Option<Step>, Raised> {
+    let difference = compare(&wish, current);
+    if difference.gid.is_some() {
+        check_number(granted, &wish, view)?;
+    }
+    if difference.sentences.is_empty() {
+        return Ok(None);
+    }
+    let sentence = Change::new(format!("{verb} group {}", wish.name));
+    let sentences = difference.sentences.clone();
+    let step = Step::new(sentence, move |writer| apply(writer, &wish, &difference));
+    Ok(Some(sentences.into_iter().map(Change::new).fold(step, Step::also)))
+}
+
+fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+    let mut arguments = vec![];
+    if let Some(gid) = wish.gid {
+        arguments.extend(["-g".to_owned(), gid.to_string()]);
+    }
+    if wish.system {
+        arguments.push("-r".into());
+    }
+    if wish.non_unique && wish.gid.is_some() {
+        arguments.push("-o".into());
+    }
+    run(writer, "groupadd", arguments, &wish.name)?;
+    let all = match wish.append {
+        true => Difference { add: wish.members.clone(), ..Difference::default() },
+        false => Difference { replace: Some(wish.members.clone()), ..Difference::default() },
+    };
+    apply(writer, wish, &all)
+}
+
+fn apply(writer: &mut Writer<'_>, wish: &Wish, difference: &Difference) -> Result<(), Raised> {
+    if let Some(gid) = difference.gid {
+        let mut arguments = vec!["-g".to_owned(), gid.to_string()];
+        if wish.non_unique {
+            arguments.push("-o".into());
+        }
+        run(writer, "groupmod", arguments, &wish.name)?;
+    }
+    if let Some(members) = &difference.replace {
+        run(writer, "gpasswd", vec!["-M".into(), members.join(",")], &wish.name)?;
+    }
+    for member in &difference.add {
+        run(writer, "gpasswd", vec!["-a".into(), member.clone()], &wish.name)?;
+    }
+    for member in &difference.remove {
+        run(writer, "gpasswd", vec!["-d".into(), member.clone()], &wish.name)?;
+    }
+    Ok(())
+}
+
+fn run(writer: &mut Writer<'_>, program: &str, mut arguments: Vec<String>, name: &str) -> Result<(), Raised> {
+    arguments.extend(["--".to_owned(), name.to_owned()]);
+    let launch = Launch::program(program, arguments);
+    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
+    writer.caches.users.forget();
+    require_success(&launch, &outcome?, &[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(members: &[&str], excluded: &[&str], append: bool, sentences: &[&str]) {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let current = crate::users::Group { name: "x".into(), gid: 5, members: names(&["a", "b"]) };
+        let wish = Wish { members: names(members), excluded: names(excluded), append, ..Wish::default() };
+        assert_eq!(compare(&wish, &current).sentences, sentences);
+    }
+
+    #[test]
+    fn members_are_replaced_or_added() {
+        check(&["b", "a"], &[], false, &[]);
+        check(&["a", "c"], &[], false, &["replace group members with new list of members: a, c"]);
+        check(&[], &[], false, &["replace group members with new list of members: "]);
+        check(&["a"], &[], true, &[]);
+        check(&["c", "a"], &["b", "d"], true, &["add missing member(s): c", "remove existing member(s): b"]);
+    }
+}

@@ -1,0 +1,28 @@
+//! `package`, `apt_package` and `dpkg_package`: packages through the real tools.
+//!
+//! The tools do all changing, since no library is safer than their locking and their order of steps. Looking is done without
+//! them where a file says it: what is installed stands in dpkg's status file, which is read once and again only when it
+//! changed, so that a resource whose packages are there costs one `stat`. apt is asked (`apt-cache policy`, all names of a
+//! resource in one call) only where something may have to be installed.
+//!
+//! Rejected: taking names as apt's patterns, as Chef does by accident (`package 'lua5.3'` may install what merely matches).
+//! A name is granted as itself, so only the package of exactly that name, or the only provider of a virtual one, is meant.
+
+mod apt;
+mod candidates;
+mod database;
+mod dpkg;
+mod lock;
+mod preseed;
+mod request;
+mod status;
+mod targets;
+mod tools;
+mod version;
+
+pub(crate) use apt::AptPackage;
+pub(crate) use database::PackageCache;
+pub(crate) use dpkg::DpkgPackage;
+
+/// The class of what goes wrong with packages.
+const PACKAGE_ERROR: &str = "Chef::Exceptions::Package";

@@ -1,0 +1,320 @@
+//! `package` on Debian and `apt_package`: apt-get, apt-mark and apt-cache.
+
+use super::request::{Request, grant, is_name};
+use super::targets::{Aim, Seen, missing, needs_candidate, sentence, target};
+use super::tools::{self, REFRESH_SENTENCE, Transaction};
+use super::{PACKAGE_ERROR, database, preseed, status::Status};
+use crate::plan::{Assumption, Plan, Provider, Step, View};
+use crate::resources::asked;
+use converge::{Certainty, Change, Raised, Wanted};
+use std::sync::Arc;
+
+/// Packages from apt's archives.
+pub(crate) struct AptPackage;
+
+impl Provider for AptPackage {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let request = Request::read(wanted, view)?;
+        refuse_source(wanted, &request)?;
+        let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
+        let root = Arc::clone(view.root);
+        let status = view.caches.packages.status(&root)?;
+        match wanted.action {
+            "install" => install(Aim::Install, wanted, &request, &status, view),
+            "upgrade" => install(Aim::Upgrade, wanted, &request, &status, view),
+            "remove" => remove("remove", &request, &status, view),
+            "purge" => remove("purge", &request, &status, view),
+            "lock" => Ok(mark(true, &request, &status)),
+            "unlock" => Ok(mark(false, &request, &status)),
+            "reconfig" => preseed::reconfigure(wanted, &request, &status, view),
+            other => Err(unsupported(wanted, other)),
+        }
+    }
+
+    fn settles(&self, action: &str) -> bool {
+        action != "reconfig"
+    }
+}
+
+/// An action that the tools have nothing for.
+pub(super) fn unsupported(wanted: &Wanted<'_>, action: &str) -> Raised {
+    Raised::new(
+        "Chef::Exceptions::UnsupportedAction",
+        format!("{} does not support :{action}", wanted.declaration.key()),
+    )
+}
+
+fn refuse_source(wanted: &Wanted<'_>, request: &Request) -> Result<(), Raised> {
+    if asked::json(wanted, "source").is_none() {
+        return Ok(());
+    }
+    if request.packages.len() > 1 {
+        let message = "You may not specify both multipackage and source";
+        return Err(Raised::new("Chef::Exceptions::InvalidResourceSpecification", message));
+    }
+    let message = "apt package provider cannot handle source property. Use dpkg provider instead";
+    Err(Raised::new(PACKAGE_ERROR, message).with_hint("declare it as `dpkg_package`"))
+}
+
+/// What is there and what could be, of all packages of a resource. The second: under which name apt knows each.
+fn look(
+    aim: Aim,
+    request: &Request,
+    release: Option<&str>,
+    status: &Status,
+    view: &mut View<'_>,
+) -> Result<Vec<(Seen, String)>, Raised> {
+    let see = |(name, version): &(String, Option<String>)| Seen {
+        name: name.clone(),
+        wanted: version.clone(),
+        current: status.version(name).map(str::to_owned),
+        candidate: None,
+    };
+    let mut all = request.packages.iter().map(|one| (see(one), one.0.clone())).collect::<Vec<_>>();
+    let open = all.iter().filter(|(seen, name)| is_name(name) && needs_candidate(aim, seen));
+    let open = open.map(|(_, name)| name.clone()).collect::<Vec<_>>();
+    let offers = database::offers(view, release, &open.iter().map(String::as_str).collect::<Vec<_>>())?;
+    for (seen, name) in all.iter_mut().filter(|(_, name)| open.contains(name)) {
+        match offers.get(name.as_str()) {
+            Some(offer) if !offer.versions.is_empty() => {
+                seen.candidate = offer.choose(seen.wanted.as_deref()).map(str::to_owned);
+            }
+            Some(_) if seen.current.is_none() => look_behind(request, release, status, view, seen, name)?,
+            _ => {}
+        }
+    }
+    Ok(all)
+}
+
+/// A virtual package is the only package that provides it.
+fn look_behind(
+    request: &Request,
+    release: Option<&str>,
+    status: &Status,
+    view: &mut View<'_>,
+    seen: &mut Seen,
+    name: &mut String,
+) -> Result<(), Raised> {
+    let providers = database::providers(view, name)?;
+    if providers.len() > 1 {
+        let message = format!(
+            "{} is a virtual package provided by multiple packages, you must explicitly select one",
+            request.names()
+        );
+        let names = providers.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Raised::new(PACKAGE_ERROR, message).with_hint(format!("{name} is provided by: {names}")));
+    }
+    let Some(provider) = providers.into_iter().next().filter(|provider| is_name(provider)) else { return Ok(()) };
+    let offers = database::offers(view, release, &[provider.as_str()])?;
+    let candidate = offers.get(&provider).and_then(|offer| offer.choose(seen.wanted.as_deref()));
+    seen.candidate = candidate.map(str::to_owned);
+    seen.current = status.version(&provider).map(str::to_owned);
+    *name = provider;
+    Ok(())
+}
+
+fn install(
+    aim: Aim,
+    wanted: &Wanted<'_>,
+    request: &Request,
+    status: &Status,
+    view: &mut View<'_>,
+) -> Result<Plan, Raised> {
+    let release = asked::text(wanted, "default_release");
+    let all = look(aim, request, release.as_deref(), status, view)?;
+    let seen = all.iter().map(|(seen, _)| seen.clone()).collect::<Vec<_>>();
+    if let Some((sentence, names)) = missing(aim, &seen) {
+        return without_candidates(sentence, &names, view);
+    }
+    let mut plan = Plan::default();
+    check_interrupted(&all, status, view, &mut plan)?;
+    let mut chosen = vec![];
+    let mut sentences = vec![];
+    for (seen, name) in &all {
+        if let Some(version) = target(aim, seen, true) {
+            chosen.push(format!("{name}={version}"));
+            sentences.push(sentence(aim, seen, version));
+            plan.assume(Assumption::Package(seen.name.clone()));
+        }
+    }
+    if chosen.is_empty() {
+        return Ok(plan);
+    }
+    plan.steps.extend(preseed::before_install(wanted, request, &chosen, view)?);
+    let mut options = configuration_options(request, asked::flag(wanted, "overwrite_config_files"));
+    options.extend(tools::release_options(release.as_deref()));
+    match simulate("install", request, &options, &chosen, view) {
+        Ok(removed) => {
+            let _granted = grant(view, removed.iter().map(String::as_str))?;
+            sentences.extend(removed.iter().map(|name| format!("remove package {name}, which conflicts with it")));
+        }
+        Err(raised) if view.why_run => plan.certainty.push(Certainty::Unknown(raised.message)),
+        Err(raised) => return Err(raised),
+    }
+    let transaction = apt_get(request, "install", options, chosen);
+    plan.steps.extend(step(sentences, move |writer| transaction.run_or_refresh(writer)));
+    Ok(plan)
+}
+
+/// One step with several sentences.
+fn step(
+    sentences: Vec<String>,
+    effect: impl FnOnce(&mut crate::plan::Writer<'_>) -> Result<(), Raised> + Send + 'static,
+) -> Option<Step> {
+    let mut sentences = sentences.into_iter().map(Change::new);
+    let first = Step::new(sentences.next()?, effect);
+    Some(sentences.fold(first, Step::also))
+}
+
+/// There is nothing to install: apt's lists may be missing or old, an earlier resource of a dry run may have brought an
+/// archive, or there is no such package.
+fn without_candidates(sentence: &str, names: &str, view: &View<'_>) -> Result<Plan, Raised> {
+    if view.why_run {
+        let message = format!("Assuming a repository that offers {names} would have been configured");
+        return Ok(Plan::uncertain(Certainty::Assumed(message)));
+    }
+    if view.caches.packages.worth_refreshing(view.root) {
+        return Ok(Plan::steps(vec![Step::new(Change::new(REFRESH_SENTENCE), |writer| {
+            tools::refresh(writer)?;
+            writer.plan_again(vec![Change::new(REFRESH_SENTENCE)]);
+            Ok(())
+        })]));
+    }
+    let raised = Raised::new(PACKAGE_ERROR, format!("{sentence} {names}"));
+    Err(match view.caches.packages.complaint() {
+        Some(complaint) => {
+            raised.with_hint(format!("the lists of available packages could not be refreshed: {complaint}"))
+        }
+        None => raised,
+    })
+}
+
+/// A package that an interrupted dpkg left half done is neither there nor absent.
+fn check_interrupted(all: &[(Seen, String)], status: &Status, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+    let broken = all.iter().find_map(|(_, name)| Some((name, status.interrupted(name)?)));
+    let Some((name, state)) = broken else { return Ok(()) };
+    let what = format!("package {name} is {state}: dpkg was interrupted");
+    if view.why_run {
+        plan.certainty.push(Certainty::Unknown(format!("{what}; `dpkg --configure -a` must be run first")));
+        return Ok(());
+    }
+    Err(tools::interrupted(&what))
+}
+
+fn remove(verb: &'static str, request: &Request, status: &Status, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let names = request.present(status, verb == "purge");
+    if names.is_empty() {
+        return Ok(Plan::up_to_date());
+    }
+    let mut also = simulate(verb, request, &[], &names, view)?;
+    also.retain(|name| !names.contains(name));
+    let _granted = grant(view, also.iter().map(String::as_str))?;
+    let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
+    let transaction = apt_get(request, verb, vec![], names);
+    let mut sentences = vec![sentence];
+    sentences.extend(also.iter().map(|name| format!("{verb} package {name}, which depends on it")));
+    Ok(Plan::steps(step(sentences, move |writer| transaction.run(writer)).into_iter().collect()))
+}
+
+/// What apt would remove, found out without doing it: whoever may install or remove a package may not remove other teams'
+/// packages that are in its way or depend on it.
+fn simulate(
+    verb: &str,
+    request: &Request,
+    options: &[String],
+    names: &[String],
+    view: &mut View<'_>,
+) -> Result<Vec<String>, Raised> {
+    let mut arguments = apt_get(request, verb, options.to_vec(), names.to_vec()).arguments;
+    arguments.insert(0, "-s".into());
+    let output = tools::ask(view, "apt-get", arguments)?;
+    Ok(simulated_removals(&output).map(str::to_owned).collect())
+}
+
+/// `Remv NAME [VERSION]` and `Purg NAME [VERSION]` in the output of a simulation.
+fn simulated_removals(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter_map(|line| {
+        let rest = line.strip_prefix("Remv ").or_else(|| line.strip_prefix("Purg "))?;
+        rest.split_ascii_whitespace().next()
+    })
+}
+
+fn mark(hold: bool, request: &Request, status: &Status) -> Plan {
+    let names = request.packages.iter().map(|(name, _)| name);
+    let names = names.filter(|name| is_name(name) && status.held(name) != hold).cloned().collect::<Vec<_>>();
+    if names.is_empty() {
+        return Plan::up_to_date();
+    }
+    let verb = if hold { "lock" } else { "unlock" };
+    let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
+    let mut arguments = request.options.clone();
+    arguments.extend([if hold { "hold" } else { "unhold" }.to_owned(), "--".into()]);
+    arguments.extend(names);
+    let transaction = Transaction {
+        program: "apt-mark",
+        arguments,
+        environment: request.environment.clone(),
+        timeout: request.timeout,
+        input: None,
+    };
+    Plan::steps(vec![Step::new(Change::new(sentence), move |writer| transaction.run(writer))])
+}
+
+/// Which configuration file survives a conflict: the one on the node, unless the resource says otherwise.
+fn configuration_options(request: &Request, overwrite: bool) -> Vec<String> {
+    if request.options.iter().any(|option| option.contains("--force-conf")) {
+        return vec![];
+    }
+    let keep: &[&str] = if overwrite { &["--force-confnew"] } else { &["--force-confdef", "--force-confold"] };
+    keep.iter().flat_map(|option| ["-o".to_owned(), format!("Dpkg::Options::={option}")]).collect()
+}
+
+fn apt_get(request: &Request, verb: &str, options: Vec<String>, names: Vec<String>) -> Transaction {
+    let mut arguments = vec!["-q".to_owned(), "-y".into(), "-o".into(), "Dpkg::Use-Pty=0".into()];
+    if verb == "install" {
+        arguments.push("--allow-downgrades".into());
+    }
+    // Whoever takes the lock between our look at it and apt's is waited for by apt.
+    arguments.extend(["-o".to_owned(), "DPkg::Lock::Timeout=60".into()]);
+    arguments.extend(options);
+    arguments.extend(request.options.iter().cloned());
+    arguments.extend([verb.to_owned(), "--".into()]);
+    arguments.extend(names);
+    let mut environment = vec![];
+    if verb == "install" && !arguments.iter().any(|option| option.contains("--force-confnew")) {
+        environment.push(("UCF_FORCE_CONFFOLD".to_owned(), "1".to_owned()));
+    }
+    environment.extend(request.environment.iter().cloned());
+    Transaction { program: "apt-get", arguments, environment, timeout: request.timeout, input: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(options: &[&str]) -> Request {
+        Request {
+            packages: vec![],
+            options: options.iter().map(ToString::to_string).collect(),
+            environment: vec![],
+            timeout: std::time::Duration::from_secs(1),
+        }
+    }
+
+    #[test]
+    fn configuration_on_the_node_is_kept_unless_the_resource_says_otherwise() {
+        let check = |options: &[&str], overwrite: bool, expect: &str| {
+            assert_eq!(configuration_options(&request(options), overwrite).join(" "), expect);
+        };
+        check(&[], false, "-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold");
+        check(&[], true, "-o Dpkg::Options::=--force-confnew");
+        check(&["-o", "Dpkg::Options::=--force-confmiss"], false, "");
+    }
+
+    #[test]
+    fn a_simulation_names_what_would_be_removed() {
+        let output =
+            "Reading package lists...\nInst x (1 Debian)\nRemv collectd [5.12]\nPurg cron:amd64 [3.0]\nConf x (1)\n";
+        assert_eq!(simulated_removals(output).collect::<Vec<_>>(), ["collectd", "cron:amd64"]);
+    }
+}

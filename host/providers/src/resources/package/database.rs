@@ -1,0 +1,172 @@
+//! What is known of the root's packages, kept for the length of a run and read again when its files changed.
+
+use super::candidates::{Offer, parse_policy, parse_providers};
+use super::status::{JOURNAL, STATUS_FILE, Status};
+use super::{PACKAGE_ERROR, tools};
+use crate::plan::View;
+use crate::root::Root;
+use converge::Raised;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Whose change makes apt's answers stale: what it knows of archives, and how it chooses.
+const APT_FILES: [&str; 7] = [
+    "/var/lib/apt/lists",
+    "/var/lib/apt/lists/partial",
+    "/etc/apt/sources.list",
+    "/etc/apt/sources.list.d",
+    "/etc/apt/preferences",
+    "/etc/apt/preferences.d",
+    "/etc/apt/apt.conf.d",
+];
+
+/// How many of [`APT_FILES`] are apt's own lists; the others say where these come from.
+const APT_LISTS: usize = 2;
+
+/// How old apt's lists may be, in seconds, before a package that is not in them makes wrun refresh them.
+const FRESH_SECONDS: i64 = 3600;
+
+/// Which content a file had: inode, size, modification time.
+type Stamp = Option<(u64, u64, i64)>;
+
+/// The package database of one root.
+#[derive(Debug, Default)]
+pub(crate) struct PackageCache {
+    read: Option<(Stamp, Arc<Status>)>,
+    apt: Vec<Stamp>,
+    /// By release asked for and name; none: apt does not know the name.
+    offers: HashMap<(Option<String>, String), Option<Offer>>,
+    providers: HashMap<String, BTreeSet<String>>,
+    refreshed: bool,
+    complaint: Option<String>,
+}
+
+impl PackageCache {
+    /// What is installed.
+    pub(super) fn status(&mut self, root: &Root) -> Result<Arc<Status>, Raised> {
+        let stamp = stamp(root, STATUS_FILE);
+        if let Some((known, status)) = &self.read
+            && *known == stamp
+        {
+            return Ok(Arc::clone(status));
+        }
+        let text = match root.read(STATUS_FILE) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => vec![],
+            Err(error) => return Err(Raised::new(PACKAGE_ERROR, format!("cannot read {STATUS_FILE}: {error}"))),
+        };
+        let native = root.read("/var/lib/dpkg/arch").unwrap_or_default();
+        let native = String::from_utf8_lossy(&native).lines().next().map(str::to_owned);
+        let status = Arc::new(Status::parse(&String::from_utf8_lossy(&text), native.as_deref()));
+        self.offers.clear();
+        self.read = Some((stamp, Arc::clone(&status)));
+        Ok(status)
+    }
+
+    /// Call after a transaction of our own: what is installed is read again. What apt offers stays as it was, since it
+    /// offered what is installed now.
+    pub(super) fn transaction_ended(&mut self, root: &Root) {
+        let offers = std::mem::take(&mut self.offers);
+        self.read = None;
+        if self.status(root).is_ok() {
+            self.offers = offers;
+        }
+    }
+
+    /// Call after the lists were refreshed; `complaint`: what went wrong with it.
+    pub(super) fn lists_refreshed(&mut self, complaint: Option<String>) {
+        self.refreshed = true;
+        self.complaint = complaint;
+        self.offers.clear();
+        self.providers.clear();
+    }
+
+    /// Whether the lists were refreshed in this run.
+    pub(super) fn was_refreshed(&self) -> bool {
+        self.refreshed
+    }
+
+    /// What went wrong when the lists were refreshed in this run.
+    pub(super) fn complaint(&self) -> Option<&str> {
+        self.complaint.as_deref()
+    }
+
+    /// Whether refreshing apt's lists could bring what is missing: not yet done in this run, and they are missing, old, or
+    /// older than what says where they come from.
+    pub(super) fn worth_refreshing(&self, root: &Root) -> bool {
+        let times = APT_FILES.iter().map(|path| stamp(root, path).map(|(_, _, modified)| modified)).collect::<Vec<_>>();
+        let (lists, sources) = times.split_at_checked(APT_LISTS).unwrap_or_default();
+        let newest = |times: &[Option<i64>]| times.iter().flatten().max().copied();
+        let empty = root.locate_target("/var/lib/apt/lists").and_then(|place| place.names());
+        let empty =
+            !empty.is_ok_and(|names| names.iter().any(|name| name.contains("_dists_") || name.ends_with("Packages")));
+        let fresh = newest(lists).is_some_and(|lists| {
+            newest(sources).is_none_or(|sources| sources <= lists) && now() - lists < FRESH_SECONDS
+        });
+        !self.refreshed && (empty || !fresh)
+    }
+
+    /// Forgets what apt said if its files changed since.
+    fn check_apt(&mut self, root: &Root) {
+        let apt = APT_FILES.iter().map(|path| stamp(root, path)).collect();
+        if self.apt != apt {
+            self.apt = apt;
+            self.offers.clear();
+            self.providers.clear();
+        }
+    }
+}
+
+/// What apt offers for names, asked in one call for all that are not known yet.
+pub(super) fn offers(
+    view: &mut View<'_>,
+    release: Option<&str>,
+    names: &[&str],
+) -> Result<HashMap<String, Offer>, Raised> {
+    let root = Arc::clone(view.root);
+    view.caches.packages.check_apt(&root);
+    let key = |name: &str| (release.map(str::to_owned), name.to_owned());
+    let offers = &view.caches.packages.offers;
+    let unknown = names.iter().copied().filter(|name| !offers.contains_key(&key(name))).collect::<BTreeSet<_>>();
+    if !unknown.is_empty() {
+        let mut arguments = tools::release_options(release);
+        arguments.extend(["policy".to_owned(), "--".to_owned()]);
+        arguments.extend(unknown.iter().map(|name| (*name).to_owned()));
+        let mut found = parse_policy(&tools::ask(view, "apt-cache", arguments)?);
+        for name in unknown {
+            let offer = found.remove(name);
+            view.caches.packages.offers.insert(key(name), offer);
+        }
+    }
+    let offers = &view.caches.packages.offers;
+    let known = |name: &&str| Some(((*name).to_owned(), offers.get(&key(name))?.clone()?));
+    Ok(names.iter().filter_map(known).collect())
+}
+
+/// The packages that provide a virtual one.
+pub(super) fn providers(view: &mut View<'_>, name: &str) -> Result<BTreeSet<String>, Raised> {
+    if let Some(known) = view.caches.packages.providers.get(name) {
+        return Ok(known.clone());
+    }
+    let arguments = ["showpkg".to_owned(), "--".to_owned(), name.to_owned()];
+    let found = parse_providers(&tools::ask(view, "apt-cache", arguments.to_vec())?);
+    view.caches.packages.providers.insert(name.to_owned(), found.clone());
+    Ok(found)
+}
+
+/// Whether dpkg was interrupted so that it refuses to work: its journal holds changes that are not in the status file.
+pub(super) fn is_interrupted(root: &Root) -> bool {
+    let names = root.locate_target(JOURNAL).and_then(|place| place.names()).unwrap_or_default();
+    names.iter().any(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn stamp(root: &Root, path: &str) -> Stamp {
+    let entry = root.target_entry(path).ok().flatten()?;
+    Some((entry.identity.1, entry.size, entry.modified))
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,212 @@
+//! `dpkg_package`: packages from files on the node.
+
+use super::apt::unsupported;
+use super::request::{Request, grant, is_name};
+use super::status::Status;
+use super::targets::{Aim, Seen, missing, needs_candidate, sentence, target};
+use super::tools::{self, Transaction};
+use super::{PACKAGE_ERROR, preseed};
+use crate::plan::{Assumption, Plan, Provider, Step, View, denied};
+use crate::resources::asked;
+use converge::{Certainty, Change, Raised, Wanted};
+use std::sync::Arc;
+
+/// Packages from `.deb` files, without their dependencies.
+pub(crate) struct DpkgPackage;
+
+impl Provider for DpkgPackage {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let request = Request::read(wanted, view)?;
+        let root = Arc::clone(view.root);
+        let status = view.caches.packages.status(&root)?;
+        match wanted.action {
+            "install" => install(Aim::Install, wanted, &request, &status, view),
+            "upgrade" => install(Aim::Upgrade, wanted, &request, &status, view),
+            "remove" => remove(&request, false, &status, view),
+            "purge" => remove(&request, true, &status, view),
+            "reconfig" => {
+                let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
+                preseed::reconfigure(wanted, &request, &status, view)
+            }
+            other => Err(unsupported(wanted, other)),
+        }
+    }
+
+    fn settles(&self, action: &str) -> bool {
+        action != "reconfig"
+    }
+}
+
+/// A package file, and what it says of itself.
+struct Archive {
+    /// Its real path in the root.
+    path: String,
+    name: String,
+    version: String,
+}
+
+fn install(
+    aim: Aim,
+    wanted: &Wanted<'_>,
+    request: &Request,
+    status: &Status,
+    view: &mut View<'_>,
+) -> Result<Plan, Raised> {
+    let key = wanted.declaration.key();
+    let sources = sources(wanted, request, view);
+    if sources.iter().all(Option::is_none) {
+        return without_sources(aim, request, &key, status, view);
+    }
+    let mut archives = vec![];
+    let mut absent = vec![];
+    for source in &sources {
+        match source.as_deref().map(|source| find(source, view)).transpose()?.flatten() {
+            Some(real) => archives.push(read(real, view)?),
+            None => absent.push(source.clone().unwrap_or_else(|| "nil".into())),
+        }
+    }
+    if !absent.is_empty() {
+        if view.why_run {
+            return Ok(Plan::uncertain(Certainty::Assumed("Assuming they would have been previously created.".into())));
+        }
+        let message = format!("{key} source file(s) do not exist: {}", absent.join(", "));
+        return Err(Raised::new(PACKAGE_ERROR, message));
+    }
+    // A file may hold any package whatever it is called: the name inside is what counts.
+    let _granted = grant(view, archives.iter().map(|archive| archive.name.as_str()))?;
+    let allow_downgrade = asked::json(wanted, "allow_downgrade").is_none_or(|value| value != false);
+    let versions = request.packages.iter().map(|(_, version)| version.clone());
+    let all = archives.into_iter().zip(versions).map(|(archive, wanted)| {
+        let seen = Seen {
+            name: archive.name.clone(),
+            wanted,
+            current: current(status, &archive.name),
+            candidate: Some(archive.version.clone()),
+        };
+        (archive, seen)
+    });
+    let mut plan = Plan::default();
+    let mut sentences = vec![];
+    let mut paths = vec![];
+    let mut chosen = vec![];
+    for (archive, seen) in all.collect::<Vec<_>>() {
+        if !needs_candidate(aim, &seen) {
+            continue;
+        }
+        if let Some(version) = target(aim, &seen, allow_downgrade) {
+            check_version(&archive, version)?;
+            sentences.push(sentence(aim, &seen, version));
+            chosen.push(format!("{}={version}", archive.name));
+            plan.assume(Assumption::Package(archive.name));
+            paths.push(archive.path);
+        }
+    }
+    if paths.is_empty() {
+        return Ok(plan);
+    }
+    plan.steps.extend(preseed::before_install(wanted, request, &chosen, view)?);
+    let mut arguments = vec!["-i".to_owned()];
+    if !request.options.iter().any(|option| option.contains("--force-conf")) {
+        arguments.extend(["--force-confdef".to_owned(), "--force-confold".into()]);
+    }
+    arguments.extend(request.options.iter().cloned());
+    arguments.push("--".into());
+    arguments.extend(paths);
+    plan.steps.push(dpkg(request, arguments, sentences));
+    Ok(plan)
+}
+
+/// A file of another version than the one asked for would never make the resource true.
+fn check_version(archive: &Archive, version: &str) -> Result<(), Raised> {
+    if archive.version == version {
+        return Ok(());
+    }
+    let message = format!(
+        "version {version} of package {} is wanted, but {} holds {}",
+        archive.name, archive.path, archive.version
+    );
+    Err(Raised::new(PACKAGE_ERROR, message))
+}
+
+/// The file of each package: the one the resource names, or its name if that is one.
+fn sources(wanted: &Wanted<'_>, request: &Request, view: &View<'_>) -> Vec<Option<String>> {
+    let mut named = asked::list(wanted, "source").unwrap_or_default().into_iter();
+    let file = |name: &str| name.contains('/') && view.root.target_entry(name).is_ok_and(|entry| entry.is_some());
+    let source = |(name, _): &(String, Option<String>)| {
+        let named = named.next().filter(|source| !source.is_empty());
+        named.or_else(|| file(name).then(|| name.clone()))
+    };
+    request.packages.iter().map(source).collect()
+}
+
+/// Chef's two complaints about a missing source, in its order.
+fn without_sources(aim: Aim, request: &Request, key: &str, status: &Status, view: &View<'_>) -> Result<Plan, Raised> {
+    let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
+    let see = |(name, wanted): &(String, Option<String>)| Seen {
+        name: name.clone(),
+        wanted: wanted.clone(),
+        current: current(status, name),
+        candidate: None,
+    };
+    let seen = request.packages.iter().map(see).collect::<Vec<_>>();
+    let message = match missing(aim, &seen) {
+        Some((sentence, names)) => format!("{sentence} {names}"),
+        None => format!("{key} the source property is required for action :install or :upgrade"),
+    };
+    Err(Raised::new(PACKAGE_ERROR, message))
+}
+
+/// The real path of a package file; none: it is not there.
+fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
+    let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
+    let granted = view.grants.package_source(place.real()).map_err(denied)?;
+    Ok(place.entry().is_ok().then(|| granted.path().to_owned()))
+}
+
+fn read(path: String, view: &mut View<'_>) -> Result<Archive, Raised> {
+    let arguments = ["--show", "--showformat", "${Package}\\n${Version}\\n", "--"];
+    let mut arguments = arguments.map(str::to_owned).to_vec();
+    arguments.push(path.clone());
+    let output = tools::ask(view, "dpkg-deb", arguments)?;
+    let mut lines = output.lines();
+    match (lines.next(), lines.next()) {
+        (Some(name), Some(version)) if is_name(name) && !version.is_empty() => {
+            Ok(Archive { path, name: name.into(), version: version.into() })
+        }
+        _ => Err(Raised::new(PACKAGE_ERROR, format!("{path} names no package and version"))),
+    }
+}
+
+/// The version that is there, unless an interrupted dpkg left it half done: installing again is what helps then.
+fn current(status: &Status, name: &str) -> Option<String> {
+    let working = status.interrupted(name).is_none();
+    status.version(name).filter(|_| working).map(str::to_owned)
+}
+
+fn remove(request: &Request, purge: bool, status: &Status, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
+    let names = request.present(status, purge);
+    if names.is_empty() {
+        return Ok(Plan::up_to_date());
+    }
+    let (verb, option) = if purge { ("purge", "-P") } else { ("remove", "-r") };
+    let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
+    let mut arguments = vec![option.to_owned()];
+    arguments.extend(request.options.iter().cloned());
+    arguments.push("--".into());
+    arguments.extend(names);
+    Ok(Plan::steps(vec![dpkg(request, arguments, vec![sentence])]))
+}
+
+fn dpkg(request: &Request, arguments: Vec<String>, sentences: Vec<String>) -> Step {
+    let transaction = Transaction {
+        program: "dpkg",
+        arguments,
+        environment: request.environment.clone(),
+        timeout: request.timeout,
+        input: None,
+    };
+    let mut sentences = sentences.into_iter().map(Change::new);
+    let first = Step::new(sentences.next().unwrap_or_default(), move |writer| transaction.run(writer));
+    sentences.fold(first, Step::also)
+}

@@ -1,0 +1,69 @@
+//! Waiting for other package tools, and saying who it is that one waits for.
+//!
+//! apt-get can wait for dpkg's lock itself but not for the one of its lists, dpkg for none, and neither says in time whom it
+//! waits for. So the locks are looked at before a tool is started.
+
+use super::PACKAGE_ERROR;
+use crate::plan::Writer;
+use crate::root::Root;
+use converge::Raised;
+use std::time::{Duration, Instant};
+
+/// The locks of whoever changes packages.
+pub(super) const DPKG_LOCKS: [&str; 3] =
+    ["/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/cache/apt/archives/lock"];
+
+/// The lock of whoever refreshes apt's lists.
+pub(super) const LIST_LOCKS: [&str; 1] = ["/var/lib/apt/lists/lock"];
+
+/// Between two looks at the locks.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// Waits until nobody holds any of these locks.
+///
+/// # Errors
+/// Someone still does after the time that the settings allow.
+pub(super) fn wait(writer: &Writer<'_>, locks: &[&str]) -> Result<(), Raised> {
+    let limit = writer.settings.package_lock_wait;
+    let begin = Instant::now();
+    let mut told = false;
+    while let Some((path, holder)) = locks.iter().find_map(|path| Some((path, holder(writer.root, path)?))) {
+        if begin.elapsed() >= limit || writer.settings.stop.requested().is_some() {
+            let seconds = begin.elapsed().as_secs();
+            let message = format!("{path} is held by {holder}; waited {seconds} seconds for it");
+            return Err(Raised::new(PACKAGE_ERROR, message)
+                .with_hint("another package tool is at work: let it finish, or end it, then converge again"));
+        }
+        if !told {
+            tracing::warn!("waiting for {holder}, which holds {path}");
+            told = true;
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Ok(())
+}
+
+/// Who holds a lock; none: nobody.
+fn holder(root: &Root, path: &str) -> Option<String> {
+    let (file, _) = root.locate(path).ok()?.open_file().ok()?;
+    let mut lock = nix::libc::flock {
+        l_type: i16::try_from(nix::libc::F_WRLCK).ok()?,
+        l_whence: i16::try_from(nix::libc::SEEK_SET).ok()?,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_GETLK(&mut lock)).ok()?;
+    if i32::from(lock.l_type) == nix::libc::F_UNLCK {
+        return None;
+    }
+    // 0: a process of another namespace; -1: a lock that belongs to an open file and not to a process.
+    let seen = lock.l_pid > 0;
+    Some(if seen { name_process(lock.l_pid) } else { "a process that cannot be seen from here".into() })
+}
+
+fn name_process(pid: i32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = name.trim().chars().filter(|c| !c.is_control()).collect::<String>();
+    if name.is_empty() { format!("process {pid}") } else { format!("process {pid} ({name})") }
+}

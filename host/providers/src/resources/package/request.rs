@@ -1,0 +1,132 @@
+//! What a resource asks of its packages, read and checked.
+
+use super::status::{State, Status};
+use super::tools::TRANSACTION_SECONDS;
+use crate::plan::{View, denied};
+use crate::resources::asked;
+use converge::{Raised, Wanted};
+use grants::GrantedPackage;
+use std::time::Duration;
+
+/// The longest name that is handed to a tool, in bytes; Debian's longest is 80.
+const MAXIMUM_NAME: usize = 200;
+
+/// What is common to all actions.
+pub(super) struct Request {
+    /// Names, in order, without repetitions, each with the version asked for.
+    pub(super) packages: Vec<(String, Option<String>)>,
+    /// Further arguments, granted.
+    pub(super) options: Vec<String>,
+    /// Further variables, granted.
+    pub(super) environment: Vec<(String, String)>,
+    /// How long a tool may take.
+    pub(super) timeout: Duration,
+}
+
+impl Request {
+    /// Reads the properties that all package types share. Names are checked by [`grant`], since for `dpkg_package` they
+    /// may be paths.
+    ///
+    /// # Errors
+    /// Options or variables are not granted.
+    pub(super) fn read(wanted: &Wanted<'_>, view: &View<'_>) -> Result<Self, Raised> {
+        let names = asked::list(wanted, "package_name").unwrap_or_else(|| vec![wanted.declaration.name.clone()]);
+        let versions = asked::list(wanted, "version").unwrap_or_default();
+        let mut versions = versions.into_iter();
+        let mut packages: Vec<(String, Option<String>)> = Vec::with_capacity(names.len());
+        for name in names {
+            let version = versions.next().filter(|version| !version.is_empty());
+            if !packages.iter().any(|(other, _)| *other == name) {
+                packages.push((name, version));
+            }
+        }
+        let options = asked::list(wanted, "options").unwrap_or_default();
+        let options = view.grants.package_options(&options).map_err(denied)?.words().to_vec();
+        let environment = view.grants.package_environment(&asked::map(wanted, "environment")).map_err(denied)?;
+        let environment = environment.variables().to_vec();
+        let timeout = Duration::from_secs(asked::number(wanted, "timeout").unwrap_or(TRANSACTION_SECONDS));
+        Ok(Self { packages, options, environment, timeout })
+    }
+
+    /// All names, as sentences name them.
+    pub(super) fn names(&self) -> String {
+        self.packages.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// `version 1, 2 of `, or nothing if no version is asked for.
+    pub(super) fn versions(&self) -> String {
+        let versions = self.packages.iter().filter_map(|(_, version)| version.as_deref()).collect::<Vec<_>>();
+        if versions.is_empty() { String::new() } else { format!("version {} of ", versions.join(", ")) }
+    }
+
+    /// Those that are there to be removed. If versions are asked for, all others are spared; `purge`: what is left of the
+    /// configuration of a package that was removed is there, too. (Chef's `purge` of an `apt_package` leaves it.)
+    pub(super) fn present(&self, status: &Status, purge: bool) -> Vec<String> {
+        let versions = self.packages.iter().any(|(_, version)| version.is_some());
+        let present = |(name, version): &&(String, Option<String>)| match status.version(name) {
+            Some(current) => !versions || version.as_deref() == Some(current),
+            None => purge && status.get(name).is_some_and(|package| package.state == State::ConfigFiles),
+        };
+        let names = self.packages.iter().filter(present).map(|(name, _)| name.clone());
+        names.filter(|name| is_name(name)).collect()
+    }
+}
+
+/// The grants for all names. `name:architecture` is the package of that name.
+///
+/// # Errors
+/// One is not granted.
+pub(super) fn grant<'a>(
+    view: &View<'_>,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<GrantedPackage>, Raised> {
+    let check = |name: &str| {
+        let package = name.split_once(':').map_or(name, |(package, _)| package);
+        view.grants.package(package).map_err(denied)
+    };
+    names.into_iter().map(check).collect()
+}
+
+/// Whether a name can be a package's: letters, digits, `+`, `-` and `.`, with an architecture perhaps. Others never reach a
+/// tool, where `-` at the end, `/`, `=`, `^` or `*` have meanings of their own.
+pub(super) fn is_name(name: &str) -> bool {
+    let (package, architecture) = name.split_once(':').unwrap_or((name, "any"));
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    name.len() <= MAXIMUM_NAME
+        && package.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && package.bytes().all(plain)
+        && architecture.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && architecture.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_packages_reach_a_tool() {
+        for name in ["hello", "libstdc++6", "g++", "python3.11", "libc6:i386", "0ad", "a"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in [
+            "",
+            "-y",
+            "--purge",
+            "hello=1",
+            "hello/sid",
+            "hello*",
+            "task^",
+            "a b",
+            "a\nb",
+            "./x.deb",
+            "/x.deb",
+            "x:",
+            ":x",
+            "é",
+            "a:b:c",
+        ] {
+            assert!(!is_name(name), "{name}");
+        }
+        assert!(!is_name(&"a".repeat(MAXIMUM_NAME + 1)));
+    }
+}

@@ -1,0 +1,169 @@
+//! apt-get, dpkg and their kin: how they are started, and what their failures mean.
+
+use super::{PACKAGE_ERROR, database, lock};
+use crate::command::{Launch, require_success};
+use crate::plan::{View, Writer};
+use converge::{Change, CommandOutcome, Raised};
+use std::time::Duration;
+
+/// How long a query may take: with a cold cache apt reads some hundred megabytes of lists.
+const QUERY: Duration = Duration::from_secs(120);
+
+/// How long refreshing the lists may take.
+const REFRESH: Duration = Duration::from_secs(600);
+
+/// How many seconds a transaction may take if its resource says nothing: Chef's limit.
+pub(super) const TRANSACTION_SECONDS: u64 = 900;
+
+/// What people read when the lists are refreshed.
+pub(super) const REFRESH_SENTENCE: &str = "refresh the lists of available packages";
+
+/// Keep apt from writing the index that it makes of its lists, which even a question does. It costs a second each time.
+const WITHOUT_CACHE: [&str; 4] = ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="];
+
+/// Arguments for a release that versions are taken from.
+pub(super) fn release_options(release: Option<&str>) -> Vec<String> {
+    release.map_or_else(Vec::new, |release| vec!["-o".into(), format!("APT::Default-Release={release}")])
+}
+
+/// Asks a tool that only looks; its output.
+pub(super) fn ask(view: &mut View<'_>, program: &str, arguments: Vec<String>) -> Result<String, Raised> {
+    let mut all = vec![];
+    if view.why_run && program.starts_with("apt") {
+        all.extend(WITHOUT_CACHE.map(str::to_owned));
+    }
+    all.extend(arguments);
+    let launch = Launch::program(program, all).timeout(QUERY);
+    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    require_success(&launch, &outcome, &[0])?;
+    Ok(String::from_utf8_lossy(&outcome.output).into_owned())
+}
+
+/// One start of a tool that changes packages.
+#[derive(Debug, Clone)]
+pub(super) struct Transaction {
+    pub(super) program: &'static str,
+    pub(super) arguments: Vec<String>,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) timeout: Duration,
+    /// What the tool reads.
+    pub(super) input: Option<Vec<u8>>,
+}
+
+impl Transaction {
+    fn launch(&self) -> Launch {
+        let mut launch = Launch::program(self.program, self.arguments.clone()).timeout(self.timeout);
+        for (name, value) in PROTECTING {
+            launch = launch.environment(name, value);
+        }
+        for (name, value) in &self.environment {
+            launch = launch.environment(name, value);
+        }
+        match &self.input {
+            Some(input) => launch.input(input.clone()),
+            None => launch,
+        }
+    }
+
+    /// Waits for other tools to end, then runs this one to its end.
+    ///
+    /// # Errors
+    /// Someone else holds dpkg's lock for too long, dpkg was interrupted earlier, or the tool failed.
+    pub(super) fn run(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let outcome = self.start(writer)?;
+        self.judge(&outcome)
+    }
+
+    /// As [`run`](Self::run); an archive that is no longer where the lists say makes them be refreshed and the plan be made
+    /// again, since another version may be there now.
+    pub(super) fn run_or_refresh(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let outcome = self.start(writer)?;
+        let gone = outcome.code != Some(0) && is_gone(&outcome) && !writer.caches.packages.was_refreshed();
+        if !gone {
+            return self.judge(&outcome);
+        }
+        refresh(writer)?;
+        writer.plan_again(vec![Change::new(REFRESH_SENTENCE)]);
+        Ok(())
+    }
+
+    fn start(&self, writer: &mut Writer<'_>) -> Result<CommandOutcome, Raised> {
+        lock::wait(writer, &lock::DPKG_LOCKS)?;
+        if database::is_interrupted(writer.root) {
+            return Err(interrupted("dpkg was interrupted"));
+        }
+        let launch = self.launch();
+        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
+        writer.caches.packages.transaction_ended(writer.root);
+        outcome
+    }
+
+    fn judge(&self, outcome: &CommandOutcome) -> Result<(), Raised> {
+        let errors = String::from_utf8_lossy(&outcome.errors);
+        if outcome.code != Some(0) && errors.contains("dpkg was interrupted") {
+            return Err(interrupted("dpkg was interrupted"));
+        }
+        require_success(&self.launch(), outcome, &[0])
+    }
+}
+
+/// Variables that keep tools from asking questions: there is nobody to answer them.
+const PROTECTING: [(&str, &str); 3] = [
+    ("DEBIAN_FRONTEND", "noninteractive"),
+    ("DEBCONF_NONINTERACTIVE_SEEN", "true"),
+    ("APT_LISTCHANGES_FRONTEND", "none"),
+];
+
+/// Refreshes apt's lists, once per run. An archive that cannot be reached is no failure of its own: what is missing
+/// afterwards is.
+///
+/// # Errors
+/// The lists are locked for too long, or apt-get cannot be started.
+pub(super) fn refresh(writer: &mut Writer<'_>) -> Result<(), Raised> {
+    lock::wait(writer, &lock::LIST_LOCKS)?;
+    let mut launch = Launch::program("apt-get", ["-q", "update"]).timeout(REFRESH);
+    for (name, value) in PROTECTING {
+        launch = launch.environment(name, value);
+    }
+    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    let errors = String::from_utf8_lossy(&outcome.errors).into_owned();
+    let complaint = errors.lines().find(|line| line.starts_with("E:") || line.starts_with("W:")).map(str::to_owned);
+    if let Some(complaint) = &complaint {
+        tracing::warn!("apt-get update: {complaint}");
+    }
+    writer.caches.packages.lists_refreshed(complaint);
+    Ok(())
+}
+
+/// An interrupted dpkg, and what to do about it.
+pub(super) fn interrupted(what: &str) -> Raised {
+    Raised::new(PACKAGE_ERROR, format!("{what}, so no package can be changed"))
+        .with_hint("run `dpkg --configure -a`, which finishes what was interrupted, then converge again")
+}
+
+/// Whether an archive was not found where the lists say it is.
+fn is_gone(outcome: &CommandOutcome) -> bool {
+    let errors = String::from_utf8_lossy(&outcome.errors);
+    errors.contains("404  Not Found")
+        || errors.contains("Unable to fetch some archives")
+        || errors.contains("Hash Sum mismatch")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vanished_archive_is_told_from_other_failures() {
+        let check = |errors: &str, expect: bool| {
+            let outcome = CommandOutcome { code: Some(100), errors: errors.into(), ..CommandOutcome::default() };
+            assert_eq!(is_gone(&outcome), expect, "{errors}");
+        };
+        check(
+            "E: Failed to fetch http://x/h_1.deb  404  Not Found [IP: 1.2.3.4 80]\nE: Unable to fetch some archives",
+            true,
+        );
+        check("E: Unable to locate package x", false);
+        check("E: Sub-process /usr/bin/dpkg returned an error code (1)", false);
+    }
+}

@@ -1,0 +1,110 @@
+//! `user`: accounts in the root's own files, changed by `useradd`, `usermod` and `userdel`.
+//!
+//! The tools know about locks, subordinate numbers, mail spools and login.defs; what is there is read from the files, never
+//! from the host's name service. A password's hash goes to `chpasswd` through a pipe, since arguments can be seen by all
+//! users of the machine (Chef passes it as one).
+
+mod change;
+mod grant;
+mod shadow;
+
+use crate::command::{Launch, require_success};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
+use crate::resources::{account, asked};
+use change::{Account, Difference, compare};
+use converge::{Certainty, Change, Raised, Wanted};
+use shadow::Shadow;
+
+/// The class of what goes wrong with users.
+const USER_ERROR: &str = "Chef::Exceptions::User";
+
+/// A login account.
+pub(crate) struct User;
+
+impl Provider for User {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let name = asked::name(wanted, "username");
+        account::check_name(&name, USER_ERROR)?;
+        let granted = view.grants.user(&name).map_err(denied)?;
+        let current = view.users().user(&name).cloned();
+        let shadow = Shadow::find(view.root, &name);
+        let mut plan = Plan::default();
+        let mut wish = change::read(wanted, name, view, current.is_some(), &mut plan)?;
+        if matches!(wanted.action, "modify" | "lock" | "unlock") && current.is_none() {
+            require(wanted, &wish.name, view, &mut plan)?;
+        }
+        let current = current.map(|user| Account::of(&user, shadow.as_ref()));
+        match wanted.action {
+            "create" if current.is_none() => {
+                grant::check(&granted, &mut wish, None, view)?;
+                plan.assume(Assumption::User(wish.name.clone()));
+                plan.assume(Assumption::Group(wish.name.clone()));
+                let sentence = format!("create user {}", wish.name);
+                plan.steps.push(Step::new(Change::new(sentence), move |writer| change::create(writer, &wish)));
+            }
+            "create" | "manage" | "modify" => {
+                let blank = (wanted.action == "modify").then(Account::default);
+                let Some(current) = current.or(blank) else { return Ok(plan) };
+                grant::check(&granted, &mut wish, Some(&current), view)?;
+                let verb = if wanted.action == "create" { "alter" } else { wanted.action };
+                let difference = compare(&wish, &current);
+                plan.steps.extend(modify(verb, wish, difference));
+            }
+            "remove" if current.is_some() => {
+                grant::check_removal(&granted, &wish, current.as_ref(), view)?;
+                let sentence = format!("remove user {}", wish.name);
+                plan.steps.push(Step::new(Change::new(sentence), move |writer| change::remove(writer, &wish)));
+            }
+            "remove" => {}
+            action @ ("lock" | "unlock") => plan.steps.extend(lock(action == "lock", &wish.name, shadow.as_ref())),
+            other => {
+                let message = format!("{} does not support :{other}", wanted.declaration.key());
+                return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// A user that must be there and is not: an error, or the work of an earlier resource of a dry run.
+fn require(wanted: &Wanted<'_>, name: &str, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+    if !view.why_run {
+        return Err(Raised::new(USER_ERROR, format!("Cannot modify user {name} - does not exist!")));
+    }
+    if !view.assumed.holds(&Assumption::User(name.to_owned())) {
+        tracing::debug!("{}: user {name} does not exist in this dry run", wanted.declaration.key());
+    }
+    plan.certainty.push(Certainty::Assumed(format!("Assuming user {name} would have been created")));
+    Ok(())
+}
+
+fn modify(verb: &str, wish: change::Wish, difference: Difference) -> Option<Step> {
+    if difference.sentences.is_empty() {
+        return None;
+    }
+    let first = Change::new(format!("{verb} user {}", wish.name));
+    let sentences = difference.sentences.clone();
+    let step = Step::new(first, move |writer| change::modify(writer, &wish, &difference));
+    Some(sentences.into_iter().map(Change::new).fold(step, Step::also))
+}
+
+/// Locks or unlocks the password. Who has no entry in the shadow file counts as unlocked, as a user of a dry run does.
+fn lock(lock: bool, name: &str, shadow: Option<&Shadow>) -> Option<Step> {
+    let locked = shadow.is_some_and(Shadow::is_locked);
+    if locked == lock {
+        return None;
+    }
+    let (sentence, option) =
+        if lock { (format!("lock the user {name}"), "-L") } else { (format!("unlock user {name}"), "-U") };
+    let name = name.to_owned();
+    Some(Step::new(Change::new(sentence), move |writer| run(writer, "usermod", vec![option.into()], &name)))
+}
+
+/// Runs one of the tools on a user or a group.
+fn run(writer: &mut Writer<'_>, program: &str, mut arguments: Vec<String>, name: &str) -> Result<(), Raised> {
+    arguments.extend(["--".to_owned(), name.to_owned()]);
+    let launch = Launch::program(program, arguments);
+    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
+    writer.caches.users.forget();
+    require_success(&launch, &outcome?, &[0])
+}

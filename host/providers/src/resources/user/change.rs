@@ -1,0 +1,337 @@
+//! What is wanted of a user, how that differs, and the calls that change it.
+
+use super::{Shadow, USER_ERROR, run, shadow};
+use crate::command::{Launch, require_success};
+use crate::plan::{Assumption, Plan, View, Writer};
+use crate::resources::{account, asked};
+use converge::{Certainty, Raised, Wanted};
+use std::fmt;
+
+/// A password's hash, which no message shows.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Hash(pub(super) String);
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("********")
+    }
+}
+
+/// The properties; none: left alone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wish {
+    pub(super) name: String,
+    pub(super) comment: Option<String>,
+    pub(super) uid: Option<u32>,
+    /// The primary group as the tools get it: a number, or a name that is not known yet.
+    pub(super) gid: Option<String>,
+    pub(super) home: Option<String>,
+    pub(super) shell: Option<String>,
+    pub(super) password: Option<Hash>,
+    /// Empty: never.
+    pub(super) expire_date: Option<String>,
+    /// -1: never.
+    pub(super) inactive: Option<i64>,
+    pub(super) manage_home: bool,
+    pub(super) non_unique: bool,
+    pub(super) system: bool,
+    pub(super) force: bool,
+}
+
+/// The same of a user who is there. Blank: one that an earlier resource of a dry run would have made.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Account {
+    pub(super) comment: String,
+    pub(super) uid: Option<u32>,
+    pub(super) gid: Option<u32>,
+    pub(super) home: String,
+    pub(super) shell: String,
+    pub(super) password: Option<Hash>,
+    pub(super) expires: Option<i64>,
+    pub(super) inactive: Option<i64>,
+}
+
+impl Account {
+    /// From the root's files.
+    pub(super) fn of(user: &crate::users::User, shadow: Option<&Shadow>) -> Self {
+        Self {
+            comment: user.comment.clone(),
+            uid: Some(user.uid),
+            gid: Some(user.gid),
+            home: user.home.clone(),
+            shell: user.shell.clone(),
+            password: shadow.map(|shadow| Hash(shadow.hash.clone())),
+            expires: shadow.and_then(|shadow| shadow.expires),
+            inactive: shadow.and_then(|shadow| shadow.inactive),
+        }
+    }
+}
+
+/// Reads and checks the properties. `exists`: a group that cannot be found is an error now and not when a tool says so.
+///
+/// # Errors
+/// A value cannot stand in the files, or the primary group does not exist.
+pub(super) fn read(
+    wanted: &Wanted<'_>,
+    name: String,
+    view: &mut View<'_>,
+    exists: bool,
+    plan: &mut Plan,
+) -> Result<Wish, Raised> {
+    let field = |property: &str| -> Result<Option<String>, Raised> {
+        let value = asked::text(wanted, property);
+        value.as_deref().map_or(Ok(()), |value| account::check_field(property, value, USER_ERROR))?;
+        Ok(value)
+    };
+    let uid = asked::text(wanted, "uid").map(|text| account::parse_number("uid", &text, USER_ERROR)).transpose()?;
+    let expire_date = asked::text(wanted, "expire_date");
+    if let Some(date) = expire_date.as_deref().filter(|date| !date.is_empty())
+        && shadow::parse_day(date).is_none()
+    {
+        return Err(Raised::new(USER_ERROR, format!("expire_date {date:?} is no date of the form YYYY-MM-DD")));
+    }
+    let inactive = asked::text(wanted, "inactive").filter(|text| !text.is_empty());
+    let inactive = inactive.map(|text| {
+        let days = text.trim().parse().ok().filter(|days| (-1..=i64::from(i32::MAX)).contains(days));
+        days.ok_or_else(|| Raised::new(USER_ERROR, format!("inactive {text:?} is no number of days")))
+    });
+    Ok(Wish {
+        comment: field("comment")?,
+        uid,
+        gid: primary_group(wanted, view, exists, plan)?,
+        home: field("home")?,
+        shell: field("shell")?,
+        password: field("password").map_err(|_| Raised::new(USER_ERROR, "password is no hash"))?.map(Hash),
+        expire_date,
+        inactive: inactive.transpose()?,
+        manage_home: asked::flag(wanted, "manage_home"),
+        non_unique: asked::flag(wanted, "non_unique"),
+        system: asked::flag(wanted, "system"),
+        force: asked::flag(wanted, "force"),
+        name,
+    })
+}
+
+/// The primary group's number. One that does not exist is left to `useradd` for a new user, as Chef does.
+fn primary_group(
+    wanted: &Wanted<'_>,
+    view: &mut View<'_>,
+    exists: bool,
+    plan: &mut Plan,
+) -> Result<Option<String>, Raised> {
+    let Some(group) = asked::text(wanted, "gid").or_else(|| asked::text(wanted, "group")) else { return Ok(None) };
+    if let Ok(number) = group.trim().parse::<u32>() {
+        return Ok(Some(number.to_string()));
+    }
+    account::check_name(&group, USER_ERROR)?;
+    if let Some(found) = view.users().group(&group) {
+        return Ok(Some(found.gid.to_string()));
+    }
+    let will_be = view.why_run;
+    if will_be {
+        plan.certainty.push(Certainty::Assumed(format!(
+            "group name {group} does not exist.  This will cause group assignment to fail.  Assuming this group will have \
+             been created previously."
+        )));
+        let _known = view.assumed.holds(&Assumption::Group(group.clone()));
+    } else if exists && matches!(wanted.action, "create" | "modify" | "manage" | "lock" | "unlock") {
+        return Err(Raised::new(USER_ERROR, format!("Couldn't lookup integer GID for group name {group}")));
+    }
+    Ok(Some(group))
+}
+
+/// What has to be set, and the sentences about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) sentences: Vec<String>,
+    comment: bool,
+    uid: bool,
+    gid: bool,
+    home: bool,
+    shell: bool,
+    password: bool,
+    expire_date: bool,
+    inactive: bool,
+}
+
+/// Compares, in Chef's order.
+pub(super) fn compare(wish: &Wish, current: &Account) -> Difference {
+    let mut difference = Difference::default();
+    let mut differs = |what: &str, old: &str, new: Option<&str>, same: bool| match new {
+        Some(new) if !same => {
+            difference.sentences.push(format!("change {what} from {old} to {new}"));
+            true
+        }
+        _ => false,
+    };
+    let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+    let (uid, gid, new_uid) = (number(current.uid), number(current.gid), wish.uid.map(|uid| uid.to_string()));
+    let expires = current.expires.map(shadow::format_day).unwrap_or_default();
+    let wanted_day = wish.expire_date.as_deref().and_then(shadow::parse_day);
+    let days = |days: Option<i64>| days.filter(|days| *days >= 0).map(|days| days.to_string()).unwrap_or_default();
+    let inactive = wish.inactive.map(|inactive| inactive.to_string());
+    let home = wish.home.as_deref();
+    let same_home = home.is_some_and(|home| clean(home) == clean(&current.home));
+    let same = |old: &str, new: &Option<String>| new.as_deref() == Some(old);
+    let home = differs("homedir", &current.home, home, same_home);
+    let comment = differs("comment", &current.comment, wish.comment.as_deref(), same(&current.comment, &wish.comment));
+    let shell = differs("shell", &current.shell, wish.shell.as_deref(), same(&current.shell, &wish.shell));
+    let password = wish.password.is_some() && wish.password != current.password;
+    let password = differs("password", "********", Some("********"), !password);
+    let uid = differs("uid", &uid, new_uid.as_deref(), wish.uid == current.uid);
+    let gid = differs("gid", &gid, wish.gid.as_deref(), same(&gid, &wish.gid));
+    let expire_date = differs("expire_date", &expires, wish.expire_date.as_deref(), wanted_day == current.expires);
+    let same_inactive = days(wish.inactive) == days(current.inactive);
+    let inactive = differs("inactive", &days(current.inactive), inactive.as_deref(), same_inactive);
+    Difference { comment, uid, gid, home, shell, password, expire_date, inactive, ..difference }
+}
+
+/// A path without doubled slashes, `.` and a slash at the end.
+pub(super) fn clean(path: &str) -> String {
+    let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+    format!("/{}", parts.collect::<Vec<_>>().join("/"))
+}
+
+/// Makes the user.
+pub(super) fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+    let all = Difference {
+        comment: wish.comment.as_deref().is_some_and(|comment| !comment.is_empty()),
+        uid: wish.uid.is_some(),
+        gid: wish.gid.is_some(),
+        home: wish.home.is_some(),
+        shell: wish.shell.is_some(),
+        expire_date: wish.expire_date.as_deref().is_some_and(|date| !date.is_empty()),
+        inactive: wish.inactive.is_some(),
+        ..Difference::default()
+    };
+    let mut arguments = options(wish, &all);
+    if wish.system {
+        arguments.push("-r".into());
+    }
+    arguments.push(if wish.manage_home { "-m" } else { "-M" }.into());
+    run(writer, "useradd", arguments, &wish.name)?;
+    set_password(writer, wish)
+}
+
+/// Changes what differs.
+pub(super) fn modify(writer: &mut Writer<'_>, wish: &Wish, difference: &Difference) -> Result<(), Raised> {
+    let mut arguments = options(wish, difference);
+    if difference.home && wish.manage_home {
+        arguments.push("-m".into());
+    }
+    if !arguments.is_empty() {
+        arguments.extend(["--".to_owned(), wish.name.clone()]);
+        let launch = Launch::program("usermod", arguments);
+        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
+        writer.caches.users.forget();
+        let outcome = outcome?;
+        // 12: the home directory. That the new one exists already is no failure.
+        if outcome.code == Some(12) && !String::from_utf8_lossy(&outcome.errors).contains("exists") {
+            let message = format!("Unable to modify home directory for {}", wish.name);
+            return Err(Raised::new(USER_ERROR, message));
+        }
+        require_success(&launch, &outcome, &[0, 12])?;
+    }
+    if difference.password { set_password(writer, wish) } else { Ok(()) }
+}
+
+/// Removes the user.
+pub(super) fn remove(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+    let mut arguments = vec![];
+    if wish.manage_home {
+        arguments.push("-r".to_owned());
+    }
+    if wish.force {
+        arguments.push("-f".to_owned());
+    }
+    run(writer, "userdel", arguments, &wish.name)
+}
+
+/// What `useradd` and `usermod` have in common.
+fn options(wish: &Wish, difference: &Difference) -> Vec<String> {
+    let mut arguments: Vec<String> = vec![];
+    let mut option = |set: bool, option: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|_| set) {
+            arguments.extend([option.to_owned(), value]);
+        }
+    };
+    option(difference.comment, "-c", wish.comment.clone());
+    option(difference.expire_date, "-e", wish.expire_date.clone());
+    option(difference.gid, "-g", wish.gid.clone());
+    option(difference.inactive, "-f", wish.inactive.map(|days| days.to_string()));
+    option(difference.shell, "-s", wish.shell.clone());
+    option(difference.uid, "-u", wish.uid.map(|uid| uid.to_string()));
+    option(difference.home, "-d", wish.home.clone());
+    if wish.non_unique && difference.uid {
+        arguments.push("-o".into());
+    }
+    arguments
+}
+
+fn set_password(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+    let Some(Hash(hash)) = &wish.password else { return Ok(()) };
+    let launch = Launch::program("chpasswd", ["-e"]).input(format!("{}:{hash}\n", wish.name));
+    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    writer.caches.users.forget();
+    require_success(&launch, &outcome, &[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn current() -> Account {
+        Account {
+            comment: "A".into(),
+            uid: Some(1000),
+            gid: Some(100),
+            home: "/home/a".into(),
+            shell: "/bin/sh".into(),
+            password: Some(Hash("$6$old".into())),
+            expires: Some(20_000),
+            inactive: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(wish: Wish, sentences: &[&str], arguments: &str) {
+        let difference = compare(&wish, &current());
+        assert_eq!(difference.sentences, sentences);
+        assert_eq!(options(&wish, &difference).join(" "), arguments);
+    }
+
+    #[test]
+    fn only_what_differs_is_changed() {
+        let text = |text: &str| Some(text.to_owned());
+        check(Wish::default(), &[], "");
+        check(
+            Wish { comment: text("A"), uid: Some(1000), gid: text("100"), home: text("/home//a/"), ..Wish::default() },
+            &[],
+            "",
+        );
+        check(Wish { comment: text("B"), ..Wish::default() }, &["change comment from A to B"], "-c B");
+        check(
+            Wish { home: text("/srv/a"), shell: text("/bin/bash"), ..Wish::default() },
+            &["change homedir from /home/a to /srv/a", "change shell from /bin/sh to /bin/bash"],
+            "-s /bin/bash -d /srv/a",
+        );
+        check(
+            Wish { uid: Some(0), gid: text("5"), non_unique: true, ..Wish::default() },
+            &["change uid from 1000 to 0", "change gid from 100 to 5"],
+            "-g 5 -u 0 -o",
+        );
+        check(Wish { expire_date: text("2024-10-04"), ..Wish::default() }, &[], "");
+        check(Wish { expire_date: text(""), ..Wish::default() }, &["change expire_date from 2024-10-04 to "], "-e ");
+        check(Wish { inactive: Some(-1), ..Wish::default() }, &[], "");
+        check(Wish { inactive: Some(0), ..Wish::default() }, &["change inactive from  to 0"], "-f 0");
+    }
+
+    #[test]
+    fn a_hash_is_compared_and_never_shown() {
+        let wish = Wish { password: Some(Hash("$6$new".into())), ..Wish::default() };
+        check(wish.clone(), &["change password from ******** to ********"], "");
+        assert!(compare(&wish, &current()).password);
+        assert!(!format!("{wish:?}").contains("new"));
+        check(Wish { password: Some(Hash("$6$old".into())), ..Wish::default() }, &[], "");
+    }
+}

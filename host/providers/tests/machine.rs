@@ -1,0 +1,202 @@
+//! The machine as a policy's guest sees it: one denied case beside every granted one.
+
+#![cfg(test)]
+
+mod support;
+
+use converge::{CommandTest, HttpRequest, Machine as _, MachineChange, MachineError, StatKind};
+use providers::GuestMachine;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
+use support::{Bench, exists};
+
+const TABLE: &str =
+    "paths = [\"/srv/**\"]\nread_paths = [\"/etc/*\", \"/data/**\"]\ncommands = [\"true\", \"exit 3\"]\n";
+
+fn bench() -> Bench {
+    let bench = Bench::new(TABLE);
+    for directory in ["srv", "data/dir", "secret"] {
+        std::fs::create_dir_all(bench.path(directory)).unwrap();
+    }
+    std::fs::write(bench.path("data/file"), "0123456789").unwrap();
+    std::fs::write(bench.path("secret/key"), "secret").unwrap();
+    std::fs::write(bench.path("etc/shadow"), "root:x").unwrap();
+    std::fs::write(bench.path("etc/passwd"), "root:x:0:0::/root:/bin/sh\nalice:x:5:5:A:/a:/b\n").unwrap();
+    std::fs::write(bench.path("etc/group"), "root:x:0:\nweb:x:7:alice\n").unwrap();
+    symlink("/data/file", bench.path("data/link")).unwrap();
+    symlink("/secret", bench.path("srv/way")).unwrap();
+    symlink("/secret/key", bench.path("data/leak")).unwrap();
+    symlink("../../../../../../etc/hostname", bench.path("data/out")).unwrap();
+    bench
+}
+
+fn machine(bench: &Bench) -> GuestMachine {
+    bench.providers(false).machine()
+}
+
+#[track_caller]
+fn is_denied<T: std::fmt::Debug>(result: Result<T, MachineError>, line: &str) {
+    match result {
+        Err(MachineError::Denied(text)) => assert!(text.contains(line), "{text}"),
+        other => panic!("should be denied: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn is_absent<T: std::fmt::Debug>(result: Result<T, MachineError>) {
+    assert!(matches!(&result, Err(MachineError::System(name, _)) if name == "ENOENT"), "{result:?}");
+}
+
+#[test]
+fn reads_within_the_grants() {
+    let bench = bench();
+    let mut machine = machine(&bench);
+    let stat = machine.stat("/data/file", true).unwrap().unwrap();
+    assert_eq!((stat.kind, stat.size, stat.links), (StatKind::File, 10, 1));
+    assert_eq!(machine.stat("/data/link", false).unwrap().unwrap().kind, StatKind::Link);
+    assert_eq!(machine.stat("/data/link", true).unwrap().unwrap().kind, StatKind::File);
+    assert_eq!(machine.stat("/data/nothing/at/all", true), Ok(None));
+    assert_eq!(machine.read_file("/data/link", 2, 3).unwrap(), b"234");
+    assert_eq!(machine.read_file("/data/file", 100, 3).unwrap(), b"");
+    assert_eq!(machine.list_directory("/data").unwrap(), ["dir", "file", "leak", "link", "out"]);
+    assert_eq!(machine.read_link("/data/link").unwrap(), "/data/file");
+    assert_eq!(machine.real_path("/data/link").unwrap(), "/data/file");
+    is_absent(machine.read_file("/data/nothing", 0, 1));
+    is_absent(machine.real_path("/data/nothing"));
+    assert!(matches!(machine.read_file("/data/file", 0, u64::MAX), Err(MachineError::TooMuch(_))));
+}
+
+#[test]
+fn nothing_is_said_about_the_rest() {
+    let bench = bench();
+    let mut machine = machine(&bench);
+    for path in ["/secret/key", "/secret/nothing", "/srv/way/key", "/data/leak", "/data/../secret/key"] {
+        is_denied(machine.stat(path, true), "read_paths = [\"/secret/");
+        is_denied(machine.read_file(path, 0, 1), "read_paths = [\"/secret/");
+        is_denied(machine.real_path(path), "read_paths = [\"/secret/");
+    }
+    is_denied(machine.list_directory("/secret"), "read_paths = [\"/secret\"]");
+    is_denied(machine.read_link("/secret/key"), "read_paths");
+    is_denied(machine.read_file("/etc/shadow", 0, 1), "read_paths = [\"/etc/shadow\"]");
+    // A link out of the root leads into the root's own directories.
+    is_absent(machine.read_file("/data/out", 0, 1));
+}
+
+#[test]
+fn users_and_groups_are_the_roots() {
+    let bench = bench();
+    let names: Vec<String> = machine(&bench).users().unwrap().into_iter().map(|user| user.name).collect();
+    assert_eq!(names, ["root", "alice"]);
+    assert_eq!(machine(&bench).groups().unwrap()[1].members, ["alice"]);
+    let narrow = Bench::new("").providers(false).machine().users();
+    is_denied(narrow, "read_paths = [\"/etc/passwd\"]");
+}
+
+#[test]
+fn commands_within_the_grants() {
+    let bench = Bench::whole("commands = [\"true\", \"exit 3\", \"sleep 30\"]");
+    let mut machine = machine(&bench);
+    assert_eq!(machine.run(&CommandTest::text("true"), false).unwrap().code, Some(0));
+    assert_eq!(machine.run(&CommandTest::text("exit 3"), false).unwrap().code, Some(3));
+    let outcome = machine.run(&CommandTest { timeout: Some(1), ..CommandTest::text("sleep 30") }, false).unwrap();
+    assert!(outcome.timed_out && outcome.code.is_none());
+    is_denied(machine.run(&CommandTest::text("exit 4"), false), "commands = [\"exit 4\"]");
+    let told = machine.run(&CommandTest::text("true"), true);
+    assert_eq!(told.unwrap_err(), MachineError::DryRun("run true".into()));
+}
+
+#[test]
+fn changes_within_the_grants() {
+    let bench = bench();
+    let mut machine = machine(&bench);
+    let mut apply = |path: &str, change: MachineChange| machine.apply(path, change, false);
+    assert_eq!(apply("/srv/d", MachineChange::MakeDirectory(0o750)).unwrap(), "create new directory /srv/d");
+    assert_eq!(apply("/srv/d/f", MachineChange::Write(b"one".into(), 0o640)).unwrap(), "write file /srv/d/f");
+    assert_eq!(bench.path("srv/d/f").metadata().unwrap().permissions().mode() & 0o7777, 0o640);
+    std::os::unix::fs::chown(bench.path("srv/d/f"), Some(65534), Some(65534)).unwrap();
+    apply("/srv/d/f", MachineChange::Append(b" two".into(), 0o600)).unwrap();
+    let metadata = bench.path("srv/d/f").metadata().unwrap();
+    assert_eq!(bench.read("srv/d/f"), "one two");
+    assert_eq!((metadata.mode() & 0o7777, metadata.uid(), metadata.gid()), (0o640, 65534, 65534), "its looks stay");
+    apply("/srv/l", MachineChange::Link("d/f".into())).unwrap();
+    assert_eq!(bench.read("srv/l"), "one two");
+    assert_eq!(apply("/srv/l", MachineChange::Mode(0o600)).unwrap(), "change mode of /srv/d/f to '0600'");
+    apply("/srv/d/f", MachineChange::Owner(Some(1), None)).unwrap();
+    apply("/srv/d/f", MachineChange::Times(1, 2)).unwrap();
+    let metadata = bench.path("srv/d/f").metadata().unwrap();
+    assert_eq!((metadata.mode() & 0o7777, metadata.uid(), metadata.gid(), metadata.mtime()), (0o600, 1, 65534, 2));
+    apply("/srv/d/f", MachineChange::Rename("/srv/g".into())).unwrap();
+    apply("/srv/d", MachineChange::Rename("/srv/e".into())).unwrap();
+    assert!(exists(&bench.path("srv/g")) && exists(&bench.path("srv/e")) && !exists(&bench.path("srv/d")));
+    apply("/srv/e", MachineChange::RemoveDirectory).unwrap();
+    apply("/srv/l", MachineChange::Remove).unwrap();
+    assert!(!exists(&bench.path("srv/e")) && !exists(&bench.path("srv/l")));
+    is_absent(apply("/srv/none/f", MachineChange::Write(vec![], 0o600)));
+}
+
+#[test]
+fn changes_elsewhere_are_denied() {
+    let bench = bench();
+    let mut machine = machine(&bench);
+    let changes = || {
+        [
+            MachineChange::Write(b"x".into(), 0o644),
+            MachineChange::Append(b"x".into(), 0o644),
+            MachineChange::Mode(0o777),
+            MachineChange::Owner(Some(1), None),
+            MachineChange::Times(0, 0),
+            MachineChange::Remove,
+            MachineChange::Rename("/srv/x".into()),
+        ]
+    };
+    for path in ["/secret/key", "/srv/way/key", "/srv/../secret/key", "/etc/shadow", "/secret/new/file"] {
+        for change in changes() {
+            is_denied(machine.apply(path, change, false), "paths = [\"/");
+        }
+    }
+    is_denied(machine.apply("/data/file", MachineChange::Rename("/srv/x".into()), false), "paths = [\"/data/file\"]");
+    std::fs::write(bench.path("srv/mine"), "x").unwrap();
+    is_denied(
+        machine.apply("/srv/mine", MachineChange::Rename("/etc/cron.d/x".into()), false),
+        "paths = [\"/etc/cron.d/x\"]",
+    );
+    is_denied(machine.apply("/srv/mine", MachineChange::Mode(0o4755), false), "setuid = [\"/srv/mine\"]");
+    is_denied(machine.apply("/srv/new", MachineChange::Write(vec![], 0o4755), false), "setuid = [\"/srv/new\"]");
+    assert_eq!(bench.read("secret/key"), "secret");
+    assert!(!exists(&bench.path("srv/new")));
+}
+
+#[test]
+fn a_renamed_directory_must_be_granted_with_all_that_is_in_it() {
+    let bench = Bench::new("paths = [\"/srv/**\"]\ndeny_paths = [\"/srv/team/theirs\"]\n");
+    std::fs::create_dir_all(bench.path("srv/team/theirs")).unwrap();
+    let renamed = bench.providers(false).machine().apply("/srv/team", MachineChange::Rename("/srv/x".into()), false);
+    is_denied(renamed, "paths = [\"/srv/team/**\"]");
+    assert!(exists(&bench.path("srv/team/theirs")));
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_says_what_would_be() {
+    let bench = bench();
+    let mut machine = machine(&bench);
+    let told = machine.apply("/srv/x", MachineChange::Write(b"x".into(), 0o644), true);
+    assert_eq!(told.unwrap_err(), MachineError::DryRun("write file /srv/x".into()));
+    is_denied(machine.apply("/secret/x", MachineChange::Write(b"x".into(), 0o644), true), "paths");
+    let told = bench.providers(true).machine().apply("/srv/x", MachineChange::MakeDirectory(0o755), false);
+    assert!(matches!(told, Err(MachineError::DryRun(_))), "{told:?}");
+    assert!(!exists(&bench.path("srv/x")));
+}
+
+#[test]
+fn servers_must_be_granted() {
+    let bench = Bench::new("");
+    let mut machine = machine(&bench);
+    let request = |url: &str| HttpRequest { method: "GET".into(), url: url.into(), headers: vec![], body: None };
+    is_denied(machine.http(&request("https://example.org/x"), false), "download_hosts = [\"https://example.org\"]");
+    is_denied(machine.http(&request("file:///etc/shadow"), false), "download_hosts");
+    let bench = Bench::new("download_hosts = [\"http://127.0.0.1:9\"]");
+    let post = HttpRequest { method: "POST".into(), ..request("http://127.0.0.1:9/x") };
+    let told = bench.providers(false).machine().http(&post, true);
+    assert!(matches!(told, Err(MachineError::DryRun(_))), "{told:?}");
+    let refused = bench.providers(false).machine().http(&request("http://127.0.0.1:9/x"), false);
+    assert!(matches!(refused, Err(MachineError::System(..))), "{refused:?}");
+}

@@ -1,0 +1,6 @@
+//! The system's resources, really run: in throw-away roots, with the real tools, on packages made here so that no mirror
+//! is needed.
+
+mod archive;
+mod node;
+mod package;

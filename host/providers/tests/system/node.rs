@@ -1,0 +1,163 @@
+//! A throw-away root, and one policy's providers on it.
+
+use converge::{
+    Certainty, CookbookFiles, Declaration, FileError, Got, Property, Providers as _, Raised, Wanted,
+};
+use grants::Grants;
+use ::node::origin::Origin;
+use providers::{MachineProviders, Settings};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A root, and the providers of the policy `test` on it.
+pub struct Node {
+    providers: MachineProviders,
+    pub root: specs::Root,
+    own: tempfile::TempDir,
+}
+
+/// What is said when apt's lists are fetched.
+pub const REFRESH: &str = "refresh the lists of available packages";
+
+/// What a dry run said.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Foreseen {
+    pub changes: Vec<String>,
+    pub assumed: Vec<String>,
+    pub unknown: Vec<String>,
+}
+
+/// A cookbook with one file.
+struct Files(Vec<(&'static str, String)>);
+
+impl CookbookFiles for Files {
+    fn cookbooks(&self) -> Vec<(String, String)> {
+        vec![("book".into(), "1.0.0".into())]
+    }
+
+    fn paths(&self, _cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
+        Ok(self.0.iter().map(|(path, _)| (*path).to_owned()).filter(|path| path.starts_with(folder)).collect())
+    }
+
+    fn read(&self, _cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        let found = self.0.iter().find(|(known, _)| *known == path);
+        found.map(|(_, text)| text.clone().into_bytes()).ok_or_else(|| FileError::NoSuchFile(path.into()))
+    }
+}
+
+impl Node {
+    /// A fresh root, on which everything is granted.
+    pub fn new() -> Self {
+        Self::on(specs::Root::new().unwrap(), &Grants::allow_all(), false, &[])
+    }
+
+    /// A fresh root with an operator's file.
+    pub fn granting(grants: &str) -> Self {
+        let grants = Grants::parse(&format!("[policy.test]\n{grants}"), "grants.toml").unwrap();
+        Self::on(specs::Root::new().unwrap(), &grants, false, &[])
+    }
+
+    /// The same root with an operator's file, or with all granted (none): a next run.
+    pub fn again(self, grants: Option<&str>) -> Self {
+        let grants = match grants {
+            Some(grants) => Grants::parse(&format!("[policy.test]\n{grants}"), "grants.toml").unwrap(),
+            None => Grants::allow_all(),
+        };
+        Self::on(self.root, &grants, false, &[])
+    }
+
+    /// The same root with a cookbook's files.
+    pub fn with_files(self, files: &[(&'static str, &str)]) -> Self {
+        let files = files.iter().map(|(path, text)| (*path, (*text).to_owned())).collect::<Vec<_>>();
+        Self::on(self.root, &Grants::allow_all(), false, &files)
+    }
+
+    /// The same root in a dry run.
+    pub fn dry(self) -> Self {
+        Self::on(self.root, &Grants::allow_all(), true, &[])
+    }
+
+    fn on(root: specs::Root, grants: &Grants, why_run: bool, files: &[(&'static str, String)]) -> Self {
+        let own = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            root: root.path().to_owned(),
+            grants: grants.policy("test", &["book".into()]),
+            files: Arc::new(Files(files.to_vec())),
+            backup_dir: own.path().join("backup"),
+            cache_dir: own.path().join("cache"),
+            node: ::node::file_specificity::NodeIdentity::default(),
+            why_run,
+            stop: converge::Stop::default(),
+            package_lock_wait: Duration::from_millis(700),
+            live: None,
+            log: None,
+        };
+        Self { providers: MachineProviders::new(Arc::new(settings)).unwrap(), root, own }
+    }
+
+    /// Runs one action; what it changed. Nothing: it was up to date.
+    pub fn act(&mut self, kind: &str, name: &str, action: &str, properties: Value) -> Result<Vec<String>, Raised> {
+        let declaration = declaration(kind, name, action, properties);
+        let wanted = wanted(&declaration, action, false);
+        let prepared = self.providers.prepare(&wanted)?;
+        let Some(plan) = prepared.plan else { return Ok(vec![]) };
+        let foreseen = words(prepared.changes);
+        let done = words(self.providers.commit(&wanted, plan)?);
+        // The sentences of the plan are those of the deed, unless it had to be planned again.
+        let again = done.first().is_some_and(|first| first == REFRESH);
+        assert!(done == foreseen || again, "{foreseen:?} {done:?}");
+        Ok(done)
+    }
+
+    /// What a dry run says of one action.
+    pub fn foresee(&mut self, kind: &str, name: &str, action: &str, properties: Value) -> Result<Foreseen, Raised> {
+        let declaration = declaration(kind, name, action, properties);
+        let prepared = self.providers.prepare(&wanted(&declaration, action, true))?;
+        let mut foreseen = Foreseen { changes: words(prepared.changes), ..Foreseen::default() };
+        for certainty in prepared.certainty {
+            match certainty {
+                Certainty::Assumed(what) => foreseen.assumed.push(what),
+                Certainty::Unknown(what) => foreseen.unknown.push(what),
+            }
+        }
+        Ok(foreseen)
+    }
+
+    /// The output of a command inside, which must succeed.
+    pub fn output(&self, command: &str) -> String {
+        let output = self.root.run(&["sh", "-c", command]).unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{command}: {out}{err}");
+        out.trim_end().to_owned()
+    }
+
+    /// wrun's own folder.
+    pub fn own(&self) -> &std::path::Path {
+        self.own.path()
+    }
+}
+
+fn declaration(kind: &str, name: &str, action: &str, properties: Value) -> Declaration {
+    let properties: Map<String, Value> = serde_json::from_value(properties).unwrap();
+    Declaration {
+        kind: kind.into(),
+        name: name.into(),
+        origin: Origin { cookbook: Some("book".into()), ..Origin::policy("test") },
+        actions: vec![action.into()],
+        properties: properties.into_iter().map(|(name, value)| (name, Property::Plain(value))).collect(),
+        ..Declaration::default()
+    }
+}
+
+fn wanted<'a>(declaration: &'a Declaration, action: &'a str, why_run: bool) -> Wanted<'a> {
+    let properties = declaration.properties.iter().filter_map(|(name, property)| match property {
+        Property::Plain(value) => Some((name.clone(), Got::Json(value.clone()))),
+        _ => None,
+    });
+    Wanted { resource: 0, declaration, action, properties: properties.collect(), why_run }
+}
+
+fn words(changes: Vec<converge::Change>) -> Vec<String> {
+    changes.into_iter().map(|change| change.what).collect()
+}

@@ -1,0 +1,322 @@
+//! `package`, `apt_package` and `dpkg_package`, with apt and dpkg.
+
+use crate::archive::{self, Package};
+use crate::node::{Foreseen, Node, REFRESH};
+use serde_json::json;
+use std::os::fd::AsRawFd as _;
+
+
+/// A root whose archive holds `tool` 1.0 and 2.0 with a configuration file, and some more.
+fn node() -> Node {
+    stocked(Node::new())
+}
+
+fn stocked(node: Node) -> Node {
+    let conffiles: &[(&str, &str)] = &[("conffiles", "/etc/tool.conf\n")];
+    let tool = |version, files| Package { name: "tool", version, files, scripts: conffiles, ..Package::default() };
+    let plain = |name, fields| Package { name, version: "1.0", fields, ..Package::default() };
+    archive::publish(
+        &node.root,
+        &[
+            tool("1.0", &[("usr/bin/tool", "#!/bin/sh\necho 1\n", 0o755), ("etc/tool.conf", "a=1\n", 0o644)]),
+            tool("2.0", &[("usr/bin/tool", "#!/bin/sh\necho 2\n", 0o755), ("etc/tool.conf", "a=2\n", 0o644)]),
+            plain("other", "Depends: tool\n"),
+            plain("rival", "Conflicts: tool\n"),
+            plain("mailer", "Provides: mail-agent, post-agent\n"),
+            plain("poster", "Provides: post-agent\n"),
+            Package {
+                name: "broken",
+                version: "1.0",
+                scripts: &[("postinst", "#!/bin/sh\ntest -e /srv/repaired\n")],
+                ..Package::default()
+            },
+        ],
+    );
+    node
+}
+
+fn version(node: &Node, name: &str) -> String {
+    node.output(&format!("dpkg-query -W -f '${{db:Status-Status}} ${{Version}}' {name} 2>/dev/null || true"))
+}
+
+#[test]
+fn packages_are_installed_upgraded_removed_and_purged() {
+    let mut node = node();
+    let mut act = |name: &str, action: &str, properties, expect: &[&str]| {
+        let done = node.act("package", name, action, properties).unwrap();
+        assert_eq!(done, expect, "{action} {name}");
+    };
+    // The lists are missing: they are fetched once, and then it is known what there is.
+    act("tool", "install", json!({"version": "1.0"}), &[REFRESH, "install version 1.0 of package tool"]);
+    act("tool", "install", json!({"version": "1.0"}), &[]);
+    act("tool", "install", json!({}), &[]);
+    act("tool", "upgrade", json!({}), &["upgrade package tool from 1.0 to 2.0"]);
+    act("tool", "upgrade", json!({}), &[]);
+    act("tool", "install", json!({"version": "1.0"}), &["install version 1.0 of package tool"]);
+    act("tool", "remove", json!({"version": "2.0"}), &[]);
+    act("tool", "remove", json!({}), &["remove package tool"]);
+    act("tool", "remove", json!({}), &[]);
+    act("tool", "purge", json!({}), &["purge package tool"]);
+    act("tool", "purge", json!({}), &[]);
+    assert_eq!(version(&node, "tool"), "");
+    assert!(!node.root.exists("/etc/tool.conf"));
+}
+
+#[test]
+fn several_packages_are_one_transaction() {
+    let mut node = node();
+    let names = json!({"package_name": ["tool", "mailer"], "version": ["1.0", null]});
+    let done = node.act("package", "tool, mailer", "install", names.clone()).unwrap();
+    assert_eq!(done, [REFRESH, "install version 1.0 of package tool", "install version 1.0 of package mailer"]);
+    assert_eq!(node.output("grep -c ^Commandline: /var/log/apt/history.log"), "1");
+    assert_eq!(node.act("package", "tool, mailer", "install", names).unwrap(), [""; 0]);
+    let upgrade = json!({"package_name": ["tool", "mailer", "other"]});
+    let done = node.act("package", "all", "upgrade", upgrade).unwrap();
+    assert_eq!(done, ["upgrade package tool from 1.0 to 2.0", "upgrade package other from uninstalled to 1.0"]);
+}
+
+#[test]
+fn a_package_that_nobody_offers_is_chefs_error() {
+    let mut node = node();
+    let error = node.act("package", "wrun-no-such", "install", json!({})).unwrap_err();
+    assert_eq!(error.class, "Chef::Exceptions::Package");
+    assert_eq!(error.message, "No candidate version available for wrun-no-such");
+    let error = node.act("package", "tool", "install", json!({"version": "9"})).unwrap_err();
+    assert_eq!(error.message, "No candidate version available for tool");
+    node.act("package", "tool", "install", json!({})).unwrap();
+    let error = node.act("package", "tool", "install", json!({"version": "9"})).unwrap_err();
+    assert_eq!(error.message, "No version specified, and no candidate version available for tool");
+    // Names that mean something else to apt are refused before it sees them.
+    for name in ["tool/sid", "tool=1.0", "too*", "-y", "--purge"] {
+        for action in ["install", "remove"] {
+            let error = node.act("package", name, action, json!({})).unwrap_err();
+            assert_eq!(error.class, "Wrun::Denied", "{name}");
+        }
+    }
+    for name in ["tool-", "tool^", "TOOL.", "tool:amd64:x"] {
+        let error = node.act("package", name, "install", json!({})).unwrap_err();
+        assert_eq!(error.message, format!("No candidate version available for {name}"));
+        assert_eq!(node.act("package", name, "remove", json!({})).unwrap(), [""; 0]);
+    }
+    assert_eq!(version(&node, "tool"), "installed 2.0");
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_says_what_it_takes_for_granted() {
+    let mut node = node().dry();
+    let before = node.root.tree("/").unwrap();
+    let foreseen = node.foresee("package", "tool", "install", json!({})).unwrap();
+    let assumed = vec!["Assuming a repository that offers tool would have been configured".to_owned()];
+    assert_eq!(foreseen, Foreseen { assumed, ..Foreseen::default() });
+    unchanged(&node, &before);
+    node.output("apt-get -q update");
+    let before = node.root.tree("/").unwrap();
+    let foreseen = node.foresee("package", "tool", "install", json!({})).unwrap();
+    unchanged(&node, &before);
+    assert_eq!(foreseen, Foreseen { changes: vec!["install version 2.0 of package tool".into()], ..Foreseen::default() });
+    assert_eq!(version(&node, "tool"), "");
+}
+
+fn unchanged(node: &Node, before: &specs::Tree) {
+    let now = node.root.tree("/").unwrap();
+    let (now, before) = (format!("{now:#?}"), format!("{before:#?}"));
+    let new = now.lines().filter(|line| !before.contains(line)).collect::<Vec<_>>();
+    assert!(now == before, "something was changed: {new:?}");
+}
+
+#[test]
+fn configuration_that_was_changed_on_the_node_is_kept() {
+    let mut node = node();
+    node.act("package", "tool", "install", json!({"version": "1.0"})).unwrap();
+    node.root.write("/etc/tool.conf", "a=mine\n").unwrap();
+    node.act("package", "tool", "upgrade", json!({})).unwrap();
+    assert_eq!(node.root.read("/etc/tool.conf").unwrap(), "a=mine\n");
+    node.act("package", "tool", "install", json!({"version": "1.0", "overwrite_config_files": true})).unwrap();
+    assert_eq!(node.root.read("/etc/tool.conf").unwrap(), "a=1\n");
+}
+
+#[test]
+fn virtual_packages_are_their_only_provider() {
+    let mut node = node();
+    node.output("apt-get -q update");
+    let done = node.act("package", "mail-agent", "install", json!({})).unwrap();
+    assert_eq!(done, ["install version 1.0 of package mail-agent"]);
+    assert_eq!(version(&node, "mailer"), "installed 1.0");
+    assert_eq!(node.act("package", "mail-agent", "install", json!({})).unwrap(), [""; 0]);
+    let error = node.act("package", "post-agent", "install", json!({})).unwrap_err();
+    let expect = "post-agent is a virtual package provided by multiple packages, you must explicitly select one";
+    assert_eq!(error.message, expect);
+    assert_eq!(error.hint.unwrap(), "post-agent is provided by: mailer, poster");
+}
+
+#[test]
+fn packages_are_held_and_let_go() {
+    let mut node = node();
+    node.act("package", "tool", "install", json!({"version": "1.0"})).unwrap();
+    assert_eq!(node.act("package", "tool", "lock", json!({})).unwrap(), ["lock package tool"]);
+    assert_eq!(node.act("package", "tool", "lock", json!({})).unwrap(), [""; 0]);
+    assert_eq!(node.output("apt-mark showhold"), "tool");
+    assert_eq!(node.act("package", "tool", "unlock", json!({})).unwrap(), ["unlock package tool"]);
+    assert_eq!(node.act("package", "tool", "unlock", json!({})).unwrap(), [""; 0]);
+}
+
+#[test]
+fn an_archive_that_moved_on_is_looked_up_again() {
+    let mut node = node();
+    node.output("apt-get -q update");
+    // The lists name 2.0; by now there is only 2.1.
+    std::fs::remove_file(node.root.at("/srv/archive/tool_2.0_all.deb").unwrap()).unwrap();
+    Package { name: "tool", version: "2.1", ..Package::default() }.make(&node.root.at("/srv/archive").unwrap());
+    archive::index(&node.root);
+    let done = node.act("package", "tool", "install", json!({})).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(done, [REFRESH, "install version 2.1 of package tool"]);
+}
+
+#[test]
+fn a_held_lock_is_waited_for_and_its_holder_named() {
+    let mut node = node();
+    node.output("apt-get -q update");
+    let lock = node.root.at("/var/lib/dpkg/lock-frontend").unwrap();
+    let holder = Holder::new(&lock, "5");
+    let error = node.act("package", "tool", "install", json!({})).unwrap_err();
+    assert_eq!(error.class, "Chef::Exceptions::Package");
+    let expect = format!("/var/lib/dpkg/lock-frontend is held by process {} (python3)", holder.0.id());
+    assert!(error.message.starts_with(&expect), "{}", error.message);
+    drop(holder);
+    let _holder = Holder::new(&lock, "0.3");
+    assert_eq!(node.act("package", "tool", "install", json!({})).unwrap(), ["install version 2.0 of package tool"]);
+}
+
+/// Another process that holds a lock for some seconds.
+struct Holder(std::process::Child);
+
+impl Holder {
+    fn new(lock: &std::path::Path, seconds: &str) -> Self {
+        use std::io::Read as _;
+        let file = std::fs::File::create(lock).unwrap();
+        let inherited = rustix::io::dup(&file).unwrap();
+        rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).unwrap();
+        let code = format!(
+            "import fcntl,sys,time\nfcntl.lockf({}, fcntl.LOCK_EX)\nprint('held', flush=True)\ntime.sleep({seconds})",
+            inherited.as_raw_fd()
+        );
+        let mut child = std::process::Command::new("python3");
+        let mut child = child.args(["-c", &code]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
+        Self(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn an_interrupted_dpkg_is_named() {
+    let mut node = node();
+    node.output("apt-get -q update");
+    let error = node.act("package", "broken", "install", json!({})).unwrap_err();
+    assert_eq!(error.class, "Mixlib::ShellOut::ShellCommandFailed");
+    // Now it is half-configured, and that is said before anything is tried.
+    let error = node.act("package", "broken", "install", json!({})).unwrap_err();
+    assert_eq!(error.message, "package broken is half-configured: dpkg was interrupted, so no package can be changed");
+    assert!(error.hint.unwrap().contains("dpkg --configure -a"));
+    let foreseen = node.foresee("package", "broken", "install", json!({})).unwrap();
+    assert_eq!(foreseen.unknown.len(), 1);
+    node.root.write("/srv/repaired", "").unwrap();
+    node.output("dpkg --configure -a");
+    assert_eq!(node.act("package", "broken", "install", json!({})).unwrap(), [""; 0]);
+    // What dpkg leaves behind when it is killed: its journal.
+    node.root.write("/var/lib/dpkg/updates/0001", "").unwrap();
+    let error = node.act("package", "tool", "install", json!({})).unwrap_err();
+    assert_eq!(error.message, "dpkg was interrupted, so no package can be changed");
+}
+
+#[test]
+fn package_files_are_installed() {
+    let mut node = node();
+    let file = json!({"source": "/srv/archive/tool_1.0_all.deb"});
+    let mut act = |action: &str, properties: &serde_json::Value, expect: &[&str]| {
+        assert_eq!(node.act("dpkg_package", "tool", action, properties.clone()).unwrap(), expect, "{action}");
+    };
+    act("install", &file, &["install version 1.0 of package tool"]);
+    act("install", &file, &[]);
+    let newer = json!({"source": "/srv/archive/tool_2.0_all.deb"});
+    act("install", &newer, &[]);
+    act("upgrade", &newer, &["upgrade package tool from 1.0 to 2.0"]);
+    act("upgrade", &json!({"source": "/srv/archive/tool_1.0_all.deb", "allow_downgrade": false}), &[]);
+    act("remove", &json!({}), &["remove package tool"]);
+    act("purge", &json!({}), &["purge package tool"]);
+    act("purge", &json!({}), &[]);
+    let done = node.act("dpkg_package", "/srv/archive/mailer_1.0_all.deb", "install", json!({})).unwrap();
+    assert_eq!(done, ["install version 1.0 of package mailer"]);
+    let error = node.act("dpkg_package", "tool", "install", json!({"source": "/srv/no.deb"})).unwrap_err();
+    assert_eq!(error.message, "dpkg_package[tool] source file(s) do not exist: /srv/no.deb");
+    let error = node.act("dpkg_package", "tool", "install", json!({})).unwrap_err();
+    assert_eq!(error.message, "No candidate version available for tool");
+    let error = node.act("package", "tool", "install", json!({"source": "/srv/x.deb"})).unwrap_err();
+    assert_eq!(error.message, "apt package provider cannot handle source property. Use dpkg provider instead");
+}
+
+#[test]
+fn response_files_answer_once() {
+    let answers = "tool tool/colour string blue\n";
+    let mut node = node().with_files(&[("files/tool.seed", answers)]);
+    node.output("apt-get -q update");
+    let seed = json!({"response_file": "tool.seed"});
+    let done = node.act("package", "tool", "install", seed.clone()).unwrap();
+    assert_eq!(done, ["preseed package tool", "install version 2.0 of package tool"]);
+    let database = node.root.read("/var/cache/debconf/config.dat").unwrap();
+    assert!(database.contains("Name: tool/colour") && database.contains("Value: blue"), "{database}");
+    assert_eq!(node.act("package", "tool", "reconfig", seed).unwrap(), [""; 0]);
+}
+
+const GRANTS: &str = "packages = [\"tool\", \"broken\"]\npackage_sources = [\"/srv/archive/tool_1.0_all.deb\"]\n";
+
+#[test]
+fn what_is_not_granted_is_denied() {
+    let mut node = stocked(Node::granting(GRANTS));
+    let mut denied = |kind: &str, name: &str, action: &str, properties, part: &str| {
+        let error = node.act(kind, name, action, properties).unwrap_err();
+        assert_eq!(error.class, "Wrun::Denied", "{error:?}");
+        assert!(error.message.contains(part), "{error:?}");
+        assert!(error.hint.is_some_and(|hint| !hint.is_empty()), "{part}");
+    };
+    denied("package", "mailer", "install", json!({}), "mailer");
+    denied("package", "mailer", "remove", json!({}), "mailer");
+    let names = json!({"package_name": ["tool", "mailer"]});
+    denied("package", "tool, mailer", "install", names, "mailer");
+    // A right to install is no right to run commands as root.
+    let hook = json!({"options": ["-o", "DPkg::Pre-Invoke::=touch /srv/owned"]});
+    denied("package", "tool", "install", hook, "package option `-o`");
+    denied("package", "tool", "install", json!({"environment": {"LD_PRELOAD": "/srv/evil.so"}}), "LD_PRELOAD");
+    denied("dpkg_package", "tool", "install", json!({"source": "/srv/archive/tool_2.0_all.deb"}), "tool_2.0_all.deb");
+    assert!(!node.root.exists("/srv/owned"));
+    assert_eq!(node.act("package", "tool", "install", json!({"options": ["--no-install-recommends"]})).unwrap().len(), 2);
+}
+
+#[test]
+fn a_right_to_a_package_is_no_right_to_those_that_need_or_hinder_it() {
+    let mut node = stocked(Node::granting("packages = [\"tool\", \"rival\"]\n"));
+    node.output("apt-get -q update && apt-get -q -y install other");
+    let error = node.act("package", "tool", "remove", json!({})).unwrap_err();
+    assert!(error.class == "Wrun::Denied" && error.message.contains("other"), "{error:?}");
+    let error = node.act("package", "rival", "install", json!({})).unwrap_err();
+    assert!(error.class == "Wrun::Denied" && error.message.contains("other"), "{error:?}");
+    assert_eq!(version(&node, "other"), "installed 1.0");
+    let mut node = node.again(Some("packages = [\"tool\", \"rival\", \"other\"]\n"));
+    let done = node.act("package", "tool", "remove", json!({})).unwrap();
+    assert_eq!(done, ["remove package tool", "remove package other, which depends on it"]);
+}
+
+#[test]
+fn a_package_file_is_judged_by_the_name_inside() {
+    let mut node = stocked(Node::granting("packages = [\"tool\"]\npackage_sources = [\"/srv/archive/*\"]\n"));
+    let source = node.root.at("/srv/archive").unwrap();
+    std::fs::copy(source.join("mailer_1.0_all.deb"), source.join("tool_3.0_all.deb")).unwrap();
+    let error = node.act("dpkg_package", "tool", "install", json!({"source": "/srv/archive/tool_3.0_all.deb"})).unwrap_err();
+    assert!(error.class == "Wrun::Denied" && error.message.contains("mailer"), "{error:?}");
+}

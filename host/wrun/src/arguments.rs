@@ -1,0 +1,193 @@
+//! What can be typed. [`ConvergeArguments::layer`] lifts it to what it means; after that nobody looks at the command line.
+
+use crate::settings::{Color, Format, Layer, Level, LogLocation, NodeName, PolicyNames, Seconds};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Many teams' cookbooks on one node, none able to hurt another
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Bring the node to what its policies ask for
+    Converge(Box<ConvergeArguments>),
+    /// Look at the saved node
+    #[command(subcommand)]
+    Node(NodeCommand),
+    /// Print the reference of the built-in resource types
+    Resources(ResourcesArguments),
+    /// Start and build policies
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+}
+
+/// Where settings come from, for all commands that need any
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Read the settings from this file [default: /etc/wrun/wrun.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The node's name [default: its fully qualified domain name]
+    #[arg(short = 'N', long, value_name = "NAME")]
+    pub(crate) node_name: Option<NodeName>,
+    /// The root of the machine to manage [default: /]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Where what outlives a run is kept [default: /var/lib/wrun]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvergeArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The policies to run, in order, separated by commas
+    #[arg(long, value_name = "NAME,..")]
+    pub(crate) policy_name: Option<PolicyNames>,
+    /// Where the policies' artifacts lie [default: /etc/wrun/policies]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) policies: Option<PathBuf>,
+    /// The policy group of this node
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy_group: Option<String>,
+    /// Change nothing; say what would be changed
+    #[arg(short = 'W', long)]
+    pub(crate) why_run: bool,
+    /// Merge attributes from this JSON file into the node's `normal`; may hold a `run_list` too
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) json_attributes: Option<PathBuf>,
+    /// Run these items instead of the policy's run list, this once; the node is not saved
+    #[arg(short, long, value_name = "[POLICY=]ITEM,..")]
+    pub(crate) override_runlist: Vec<String>,
+    /// Run one of the policy's named run lists
+    #[arg(short, long, value_name = "[POLICY=]NAME")]
+    pub(crate) named_run_list: Vec<String>,
+    /// What each policy may do [default: /etc/wrun/grants.toml]
+    #[arg(long, value_name = "FILE", conflicts_with = "allow_all")]
+    pub(crate) grants: Option<PathBuf>,
+    /// Let every policy do everything: for one's own machine
+    #[arg(long)]
+    pub(crate) allow_all: bool,
+    /// Run the policies after one that failed; the exit code is still that of a failure
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// How the run is shown: doc, minimal or json [default: doc]
+    #[arg(short = 'F', long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// The least that is logged: trace, debug, info, warn, error or fatal [default: warn]
+    #[arg(short, long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<Level>,
+    /// Where the log goes: stderr, journald or a file [default: stderr]
+    #[arg(short = 'L', long, value_name = "PLACE")]
+    pub(crate) log_location: Option<LogLocation>,
+    /// Whether output has colours: auto, always or never [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) color: Option<Color>,
+    /// Seconds to wait for another run to end [default: 300]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) lock_timeout: Option<Seconds>,
+    /// Take the machine's facts from this file: what `ohai` prints, or a saved node
+    #[arg(long, value_name = "FILE")]
+    pub(crate) facts: Option<PathBuf>,
+    /// Compile only, and print the collection as JSON; changes nothing
+    #[arg(long)]
+    pub(crate) compile_only: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NodeCommand {
+    /// Print the saved node as JSON
+    Show {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Say who set an attribute, and who lost: `ntp.servers`
+    Explain {
+        #[command(flatten)]
+        common: Common,
+        /// The attribute, its keys separated by dots (a dot in a key is written `\.`)
+        #[arg(value_name = "ATTR")]
+        attribute: String,
+        /// How it is shown: doc or json
+        #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+        format: Format,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResourcesArguments {
+    /// One type; without it all are listed
+    #[arg(value_name = "TYPE")]
+    pub(crate) name: Option<String>,
+    /// How it is shown: doc or json
+    #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Start a policy of Rust cookbooks in a new folder
+    New {
+        /// The folder; it must be empty or not there
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// The policy's name [default: the folder's]
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// The SDK's folder on this machine
+        #[arg(long, value_name = "DIR", env = "WRUN_SDK_PATH")]
+        sdk_path: Option<PathBuf>,
+        /// The git repository that has the SDK
+        #[arg(long, value_name = "URL", conflicts_with = "sdk_path")]
+        sdk_git: Option<String>,
+    },
+    /// Build a policy's artifact
+    Build {
+        /// The policy's folder
+        #[arg(value_name = "DIR", default_value = ".")]
+        folder: PathBuf,
+        /// Put the artifact here [default: the policy's folder]
+        #[arg(short, long, value_name = "DIR")]
+        output: Option<PathBuf>,
+        /// Keep what the compiler makes here [default: DIR/target]
+        #[arg(long, value_name = "DIR")]
+        target_dir: Option<PathBuf>,
+    },
+}
+
+impl Common {
+    /// What was typed, as a layer of settings.
+    pub(crate) fn layer(&self) -> Layer {
+        Layer {
+            node_name: self.node_name.clone(),
+            root: self.root.clone(),
+            state_dir: self.state_dir.clone(),
+            ..Layer::default()
+        }
+    }
+}
+
+impl ConvergeArguments {
+    /// What was typed, as a layer of settings.
+    pub(crate) fn layer(&self) -> Layer {
+        Layer {
+            policy_name: self.policy_name.clone(),
+            policies: self.policies.clone(),
+            policy_group: self.policy_group.clone(),
+            grants: self.grants.clone(),
+            format: self.format,
+            log_level: self.log_level,
+            log_location: self.log_location.clone(),
+            color: self.color,
+            keep_going: self.keep_going.then_some(true),
+            lock_timeout: self.lock_timeout,
+            ..self.common.layer()
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! `wrun converge`: brings the node to what its policies ask for.
+//!
+//! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
+//! attributes, the state. Then the run, its report, its record.
+
+mod handlers;
+mod input;
+
+use crate::arguments::ConvergeArguments;
+use crate::errors;
+use crate::exit::Exit;
+use crate::format::doc::Doc;
+use crate::format::minimal::Minimal;
+use crate::format::{All, Shared, json};
+use crate::house::{self, BuiltinTypes, Keeper, TheHouse};
+use crate::logging::{self, RunLog};
+use crate::poll::finish;
+use crate::printer::{Printer, Tone, escape};
+use crate::settings::{Color, Format, Settings};
+use crate::signals;
+use anyhow::Context as _;
+use converge::{Event, LogLevel, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun};
+use input::Input;
+use node::object::NodeObject;
+use policy::Artifact;
+use sandbox::{NativeCache, Sandbox};
+use serde_json::Value;
+use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
+    let settings = super::settings(arguments.common.config.as_deref(), arguments.layer())?;
+    colours(settings.color);
+    logging::open(&settings)?;
+    let stop = Stop::default();
+    signals::listen(&stop).context("signals cannot be listened to")?;
+    let began = SystemTime::now();
+    let input = Input::read(&arguments, &settings, began)?;
+    if arguments.allow_all {
+        let text = "every policy may do everything on this machine (--allow-all)";
+        printer.note(Tone::Warning, &format!("warning: {text}"));
+    }
+    for warning in &input.warnings {
+        printer.note(Tone::Warning, &format!("warning: {warning}"));
+    }
+    let dry = arguments.why_run || arguments.compile_only;
+    let state = open_state(&settings, dry)?;
+    let sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), *printer))?;
+    for (name, artifact) in &input.artifacts {
+        if let Some(grants) = input.grants.get(name) {
+            sandbox.check(name, artifact.component(), house::interfaces(grants))?;
+        }
+    }
+    let (keeper, folder) = keeper(&settings, state.as_ref(), &input, began, &stop, dry, *printer)?;
+    let mut node = load_node(state.as_ref(), &input.node_name)?;
+    let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
+    node.begin_run(&names, input.attributes.clone());
+    let run = Running { settings: &settings, arguments: &arguments, printer: *printer, stop: &stop, began };
+    run.go(input, sandbox, node, keeper, folder)
+}
+
+/// What stays the same from the first resource to the last word.
+struct Running<'a> {
+    settings: &'a Settings,
+    arguments: &'a ConvergeArguments,
+    printer: Printer,
+    stop: &'a Stop,
+    began: SystemTime,
+}
+
+impl Running<'_> {
+    fn go(
+        &self,
+        input: Input,
+        sandbox: Sandbox,
+        mut node: NodeObject,
+        keeper: Keeper,
+        folder: Option<RunFolder>,
+    ) -> anyhow::Result<Exit> {
+        let shared = self.observer();
+        let started = moment(self.began);
+        let (log, live) = (shared.clone(), self.printer);
+        let mut house = TheHouse {
+            settings: self.settings,
+            sandbox,
+            artifacts: input.artifacts,
+            grants: input.grants,
+            node: input.identity,
+            started,
+            why_run: self.arguments.why_run || self.arguments.compile_only,
+            stop: self.stop.clone(),
+            log: Arc::new(move |level, line: &str| log.clone().notice(&Event::Log { level, line })),
+            live: (self.settings.format == Format::Doc).then(|| {
+                Arc::new(move |bytes: &[u8]| live.out(Tone::Quiet, &escape(&String::from_utf8_lossy(bytes)))) as _
+            }),
+            keeper,
+        };
+        let run_id = folder.as_ref().map_or_else(|| "dry-run".to_owned(), |folder| folder.id().to_string());
+        let options = RunOptions {
+            run_id: run_id.clone(),
+            started,
+            why_run: self.arguments.why_run,
+            keep_going: self.settings.keep_going,
+            without_saving: !self.arguments.override_runlist.is_empty(),
+            compile_only: self.arguments.compile_only,
+        };
+        handlers::start(self.settings, &run_id, node.name(), self.printer);
+        let whole = WholeRun::new(
+            &mut house,
+            options,
+            Arc::new(BuiltinTypes),
+            input.facts,
+            Box::new(shared),
+            self.stop.clone(),
+        );
+        let report = finish(whole.run(&mut node, input.policies));
+        self.end(&report, &node, house, folder)
+    }
+
+    /// Who watches the run: people or nobody, and the log.
+    fn observer(&self) -> Shared {
+        let mut watchers: Vec<Box<dyn Observer>> = vec![Box::new(RunLog)];
+        let level = self.settings.log_level.threshold();
+        match self.settings.format {
+            _ if self.arguments.compile_only => {}
+            Format::Doc => watchers.push(Box::new(Doc::new(self.printer, level))),
+            Format::Minimal => watchers.push(Box::new(Minimal::new(self.printer))),
+            Format::Json => {}
+        }
+        Shared::new(All(watchers))
+    }
+
+    /// The report, the record, the exit code.
+    fn end(
+        &self,
+        report: &RunReport,
+        node: &NodeObject,
+        house: TheHouse<'_>,
+        folder: Option<RunFolder>,
+    ) -> anyhow::Result<Exit> {
+        let errors = errors_of(report, &house.artifacts);
+        let shown = json::run(report, node.name(), &errors);
+        if self.settings.format == Format::Json || self.arguments.compile_only {
+            self.printer.line(Tone::Plain, &shown.to_string());
+        } else if let Some((_, error)) = errors.first() {
+            self.excerpt(error);
+        }
+        if let Keeper::Kept { lock, pending, .. } = house.keeper {
+            let kept = keep(&lock, folder.as_ref(), &shown, errors.first().map(|(_, error)| error), self.settings);
+            let finished = pending.finish();
+            if let Err(error) = kept.and(finished) {
+                self.printer.note(
+                    Tone::Error,
+                    &format!("error: the run could not be recorded: {}", house::error_chain(&error)),
+                );
+                return Ok(Exit::Failed);
+            }
+        }
+        handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
+        Ok(match (self.stop.requested(), report.failure()) {
+            (Some(signal_hook::consts::SIGTERM), _) => Exit::Terminated,
+            (Some(_), _) => Exit::Interrupted,
+            (None, Some(_)) => Exit::Failed,
+            (None, None) => Exit::Done,
+        })
+    }
+
+    /// The lines of the cookbook around what failed.
+    fn excerpt(&self, error: &Value) {
+        let excerpt = &error["excerpt"];
+        let (Some(file), Some(at), Some(lines)) =
+            (excerpt["file"].as_str(), excerpt["line"].as_u64(), excerpt["lines"].as_array())
+        else {
+            return;
+        };
+        self.printer.note(Tone::Heading, &format!("\n  {}:{at}", escape(file)));
+        for line in lines {
+            let (number, text) = (line[0].as_u64().unwrap_or(0), line[1].as_str().unwrap_or_default());
+            let mark = if number == at { ">" } else { " " };
+            let tone = if number == at { Tone::Error } else { Tone::Quiet };
+            self.printer.note(tone, &format!("  {mark} {number:>4} | {}", escape(text)));
+        }
+    }
+}
+
+fn colours(color: Color) {
+    let choice = match color {
+        Color::Auto => return,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+fn moment(time: SystemTime) -> Moment {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos() }
+}
+
+/// The state: made where it is not there, unless this is a dry run.
+fn open_state(settings: &Settings, dry: bool) -> anyhow::Result<Option<StateDirectory>> {
+    Ok(match dry {
+        true => StateDirectory::open_existing(&settings.state_dir)?,
+        false => Some(StateDirectory::open(&settings.state_dir)?),
+    })
+}
+
+/// Native code is kept between runs where the folder is ours alone; else it is compiled each time, and that is said.
+fn native_cache(settings: &Settings, state: Option<&StateDirectory>, printer: Printer) -> Option<NativeCache> {
+    let state = state?;
+    let folder = settings.cache_dir.join("native-v1");
+    let opened = house::own_folder(&folder)
+        .and_then(|()| Ok(NativeCache::new(&folder, *state.cache_key()?.bytes())?))
+        .with_context(|| format!("native code is not kept: {}", folder.display()));
+    match opened {
+        Ok(cache) => Some(cache),
+        Err(error) => {
+            printer.note(Tone::Warning, &format!("warning: {error:#}"));
+            None
+        }
+    }
+}
+
+fn keeper(
+    settings: &Settings,
+    state: Option<&StateDirectory>,
+    input: &Input,
+    began: SystemTime,
+    stop: &Stop,
+    dry: bool,
+    printer: Printer,
+) -> anyhow::Result<(Keeper, Option<RunFolder>)> {
+    let Some(state) = state.filter(|_| !dry) else {
+        let left = state.map(|state| state.left_due(&input.node_name)).transpose()?;
+        return Ok((Keeper::Unrecorded(Unrecorded::new(left.unwrap_or_default())), None));
+    };
+    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    let request = LockRequest {
+        command: &command,
+        began,
+        wait: settings.lock_timeout.seconds(),
+        interrupted: &|| stop.requested().is_some(),
+        waiting: &mut |holder| {
+            let who = holder.map_or_else(String::new, |holder| {
+                format!(": process {}, since {} (`{}`)", holder.pid, holder.began, escape(&holder.command))
+            });
+            printer.note(Tone::Warning, &format!("waiting for another run to end{who}"));
+        },
+    };
+    let lock = state.lock(request)?;
+    let pending = lock.pending(&input.node_name)?;
+    let folder = lock.run_folder(began)?;
+    Ok((Keeper::Kept { lock, pending, filters: settings.saved_attributes.clone() }, Some(folder)))
+}
+
+fn load_node(state: Option<&StateDirectory>, name: &str) -> anyhow::Result<NodeObject> {
+    let saved = state.map(|state| state.node(name)).transpose()?.flatten();
+    let Some(saved) = saved else { return Ok(NodeObject::new(name)?) };
+    let damaged = || format!("the saved node {name} cannot be used; move it away to begin anew");
+    let mut node = NodeObject::from_saved_json(&saved).with_context(damaged)?;
+    if let Some(histories) = saved.get(house::HISTORIES) {
+        node.set_histories_from_json(histories).with_context(damaged)?;
+    }
+    Ok(node)
+}
+
+/// The error of each policy that failed, as JSON.
+fn errors_of(report: &RunReport, artifacts: &BTreeMap<String, Artifact>) -> Vec<(String, Value)> {
+    let failed = report.policies.iter().filter_map(|policy| match &policy.outcome {
+        PolicyOutcome::Failed(failure) => Some((policy, failure)),
+        _ => None,
+    });
+    failed
+        .map(|(policy, failure)| {
+            let files = artifacts.get(&policy.name).map(|artifact| artifact as &dyn converge::CookbookFiles);
+            (policy.name.clone(), errors::json(policy, failure, files))
+        })
+        .collect()
+}
+
+/// Keeps the run's record, and its error.
+fn keep(
+    lock: &state::RunLock,
+    folder: Option<&RunFolder>,
+    shown: &Value,
+    error: Option<&Value>,
+    settings: &Settings,
+) -> Result<(), state::StateError> {
+    let Some(folder) = folder else { return Ok(()) };
+    folder.save_record(shown)?;
+    if let Some(error) = error {
+        folder.save_error(error)?;
+    }
+    lock.prune_runs(usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX))
+}
+
+/// The text of a file that was named on the command line.
+fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("{what} {} cannot be read", path.display()))
+}

@@ -1,0 +1,60 @@
+//! The operator's own handlers (`handlers` in the settings): programs that get the run as JSON on their standard input.
+//! They never change how a run ends.
+
+use crate::printer::{Printer, Tone};
+use crate::settings::{Handler, HandlerMoment, Settings};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often a handler's end is looked for.
+const TICK: Duration = Duration::from_millis(20);
+
+pub(super) fn start(settings: &Settings, run_id: &str, node: &str, printer: Printer) {
+    call(settings, HandlerMoment::Start, &json!({ "run_id": run_id, "node": node }), printer);
+}
+
+pub(super) fn end(settings: &Settings, run: &Value, failed: bool, printer: Printer) {
+    let moment = if failed { HandlerMoment::Exception } else { HandlerMoment::Report };
+    call(settings, moment, run, printer);
+}
+
+fn call(settings: &Settings, moment: HandlerMoment, input: &Value, printer: Printer) {
+    for handler in settings.handlers.iter().filter(|handler| handler.on.contains(&moment)) {
+        if let Err(why) = one(handler, input) {
+            let line = format!("warning: handler `{}`: {why}", handler.command.join(" "));
+            printer.note(Tone::Warning, &line);
+        }
+    }
+}
+
+fn one(handler: &Handler, input: &Value) -> Result<(), String> {
+    let (program, arguments) = handler.command.split_first().ok_or("it has no program")?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let text = input.to_string();
+    let stdin = child.stdin.take();
+    // A handler that does not read must not hold the run: the pipe is fed from beside.
+    let feeding = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(text.as_bytes())));
+    let deadline = Instant::now() + handler.seconds.seconds();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => break,
+            Ok(Some(status)) => return Err(format!("ended with {status}")),
+            Ok(None) if Instant::now() > deadline => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("took longer than {} s", handler.seconds.get()));
+            }
+            Ok(None) => std::thread::sleep(TICK),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    let _ = feeding.join();
+    Ok(())
+}

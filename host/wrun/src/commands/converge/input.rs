@@ -1,0 +1,209 @@
+//! Everything that a run is given, read and checked before anything is changed.
+
+use super::read_text;
+use crate::arguments::ConvergeArguments;
+use crate::house;
+use crate::settings::Settings;
+use anyhow::{Context as _, bail};
+use converge::PolicyInput;
+use facts::Facts;
+use grants::{Grants, PolicyGrants};
+use node::file_specificity::NodeIdentity;
+use node::object::{JsonAttributes, PolicyStart};
+use node::run_list::{RunList, RunListChoice, choose_run_list, split_recipe};
+use policy::{Artifact, artifact};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// What a run is given.
+pub(super) struct Input {
+    pub(super) node_name: String,
+    pub(super) identity: NodeIdentity,
+    pub(super) facts: Map<String, Value>,
+    pub(super) attributes: Map<String, Value>,
+    pub(super) policies: Vec<PolicyInput>,
+    pub(super) artifacts: BTreeMap<String, Artifact>,
+    pub(super) grants: BTreeMap<String, Arc<PolicyGrants>>,
+    /// What the operator should look at.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Run lists named on the command line, each for one policy.
+struct RunLists {
+    overriding: BTreeMap<String, RunList>,
+    named: BTreeMap<String, String>,
+}
+
+impl Input {
+    pub(super) fn read(arguments: &ConvergeArguments, settings: &Settings, now: SystemTime) -> anyhow::Result<Self> {
+        let json = match &arguments.json_attributes {
+            Some(path) => json_attributes(path)?,
+            None => JsonAttributes::default(),
+        };
+        let names = policy_names(settings, &json)?;
+        let lists = RunLists::read(arguments, &names)?;
+        let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
+        let all_grants = grants(arguments, settings)?;
+        // Facts are gathered while artifacts are read.
+        let (artifacts, facts) = std::thread::scope(|scope| {
+            let gathering = scope.spawn(|| gather(arguments, settings, now));
+            let artifacts = artifacts(&names, settings);
+            let facts = gathering.join().unwrap_or_else(|_| bail!("the machine's facts could not be gathered"));
+            anyhow::Ok((artifacts?, facts?))
+        })?;
+        let grants = house::policy_grants(&all_grants, &artifacts);
+        let mut warnings = Vec::new();
+        let mut policies = Vec::new();
+        for name in &names {
+            let Some(artifact) = artifacts.get(name) else { continue };
+            let wall = grants.get(name).and_then(|grants| grants.limits().wall_seconds).map(Duration::from_secs);
+            let policy = policy_input(artifact, group.map(String::as_str), &lists, json.run_list.as_ref(), wall)?;
+            if policy.recipes.is_empty() {
+                warnings.push(format!("policy {name} has an empty run list: nothing will be compiled or converged"));
+            }
+            policies.push(policy);
+        }
+        let fact = |key: &str| facts.get(key).and_then(Value::as_str).map(str::to_owned);
+        let identity =
+            NodeIdentity { platform: fact("platform"), platform_version: fact("platform_version"), fqdn: fact("fqdn") };
+        let node_name = match (&settings.node_name, &identity.fqdn) {
+            (Some(name), _) => name.as_str().to_owned(),
+            (None, Some(fqdn)) => fqdn.clone(),
+            (None, None) => bail!("this machine has no name; give the node one by --node-name"),
+        };
+        Ok(Self { node_name, identity, facts, attributes: json.attributes, policies, artifacts, grants, warnings })
+    }
+}
+
+fn json_attributes(path: &std::path::Path) -> anyhow::Result<JsonAttributes> {
+    let text = read_text(path, "the attributes file")?;
+    let value =
+        serde_json::from_str(&text).map_err(|error| anyhow::anyhow!("{}:{}: {error}", path.display(), error.line()))?;
+    JsonAttributes::from_json(value).with_context(|| format!("the attributes file {} cannot be used", path.display()))
+}
+
+fn policy_names(settings: &Settings, json: &JsonAttributes) -> anyhow::Result<Vec<String>> {
+    let names =
+        if settings.policy_names.is_empty() { json.policy_names.clone() } else { settings.policy_names.clone() };
+    if names.is_empty() {
+        bail!("which policies? name them with --policy-name, or set `policy_name` in the settings");
+    }
+    if let Some((at, twice)) =
+        names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
+    {
+        bail!("policy {twice} is named twice, the second time as number {}", at + 1);
+    }
+    Ok(names)
+}
+
+fn grants(arguments: &ConvergeArguments, settings: &Settings) -> anyhow::Result<Grants> {
+    if arguments.allow_all {
+        return Ok(Grants::allow_all());
+    }
+    let path = &settings.grants;
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Grants::parse(&text, &path.display().to_string())?),
+        // The default place may be empty: then nothing is granted. A file that was named must be there.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && arguments.grants.is_none() => {
+            Ok(Grants::nothing())
+        }
+        Err(error) => Err(error).with_context(|| format!("the grants {} cannot be read", path.display())),
+    }
+}
+
+fn gather(arguments: &ConvergeArguments, settings: &Settings, now: SystemTime) -> anyhow::Result<Map<String, Value>> {
+    let facts = match &arguments.facts {
+        Some(path) => Facts::from_file(path)?,
+        None => {
+            let now = jiff::Timestamp::try_from(now).context("the clock shows no time that a calendar has")?;
+            Facts::new(&facts::Settings::new(&settings.root, now))?
+        }
+    };
+    match facts.all() {
+        Value::Object(all) => Ok(all),
+        _ => Ok(Map::new()),
+    }
+}
+
+fn artifacts(names: &[String], settings: &Settings) -> anyhow::Result<BTreeMap<String, Artifact>> {
+    names.iter().map(|name| Ok((name.clone(), artifact::find(&settings.policies, name)?))).collect()
+}
+
+impl RunLists {
+    /// `POLICY=LIST`, or bare with one policy alone.
+    fn read(arguments: &ConvergeArguments, names: &[String]) -> anyhow::Result<Self> {
+        let mut overriding = BTreeMap::new();
+        for text in &arguments.override_runlist {
+            let (policy, list) = for_policy(text, names, "--override-runlist")?;
+            let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
+            let list = RunList::parse(items).with_context(|| format!("--override-runlist {text}"))?;
+            overriding.insert(policy, list);
+        }
+        let mut named = BTreeMap::new();
+        for text in &arguments.named_run_list {
+            let (policy, name) = for_policy(text, names, "--named-run-list")?;
+            named.insert(policy, name);
+        }
+        Ok(Self { overriding, named })
+    }
+}
+
+fn for_policy(text: &str, names: &[String], option: &str) -> anyhow::Result<(String, String)> {
+    match (text.split_once('='), names) {
+        (Some((policy, rest)), _) if names.iter().any(|name| name == policy) => Ok((policy.into(), rest.into())),
+        (Some((policy, _)), _) => {
+            bail!("{option} {text}: there is no policy {policy} in this run ({})", names.join(", "))
+        }
+        (None, [only]) => Ok((only.clone(), text.into())),
+        (None, _) => bail!("{option} {text}: say for which of the policies, as in {option} POLICY={text}"),
+    }
+}
+
+fn policy_input(
+    artifact: &Artifact,
+    group: Option<&str>,
+    lists: &RunLists,
+    json: Option<&RunList>,
+    wall_time: Option<Duration>,
+) -> anyhow::Result<PolicyInput> {
+    let manifest = artifact.manifest();
+    let name = manifest.name.as_str();
+    let named = manifest.named_run_lists.iter().map(|(name, list)| Ok((name.clone(), RunList::parse(list)?)));
+    let choice = RunListChoice {
+        policy: name,
+        revision: &manifest.revision_id,
+        override_run_list: lists.overriding.get(name),
+        json_run_list: json,
+        node_run_list: None,
+        named: lists.named.get(name).map(String::as_str),
+        named_run_lists: named.collect::<anyhow::Result<_>>()?,
+        policy_run_list: RunList::parse(&manifest.run_list)?,
+    };
+    let has = |cookbook: &str| manifest.cookbook(cookbook).is_some();
+    let (run_list, _) = choose_run_list(&choice, has)?;
+    let recipes = run_list.items().iter().map(|item| {
+        let (cookbook, recipe) = split_recipe(&item.name);
+        format!("{cookbook}::{recipe}")
+    });
+    Ok(PolicyInput {
+        name: name.to_owned(),
+        revision: manifest.revision_id.clone(),
+        cookbooks: manifest
+            .cookbooks
+            .iter()
+            .map(|cookbook| (cookbook.name.clone(), cookbook.version.clone()))
+            .collect(),
+        recipes: recipes.collect(),
+        start: PolicyStart::of_policy(
+            name,
+            group,
+            Some(&manifest.revision_id),
+            run_list.clone(),
+            manifest.default_attributes.clone(),
+            manifest.override_attributes.clone(),
+        ),
+        wall_time,
+    })
+}

@@ -1,0 +1,95 @@
+//! `wrun node show` and `wrun node explain`.
+
+mod explanation;
+
+use crate::arguments::{Common, NodeCommand};
+use crate::exit::Exit;
+use crate::house::HISTORIES;
+use crate::printer::{Printer, Tone};
+use crate::settings::Format;
+use anyhow::{Context as _, bail};
+use node::object::NodeObject;
+use serde_json::Value;
+use state::StateDirectory;
+
+pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exit> {
+    match command {
+        NodeCommand::Show { common } => {
+            let mut saved = saved(&common)?;
+            if let Some(object) = saved.as_object_mut() {
+                object.shift_remove(HISTORIES);
+            }
+            printer.line(Tone::Plain, &serde_json::to_string_pretty(&saved)?);
+        }
+        NodeCommand::Explain { common, attribute, format } => explain(&saved(&common)?, &attribute, format, *printer)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The saved node as it is on disk.
+fn saved(common: &Common) -> anyhow::Result<Value> {
+    let settings = super::settings(common.config.as_deref(), common.layer())?;
+    let place = settings.state_dir.display();
+    let state = StateDirectory::open_existing(&settings.state_dir)?;
+    let state = state.with_context(|| format!("there is no state in {place}: no run has saved a node there"))?;
+    let names = state.node_names()?;
+    let name = match (&settings.node_name, names.as_slice()) {
+        (Some(name), _) => name.as_str().to_owned(),
+        (None, [only]) => only.clone(),
+        (None, []) => bail!("no run has saved a node in {place}"),
+        (None, several) => bail!("{place} has several nodes; say which with --node-name: {}", several.join(", ")),
+    };
+    let node = state.node(&name)?;
+    node.with_context(|| format!("{place} has no node {name}; it has: {}", names.join(", ")))
+}
+
+/// Keys separated by dots; `\.` is a dot in a key.
+fn keys(attribute: &str) -> Vec<String> {
+    let mut keys = vec![String::new()];
+    let mut characters = attribute.chars();
+    while let Some(character) = characters.next() {
+        match (character, keys.last_mut()) {
+            ('.', _) => keys.push(String::new()),
+            ('\\', Some(key)) => key.extend(characters.next()),
+            (character, Some(key)) => key.push(character),
+            (_, None) => {}
+        }
+    }
+    keys.retain(|key| !key.is_empty());
+    keys
+}
+
+fn explain(saved: &Value, attribute: &str, format: Format, printer: Printer) -> anyhow::Result<()> {
+    let mut node = NodeObject::from_saved_json(saved).context("the saved node cannot be used")?;
+    if let Some(histories) = saved.get(HISTORIES) {
+        node.set_histories_from_json(histories).context("the saved node cannot be used")?;
+    }
+    let keys = keys(attribute);
+    if keys.is_empty() {
+        bail!("name an attribute, as in `ntp.servers`");
+    }
+    let explanation = node.explain(&keys);
+    if format == Format::Json {
+        printer.line(Tone::Plain, &explanation::json(&keys, &explanation).to_string());
+    } else {
+        printer.line(Tone::Plain, &explanation::text(attribute, &explanation));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_named_with_dots() {
+        for (text, expect) in [
+            ("ntp.servers", vec!["ntp", "servers"]),
+            ("net.a\\.b.c", vec!["net", "a.b", "c"]),
+            ("..", vec![]),
+            ("list.0", vec!["list", "0"]),
+        ] {
+            assert_eq!(keys(text), expect, "{text}");
+        }
+    }
+}

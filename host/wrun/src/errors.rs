@@ -1,0 +1,72 @@
+//! The one error shape: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?, causes[]}`, in
+//! the run's JSON and in `STATE/runs/ID/error.json`.
+
+use converge::{ActionRecord, CookbookFiles, Excerpt, Failure, PolicyReport, Status};
+use node::origin::Origin;
+use serde_json::{Value, json};
+
+/// The version of this shape.
+const VERSION: u32 = 1;
+
+/// Lines shown before and after the one that failed.
+const AROUND: u32 = 3;
+
+/// A policy's failure for programs. The excerpt comes from the artifact, where it has the source.
+pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn CookbookFiles>) -> Value {
+    let record = innermost(&report.records);
+    let origin = record.map(|record| record.origin.clone()).or_else(|| place(failure)).unwrap_or_default();
+    let excerpt = files.and_then(|files| excerpt(&origin, files));
+    let causes: Vec<_> = match failure {
+        Failure::Many(all) => all.iter().map(|(place, one)| cause(one, &place.to_string())).collect(),
+        _ => vec![],
+    };
+    json!({
+        "version": VERSION,
+        "policy": report.name,
+        "class": failure.class(),
+        "message": failure.to_string(),
+        "backtrace": failure.backtrace(),
+        "origin": {
+            "policy": report.name,
+            "cookbook": origin.cookbook,
+            "recipe": origin.recipe,
+            "file": origin.file,
+            "line": origin.line,
+        },
+        "resource": record.map(|record| json!({ "type": record.kind, "name": record.name, "action": record.action })),
+        "excerpt": excerpt.map(|excerpt| json!({ "file": excerpt.file, "line": excerpt.line, "lines": excerpt.lines })),
+        "hint": failure.hint(),
+        "causes": causes,
+    })
+}
+
+fn cause(failure: &Failure, place: &str) -> Value {
+    json!({ "class": failure.class(), "message": failure.to_string(), "in": place, "backtrace": failure.backtrace() })
+}
+
+/// The action that failed first: of nested ones the innermost, which was recorded last.
+fn innermost(records: &[ActionRecord]) -> Option<&ActionRecord> {
+    let first = records.iter().position(|record| record.status == Status::Failed && !record.ignored)?;
+    let failed = records.get(first..)?.iter().filter(|record| record.status == Status::Failed && !record.ignored);
+    failed.max_by_key(|record| record.nesting)
+}
+
+/// The first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
+fn place(failure: &Failure) -> Option<Origin> {
+    let frame = failure.backtrace().first()?;
+    let mut parts = frame.splitn(3, ':');
+    let (file, line) = (parts.next()?, parts.next()?.trim().parse().ok()?);
+    let inside = file.strip_prefix("cookbooks/").unwrap_or(file);
+    let (cookbook, file) = inside.split_once('/')?;
+    Some(Origin { cookbook: Some(cookbook.into()), file: Some(file.into()), line: Some(line), ..Origin::default() })
+}
+
+/// The lines around a place, from the artifact's sources.
+pub(crate) fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Excerpt> {
+    let (cookbook, file, line) = (origin.cookbook.as_ref()?, origin.file.as_ref()?, origin.line?);
+    let text = String::from_utf8(files.read(cookbook, file).ok()?).ok()?;
+    let first = line.saturating_sub(AROUND).max(1);
+    let lines: Vec<_> = (1..).zip(text.lines()).filter(|(at, _)| (first..=line + AROUND).contains(at)).collect();
+    let lines = lines.into_iter().map(|(at, text)| (at, text.to_owned())).collect();
+    Some(Excerpt { file: format!("{cookbook}/{file}"), line, lines })
+}

@@ -1,0 +1,33 @@
+//! Exit codes, one table for all commands, after Chef's RFC 062.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: done.
+    Done,
+    /// 1: the run failed.
+    Failed,
+    /// 2: ended by SIGINT.
+    Interrupted,
+    /// 3: ended by SIGTERM.
+    Terminated,
+    /// 43: bad usage, configuration or input; nothing was changed.
+    Usage,
+    /// 101: a bug of ours.
+    Bug,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Interrupted => 2,
+            Exit::Terminated => 3,
+            Exit::Usage => 43,
+            Exit::Bug => 101,
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! How a run is shown: as it goes on for people (`doc`, `minimal`), or at its end for programs (`json`).
+
+pub(crate) mod doc;
+pub(crate) mod json;
+pub(crate) mod minimal;
+mod progress;
+
+use converge::{Event, Observer};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Several that watch one run.
+pub(crate) struct All(pub(crate) Vec<Box<dyn Observer>>);
+
+impl Observer for All {
+    fn notice(&mut self, event: &Event<'_>) {
+        self.0.iter_mut().for_each(|one| one.notice(event));
+    }
+}
+
+/// One observer that the run and the providers share. Nobody holds it for long.
+#[derive(Clone)]
+pub(crate) struct Shared(Arc<Mutex<All>>);
+
+impl Shared {
+    pub(crate) fn new(all: All) -> Self {
+        Self(Arc::new(Mutex::new(all)))
+    }
+}
+
+impl Observer for Shared {
+    fn notice(&mut self, event: &Event<'_>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).notice(event);
+    }
+}

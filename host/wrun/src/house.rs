@@ -1,0 +1,244 @@
+//! Puts the house together: the policies' artifacts, the sandbox, the providers and the state, as a run needs them.
+
+mod rights;
+mod types;
+
+use crate::poll::finish;
+use crate::settings::Settings;
+use converge::{Failure, House, Instance, Interfaces, Lost, Memory, Moment, PolicyInput, Services};
+use grants::{Capability, Grants, PolicyGrants};
+use node::file_specificity::NodeIdentity;
+use node::object::NodeObject;
+use node::saved_filter::SavedFilters;
+use policy::Artifact;
+use providers::{GuestMachine, MachineProviders, NoData};
+use rights::Rights;
+use sandbox::{Limits, Policy, Sandbox, Session};
+use serde_json::{Map, Value};
+use state::{Pending, RunLock, Unrecorded};
+use std::collections::BTreeMap;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use types::BuiltinTypes;
+
+/// Everything that the run needs, made once.
+pub(crate) struct TheHouse<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) artifacts: BTreeMap<String, Artifact>,
+    pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
+    pub(crate) node: NodeIdentity,
+    pub(crate) started: Moment,
+    pub(crate) why_run: bool,
+    pub(crate) stop: converge::Stop,
+    pub(crate) log: Arc<providers::Log>,
+    pub(crate) live: Option<Arc<providers::Live>>,
+    pub(crate) keeper: Keeper,
+}
+
+/// What outlives the run: nothing in a dry run.
+pub(crate) enum Keeper {
+    /// Written under the run lock.
+    Kept { lock: RunLock, pending: Pending, filters: SavedFilters },
+    /// Read and never written.
+    Unrecorded(Unrecorded),
+}
+
+/// A policy's instance with its providers.
+pub(crate) struct Opened {
+    policy: Policy,
+    providers: MachineProviders,
+}
+
+impl Instance for Opened {
+    type Session<'a> = Session<'a>;
+    type Providers = MachineProviders;
+
+    fn conversation(&mut self) -> (Session<'_>, &mut MachineProviders) {
+        (self.policy.session(), &mut self.providers)
+    }
+
+    fn end<'a>(session: Session<'a>) -> impl Future<Output = Result<(), Lost>> + Send
+    where
+        Self: 'a,
+    {
+        session.end()
+    }
+}
+
+/// The grants of all policies of a run.
+pub(crate) fn policy_grants(
+    grants: &Grants,
+    artifacts: &BTreeMap<String, Artifact>,
+) -> BTreeMap<String, Arc<PolicyGrants>> {
+    let of = |artifact: &Artifact| {
+        let cookbooks: Vec<_> = artifact.manifest().cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
+        grants.policy(&artifact.manifest().name, &cookbooks)
+    };
+    artifacts.iter().map(|(name, artifact)| (name.clone(), of(artifact))).collect()
+}
+
+impl TheHouse<'_> {
+    fn grants_of(&self, policy: &str) -> Result<&Arc<PolicyGrants>, Failure> {
+        self.grants.get(policy).ok_or_else(|| Failure::raised("Wrun::Bug", format!("policy {policy} has no grants")))
+    }
+
+    fn services(&self, grants: &Arc<PolicyGrants>, machine: GuestMachine, artifact: &Artifact) -> Services {
+        Services {
+            machine: Box::new(machine),
+            data: Box::new(NoData::new(Arc::clone(grants))),
+            files: Arc::new(artifact.clone()),
+            clock: grants.clock(),
+            random: grants.random(),
+            environment: environment(grants),
+            started: self.started,
+            zone: |seconds| local_zone(seconds),
+            attributes: Box::new(Rights(Arc::clone(grants))),
+            node: self.node.clone(),
+            types: Arc::new(BuiltinTypes),
+            interfaces: interfaces(grants),
+        }
+    }
+
+    fn limits(&self, grants: &PolicyGrants) -> Limits {
+        let own = grants.limits();
+        let memory = own.memory_mib.unwrap_or(self.settings.guest_memory_mib.get());
+        let seconds = own.guest_seconds.unwrap_or(self.settings.guest_seconds.get());
+        Limits {
+            memory: usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX),
+            guest_time: Duration::from_secs(seconds),
+        }
+    }
+
+    fn provider_settings(&self, grants: &Arc<PolicyGrants>, artifact: &Artifact) -> providers::Settings {
+        providers::Settings {
+            root: self.settings.root.clone(),
+            grants: Arc::clone(grants),
+            files: Arc::new(artifact.clone()),
+            backup_dir: self.settings.backup_dir.clone(),
+            cache_dir: self.settings.cache_dir.join("files"),
+            node: self.node.clone(),
+            why_run: self.why_run,
+            stop: self.stop.clone(),
+            package_lock_wait: self.settings.package_lock_timeout.seconds(),
+            live: self.live.clone(),
+            log: Some(Arc::clone(&self.log)),
+        }
+    }
+}
+
+impl House for TheHouse<'_> {
+    type Instance = Opened;
+
+    fn open(&mut self, policy: &PolicyInput) -> Result<Opened, Failure> {
+        let name = policy.name.as_str();
+        let missing = || Failure::raised("Wrun::Bug", format!("policy {name} has no artifact"));
+        let artifact = self.artifacts.get(name).ok_or_else(missing)?;
+        let grants = self.grants_of(name)?;
+        let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, artifact)))?;
+        let services = self.services(grants, providers.machine(), artifact);
+        let opened = finish(self.sandbox.open(name, artifact.component(), &self.limits(grants), services));
+        let policy = opened.map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))?;
+        Ok(Opened { policy, providers })
+    }
+
+    fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value {
+        match self.grants.get(&policy.name) {
+            Some(grants) => with_own(grants.visible_attributes(inherited), inherited, policy),
+            None => Value::Object(Map::new()),
+        }
+    }
+
+    fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value {
+        self.grants.get(&policy.name).map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_facts(facts))
+    }
+
+    fn save(&mut self, node: &NodeObject) -> Result<(), Failure> {
+        let Keeper::Kept { lock, filters, .. } = &self.keeper else { return Ok(()) };
+        let failed = |why: String| Failure::raised("Wrun::StateNotSaved", why);
+        let saved = node.to_saved_json(filters).map_err(|error| failed(error.to_string()))?;
+        let mut saved = saved;
+        if let Some(object) = saved.as_object_mut() {
+            object.insert(HISTORIES.into(), node.histories_to_json(filters));
+        }
+        lock.save_node(node.name(), &saved).map_err(|error| failed(error_chain(&error)))
+    }
+
+    fn memory(&mut self) -> &mut dyn Memory {
+        match &mut self.keeper {
+            Keeper::Kept { pending, .. } => pending,
+            Keeper::Unrecorded(memory) => memory,
+        }
+    }
+}
+
+/// The key beside the node's own under which its histories are saved: who wrote what, for `wrun node explain`.
+pub(crate) const HISTORIES: &str = "wrun_histories";
+
+/// An error with its causes, on one line.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+/// A policy reads what stands below its own cookbooks' names, also where an earlier policy with the same cookbook left it.
+fn with_own(visible: Value, inherited: &Value, policy: &PolicyInput) -> Value {
+    let Value::Object(mut visible) = visible else { return visible };
+    let own = policy.cookbooks.iter().map(|(name, _)| name.as_str()).chain(["tags"]);
+    visible.extend(own.filter_map(|key| Some((key.to_owned(), inherited.get(key)?.clone()))));
+    Value::Object(visible)
+}
+
+/// Which interfaces a policy is granted anything of.
+pub(crate) fn interfaces(grants: &PolicyGrants) -> Interfaces {
+    let any = |capabilities: &[Capability]| capabilities.iter().any(|capability| grants.has_any(*capability));
+    Interfaces {
+        machine: any(&[
+            Capability::Paths,
+            Capability::ReadPaths,
+            Capability::Commands,
+            Capability::DownloadHosts,
+            Capability::Environment,
+        ]),
+        data: any(&[Capability::DataBags, Capability::Search, Capability::Roles, Capability::Environments]),
+        clock: grants.clock(),
+        random: grants.random(),
+    }
+}
+
+/// The variables of wrun's own environment that the policy may know.
+fn environment(grants: &PolicyGrants) -> Vec<(String, String)> {
+    if !grants.has_any(Capability::Environment) {
+        return vec![];
+    }
+    let all =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    all.filter(|(name, _)| grants.environment_variable(name).is_ok()).collect()
+}
+
+/// The machine's local time zone at a moment.
+fn local_zone(seconds: i64) -> (i32, String) {
+    let Ok(moment) = jiff::Timestamp::from_second(seconds) else { return (0, "UTC".into()) };
+    let zoned = moment.to_zoned(jiff::tz::TimeZone::system());
+    (zoned.offset().seconds(), zoned.strftime("%Z").to_string())
+}
+
+/// Makes a folder that is ours alone, or checks that it is.
+///
+/// # Errors
+/// It cannot be made, or others can write to it.
+pub(crate) fn own_folder(path: &Path) -> anyhow::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let about = std::fs::symlink_metadata(path)?;
+    let ours = about.is_dir() && about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0;
+    anyhow::ensure!(ours, "others can write to it");
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! The built-in resource types, as the runner and guests need them: `schema` behind `converge`'s traits.
+
+use converge::{Declaration, Failure, Property, Raised, TypeTexts, Types};
+use schema::{Given, ValidationFailed};
+use serde_json::Value;
+
+/// The schema's types.
+pub(crate) struct BuiltinTypes;
+
+/// What only the guest's side of a type sets: its text is rendered by the guest and is no property for cookbooks.
+const RENDERED: (&str, &str) = ("template", "content");
+
+fn failed(error: &ValidationFailed) -> Failure {
+    let raised = Raised::new(error.class_name(), error.to_string());
+    match error.did_you_mean() {
+        Some(near) => raised.with_hint(format!("did you mean `{near}`?")).into(),
+        None => raised.into(),
+    }
+}
+
+impl Types for BuiltinTypes {
+    fn default_action(&self, kind: &str) -> Option<&str> {
+        schema::find(kind).map(|found| found.default_action)
+    }
+
+    fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
+        let found = schema::require(&declaration.kind).map_err(|error| failed(&error))?;
+        let actions: Vec<_> = declaration.actions.iter().map(String::as_str).collect();
+        let given: Vec<_> = declaration
+            .properties
+            .iter()
+            .filter(|(name, value)| !is_rendered(&declaration.kind, name) && !matches!(value, Property::Verify(_)))
+            .map(|(name, value)| match value {
+                Property::Plain(value) => (name.as_str(), Given::Known(value)),
+                _ => (name.as_str(), Given::Lazy),
+            })
+            .collect();
+        let known = schema::validate(&declaration.kind, &declaration.name, &given, &actions);
+        let known = known.map_err(|error| failed(&error))?;
+        if declaration.actions.is_empty() {
+            declaration.actions.push(found.default_action.to_owned());
+        }
+        let rest = std::mem::take(&mut declaration.properties);
+        let lazy = rest.into_iter().filter(|(_, value)| !matches!(value, Property::Plain(_)));
+        declaration.properties = known.into_iter().map(|(name, value)| (name, Property::Plain(value))).collect();
+        declaration.properties.extend(lazy);
+        declaration.kind = found.name.to_owned();
+        Ok(())
+    }
+
+    fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure> {
+        let Property::Plain(value) = property else { return Ok(property) };
+        if is_rendered(kind, name) {
+            return Ok(Property::Plain(value));
+        }
+        let checked = schema::validate_one(kind, "", name, &value).map_err(|error| failed(&error))?;
+        Ok(Property::Plain(checked.unwrap_or(Value::Null)))
+    }
+}
+
+fn is_rendered(kind: &str, name: &str) -> bool {
+    (kind, name) == RENDERED
+}
+
+impl TypeTexts for BuiltinTypes {
+    fn names(&self) -> Vec<String> {
+        schema::builtin().iter().map(|found| found.name.to_owned()).collect()
+    }
+
+    fn describe(&self, name: &str) -> Option<Value> {
+        schema::find(name).map(schema::reference::type_json)
+    }
+}

@@ -1,0 +1,81 @@
+//! The log: what the rooms say through `tracing`, and what cookbooks log, to one place.
+
+use crate::printer::escape_line;
+use crate::settings::{Level, LogLocation, Settings};
+use anyhow::Context as _;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::sync::Mutex;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::Registry;
+
+/// Opens the log for the rest of the program.
+///
+/// # Errors
+/// The place cannot be written to.
+pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
+    let level = match settings.log_level {
+        Level::Trace => LevelFilter::TRACE,
+        Level::Debug => LevelFilter::DEBUG,
+        Level::Info => LevelFilter::INFO,
+        Level::Warn => LevelFilter::WARN,
+        Level::Error | Level::Fatal => LevelFilter::ERROR,
+    };
+    let lines = tracing_subscriber::fmt::layer().with_target(true).with_ansi(false);
+    let subscriber: Box<dyn tracing::Subscriber + Send + Sync> = match &settings.log_location {
+        LogLocation::Stderr => {
+            Box::new(Registry::default().with(lines.with_writer(std::io::stderr).without_time().with_filter(level)))
+        }
+        LogLocation::Journald => {
+            let journal = tracing_journald::layer().context("the journal cannot be reached")?;
+            Box::new(Registry::default().with(journal.with_filter(level)))
+        }
+        LogLocation::File(path) => {
+            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+            let file = file.with_context(|| format!("the log {} cannot be opened", path.display()))?;
+            Box::new(Registry::default().with(lines.with_writer(Mutex::new(file)).with_filter(level)))
+        }
+    };
+    // Set once per process; a second attempt would be a bug and changes nothing.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(())
+}
+
+/// Writes what a run logs, where the log is not what people watch anyway.
+pub(crate) struct RunLog;
+
+impl converge::Observer for RunLog {
+    fn notice(&mut self, event: &converge::Event<'_>) {
+        use converge::{Event, LogLevel};
+        match event {
+            Event::Log { level, line } => {
+                let line = escape_line(line);
+                match level {
+                    LogLevel::Trace => tracing::trace!(target: "cookbook", "{line}"),
+                    LogLevel::Debug => tracing::debug!(target: "cookbook", "{line}"),
+                    LogLevel::Info => tracing::info!(target: "cookbook", "{line}"),
+                    LogLevel::Warn => tracing::warn!(target: "cookbook", "{line}"),
+                    LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "cookbook", "{line}"),
+                }
+            }
+            Event::RunStarted { run_id, node, policies, why_run } => {
+                tracing::info!(target: "run", run_id, node, policies = policies.join(","), why_run, "run started");
+            }
+            Event::ActionFinished { resource, action, status, .. } => {
+                tracing::debug!(target: "run", "{} {} {}", escape_line(&resource.key), escape_line(action), status.name());
+            }
+            Event::Changed { resource, change, .. } => {
+                tracing::info!(target: "run", "{}: {}", escape_line(&resource.key), escape_line(&change.what));
+            }
+            Event::PolicyFailed { policy, failure } => {
+                tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));
+            }
+            Event::RunFinished { failed, updated, total, seconds } => {
+                tracing::info!(target: "run", failed, updated, total, seconds, "run finished");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The program: arguments, printer, one file per command. Nothing here decides; `main` owns the exit code.
+
+mod arguments;
+mod commands;
+mod errors;
+mod exit;
+mod format;
+mod house;
+mod logging;
+mod poll;
+mod printer;
+mod settings;
+mod signals;
+
+use arguments::{Arguments, Command};
+use clap::Parser as _;
+use exit::Exit;
+use printer::Printer;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+        }
+    };
+    let printer = Printer::new();
+    // The converge loop nests guests' children on this stack; see `converge::MAX_DEPTH`.
+    let run = std::thread::Builder::new().name("main".into()).stack_size(16 << 20).spawn(move || {
+        let outcome = match arguments.command {
+            Command::Converge(converge) => commands::converge::run(*converge, &printer),
+            Command::Node(node) => commands::node::run(node, &printer),
+            Command::Resources(resources) => commands::resources::run(&resources, &printer),
+            Command::Policy(policy) => commands::policy::run(policy, &printer),
+        };
+        match outcome {
+            Ok(exit) => exit,
+            Err(error) => {
+                // Whatever fails after something was changed ends in a report; an error that comes here changed nothing.
+                printer.error(&error);
+                Exit::Usage
+            }
+        }
+    });
+    match run.map(std::thread::JoinHandle::join) {
+        Ok(Ok(exit)) => exit.into(),
+        // The thread has printed its panic.
+        Ok(Err(_)) | Err(_) => Exit::Bug.into(),
+    }
+}

@@ -1,0 +1,127 @@
+//! All that the program prints goes through here: what was asked for to standard output, words for people to standard
+//! error. Guests' text is escaped on its way.
+
+use anstyle::{AnsiColor, Style};
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+
+/// What a line means; never said by colour alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    /// Something was changed.
+    Change,
+    /// Nothing to see.
+    Quiet,
+    /// Look here.
+    Warning,
+    /// It went wrong.
+    Error,
+    /// A heading.
+    Heading,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Self::Plain => Style::new(),
+            Self::Change => AnsiColor::Green.on_default(),
+            Self::Quiet => Style::new().dimmed(),
+            Self::Warning => AnsiColor::Yellow.on_default(),
+            Self::Error => AnsiColor::Red.on_default().bold(),
+            Self::Heading => Style::new().bold(),
+        }
+    }
+}
+
+/// Writes for people and programs. Cheap to copy: it holds nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer;
+
+impl Printer {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    /// What was asked for. A reader that went away ends nothing: the run matters more.
+    pub(crate) fn out(self, tone: Tone, text: &str) {
+        let style = tone.style();
+        let mut out = anstream::stdout().lock();
+        let _ = write!(out, "{style}{text}{style:#}");
+        let _ = out.flush();
+    }
+
+    /// A line of what was asked for.
+    pub(crate) fn line(self, tone: Tone, text: &str) {
+        self.out(tone, text);
+        self.out(Tone::Plain, "\n");
+    }
+
+    /// A line for people.
+    pub(crate) fn note(self, tone: Tone, text: &str) {
+        let style = tone.style();
+        let _ = writeln!(anstream::stderr().lock(), "{style}{text}{style:#}");
+    }
+
+    /// An error with its causes, and a hint after a blank line if one of them has one.
+    pub(crate) fn error(self, error: &anyhow::Error) {
+        let mut text = String::from("error: ");
+        for (at, cause) in error.chain().enumerate() {
+            let cause = escape(&cause.to_string());
+            let _ = if at == 0 { write!(text, "{cause}") } else { write!(text, "\n  cause: {cause}") };
+        }
+        self.note(Tone::Error, &text);
+    }
+
+    /// Whether a person watches standard error.
+    pub(crate) fn is_watched(self) -> bool {
+        std::io::stderr().is_terminal()
+    }
+}
+
+/// A text of a guest as people may see it: control, bidirectional and invisible characters are written out, so that a
+/// name cannot move the cursor or hide its end. Line breaks and tabs stay.
+pub(crate) fn escape(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            character if is_unsafe(character) => {
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+            }
+            character => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// As [`escape`], for what must stay on one line.
+pub(crate) fn escape_line(text: &str) -> String {
+    escape(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guests_texts_are_escaped() {
+        for (text, shown) in [
+            ("plain \u{e4}\u{4e2d}", "plain \u{e4}\u{4e2d}"),
+            ("\u{1b}[2J\u{7}", "\\u{1b}[2J\\u{7}"),
+            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
+            ("two\nlines\r", "two\nlines\\u{d}"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+        ] {
+            assert_eq!(escape(text), shown);
+        }
+        assert_eq!(escape_line("a\nb"), "a\\nb");
+    }
+}
