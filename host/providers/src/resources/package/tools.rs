@@ -18,8 +18,10 @@ pub(super) const TRANSACTION_SECONDS: u64 = 900;
 /// What people read when the lists are refreshed.
 pub(super) const REFRESH_SENTENCE: &str = "refresh the lists of available packages";
 
-/// Keep apt from writing the index that it makes of its lists, which even a question does. It costs a second each time.
-const WITHOUT_CACHE: [&str; 4] = ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="];
+/// Keep apt from writing what it writes even for a question: the index of its lists, which costs a second each time, and a
+/// log of how it planned.
+const WITHOUT_WRITING: [&str; 6] =
+    ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Dir::Log::Planner=/dev/null"];
 
 /// Arguments for a release that versions are taken from.
 pub(super) fn release_options(release: Option<&str>) -> Vec<String> {
@@ -30,7 +32,7 @@ pub(super) fn release_options(release: Option<&str>) -> Vec<String> {
 pub(super) fn ask(view: &mut View<'_>, program: &str, arguments: Vec<String>) -> Result<String, Raised> {
     let mut all = vec![];
     if view.why_run && program.starts_with("apt") {
-        all.extend(WITHOUT_CACHE.map(str::to_owned));
+        all.extend(WITHOUT_WRITING.map(str::to_owned));
     }
     all.extend(arguments);
     let launch = Launch::program(program, all).timeout(QUERY);

@@ -1,0 +1,5 @@
+//! `service`.
+
+/// What is known of the root's service manager.
+#[derive(Debug, Default)]
+pub(crate) struct ServiceCache {}
