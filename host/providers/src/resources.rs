@@ -21,6 +21,7 @@ mod template;
 // System family.
 mod account;
 mod asked;
+mod cron_d;
 mod group;
 pub(crate) mod package;
 pub(crate) mod service;
@@ -44,6 +45,7 @@ pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {
         "dpkg_package" => &package::DpkgPackage,
         "user" | "linux_user" => &user::User,
         "group" => &group::Group,
+        "cron_d" => &cron_d::CronD,
         #[cfg(test)]
         "test" => &crate::tests::Scripted,
         _ => return None,

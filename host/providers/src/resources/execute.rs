@@ -60,8 +60,11 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
     let granted = grant(&command, wanted, view, cwd.as_deref()).map_err(|raised| {
         if sensitive && raised.class == DENIED {
             let policy = view.grants.policy();
-            return Raised::new(DENIED, format!("policy `{policy}` may not run the command of this sensitive resource"))
-                .with_hint("`wrun grants suggest` writes the grant that is needed");
+            return Raised::new(
+                DENIED,
+                format!("policy `{policy}` may not run the command of this sensitive resource"),
+            )
+            .with_hint("`wrun grants suggest` writes the grant that is needed");
         }
         raised
     })?;
@@ -103,7 +106,9 @@ fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<O
             let key = wanted.declaration.key();
             return Err(Raised::new(
                 "Chef::Exceptions::Execute",
-                format!("Please either specify a full path for the creates property, or specify a cwd property to the {key} resource"),
+                format!(
+                    "Please either specify a full path for the creates property, or specify a cwd property to the {key} resource"
+                ),
             ));
         }
     };

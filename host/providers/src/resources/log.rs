@@ -15,7 +15,10 @@ impl Provider for Log {
         let message = text("message").unwrap_or(&wanted.declaration.name);
         let level = text("level").map_or(Some(LogLevel::Info), LogLevel::from_name);
         let level = level.ok_or_else(|| {
-            Raised::new("Chef::Exceptions::ValidationFailed", "Option level must be one of debug, info, warn, error, fatal")
+            Raised::new(
+                "Chef::Exceptions::ValidationFailed",
+                "Option level must be one of debug, info, warn, error, fatal",
+            )
         })?;
         if let Some(log) = &view.settings.log {
             log(level, message);

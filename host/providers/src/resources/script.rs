@@ -14,7 +14,8 @@ pub(crate) struct Script;
 impl Provider for Script {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let text = |name| value(wanted, name).and_then(Value::as_str);
-        let missing = |name: &str| Raised::new("Chef::Exceptions::ValidationFailed", format!("{name} is a required property"));
+        let missing =
+            |name: &str| Raised::new("Chef::Exceptions::ValidationFailed", format!("{name} is a required property"));
         let kind = wanted.declaration.kind.as_str();
         let own = Some(kind).filter(|kind| *kind != "script");
         let interpreter = text("interpreter").or(own).ok_or_else(|| missing("interpreter"))?;
