@@ -37,6 +37,8 @@ impl Program {
         for name in ["state", "configuration", "home"] {
             std::fs::create_dir(folder.path().join(name))?;
         }
+        // Settings that are named must be there, and the tester's own must not be read.
+        std::fs::write(folder.path().join("configuration/wrun.toml"), "")?;
         Ok(Self { executable, folder })
     }
 

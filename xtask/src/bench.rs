@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use specs::{Machine, Network, Program, Root};
 
-use crate::{bench_policies, checkout, guests, say};
+use crate::{bench_policies, checkout, floor, guests, say};
 
 /// What `cargo xtask bench` takes.
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ enum Goal {
     Ratio(f64),
 }
 
-const SCENARIOS: [Scenario; 8] = [
+const SCENARIOS: [Scenario; 9] = [
     Scenario { name: "1 empty policy", work: Work::Nothing, count: 0, policies: 1, goal: None },
     Scenario {
         name: "3 empty policies",
@@ -82,10 +82,8 @@ const SCENARIOS: [Scenario; 8] = [
     Scenario { name: "1000 files", work: Work::Files, count: 1000, policies: 1, goal: None },
     Scenario { name: "5000 files", work: Work::Files, count: 5000, policies: 1, goal: Some(Goal::Ratio(3.0)) },
     Scenario { name: "200 templates", work: Work::Templates, count: 200, policies: 1, goal: None },
+    Scenario { name: "mix", work: Work::Mix, count: 50, policies: 1, goal: None },
 ];
-
-/// The mix is named apart: its count is fixed.
-const MIX: Scenario = Scenario { name: "mix", work: Work::Mix, count: 1, policies: 1, goal: None };
 
 /// One run of one process.
 #[derive(Debug, Clone, Copy)]
@@ -127,7 +125,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let compiler = guests::find_compiler()?;
     say::line("building the program with the release profile (the first build takes many minutes)");
     let executable = checkout::build_release_program()?;
-    let policies = bench_policies::build(&compiler)?;
+    guests::build_fixtures(&compiler)?;
+    let policies = bench_policies::make()?;
     specs::base::base_root(&mut say::line)?;
     let bench = Bench { program: Program::at(&executable)?, tool: executable.with_file_name("xtask"), policies };
     let chosen = |scenario: &&Scenario| arguments.only.as_ref().is_none_or(|text| scenario.name.contains(text));
@@ -135,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.json {
         say::result("scenario                 run        wrun      floor   ratio     memory");
     }
-    for scenario in SCENARIOS.iter().chain([&MIX]).filter(chosen) {
+    for scenario in SCENARIOS.iter().filter(chosen) {
         for figure in bench.figures(scenario, arguments.runs)? {
             if !arguments.json {
                 say::result(&line(&figure));
@@ -201,7 +200,7 @@ impl Bench {
     /// wrun's first and second run, then the floor's, each pair in a fresh root.
     fn once(&self, scenario: &Scenario) -> Result<[Measured; 4]> {
         let attributes = self.program.configuration().join("attributes.json");
-        std::fs::write(&attributes, json!({"bench": {"count": scenario.count}}).to_string())?;
+        std::fs::write(&attributes, attributes_of(scenario).to_string())?;
         let root = Root::new()?;
         let machine = root.machine(Network::Own)?;
         let arguments = self.wrun_arguments(scenario, &root, &attributes);
@@ -249,6 +248,16 @@ impl Bench {
         let kilobytes = value.get("kilobytes").and_then(Value::as_u64).context("a measurement has kilobytes")?;
         Ok(Measured { seconds, kilobytes })
     }
+}
+
+/// What the guest `load` is told.
+fn attributes_of(scenario: &Scenario) -> Value {
+    json!({"load": {
+        "count": scenario.count,
+        "folder": "/srv/bench",
+        "packages": ["bash", "coreutils", "dpkg", "grep", "tar"],
+        "users": floor::USERS,
+    }})
 }
 
 /// The middle of the times, and the middle of the memories.

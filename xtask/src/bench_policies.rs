@@ -1,4 +1,4 @@
-//! The benchmarks' policies: one component, released under several names with a run list each.
+//! The benchmarks' policies: two of the tests' guests, released under several names with a run list each.
 //!
 //! A node with a hundred policies is one of the benchmarks, and a hundred folders of sources would say nothing more than
 //! one does.
@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use policy::author::{self, PolicyFolder};
-use policy::build::{GuestCompiler, compile_component};
 
 use crate::bench::Work;
 use crate::{checkout, say};
@@ -18,32 +17,34 @@ const EMPTY_POLICIES: usize = 100;
 
 /// The name of a benchmark policy.
 pub(crate) fn name(work: Work, number: usize) -> String {
-    format!("bench-{}-{number}", recipe(work))
+    format!("bench-{}-{number}", source(work).1)
 }
 
-fn recipe(work: Work) -> &'static str {
+/// The tests' guest that does a work, and its recipe.
+fn source(work: Work) -> (&'static str, &'static str) {
     match work {
-        Work::Nothing => "nothing",
-        Work::Files => "files",
-        Work::Templates => "templates",
-        Work::Mix => "mix",
+        Work::Nothing => ("empty", "default"),
+        Work::Files => ("load", "files"),
+        Work::Templates => ("load", "templates"),
+        Work::Mix => ("load", "mix"),
     }
 }
 
-/// Builds the component and all artifacts, and returns the folder that holds them.
-pub(crate) fn build(compiler: &GuestCompiler) -> Result<PathBuf> {
-    say::line("building the benchmarks' policies");
-    let source = checkout::root().join("xtask/bench-policy");
-    let component = compile_component(&source, compiler, &checkout::guest_target())?;
+/// Makes all artifacts of guests that are built, and returns the folder that holds them.
+pub(crate) fn make() -> Result<PathBuf> {
+    say::line("making the benchmarks' policies");
     let artifacts = checkout::root().join("target/bench-policies");
-    let scratch = checkout::root().join("target/bench-policy");
-    copy(&source, &scratch)?;
     let empty = (0..EMPTY_POLICIES).map(|number| (Work::Nothing, number));
     for (work, number) in empty.chain([(Work::Files, 0), (Work::Templates, 0), (Work::Mix, 0)]) {
-        let settings = format!("name = \"{}\"\nrun_list = [\"bench::{}\"]\n", name(work, number), recipe(work));
+        let (guest, recipe) = source(work);
+        let built = checkout::components().join(format!("{guest}.wasm"));
+        let component = fs::read(&built).with_context(|| format!("cannot read {}", built.display()))?;
+        let scratch = checkout::root().join("target/bench-sources").join(guest);
+        copy(&checkout::fixture_source(guest), &scratch)?;
+        let name = name(work, number);
+        let settings = format!("name = \"{name}\"\nrun_list = [\"{guest}::{recipe}\"]\ncookbooks = [\".\"]\n");
         fs::write(scratch.join("policy.toml"), settings).context("cannot write a benchmark's policy.toml")?;
-        let artifact = PolicyFolder::read(&scratch)?.artifact(&component)?;
-        author::store(&artifact, &artifacts)?;
+        author::store(&PolicyFolder::read(&scratch)?.artifact(&component)?, &artifacts)?;
     }
     Ok(artifacts)
 }

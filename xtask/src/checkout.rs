@@ -17,7 +17,17 @@ pub(crate) fn guest_target() -> PathBuf {
     root().join("target/guests")
 }
 
-/// The tests' guests as components, `NAME.wasm`.
+/// The folder of one of the tests' guests.
+pub(crate) fn fixture_source(name: &str) -> PathBuf {
+    root().join("guests/fixtures").join(name)
+}
+
+/// The tests' guests as plain components, `NAME.wasm`.
+pub(crate) fn components() -> PathBuf {
+    root().join("target/components")
+}
+
+/// The tests' guests, `NAME.wasm`: as a policy's artifact where they have a `policy.toml`.
 pub(crate) fn fixtures() -> PathBuf {
     root().join("target/fixtures")
 }

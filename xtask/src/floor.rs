@@ -1,6 +1,6 @@
 //! The floor: what the kernel alone takes for the work of a benchmark.
 //!
-//! The same files are looked at, read, written and renamed as a run of wrun must, without deciding anything: no policy,
+//! The same files as of the tests' guest `load` are looked at, read, written and renamed as a run of wrun must, without deciding anything: no policy,
 //! no attributes, no report. No program that converges a machine can be faster, so a ratio to it says how much of a run
 //! is ours. It is compiled into the same program as the benchmark and run as a process of its own, like wrun.
 
@@ -23,45 +23,48 @@ pub(crate) struct Arguments {
     root: PathBuf,
 }
 
+/// The users of the mix.
+pub(crate) const USERS: [&str; 3] = ["bench0", "bench1", "bench2"];
+
 /// Does the work once. The second time it finds everything as it should be, as a second run of wrun does.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let folder = arguments.root.join("srv/bench");
+    let all = 0..arguments.count;
     match arguments.work {
         Work::Nothing => Ok(()),
-        Work::Files | Work::Templates => {
+        Work::Files => {
             make_folder(&folder)?;
-            (0..arguments.count).try_for_each(|number| file(&folder.join(number.to_string()), &content(number)))
+            all.into_iter().try_for_each(|at| file(&folder.join(format!("file-{at}")), &content(at)))
         }
-        Work::Mix => mix(&arguments.root, &folder),
+        Work::Templates => {
+            make_folder(&folder)?;
+            all.into_iter().try_for_each(|at| file(&folder.join(format!("template-{at}")), &content(at)))
+        }
+        Work::Mix => mix(&arguments.root, &folder, arguments.count),
     }
 }
 
-/// What the benchmark's files hold; the bench policy's recipes say the same.
-fn content(number: usize) -> String {
-    format!("This is file {number} of the benchmark.\n")
+/// As long as what the guest `load` says.
+fn content(at: usize) -> String {
+    format!("# file {at}\n{}", format!("setting = {at}\n").repeat(20))
 }
 
-/// 50 folders, 50 links, 50 files, 20 guarded commands, 5 packages that are installed, 3 users.
-fn mix(root: &Path, folder: &Path) -> Result<()> {
+/// Folders, links, files, packages that are installed, users. The guarded commands of the mix are never run.
+fn mix(root: &Path, folder: &Path, count: usize) -> Result<()> {
     make_folder(folder)?;
-    for number in 0..50 {
-        make_folder(&folder.join(format!("folder-{number}")))?;
-        link(&folder.join(format!("link-{number}")), &format!("file-{number}"))?;
-        file(&folder.join(format!("file-{number}")), &content(number))?;
-    }
-    for number in 0..20 {
-        let made = folder.join(format!("command-{number}"));
-        if !succeeds(Command::new("test").arg("-e").arg(&made))? {
-            succeeds(Command::new("touch").arg(&made))?;
-        }
+    for at in 0..count {
+        let inner = folder.join(format!("directory-{at}"));
+        make_folder(&inner)?;
+        file(&inner.join("file"), &content(at))?;
+        link(&folder.join(format!("link-{at}")), &format!("/srv/bench/directory-{at}/file"))?;
     }
     // One query answers for all packages.
     succeeds(Command::new("chroot").arg(root).args(["dpkg-query", "--show"]))?;
     let accounts = ["passwd", "group", "shadow"].map(|name| fs::read_to_string(root.join("etc").join(name)));
-    for name in ["bench0", "bench1", "bench2"] {
+    for name in USERS {
         let known = accounts.iter().flatten().any(|text| text.contains(&format!("\n{name}:")));
         if !known {
-            let added = succeeds(Command::new("chroot").arg(root).args(["useradd", "--create-home", name]))?;
+            let added = succeeds(Command::new("chroot").arg(root).args(["useradd", "--system", name]))?;
             ensure!(added, "useradd failed");
         }
     }
@@ -111,13 +114,13 @@ mod tests {
         let arguments = Arguments { work: Work::Files, count: 3, root: root.path().to_owned() };
         run(&arguments).expect("the first run");
         let times = || -> Vec<_> {
-            let path = |number: usize| root.path().join(format!("srv/bench/{number}"));
+            let path = |number: usize| root.path().join(format!("srv/bench/file-{number}"));
             (0..3).map(|number| path(number).metadata().and_then(|it| it.modified()).expect("a file")).collect()
         };
         let before = times();
         run(&arguments).expect("the second run");
         assert_eq!(before, times());
-        let text = fs::read_to_string(root.path().join("srv/bench/2")).expect("a file");
-        assert_eq!(text, "This is file 2 of the benchmark.\n");
+        let text = fs::read_to_string(root.path().join("srv/bench/file-2")).expect("a file");
+        assert_eq!(text, content(2));
     }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use policy::author;
+use policy::author::{self, PolicyFolder};
 use policy::build::{GuestCompiler, Settings, compile_modules, encode_component, guest_compiler};
 
 use crate::{checkout, say};
@@ -29,15 +29,26 @@ pub(crate) fn build(compiler: &GuestCompiler) -> Result<()> {
     build_policies(compiler)
 }
 
-fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
+/// Builds the tests' guests.
+pub(crate) fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
     say::line("building the tests' guests");
     let modules = compile_modules(&checkout::root().join("guests"), compiler, &checkout::guest_target())?;
-    let folder = checkout::fixtures();
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for folder in [checkout::components(), checkout::fixtures()] {
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
     for module in &modules {
         let component =
             encode_component(&module.bytes).with_context(|| format!("the guest {} is refused", module.package))?;
-        replace(&folder.join(format!("{}.wasm", module.package)), &component)?;
+        let source = checkout::fixture_source(&module.package);
+        // Most are policies too, which the whole program can run.
+        let artifact = if source.join("policy.toml").is_file() {
+            PolicyFolder::read(&source)?.artifact(&component)?.bytes().to_vec()
+        } else {
+            component.clone()
+        };
+        let file = format!("{}.wasm", module.package);
+        replace(&checkout::components().join(&file), &component)?;
+        replace(&checkout::fixtures().join(&file), &artifact)?;
     }
     Ok(())
 }

@@ -1,3 +1,0 @@
-//! The component of the benchmarks' policies.
-
-wrun_sdk::policy!(bench);
