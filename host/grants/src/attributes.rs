@@ -65,7 +65,7 @@ impl PolicyGrants {
     fn visible_below(&self, capability: Capability, path: &mut Vec<String>, value: &Value) -> Option<Value> {
         let rules = self.list(capability);
         let allowed = matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
-        let deeper = rules.0.iter().any(|rule| match &rule.pattern {
+        let deeper = rules.iter().any(|rule| match &rule.pattern {
             Pattern::Attribute(pattern) => pattern.may_match_below(path) && rule.allow != allowed,
             _ => false,
         });

@@ -168,7 +168,7 @@ impl Source<'_> {
             let pattern = pattern(capability, text)
                 .map_err(|message| self.bad(key, one, format!("has a bad rule: {message}")))?;
             let line = self.line(one.span().start);
-            list.0.push(Rule { pattern, allow: plain == key, privileged, text: text.into(), line });
+            list.add(Rule { pattern, allow: plain == key, privileged, text: text.into(), line });
         }
         Ok(())
     }

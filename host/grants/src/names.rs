@@ -8,6 +8,7 @@ use crate::proofs::{
     GrantedEnvironment, GrantedGroup, GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedService,
     GrantedUser,
 };
+use crate::rules::Verdict;
 
 /// Options of package tools that decide how and what else, but not what code runs.
 const HARMLESS_OPTIONS: [&str; 10] = [
@@ -166,15 +167,13 @@ impl PolicyGrants {
     pub fn data_bag(&self, bag: &str, item: Option<&str>) -> Result<GrantedName, Denied> {
         let whole = self.list(Capability::DataBags).decide(Asked::Text(bag), || false);
         match (item, whole) {
-            (Some(item), crate::rules::Verdict::Unheard) => {
+            (Some(item), Verdict::Unheard) => {
                 self.named(Capability::DataBags, &format!("{bag}/{item}"), || false).map(GrantedName)
             }
-            (Some(item), crate::rules::Verdict::Allowed(_)) => {
+            (Some(item), Verdict::Allowed(_)) => {
                 let path = format!("{bag}/{item}");
                 match self.list(Capability::DataBags).decide(Asked::Text(&path), || false) {
-                    crate::rules::Verdict::Refused(_) => {
-                        self.named(Capability::DataBags, &path, || false).map(GrantedName)
-                    }
+                    Verdict::Refused(_) => self.named(Capability::DataBags, &path, || false).map(GrantedName),
                     _ => self.named(Capability::DataBags, bag, || false).map(GrantedName),
                 }
             }
@@ -212,5 +211,14 @@ impl PolicyGrants {
     /// Not granted.
     pub fn environment_variable(&self, name: &str) -> Result<GrantedName, Denied> {
         self.named(Capability::Environment, name, || false).map(GrantedName)
+    }
+
+    /// Those of the host's environment variables that the policy may know. Nobody asked for the others, so their absence is
+    /// no denial.
+    pub fn visible_environment(&self, all: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
+        let rules = self.list(Capability::Environment);
+        let visible =
+            |name: &str| self.everything || matches!(rules.decide(Asked::Text(name), || false), Verdict::Allowed(_));
+        all.into_iter().filter(|(name, _)| visible(name)).collect()
     }
 }

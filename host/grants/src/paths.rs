@@ -40,7 +40,7 @@ impl PolicyGrants {
         let below = if path == "/" { "/**".into() } else { format!("{path}/**") };
         let rules = self.list(Capability::Paths);
         let refuse = |reason: String| Err(self.refuse(Capability::Paths, path, &below, Some(reason)));
-        for rule in &rules.0 {
+        for rule in rules.iter() {
             if let Pattern::Path(pattern) = &rule.pattern
                 && !rule.allow
                 && pattern.may_match_below(path)
@@ -49,7 +49,7 @@ impl PolicyGrants {
             }
         }
         let privileged = privileged::lies_below(path);
-        let covers = rules.0.iter().any(|rule| {
+        let covers = rules.iter().any(|rule| {
             let Pattern::Path(pattern) = &rule.pattern else { return false };
             rule.allow && (rule.privileged || !privileged) && pattern.covers_below() && pattern.matches(path)
         });

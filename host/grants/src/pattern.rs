@@ -47,6 +47,8 @@ fn fixed_characters(text: &str) -> usize {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     parts: Vec<String>,
+    /// What every path that matches begins with: most rules are ruled out by it at once.
+    beginning: String,
 }
 
 const ANY_DEPTH: &str = "**";
@@ -60,11 +62,13 @@ impl PathPattern {
         if let Some(part) = parts.iter().find(|part| part.contains(ANY_DEPTH) && **part != ANY_DEPTH) {
             return Err(format!("`**` must be a whole component, not a part of `{part}`"));
         }
-        Ok(Self { parts: parts.into_iter().map(Into::into).collect() })
+        let fixed = parts.iter().take_while(|part| !has_wildcard(part));
+        let beginning = fixed.map(|part| format!("/{part}")).collect();
+        Ok(Self { parts: parts.into_iter().map(Into::into).collect(), beginning })
     }
 
     pub(crate) fn matches(&self, path: &str) -> bool {
-        components(path).is_some_and(|path| covers(&self.parts, &path))
+        path.starts_with(&self.beginning) && components(path).is_some_and(|path| covers(&self.parts, &path))
     }
 
     pub(crate) fn is_exact(&self) -> bool {

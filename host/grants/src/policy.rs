@@ -100,7 +100,7 @@ pub struct PolicyGrants {
     needs: Option<Arc<Needs>>,
 }
 
-static NO_RULES: Rules = Rules(vec![]);
+static NO_RULES: Rules = Rules::NONE;
 
 impl PolicyGrants {
     /// The policy's name.
@@ -120,7 +120,16 @@ impl PolicyGrants {
 
     /// Whether the policy is granted anything at all of a capability.
     pub fn has_any(&self, capability: Capability) -> bool {
-        self.everything || self.list(capability).0.iter().any(|rule| rule.allow)
+        self.everything
+            || match capability {
+                Capability::Commands => !self.rules.commands.is_empty(),
+                Capability::Clock => self.rules.clock,
+                Capability::Random => self.rules.random,
+                Capability::PrivilegedPaths => {
+                    self.list(Capability::Paths).iter().any(|rule| rule.allow && rule.privileged)
+                }
+                _ => self.list(capability).iter().any(|rule| rule.allow),
+            }
     }
 
     /// Whether the policy may know the present time; else it hears when the run began.

@@ -36,11 +36,26 @@ pub(crate) enum Verdict<'a> {
     Unheard,
 }
 
-/// The rules of one capability.
+/// The rules of one capability, what wins first: the first that matches decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rules(pub(crate) Vec<Rule>);
+pub(crate) struct Rules(Vec<Rule>);
 
 impl Rules {
+    /// No rules.
+    pub(crate) const NONE: Self = Self(vec![]);
+
+    /// Adds a rule at its place.
+    pub(crate) fn add(&mut self, rule: Rule) {
+        let rank = rule.rank();
+        let at = self.0.partition_point(|other| other.rank() >= rank);
+        self.0.insert(at, rule);
+    }
+
+    /// All rules.
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Rule> {
+        self.0.iter()
+    }
+
     /// What the rules say about something. `privileged` is asked only if a wide rule would allow it.
     pub(crate) fn decide(&self, asked: Asked<'_>, privileged: impl Fn() -> bool) -> Verdict<'_> {
         let Some(best) = self.best(asked, |_| true) else { return Verdict::Unheard };
@@ -59,8 +74,7 @@ impl Rules {
     }
 
     fn best(&self, asked: Asked<'_>, eligible: impl Fn(&Rule) -> bool) -> Option<&Rule> {
-        let matching = self.0.iter().filter(|rule| eligible(rule) && rule.pattern.matches(asked));
-        matching.max_by_key(|rule| rule.rank())
+        self.0.iter().find(|rule| eligible(rule) && rule.pattern.matches(asked))
     }
 }
 
@@ -77,7 +91,9 @@ mod tests {
             text: (*text).into(),
             line: 1,
         };
-        Rules(entries.iter().map(rule).collect())
+        let mut rules = Rules::NONE;
+        entries.iter().map(rule).for_each(|rule| rules.add(rule));
+        rules
     }
 
     #[track_caller]

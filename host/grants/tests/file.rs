@@ -302,3 +302,21 @@ fn the_documented_example_is_valid() {
     let grants = Grants::parse(text, "docs/grants.example.toml").unwrap_or_else(|error| panic!("{error}"));
     assert!(grants.policy_names().count() >= 1);
 }
+
+#[test]
+fn whether_anything_is_granted_at_all() {
+    use grants::Capability;
+    let grants = policy(
+        "privileged_paths = [\"/etc/cron.d/x\"]\ncommands = [\"true\"]\ndeny_packages = [\"x\"]\nenvironment = [\"LANG\"]\n",
+    );
+    for capability in [Capability::Paths, Capability::PrivilegedPaths, Capability::Commands, Capability::Environment] {
+        assert!(grants.has_any(capability), "{capability:?}");
+    }
+    for capability in [Capability::Packages, Capability::ReadPaths, Capability::Clock, Capability::Random] {
+        assert!(!grants.has_any(capability), "{capability:?}");
+    }
+    let variables = [("LANG".to_owned(), "C".to_owned()), ("SECRET".to_owned(), "x".to_owned())];
+    assert_eq!(grants.visible_environment(variables.clone()), variables[..1]);
+    assert_eq!(policy("").visible_environment(variables.clone()), []);
+    assert_eq!(Grants::allow_all().policy("x", &[]).visible_environment(variables.clone()), variables);
+}
