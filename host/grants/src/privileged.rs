@@ -4,6 +4,8 @@
 //! The lists are those of a Debian machine. They can never be complete: a daemon that runs as root and reads its hooks
 //! from `/opt` is privileged too. They are a second wall; the first is that rules are narrow.
 
+use std::sync::LazyLock;
+
 /// Each of these, all below it, and every directory that leads to it.
 const PATHS: [&str; 93] = [
     // Programs and libraries.
@@ -127,16 +129,28 @@ const MORE_PATHS: [&str; 14] = [
 /// Names that are privileged wherever they stand: keys and what they open.
 const NAMES: [&str; 3] = [".ssh", ".gnupg", ".rhosts"];
 
+/// All of them in order, so that thousands of files can be looked up.
+static PLACES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut places: Vec<&str> = PATHS.iter().chain(&MORE_PATHS).copied().collect();
+    places.sort_unstable();
+    places
+});
+
 /// Whether writing there can make somebody root, or change who is trusted.
 pub(crate) fn path(path: &str) -> bool {
-    let paths = PATHS.iter().chain(&MORE_PATHS);
-    paths.into_iter().any(|place| is_within(path, place) || is_within(place, path)) || has_privileged_name(path)
+    lies_below(path) || has_privileged_name(path)
 }
 
-/// Whether anything privileged with a fixed place lies at or below the directory.
-pub(crate) fn lies_below(directory: &str) -> bool {
-    let paths = PATHS.iter().chain(&MORE_PATHS);
-    paths.into_iter().any(|place| is_within(place, directory) || is_within(directory, place))
+/// Whether the path is privileged, or something privileged with a fixed place lies below it.
+pub(crate) fn lies_below(path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+    let mut beginnings = ends.filter_map(|end| path.get(..end));
+    if beginnings.any(|beginning| PLACES.binary_search(&beginning).is_ok()) {
+        return true;
+    }
+    let below = format!("{}/", path.trim_end_matches('/'));
+    let next = PLACES.partition_point(|place| *place < below.as_str());
+    PLACES.get(next).is_some_and(|place| place.starts_with(&below))
 }
 
 fn has_privileged_name(path: &str) -> bool {
