@@ -32,6 +32,16 @@ pub(super) fn of_call(error: &Error, url: &GrantedUrl) -> Raised {
         Error::Tls(_) | Error::Rustls(_) | Error::Pem(_) => {
             Raised::new("OpenSSL::SSL::SSLError", format!("SSL Error connecting to {host}:{port} - {error}"))
         }
+        Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof && url.scheme() == "http" => Raised::new(
+            "EOFError",
+            format!("end of file reached: {host}:{port} ended the connection without an answer"),
+        ),
+        Error::Io(error)
+            if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
+                && url.scheme() == "https" =>
+        {
+            Raised::new("OpenSSL::SSL::SSLError", format!("SSL Error connecting to {host}:{port} - {error}"))
+        }
         Error::Io(error) => of_io(error, url),
         Error::ConnectionFailed => refused(url),
         Error::BadUri(_) => Raised::new("URI::InvalidURIError", error.to_string()),
@@ -42,6 +52,7 @@ pub(super) fn of_call(error: &Error, url: &GrantedUrl) -> Raised {
 /// An answer that broke off.
 pub(super) fn of_body(error: &io::Error, url: &GrantedUrl) -> Raised {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(Error::Io(inner)) => of_io(inner, url),
         Some(inner) => of_call(inner, url),
         None => of_io(error, url),
     }
@@ -63,10 +74,6 @@ fn of_io(error: &io::Error, url: &GrantedUrl) -> Raised {
         }
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
             Raised::new("Errno::EHOSTUNREACH", format!("No route to {host}:{port}"))
-        }
-        // Certificates are refused as an input error that wraps the reason.
-        _ if error.get_ref().is_some_and(|inner| inner.to_string().contains("certificate")) => {
-            Raised::new("OpenSSL::SSL::SSLError", format!("SSL Error connecting to {host}:{port} - {error}"))
         }
         _ => Raised::new("SocketError", format!("Failed to open TCP connection to {host}:{port} ({error})")),
     }

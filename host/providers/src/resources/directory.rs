@@ -69,6 +69,9 @@ pub(super) fn plan_create(
     require_parent(wish, &prospect, view, &mut plan)?;
     let Some(last) = granted.last().cloned() else { return Ok(plan) };
     let access = wish.access.compare(numbers, None, &last, true, view)?;
+    if view.why_run && view.assumed.path(last.path()) {
+        plan.certainty.push(Certainty::Assumed(format!("assuming directory {} would have been created", wish.path)));
+    }
     paths.iter().for_each(|real| plan.assume(assumption(real, true)));
     made.append(&mut paths);
     let (uid, gid, mode) = (access.uid, access.gid, access.mode);

@@ -45,11 +45,6 @@ impl Site {
         Self(place)
     }
 
-    /// The real path.
-    pub(crate) fn real(&self) -> &str {
-        self.0.real()
-    }
-
     /// What is there.
     ///
     /// # Errors

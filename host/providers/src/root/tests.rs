@@ -23,7 +23,7 @@ impl Tree {
         Self { folder, root, grants: Grants::allow_all().policy("core", &[]) }
     }
 
-    fn inside(&self, path: &str) -> std::path::PathBuf {
+    fn inside(&self, path: &str) -> PathBuf {
         self.folder.path().join("inside").join(path.trim_start_matches('/'))
     }
 

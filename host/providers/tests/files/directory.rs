@@ -102,6 +102,9 @@ fn later_resources_of_a_dry_run_know_what_would_be_there() {
     let plan = machine.plan(&directory("/no/such/dir", "create", json!({}))).unwrap();
     assert_eq!(plan.changes, ["create new directory /no/such/dir"]);
     assert_eq!(plan.certainty, [Certainty::Assumed("assuming directory /no/such would have been created".into())]);
+    let plan = machine.plan(&directory("/srv/a/b", "create", json!({ "recursive": true }))).unwrap();
+    assert_eq!(plan.changes, ["create new directory /srv/a/b"]);
+    assert_eq!(plan.certainty, [Certainty::Assumed("assuming directory /srv/a/b would have been created".into())]);
     let file = resource("file", "/srv/a/b/file", "create", json!({}));
     let plan = machine.plan(&file).unwrap();
     assert_eq!(plan.certainty, [Certainty::Assumed("assuming directory /srv/a/b would have been created".into())]);

@@ -266,6 +266,27 @@ fn backups_are_kept_and_counted() {
 }
 
 #[test]
+fn content_is_written_in_place_where_that_is_asked_for() {
+    let mut machine = Machine::open();
+    machine.write("/etc/mounted", "a longer old text");
+    let inode = |machine: &Machine| std::fs::metadata(machine.at("/etc/mounted")).unwrap().ino();
+    let before = inode(&machine);
+    let asked = file("/etc/mounted", "create", json!({ "content": "new", "atomic_update": false, "mode": "0600" }));
+    machine.check(
+        &asked,
+        &[
+            &format!("update content in file /etc/mounted from {} to {}", short("a longer old text"), short("new")),
+            "change mode from '0644' to '0600'",
+        ],
+    );
+    assert_eq!((machine.read("/etc/mounted").as_str(), machine.mode("/etc/mounted")), ("new", 0o600));
+    assert_eq!(inode(&machine), before);
+    machine.run(&file("/etc/mounted", "create", json!({ "content": "newer" }))).unwrap();
+    assert_ne!(inode(&machine), before);
+    assert_eq!(machine.names("/etc"), ["group", "mounted", "passwd"]);
+}
+
+#[test]
 fn diffs_are_summarised_where_they_must_be() {
     let mut machine = Machine::open();
     let secret = file("/etc/secret", "create", json!({ "content": "password" })).sensitive();

@@ -1,12 +1,22 @@
 //! The file family on real file systems: every action, denied beside happy, and the deputies.
-#![expect(clippy::tests_outside_test_module, reason = "an integration test is one test module")]
 
+#[cfg(test)]
 mod cookbook_sources;
+#[cfg(test)]
 mod directory;
+#[cfg(test)]
 mod file;
+#[cfg(test)]
 mod link;
+#[cfg(test)]
 mod races;
+#[cfg(test)]
 mod remote_directory;
+#[cfg(test)]
 mod remote_file;
+#[cfg(test)]
 mod server;
+#[cfg(test)]
+mod speed;
+#[cfg(test)]
 mod support;

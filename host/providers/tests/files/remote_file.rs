@@ -1,4 +1,4 @@
-use super::server::{Request, Server, answer, ok};
+use super::server::{Request, Server, answer, ok, talker};
 use super::support::{Asked, Machine, resource};
 use converge::Certainty;
 use serde_json::{Value, json};
@@ -96,6 +96,10 @@ fn failures_have_rubys_classes() {
         (server.url("/broken"), "Net::HTTPFatalError", "503 \"Service Unavailable\""),
         (server.url("/loop"), "Chef::Exceptions::RedirectLimitExceeded", ""),
         (server.url("/short"), "Chef::Exceptions::ContentLengthMismatch", ""),
+        (talker("HTTP/1.1 200 OK\r\n\r\nplain").replace("http:", "https:"), "OpenSSL::SSL::SSLError", "127.0.0.1"),
+        (talker("").replace("http:", "https:"), "OpenSSL::SSL::SSLError", "127.0.0.1"),
+        (talker(""), "EOFError", "end of file reached"),
+        (talker("nonsense\r\n\r\n"), "Net::HTTPBadResponse", "127.0.0.1"),
         (format!("http://{dead}/"), "Errno::ECONNREFUSED", "Connection refused"),
         ("http://no-such-host.invalid/".into(), "SocketError", "no-such-host.invalid"),
         ("file:///no/such".into(), "Errno::ENOENT", "No such file or directory @ rb_sysopen - /no/such"),

@@ -78,3 +78,17 @@ pub(crate) fn answer(status: &str, fields: &[(&str, &str)], body: &[u8]) -> Vec<
 pub(crate) fn ok(body: &str) -> Vec<u8> {
     answer("200 OK", &[], body.as_bytes())
 }
+
+/// The address of something that says the same to whoever connects, and hangs up.
+pub(crate) fn talker(says: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
+            let _ = stream.write_all(says.as_bytes());
+        }
+    });
+    format!("http://{address}/")
+}

@@ -1,10 +1,12 @@
 //! A throw-away root with providers on it, and one call that runs an action as the runner does.
 
-use converge::{Certainty, CookbookFiles, Declaration, FileError, Got, Property, Providers, Raised, Stop, Wanted};
+use converge::{
+    Certainty, CookbookFiles, Declaration, FileError, Got, Prepared, Property, Providers, Raised, Stop, Wanted,
+};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use node::origin::Origin;
-use providers::{MachineProviders, Settings};
+use providers::{MachineProviders, ReadyPlan, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -69,7 +71,7 @@ impl Asked {
         self
     }
 
-    fn wanted(&self, why_run: bool) -> Wanted<'_> {
+    pub(crate) fn wanted(&self, why_run: bool) -> Wanted<'_> {
         Wanted {
             resource: 0,
             declaration: &self.declaration,
@@ -192,6 +194,11 @@ impl Machine {
         let changes = self.providers.commit(&asked.wanted(false), plan)?;
         assert_eq!(changes, prepared.changes, "what was planned is what is said");
         Ok(outcome(changes, certainty))
+    }
+
+    /// Looks, without doing anything.
+    pub(crate) fn prepare(&mut self, wanted: &Wanted<'_>) -> Prepared<ReadyPlan> {
+        self.providers.prepare(wanted).unwrap()
     }
 
     /// Plans an action in a dry run.

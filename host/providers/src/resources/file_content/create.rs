@@ -110,6 +110,9 @@ fn write(
     let is_new = matches!(current.there, There::Nothing | There::InTheWay(_));
     if is_new {
         changes.push(Change::new(format!("create new file {path}")));
+        if view.why_run && view.assumed.path(granted.path()) {
+            plan.certainty.push(Certainty::Assumed(format!("assuming {path} would have been created")));
+        }
         plan.assume(assumption(granted.path(), false));
     }
     let verification = match &content {
@@ -258,7 +261,7 @@ fn touch(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<(), Ra
         Err(fault) if fault.is_absence() => view.root.prospect(wish.path)?.real(),
         Err(fault) => return Err(fault.into()),
     };
-    let granted = view.grants.manage_path(&real).map_err(denied)?;
+    let granted = wish.granted(view, &real)?;
     let change = Change::new(format!("update utime on file {}", wish.path));
     plan.steps.push(Step::new(change, move |writer| Ok(writer.root.site(&granted)?.set_times(None)?)));
     Ok(())

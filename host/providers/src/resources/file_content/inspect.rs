@@ -2,7 +2,7 @@
 
 use super::wish::FileWish;
 use crate::digest::{Digest, digest_of};
-use crate::plan::{Plan, View, denied};
+use crate::plan::{Plan, View};
 use crate::root::{Entry, Fault, Kind, Place, absent};
 use converge::{Certainty, Raised};
 use grants::GrantedPath;
@@ -97,12 +97,12 @@ pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> 
         return parent_missing(wish, view, plan).map(Inspected::Current);
     };
     let Some(entry) = absent(place.entry())? else {
-        let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+        let granted = wish.granted(view, place.real())?;
         return Ok(Inspected::Current(Current::found(granted, There::Nothing, Some(place))));
     };
     match entry.kind {
         Kind::File => {
-            let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+            let granted = wish.granted(view, place.real())?;
             Ok(Inspected::Current(Current::found(granted, There::File(entry), Some(place))))
         }
         // Whoever only touches a file, or makes a missing one, means what the link leads to.
@@ -116,7 +116,7 @@ pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> 
 /// The common case: a file, and no link on the way to it, so that the path written is the real one.
 fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
     // A denial here may be about a path that is not the real one: it is asked again, and reported, after resolving.
-    let granted = view.grants.manage_path(wish.path).ok()?;
+    let granted = wish.granted(view, wish.path).ok()?;
     let (handle, entry) = view.root.open_unlinked(wish.path)?;
     Some(Current { granted, there: There::File(entry), handle: Some(handle), digest: None, place: None })
 }
@@ -126,7 +126,7 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
     let prospect = view.root.prospect(wish.path)?;
     let real = prospect.real();
-    let granted = view.grants.manage_path(&real).map_err(denied)?;
+    let granted = wish.granted(view, &real)?;
     let real_parent = real.rsplit_once('/').map_or("/", |(parent, _)| parent);
     let made_first = wish.directories_made.iter().any(|made| made == real_parent);
     if !made_first {
@@ -169,7 +169,7 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
             "the path is a link and its target is managed; say manage_symlink_source"
         );
     }
-    let granted = view.grants.manage_path(target.real()).map_err(denied)?;
+    let granted = wish.granted(view, target.real())?;
     match absent(target.entry())? {
         None if is_create => leads_nowhere(path, &says(), view, plan),
         None => Ok(Inspected::Current(Current::found(granted, There::Nothing, Some(target)))),
@@ -203,7 +203,7 @@ fn something_else(
     (kind, entry): (Kind, Entry),
 ) -> Result<Inspected, Raised> {
     let path = wish.path;
-    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    let granted = wish.granted(view, place.real())?;
     if wish.force_unlink {
         return Ok(Inspected::Current(Current::found(granted, There::InTheWay(kind), None)));
     }

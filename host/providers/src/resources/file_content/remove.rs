@@ -2,7 +2,7 @@
 
 use super::backup;
 use super::wish::{DEFAULT_BACKUPS, FileWish};
-use crate::plan::{Plan, Step, View, denied};
+use crate::plan::{Plan, Step, View};
 use crate::root::{Kind, absent};
 use converge::{Certainty, Change, Raised};
 use grants::GrantedPath;
@@ -12,7 +12,7 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
     let path = wish.path;
     let Some(place) = absent(view.root.locate(path))? else { return Ok(nothing(path, view)) };
     // What may not be managed may not be asked for, either: whether it exists is nobody's business.
-    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    let granted = wish.granted(view, place.real())?;
     let Some(entry) = absent(place.entry())? else { return Ok(nothing(path, view)) };
     if entry.kind == Kind::Link && !matches!(view.root.target_entry(path), Ok(Some(_))) {
         return Ok(Plan::up_to_date());

@@ -26,7 +26,7 @@ pub(super) struct Verification {
 /// One thing that has to accept the content.
 pub(super) enum Check {
     /// A granted command that still has `%{path}` in it, and as it was written.
-    Command(GrantedCommand, String),
+    Command(Box<GrantedCommand>, String),
     /// `verify :json`.
     Json,
 }
@@ -66,7 +66,7 @@ fn check(line: &str, view: &View<'_>) -> Result<Check, Raised> {
             "The %{file} expansion for verify commands has been removed. Please use %{path} instead.",
         ));
     }
-    Ok(Check::Command(view.command(&CommandTest::text(line))?, line.to_owned()))
+    Ok(Check::Command(Box::new(view.command(&CommandTest::text(line))?), line.to_owned()))
 }
 
 impl Check {

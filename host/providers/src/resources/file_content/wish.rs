@@ -1,7 +1,9 @@
 //! The properties that all resources which write a file share, read out of a declaration.
 
 use super::Access;
+use crate::plan::{View, denied};
 use converge::{Got, Property, Raised, Wanted};
+use grants::{Denied, GrantedPath, PolicyGrants};
 use serde_json::Value;
 
 /// How many backups are kept if nothing is said.
@@ -35,7 +37,12 @@ pub(crate) struct FileWish<'a> {
     pub(crate) touch: bool,
     /// Real paths of directories that the same plan makes before this file.
     pub(crate) directories_made: &'a [String],
+    /// Asks for the right to the file where a right of another kind suffices; none: the right to manage its path.
+    pub(crate) grant: Option<&'a Grant<'a>>,
 }
+
+/// A check of the right to a real path.
+pub(crate) type Grant<'a> = dyn Fn(&PolicyGrants, &str) -> Result<GrantedPath, Denied> + 'a;
 
 impl<'a> FileWish<'a> {
     /// Reads the properties.
@@ -74,7 +81,20 @@ impl<'a> FileWish<'a> {
             only_if_missing: false,
             touch: false,
             directories_made: &[],
+            grant: None,
         }
+    }
+
+    /// The right to the file, at its real path.
+    ///
+    /// # Errors
+    /// It is not granted.
+    pub(crate) fn granted(&self, view: &View<'_>, real: &str) -> Result<GrantedPath, Raised> {
+        match self.grant {
+            Some(grant) => grant(view.grants, real),
+            None => view.grants.manage_path(real),
+        }
+        .map_err(denied)
     }
 }
 
