@@ -134,18 +134,6 @@ impl Launch {
         Self { input: Some(input.into()), ..self }
     }
 
-    /// The user it runs as.
-    #[must_use]
-    pub(crate) fn user(self, user: &str) -> Self {
-        Self { user: Some(user.into()), ..self }
-    }
-
-    /// Where it runs.
-    #[must_use]
-    pub(crate) fn cwd(self, cwd: &str) -> Self {
-        Self { cwd: Some(cwd.into()), ..self }
-    }
-
     /// How it is called in messages, if not as it is started.
     #[must_use]
     pub(crate) fn shown_as(self, shown: &str) -> Self {

@@ -108,7 +108,6 @@ impl MachineProviders {
             cache: &cache,
             settings: &self.settings,
             caches: &mut self.caches,
-            grants: &self.settings.grants,
             commands: &self.commands,
             again: None,
         };

@@ -164,11 +164,6 @@ impl Assumed {
         self.holds(&Assumption::Directory(path.into()))
     }
 
-    /// Whether any package would have been installed: then nothing that is missing is surely missing.
-    pub(crate) fn any_package(&self) -> bool {
-        self.0.iter().any(|one| matches!(one, Assumption::Package(_)))
-    }
-
     pub(crate) fn extend(&mut self, more: Vec<Assumption>) {
         self.0.extend(more);
     }
@@ -245,8 +240,6 @@ pub(crate) struct Writer<'a> {
     pub(crate) settings: &'a Settings,
     /// What is kept for the length of the run; effects forget what they made stale.
     pub(crate) caches: &'a mut Caches,
-    /// The policy's grants, for what is known only while acting: where a redirect leads.
-    pub(crate) grants: &'a PolicyGrants,
     pub(crate) commands: &'a Commands,
     /// Set by [`plan_again`](Self::plan_again).
     pub(crate) again: Option<Vec<Change>>,

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::plan::{Assumption, Provider, Staging, Step};
+use crate::root::ModeBits;
 use converge::{Certainty, CookbookFiles, FileError, LogLevel, Property, Stop};
 use grants::Grants;
 use serde_json::json;
@@ -23,12 +24,13 @@ impl Provider for Scripted {
             return Ok(Plan::uncertain(Certainty::Assumed(format!("assuming {path} would be there"))));
         }
         let refreshed = view.root.entry("/index")?.is_some();
+        let index = view.grants.manage_path("/index").map_err(plan::denied)?;
         let action = wanted.action.to_owned();
         let change = Change::new(format!("make {path}"));
         let step = Step::new(change, move |writer| match action.as_str() {
             "lie" | "nothing_to_settle" => Ok(()),
             "refresh" if !refreshed => {
-                make(writer, &writer.grants.manage_path("/index").map_err(plan::denied)?)?;
+                make(writer, &index)?;
                 writer.plan_again(vec![Change::new("refresh the index")]);
                 Ok(())
             }
@@ -50,7 +52,7 @@ impl Provider for Scripted {
 }
 
 fn make(writer: &Writer<'_>, proof: &grants::GrantedPath) -> Result<(), Raised> {
-    Ok(writer.root.site(proof)?.make_directory(crate::root::ModeBits::plain(0o755))?)
+    Ok(writer.root.site(proof)?.make_directory(ModeBits::plain(0o755))?)
 }
 
 struct NoFiles;
@@ -164,7 +166,10 @@ fn a_denial_names_policy_resource_and_origin() {
     let raised = bench(false).run("/else", "make", false).unwrap_err();
     assert_eq!(raised.class, "Wrun::Denied");
     assert_eq!(raised.message, "policy `a` may not manage path `/else` (test[x], declared by a)");
-    assert_eq!(raised.hint.as_deref(), Some("to allow it, put this into grants.toml:\n[policy.a]\npaths = [\"/else\"]"));
+    assert_eq!(
+        raised.hint.as_deref(),
+        Some("to allow it, put this into grants.toml:\n[policy.a]\npaths = [\"/else\"]")
+    );
 }
 
 #[test]
@@ -184,5 +189,8 @@ fn an_unknown_type_has_no_provider() {
     let mut bench = bench(false);
     let declaration = Declaration { kind: "nonsense".into(), ..Declaration::default() };
     let wanted = Wanted { resource: 0, declaration: &declaration, action: "x", properties: vec![], why_run: false };
-    assert_eq!(bench.providers.prepare(&wanted).err().map(|raised| raised.class), Some("Chef::Exceptions::ProviderNotFound".into()));
+    assert_eq!(
+        bench.providers.prepare(&wanted).err().map(|raised| raised.class),
+        Some("Chef::Exceptions::ProviderNotFound".into())
+    );
 }

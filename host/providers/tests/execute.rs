@@ -347,3 +347,37 @@ fn a_pause_ends_when_the_run_is_to_stop() {
     providers.pause(60);
     assert!(begin.elapsed().as_secs() < 5);
 }
+
+#[test]
+fn output_is_shown_while_it_is_written_if_asked_for() {
+    let bench = machine();
+    let heard: std::sync::Arc<std::sync::Mutex<Vec<u8>>> = std::sync::Arc::default();
+    let ear = std::sync::Arc::clone(&heard);
+    let mut settings = bench.settings(false);
+    settings.live = Some(std::sync::Arc::new(move |bytes: &[u8]| ear.lock().unwrap().extend_from_slice(bytes)));
+    let mut providers = providers::MachineProviders::new(std::sync::Arc::new(settings)).unwrap();
+    let mut tell = |properties: Value, sensitive: bool| {
+        let declaration = converge::Declaration { sensitive, ..bench.declaration("execute", "x", properties) };
+        run(&mut providers, &declaration, "run", false).unwrap();
+    };
+    tell(json!({"command": "echo quiet"}), false);
+    tell(json!({"command": "echo secret", "live_stream": true}), true);
+    tell(json!({"command": "echo one; echo two >&2", "live_stream": true}), false);
+    let heard = String::from_utf8(heard.lock().unwrap().clone()).unwrap();
+    assert!(heard == "one\ntwo\n" || heard == "two\none\n", "{heard}");
+}
+
+#[test]
+fn a_login_starts_at_home() {
+    let bench = machine();
+    bench
+        .run(
+            "execute",
+            "x",
+            "run",
+            json!({"command": "pwd > ROOT/pwd; echo $SHELL >> ROOT/pwd", "login": true, "user": "root"}),
+        )
+        .unwrap();
+    assert_eq!(bench.read("pwd").lines().next(), Some("/root"));
+    assert!(bench.read("pwd").lines().nth(1).is_some_and(|shell| shell.ends_with("sh")));
+}
