@@ -144,14 +144,7 @@ fn write(
         staged: Shared::default(),
     };
     if verification.blocks {
-        let (granted, staged) = (work.granted.clone(), Arc::clone(&work.staged));
-        let (content, creation_mode) = (work.content.clone(), work.creation_mode);
-        plan.staging = Some(Staging::new(move |writer| {
-            let file = stage(writer, &granted, content.as_ref(), creation_mode)?;
-            let path = file.path();
-            *staged.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-            Ok(json!(path))
-        }));
+        plan.staging = Some(work.staging());
     }
     let mut changes = changes.into_iter();
     if let Some(first) = changes.next() {
@@ -196,6 +189,18 @@ struct Work {
 }
 
 impl Work {
+    /// Stages the content early, for blocks of the guest to look at.
+    fn staging(&self) -> Staging {
+        let (granted, staged) = (self.granted.clone(), Arc::clone(&self.staged));
+        let (content, creation_mode) = (self.content.clone(), self.creation_mode);
+        Staging::new(move |writer| {
+            let file = stage(writer, &granted, content.as_ref(), creation_mode)?;
+            let path = file.path();
+            *staged.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+            Ok(json!(path))
+        })
+    }
+
     fn run(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
         let staged = match staged {
