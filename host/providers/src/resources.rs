@@ -45,6 +45,7 @@ pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {
         "dpkg_package" => &package::DpkgPackage,
         "user" | "linux_user" => &user::User,
         "group" => &group::Group,
+        "service" => &service::Service,
         "cron_d" => &cron_d::CronD,
         #[cfg(test)]
         "test" => &crate::tests::Scripted,

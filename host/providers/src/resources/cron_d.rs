@@ -4,8 +4,9 @@
 //! one user is no right to a job of another: neither to a new one, nor to one that stands in the file already. So a job's
 //! fields must not be able to hold another line, and the users of the jobs that are there are asked about, too.
 
-use crate::plan::{Plan, Provider, View, denied};
+use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
+use crate::resources::file_content::wish::Grant;
 use crate::resources::file_content::{self, Access, Content, Current, FileWish, Source};
 use converge::{Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
@@ -59,6 +60,10 @@ fn delete(wanted: &Wanted<'_>, name: &str, view: &mut View<'_>) -> Result<Plan, 
             return Err(Raised::new("RuntimeError", format!("{name:?} is no name of a file in {FOLDER}")));
         }
         let path = format!("{FOLDER}/{name}");
+        // Who may see what stands there is not ours to say: everybody may look into the folder.
+        if !view.root.entry(&path).is_ok_and(|entry| entry.is_some()) && !view.assumed.path(&path) {
+            continue;
+        }
         let users = users_there(&path, view);
         let user = asked::text(wanted, "user");
         // Who deletes a job acts for the user whose job it is; if there is none, for the one who is named.
@@ -77,15 +82,11 @@ fn may_write(grants: &PolicyGrants, real: &str, user: &str, there: &[String]) ->
     grants.cron_entry(real, user)
 }
 
-type Grant<'a> = dyn Fn(&PolicyGrants, &str) -> Result<GrantedPath, Denied> + 'a;
-
 fn wish<'a>(wanted: &'a Wanted<'_>, path: &'a str, grant: &'a Grant<'a>) -> Result<FileWish<'a>, Raised> {
     let access = Access::named(wanted, "", "", "mode")?;
-    let mut wish = FileWish::of(wanted)?;
-    wish.path = path;
-    wish.access = Access { mode: access.mode.or(Some(MODE)), umask: wish.access.umask, ..Access::default() };
-    wish.grant = Some(grant);
-    Ok(wish)
+    let access = Access { mode: access.mode.or(Some(MODE)), ..access };
+    let only_if_missing = wanted.action == "create_if_missing";
+    Ok(FileWish { path, access, only_if_missing, grant: Some(grant), ..FileWish::plain(wanted) })
 }
 
 /// The users of the jobs in a file that is there.

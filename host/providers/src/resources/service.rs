@@ -1,5 +1,219 @@
-//! `service`.
+//! `service`: whether a service runs, and whether it starts with the system.
+//!
+//! Where systemd runs (and the root is the whole machine, since a chroot's services are nobody's), it is asked over its bus.
+//! Everywhere else there is nobody to ask: services start and stop through their init scripts, whom `policy-rc.d` may
+//! forbid it, and are enabled by the links that systemd or the init scripts' tools will read when the root is booted.
+//!
+//! The order of checks, the sentences and classes are Chef's. Rejected: `systemctl`, whose output is for people, and whose
+//! exit codes mean different things for different commands.
+
+mod bus;
+mod command;
+mod processes;
+mod script;
+mod unit;
+
+use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::resources::asked;
+use bus::Bus;
+use command::{Commands, Way};
+use converge::{Certainty, Change, Raised, Wanted};
+use grants::GrantedService;
+use std::sync::Arc;
+
+/// The class of what goes wrong with services.
+const SERVICE_ERROR: &str = "Chef::Exceptions::Service";
 
 /// What is known of the root's service manager.
 #[derive(Debug, Default)]
-pub(crate) struct ServiceCache {}
+pub(crate) struct ServiceCache {
+    /// systemd's bus; none: not looked for yet. Some(none): systemd does not run here.
+    bus: Option<Option<Arc<Bus>>>,
+}
+
+impl ServiceCache {
+    /// systemd, where it runs.
+    fn bus(&mut self, root: &crate::root::Root) -> Result<Option<Arc<Bus>>, Raised> {
+        if let Some(known) = &self.bus {
+            return Ok(known.clone());
+        }
+        let runs = root.is_whole() && root.target_entry("/run/systemd/system").is_ok_and(|entry| entry.is_some());
+        let bus = if runs { Some(Arc::new(Bus::system()?)) } else { None };
+        self.bus = Some(bus.clone());
+        Ok(bus)
+    }
+}
+
+/// A service of the system.
+pub(crate) struct Service;
+
+impl Provider for Service {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let key = wanted.declaration.key();
+        let name = asked::name(wanted, "service_name");
+        let granted = view.grants.service(&name).map_err(denied)?;
+        if asked::json(wanted, "user").is_some() {
+            return Err(unsupported(format!("{key} does not support user services")));
+        }
+        let root = Arc::clone(view.root);
+        let bus = view.caches.services.bus(&root)?;
+        let commands = Commands::read(wanted, &name);
+        let mut task = Task { key, name, granted, commands, bus, plan: Plan::default() };
+        match wanted.action {
+            "enable" => task.enable(true, wanted, view)?,
+            "disable" => task.enable(false, wanted, view)?,
+            "mask" => task.mask(true, view)?,
+            "unmask" => task.mask(false, view)?,
+            "start" => task.run(Way::Start, view)?,
+            "stop" => task.run(Way::Stop, view)?,
+            "restart" => task.run(Way::Restart, view)?,
+            "reload" => task.run(Way::Reload, view)?,
+            other => return Err(unsupported(format!("{} does not support :{other}", task.key))),
+        }
+        Ok(task.plan)
+    }
+
+    /// Whether a service runs is looked at in the effect itself, and only where that can be known: many init scripts start
+    /// what ends at once.
+    fn settles(&self, action: &str) -> bool {
+        matches!(action, "enable" | "disable" | "mask" | "unmask")
+    }
+}
+
+fn unsupported(message: String) -> Raised {
+    Raised::new("Chef::Exceptions::UnsupportedAction", message)
+}
+
+/// One action of one service.
+struct Task {
+    key: String,
+    name: String,
+    granted: GrantedService,
+    commands: Commands,
+    bus: Option<Arc<Bus>>,
+    plan: Plan,
+}
+
+/// What the service manager says of a service that starts with the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Standing {
+    enabled: bool,
+    masked: bool,
+    /// It cannot be enabled or disabled: other units start it.
+    fixed: bool,
+}
+
+impl Task {
+    fn step(&mut self, verb: &str, effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static) {
+        let sentence = format!("{verb} service {}", self.key);
+        self.plan.steps.push(Step::new(Change::new(sentence), effect));
+    }
+
+    fn assume(&mut self, what: impl Into<String>) {
+        self.plan.certainty.push(Certainty::Assumed(what.into()));
+    }
+
+    fn enable(&mut self, enable: bool, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        let verb = if enable { "enable" } else { "disable" };
+        let unit = unit::find(view.root, &self.name)?;
+        let has_script = script::exists(view.root, &self.name);
+        let rules = script::Priorities::read(wanted)?;
+        let by_unit = unit.is_some() && (!has_script || self.bus.is_some() || unit::systemd_is_installed(view.root));
+        let standing = match (&self.bus, &unit) {
+            (Some(bus), Some(_)) => bus.standing(&self.name)?,
+            (_, Some(unit)) if by_unit => unit.standing(view.root)?,
+            _ => Standing { enabled: script::is_enabled(view.root, &self.name), ..Standing::default() },
+        };
+        if standing.masked || standing.fixed {
+            let why = if standing.masked { "masked" } else { "static or indirect" };
+            tracing::debug!("{} cannot be {verb}d: it is {why}", self.key);
+            return Ok(());
+        }
+        let settled = standing.enabled == enable && (by_unit || rules.hold(view.root, &self.name));
+        if settled {
+            return Ok(());
+        }
+        if unit.is_none() && !has_script {
+            if !view.why_run {
+                return Err(self.missing(view));
+            }
+            self.assume("Unable to determine priority of service, assuming service would have been correctly installed earlier in the run.");
+        }
+        let name = self.name.clone();
+        match (self.bus.clone(), unit) {
+            (Some(bus), Some(_)) => self.step(verb, move |_writer| bus.enable(&name, enable)),
+            (_, unit) => {
+                let links = unit.map(|unit| unit.links(enable, &self.granted, view)).transpose()?;
+                self.step(verb, move |writer| {
+                    links.map_or(Ok(()), |links| links.apply(writer))?;
+                    if has_script { script::enable(writer, &name, enable, &rules) } else { Ok(()) }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn mask(&mut self, mask: bool, view: &mut View<'_>) -> Result<(), Raised> {
+        let standing = match &self.bus {
+            Some(bus) => bus.standing(&self.name)?,
+            None => unit::standing(view.root, &self.name)?,
+        };
+        if standing.masked == mask {
+            return Ok(());
+        }
+        let verb = if mask { "mask" } else { "unmask" };
+        if let Some(bus) = self.bus.clone() {
+            let name = self.name.clone();
+            self.step(verb, move |_writer| bus.mask(&name, mask));
+            return Ok(());
+        }
+        let links = unit::mask(mask, &self.name, &self.granted, view)?;
+        self.step(verb, move |writer| links.apply(writer));
+        Ok(())
+    }
+
+    fn run(&mut self, way: Way, view: &mut View<'_>) -> Result<(), Raised> {
+        let act = self.commands.prepare(way, &self.key, view)?;
+        let has_script = script::exists(view.root, &self.name);
+        let own = self.commands.is_own(way);
+        if self.bus.is_none() && !own && !has_script && !self.commands.has_init_command() {
+            if !view.why_run {
+                return Err(self.missing(view));
+            }
+            self.assume(format!(
+                "Init script '/etc/init.d/{}' doesn't exist, assuming a prior action would have created it.",
+                self.name
+            ));
+            if matches!(way, Way::Start | Way::Restart) {
+                self.step(way.verb(), |_writer| Ok(()));
+            }
+            return Ok(());
+        }
+        let running = self.commands.is_running(&self.name, self.bus.as_deref(), view, &mut self.plan.certainty)?;
+        let idle = match way {
+            Way::Start => running,
+            Way::Stop | Way::Reload => !running,
+            Way::Restart => false,
+        };
+        if idle {
+            return Ok(());
+        }
+        let by_script = self.bus.is_none() && !own && !self.commands.has_init_command();
+        if by_script && script::is_forbidden(&self.name, way.verb(), view) {
+            tracing::warn!("policy-rc.d forbids to {} service {}", way.verb(), self.name);
+            return Ok(());
+        }
+        let (name, bus) = (self.name.clone(), self.bus.clone());
+        self.step(way.verb(), move |writer| act.run(&name, bus.as_deref(), writer));
+        Ok(())
+    }
+
+    /// There is no such service, in Chef's words, and what there is instead.
+    fn missing(&self, view: &View<'_>) -> Raised {
+        let raised = Raised::new(SERVICE_ERROR, format!("/etc/init.d/{} does not exist!", self.name));
+        match unit::find(view.root, &self.name) {
+            Ok(Some(_)) => raised.with_hint("there is a unit for systemd, but systemd does not run here"),
+            _ => raised.with_hint("is the package that brings the service installed?"),
+        }
+    }
+}

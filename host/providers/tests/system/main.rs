@@ -1,6 +1,8 @@
 //! The system's resources, really run: in throw-away roots, with the real tools, on packages made here so that no mirror
 //! is needed.
 
+mod accounts;
 mod archive;
 mod node;
 mod package;
+mod service;

@@ -95,11 +95,15 @@ pub(super) fn read(
         let days = text.trim().parse().ok().filter(|days| (-1..=i64::from(i32::MAX)).contains(days));
         days.ok_or_else(|| Raised::new(USER_ERROR, format!("inactive {text:?} is no number of days")))
     });
+    let home = field("home")?;
+    if home.as_deref().is_some_and(|home| home.split('/').any(|part| part == "..")) {
+        return Err(Raised::new(USER_ERROR, "home leads upwards with `..`"));
+    }
     Ok(Wish {
         comment: field("comment")?,
         uid,
         gid: primary_group(wanted, view, exists, plan)?,
-        home: field("home")?,
+        home,
         shell: field("shell")?,
         password: field("password").map_err(|_| Raised::new(USER_ERROR, "password is no hash"))?.map(Hash),
         expire_date,

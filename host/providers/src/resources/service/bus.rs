@@ -1,0 +1,142 @@
+//! systemd over its bus.
+
+use super::command::Way;
+use super::{SERVICE_ERROR, Standing};
+use converge::Raised;
+use std::time::{Duration, Instant};
+use zbus::{Connection, DynamicType, OwnedObjectPath, OwnedVariant};
+
+const DESTINATION: &str = "org.freedesktop.systemd1";
+const PATH: &str = "/org/freedesktop/systemd1";
+const MANAGER: &str = "org.freedesktop.systemd1.Manager";
+const UNIT: &str = "org.freedesktop.systemd1.Unit";
+const SERVICE: &str = "org.freedesktop.systemd1.Service";
+const JOB: &str = "org.freedesktop.systemd1.Job";
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+
+/// Between two looks at a job.
+const LOOK_AGAIN: Duration = Duration::from_millis(25);
+
+/// The connection to systemd.
+#[derive(Debug)]
+pub(super) struct Bus(Connection);
+
+impl Bus {
+    /// The machine's own.
+    ///
+    /// # Errors
+    /// The bus cannot be reached.
+    pub(super) fn system() -> Result<Self, Raised> {
+        let connected = zbus::block_on(Connection::system());
+        connected.map(Self).map_err(|error| Raised::new(SERVICE_ERROR, format!("the system's bus cannot be reached: {error}")))
+    }
+
+    /// Whether a service runs.
+    pub(super) fn is_active(&self, name: &str) -> Result<bool, Raised> {
+        let unit = self.unit(name)?;
+        Ok(self.property(&unit, UNIT, "ActiveState", name)? == "active")
+    }
+
+    /// Whether a service starts with the system. As in Chef, what others start counts as enabled.
+    pub(super) fn standing(&self, name: &str) -> Result<Standing, Raised> {
+        let unit = self.unit(name)?;
+        let state = self.property(&unit, UNIT, "UnitFileState", name)?;
+        Ok(Standing {
+            enabled: matches!(state.as_str(), "enabled" | "static" | "generated" | "alias" | "indirect"),
+            masked: state == "masked",
+            fixed: matches!(state.as_str(), "static" | "indirect"),
+        })
+    }
+
+    /// Enables or disables a service, and has systemd read its units again.
+    pub(super) fn enable(&self, name: &str, enable: bool) -> Result<(), Raised> {
+        let names = [unit_name(name)];
+        let names = names.each_ref().map(String::as_str);
+        if enable {
+            self.call("EnableUnitFiles", &(names.as_slice(), false, true), name)?;
+        } else {
+            self.call("DisableUnitFiles", &(names.as_slice(), false), name)?;
+        }
+        self.call("Reload", &(), name).map(drop)
+    }
+
+    /// Makes a service impossible to start, or undoes that.
+    pub(super) fn mask(&self, name: &str, mask: bool) -> Result<(), Raised> {
+        let names = [unit_name(name)];
+        let names = names.each_ref().map(String::as_str);
+        if mask {
+            self.call("MaskUnitFiles", &(names.as_slice(), false, true), name)?;
+        } else {
+            self.call("UnmaskUnitFiles", &(names.as_slice(), false), name)?;
+        }
+        self.call("Reload", &(), name).map(drop)
+    }
+
+    /// Starts, stops, restarts or reloads a service and waits until systemd is through with it.
+    ///
+    /// # Errors
+    /// There is no such unit, it takes too long, or it failed.
+    pub(super) fn job(&self, name: &str, way: Way, timeout: Duration) -> Result<(), Raised> {
+        let method = match way {
+            Way::Start => "StartUnit",
+            Way::Stop => "StopUnit",
+            Way::Restart => "RestartUnit",
+            Way::Reload => "ReloadUnit",
+        };
+        let reply = self.call(method, &(unit_name(name).as_str(), "replace"), name)?;
+        let job: OwnedObjectPath = reply.body().deserialize().map_err(|error| failed(name, &error))?;
+        let begin = Instant::now();
+        while self.property(job.as_str(), JOB, "State", name).is_ok() {
+            if begin.elapsed() > timeout {
+                let seconds = timeout.as_secs();
+                let message = format!("service {name}: `{}` is not done after {seconds} seconds", way.verb());
+                return Err(Raised::new("Mixlib::ShellOut::CommandTimeout", message));
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        let unit = self.unit(name)?;
+        let state = self.property(&unit, UNIT, "ActiveState", name)?;
+        let result = self.property(&unit, SERVICE, "Result", name).unwrap_or_else(|_| "success".into());
+        let well = match way {
+            Way::Stop => state != "active",
+            _ => state != "failed" && result == "success",
+        };
+        if well {
+            return Ok(());
+        }
+        let message = format!("service {name} is {state} after `{}`: {result}", way.verb());
+        Err(Raised::new(SERVICE_ERROR, message).with_hint(format!("see `journalctl -u {}`", unit_name(name))))
+    }
+
+    /// The object of a unit, which systemd makes for every name that could be one.
+    fn unit(&self, name: &str) -> Result<String, Raised> {
+        let reply = self.call("LoadUnit", &(unit_name(name).as_str(),), name)?;
+        let path: OwnedObjectPath = reply.body().deserialize().map_err(|error| failed(name, &error))?;
+        Ok(path.as_str().to_owned())
+    }
+
+    fn property(&self, path: &str, interface: &str, property: &str, name: &str) -> Result<String, Raised> {
+        let body = (interface, property);
+        let reply = self.0.call_method(Some(DESTINATION), path, Some(PROPERTIES), "Get", &body);
+        let reply = zbus::block_on(reply).map_err(|error| failed(name, &error))?;
+        let value: OwnedVariant = reply.body().deserialize().map_err(|error| failed(name, &error))?;
+        String::try_from(value).map_err(|error| failed(name, &error.into()))
+    }
+
+    fn call(&self, method: &str, body: &(impl serde::Serialize + DynamicType), name: &str) -> Result<zbus::Message, Raised> {
+        let reply = self.0.call_method(Some(DESTINATION), PATH, Some(MANAGER), method, body);
+        zbus::block_on(reply).map_err(|error| failed(name, &error))
+    }
+}
+
+fn unit_name(name: &str) -> String {
+    if name.contains('.') { name.into() } else { format!("{name}.service") }
+}
+
+fn failed(name: &str, error: &zbus::Error) -> Raised {
+    let text = match error {
+        zbus::Error::MethodError(class, Some(text), _) => format!("{text} ({})", class.as_str()),
+        other => other.to_string(),
+    };
+    Raised::new(SERVICE_ERROR, format!("service {name}: {text}"))
+}

@@ -1,0 +1,278 @@
+//! Starting, stopping, and finding out whether a service runs: by the resource's own commands, the bus, or a script.
+//!
+//! A command that a resource brings along is the cookbook's, not the service's, and needs a grant of its own.
+
+use super::bus::Bus;
+use super::{SERVICE_ERROR, processes, script, unsupported};
+use crate::command::{CommandFailure, How, Launch, require_success};
+use crate::plan::{View, Writer};
+use crate::resources::asked;
+use converge::{Certainty, CommandTest, Raised, Wanted};
+use grants::{GrantedCommand, Program};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// How long a command may take if the resource does not say: Chef's limit.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// Between stopping and starting, where there is no other way to restart: Chef's second.
+const BETWEEN_STOP_AND_START: Duration = Duration::from_secs(1);
+
+/// How long a service that was started or stopped may take until that shows.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// Between two looks.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// What is done to a running service, or to one that does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Start,
+    Stop,
+    Restart,
+    Reload,
+}
+
+impl Way {
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Restart => "restart",
+            Self::Reload => "reload",
+        }
+    }
+}
+
+/// The commands that a resource brings along, and what it says of its init script.
+#[derive(Debug, Clone)]
+pub(super) struct Commands {
+    start: Option<String>,
+    stop: Option<String>,
+    restart: Option<String>,
+    reload: Option<String>,
+    status: Option<String>,
+    init: Option<String>,
+    pattern: String,
+    pattern_is_own: bool,
+    supports_status: Option<bool>,
+    supports_restart: Option<bool>,
+    supports_reload: Option<bool>,
+    timeout: Duration,
+}
+
+impl Commands {
+    pub(super) fn read(wanted: &Wanted<'_>, name: &str) -> Self {
+        let command = |property: &str| match asked::json(wanted, property) {
+            Some(Value::String(line)) => Some(line.clone()),
+            _ => None,
+        };
+        let supports = |what: &str| asked::json(wanted, "supports").and_then(|map| map.get(what)?.as_bool());
+        let pattern = asked::text(wanted, "pattern");
+        Self {
+            start: command("start_command"),
+            stop: command("stop_command"),
+            restart: command("restart_command"),
+            reload: command("reload_command"),
+            status: command("status_command"),
+            init: command("init_command"),
+            pattern_is_own: pattern.is_some(),
+            pattern: pattern.unwrap_or_else(|| name.to_owned()),
+            supports_status: supports("status"),
+            supports_restart: supports("restart"),
+            supports_reload: supports("reload"),
+            timeout: asked::number(wanted, "timeout").map_or(DEFAULT_TIMEOUT, Duration::from_secs),
+        }
+    }
+
+    fn line(&self, way: Way) -> Option<&str> {
+        match way {
+            Way::Start => self.start.as_deref(),
+            Way::Stop => self.stop.as_deref(),
+            Way::Restart => self.restart.as_deref(),
+            Way::Reload => self.reload.as_deref(),
+        }
+    }
+
+    /// Whether the resource brings the command for it along; to restart, stopping and starting will do.
+    pub(super) fn is_own(&self, way: Way) -> bool {
+        self.line(way).is_some() || (way == Way::Restart && self.start.is_some() && self.stop.is_some())
+    }
+
+    pub(super) fn has_init_command(&self) -> bool {
+        self.init.is_some()
+    }
+
+    /// What has to be run, granted.
+    pub(super) fn prepare(&self, way: Way, key: &str, view: &View<'_>) -> Result<Act, Raised> {
+        if way == Way::Reload && self.reload.is_none() && self.supports_reload == Some(false) {
+            return Err(unsupported(format!("{key} does not support :reload")));
+        }
+        let grant = |line: &str| view.command(&CommandTest::text(line)).map(Call::Command);
+        let single = |way: Way| match (self.line(way), &self.init) {
+            (Some(line), _) => grant(line),
+            (None, Some(init)) => grant(&format!("{init} {}", way.verb())),
+            (None, None) => Ok(Call::Manager(way)),
+        };
+        let in_two = match way {
+            Way::Restart if self.restart.is_none() => {
+                self.start.is_some() || self.stop.is_some() || self.supports_restart == Some(false)
+            }
+            _ => false,
+        };
+        let calls = if in_two { vec![single(Way::Stop)?, single(Way::Start)?] } else { vec![single(way)?] };
+        let status = self.status.as_deref().map(|line| view.command(&CommandTest::text(line))).transpose()?;
+        Ok(Act { way, calls, status, commands: self.clone() })
+    }
+
+    /// Whether the service runs. What a dry run cannot know counts as not running, as Chef has it.
+    pub(super) fn is_running(
+        &self,
+        name: &str,
+        bus: Option<&Bus>,
+        view: &mut View<'_>,
+        certainty: &mut Vec<Certainty>,
+    ) -> Result<bool, Raised> {
+        if let Some(line) = &self.status {
+            let granted = view.command(&CommandTest::text(line))?;
+            if view.why_run {
+                certainty.push(unknown_status(&granted, view));
+                return Ok(false);
+            }
+            let launch = Launch::granted(&granted, &How { timeout: Some(self.timeout), ..How::default() });
+            return match view.query(&launch) {
+                Ok(outcome) => Ok(outcome.code == Some(0)),
+                Err(CommandFailure::NotStarted { .. }) => Ok(false),
+                Err(failure) => Err(failure.into_raised(&launch)),
+            };
+        }
+        if let Some(bus) = bus {
+            return bus.is_active(name);
+        }
+        if let Some(known) = self.script_status(name, view)? {
+            return Ok(known);
+        }
+        processes::any_matches(&self.pattern, view.root.path())
+    }
+
+    /// What the init script says; none: there is none, or it does not know.
+    fn script_status(&self, name: &str, view: &mut View<'_>) -> Result<Option<bool>, Raised> {
+        if self.supports_status == Some(false) || (self.pattern_is_own && self.supports_status.is_none()) {
+            return Ok(None);
+        }
+        let launch = match &self.init {
+            Some(_) if view.why_run => return Ok(None),
+            Some(init) => {
+                let granted = view.command(&CommandTest::text(&format!("{init} status")))?;
+                Launch::granted(&granted, &How { timeout: Some(self.timeout), ..How::default() })
+            }
+            None if script::knows_status(view.root, name) => script::launch(name, "status").timeout(self.timeout),
+            None => return Ok(None),
+        };
+        match view.query(&launch) {
+            Ok(outcome) if self.supports_status == Some(true) => Ok(Some(outcome.code == Some(0))),
+            Ok(outcome) => Ok(script::meaning(outcome.code)),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// A status command that a dry run does not run: unknown, or of a program that is not there yet.
+fn unknown_status(command: &GrantedCommand, view: &View<'_>) -> Certainty {
+    let program = match command.program() {
+        Program::Arguments(words) => words.first().map(String::as_str),
+        _ => None,
+    };
+    let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+    let is_there = |program: &str| match program.starts_with('/') {
+        true => view.root.target_entry(program).is_ok_and(|entry| entry.is_some()),
+        false => folders.iter().any(|folder| {
+            view.root.target_entry(&format!("{folder}/{program}")).is_ok_and(|entry| entry.is_some())
+        }),
+    };
+    match program {
+        Some(program) if !is_there(program) => Certainty::Assumed(
+            "Service status not available. Assuming a prior action would have installed the service. Assuming status of \
+             not running."
+                .into(),
+        ),
+        _ => Certainty::Unknown("whether it runs is not known: a dry run does not run its status_command".into()),
+    }
+}
+
+/// One call of a program or of the service manager.
+#[derive(Debug, Clone)]
+enum Call {
+    Command(GrantedCommand),
+    Manager(Way),
+}
+
+/// What is done to a service.
+pub(super) struct Act {
+    way: Way,
+    calls: Vec<Call>,
+    status: Option<GrantedCommand>,
+    commands: Commands,
+}
+
+impl Act {
+    /// Does it, and waits until it shows, where that can be known.
+    pub(super) fn run(&self, name: &str, bus: Option<&Bus>, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        for (at, call) in self.calls.iter().enumerate() {
+            if at > 0 {
+                std::thread::sleep(BETWEEN_STOP_AND_START);
+            }
+            let launch = match (call, bus) {
+                (Call::Command(command), _) => {
+                    Launch::granted(command, &How { timeout: Some(self.commands.timeout), ..How::default() })
+                }
+                (Call::Manager(way), Some(bus)) => {
+                    bus.job(name, *way, self.commands.timeout)?;
+                    continue;
+                }
+                (Call::Manager(way), None) => script::launch(name, way.verb()).timeout(self.commands.timeout),
+            };
+            let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+            require_success(&launch, &outcome, &[0])?;
+        }
+        self.await_effect(name, bus, writer)
+    }
+
+    fn await_effect(&self, name: &str, bus: Option<&Bus>, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let expected = match self.way {
+            Way::Start | Way::Restart => true,
+            Way::Stop => false,
+            Way::Reload => return Ok(()),
+        };
+        let begin = Instant::now();
+        while let Some(running) = self.looks(name, bus, writer) {
+            if running == expected {
+                return Ok(());
+            }
+            if begin.elapsed() > SETTLING {
+                let state = if expected { "does not run" } else { "still runs" };
+                return Err(Raised::new(SERVICE_ERROR, format!("service {name} {state} after `{}`", self.way.verb())));
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        Ok(())
+    }
+
+    /// Whether the service runs, as far as that is sure: not by the process table, and not by scripts that start something
+    /// that ends at once. The bus has told by then.
+    fn looks(&self, name: &str, bus: Option<&Bus>, writer: &mut Writer<'_>) -> Option<bool> {
+        let timeout = Some(self.commands.timeout);
+        if let Some(status) = &self.status {
+            let launch = Launch::granted(status, &How { timeout, ..How::default() });
+            return writer.launch(&launch).ok().map(|outcome| outcome.code == Some(0));
+        }
+        if bus.is_some() || self.commands.init.is_some() || self.commands.supports_status == Some(false) {
+            return None;
+        }
+        if !script::knows_status(writer.root, name) {
+            return None;
+        }
+        let launch = script::launch(name, "status").timeout(self.commands.timeout);
+        writer.launch(&launch).ok().and_then(|outcome| script::meaning(outcome.code))
+    }
+}

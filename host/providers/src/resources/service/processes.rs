@@ -1,0 +1,58 @@
+//! The process table, for services that nobody else can tell about.
+
+use converge::Raised;
+use std::path::Path;
+
+/// How large a pattern may grow when it is compiled, in bytes: a guest wrote it.
+const MAXIMUM_PATTERN: usize = 1 << 20;
+
+/// Whether the command line of any process of the root matches. The kernel's threads have none and are named in brackets.
+pub(super) fn any_matches(pattern: &str, root: &Path) -> Result<bool, Raised> {
+    let pattern = regex::RegexBuilder::new(pattern).size_limit(MAXIMUM_PATTERN).build().map_err(|error| {
+        let message = format!("pattern {pattern:?}: {}", error.to_string().lines().last().unwrap_or_default());
+        Raised::new("RegexpError", message)
+    })?;
+    let whole = root == Path::new("/");
+    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let own = std::process::id().to_string();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Ok(false) };
+    let mut processes = entries.flatten().filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.bytes().all(|byte| byte.is_ascii_digit()) && name != own
+    });
+    Ok(processes.any(|process| {
+        let folder = process.path();
+        // Of another root only its own processes count; of the whole machine all.
+        let is_inside = whole || std::fs::read_link(folder.join("root")).is_ok_and(|its| its.starts_with(&root));
+        is_inside && command_line(&folder).is_some_and(|line| pattern.is_match(&line))
+    }))
+}
+
+fn command_line(folder: &Path) -> Option<String> {
+    let bytes = std::fs::read(folder.join("cmdline")).ok()?;
+    let words = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect::<Vec<_>>();
+    let line = words.join(" ").trim_end().to_owned();
+    if !line.is_empty() {
+        return Some(line);
+    }
+    let name = std::fs::read_to_string(folder.join("comm")).ok()?;
+    Some(format!("[{}]", name.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_found_by_their_command_line() {
+        let mut child = std::process::Command::new("sleep").arg("98.7654").spawn().unwrap();
+        let found = any_matches(r"^sleep 98\.76\d+$", Path::new("/"));
+        let elsewhere = any_matches(r"^sleep 98\.76\d+$", Path::new("/proc"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.unwrap() && !elsewhere.unwrap());
+        assert!(!any_matches("no such process here at all", Path::new("/")).unwrap());
+        assert_eq!(any_matches("(", Path::new("/")).unwrap_err().class, "RegexpError");
+    }
+}

@@ -1,0 +1,280 @@
+//! systemd's units as files: what `systemctl --root` does, for roots in which nobody runs.
+//!
+//! Only links are made, and only to units that are there: the right to a service is the right to have it started, not to say
+//! what it starts.
+
+use super::{SERVICE_ERROR, Standing};
+use crate::plan::{View, Writer, denied};
+use crate::root::{Kind, ModeBits, Root};
+use converge::Raised;
+use grants::{GrantedPath, GrantedService};
+
+/// Where administrators put units, and the links that enable them.
+const CONFIGURATION: &str = "/etc/systemd/system";
+
+/// Where units are looked for, in order.
+const FOLDERS: [&str; 5] = [
+    CONFIGURATION,
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/lib/systemd/system",
+    "/usr/lib/systemd/system",
+];
+
+/// What a masked unit is a link to.
+const NOTHING: &str = "/dev/null";
+
+/// Permission bits of a new directory for links.
+const DIRECTORY: ModeBits = ModeBits::plain(0o755);
+
+/// A unit's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// With its suffix, and its instance.
+    name: String,
+    /// Where it was found.
+    path: String,
+    masked: bool,
+    install: Install,
+}
+
+/// The section of a unit that says what enabling it means.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Install {
+    wanted_by: Vec<String>,
+    required_by: Vec<String>,
+    alias: Vec<String>,
+    also: Vec<String>,
+}
+
+fn unit_name(name: &str) -> String {
+    const SUFFIXES: [&str; 7] = [".service", ".socket", ".timer", ".target", ".path", ".mount", ".slice"];
+    if SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) { name.into() } else { format!("{name}.service") }
+}
+
+/// Whether systemd would start what is in this root.
+pub(super) fn systemd_is_installed(root: &Root) -> bool {
+    ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"]
+        .iter()
+        .any(|path| root.target_entry(path).is_ok_and(|entry| entry.is_some()))
+}
+
+/// A service's unit; none: it has no file.
+pub(super) fn find(root: &Root, name: &str) -> Result<Option<Unit>, Raised> {
+    let name = &unit_name(name);
+    let template = name.split_once('@').and_then(|(base, rest)| Some(format!("{base}@.{}", rest.rsplit_once('.')?.1)));
+    for file in [Some(name), template.as_ref()].into_iter().flatten() {
+        for folder in FOLDERS {
+            let path = format!("{folder}/{file}");
+            let Some(entry) = root.entry(&path)? else { continue };
+            let link = match entry.kind {
+                Kind::Link => root.locate(&path)?.read_link().unwrap_or_default(),
+                _ => String::new(),
+            };
+            if link == NOTHING {
+                return Ok(Some(Unit { name: name.clone(), path, masked: true, install: Install::default() }));
+            }
+            let Ok(text) = root.read(&path) else { continue };
+            let install = parse(&String::from_utf8_lossy(&text));
+            return Ok(Some(Unit { name: name.clone(), path, masked: text.is_empty(), install }));
+        }
+    }
+    Ok(None)
+}
+
+/// What is said of a service, whether it has a unit or not.
+pub(super) fn standing(root: &Root, name: &str) -> Result<Standing, Raised> {
+    find(root, name)?.map_or(Ok(Standing::default()), |unit| unit.standing(root))
+}
+
+/// Reads `[Install]`.
+fn parse(text: &str) -> Install {
+    let mut install = Install::default();
+    let mut inside = false;
+    for line in text.replace("\\\n", " ").lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line == "[Install]";
+        }
+        let Some((key, value)) = line.split_once('=').filter(|_| inside && !line.starts_with(['#', ';'])) else {
+            continue;
+        };
+        let list = match key.trim() {
+            "WantedBy" => &mut install.wanted_by,
+            "RequiredBy" => &mut install.required_by,
+            "Alias" => &mut install.alias,
+            "Also" => &mut install.also,
+            _ => continue,
+        };
+        // What is not the plain name of a unit would be a path.
+        let plain = |word: &&str| !word.contains(['/', '%']) && !word.starts_with('.');
+        list.extend(value.split_ascii_whitespace().filter(plain).map(str::to_owned));
+    }
+    install
+}
+
+impl Unit {
+    /// Whether it is enabled, masked, or neither possible.
+    pub(super) fn standing(&self, root: &Root) -> Result<Standing, Raised> {
+        let fixed = self.install.wanted_by.is_empty() && self.install.required_by.is_empty() && self.install.alias.is_empty();
+        if self.masked {
+            return Ok(Standing { masked: true, ..Standing::default() });
+        }
+        Ok(Standing { enabled: fixed || !self.enabling_links(root)?.is_empty(), fixed, masked: false })
+    }
+
+    /// The links that are there and enable it.
+    fn enabling_links(&self, root: &Root) -> Result<Vec<String>, Raised> {
+        let Ok(place) = root.locate_target(CONFIGURATION) else { return Ok(vec![]) };
+        let mut links = vec![];
+        for folder in place.names().unwrap_or_default() {
+            if folder.ends_with(".wants") || folder.ends_with(".requires") {
+                let path = format!("{CONFIGURATION}/{folder}/{}", self.name);
+                if root.entry(&path)?.is_some_and(|entry| entry.kind == Kind::Link) {
+                    links.push(path);
+                }
+            }
+        }
+        Ok(links)
+    }
+
+    /// The links to make or to remove. Aliases and other units that are enabled along with it need their own grants and are
+    /// left out without them: packages bring them where they matter.
+    pub(super) fn links(&self, enable: bool, service: &GrantedService, view: &View<'_>) -> Result<Links, Raised> {
+        let mut links = Links::default();
+        if !enable {
+            for path in self.enabling_links(view.root)? {
+                links.remove.push(grant(service, &path, view)?);
+            }
+            return Ok(links);
+        }
+        let wants = self.install.wanted_by.iter().map(|target| format!("{CONFIGURATION}/{target}.wants"));
+        let requires = self.install.required_by.iter().map(|target| format!("{CONFIGURATION}/{target}.requires"));
+        for folder in wants.chain(requires) {
+            if view.root.target_entry(&folder)?.is_none() {
+                links.directories.push(grant(service, &folder, view)?);
+            }
+            links.make.push((grant(service, &format!("{folder}/{}", self.name), view)?, self.path.clone()));
+        }
+        for alias in &self.install.alias {
+            let path = format!("{CONFIGURATION}/{alias}");
+            if view.root.entry(&path)?.is_none()
+                && let Ok(granted) = grant(service, &path, view)
+            {
+                links.make.push((granted, self.path.clone()));
+            }
+        }
+        for other in &self.install.also {
+            let granted = view.grants.service(other.strip_suffix(".service").unwrap_or(other));
+            if let (Ok(granted), Some(unit)) = (granted, find(view.root, other)?)
+                && unit.install.also.is_empty()
+            {
+                links.extend(unit.links(true, &granted, view)?);
+            }
+        }
+        Ok(links)
+    }
+}
+
+/// The link that masks a service.
+pub(super) fn mask(mask: bool, name: &str, service: &GrantedService, view: &View<'_>) -> Result<Links, Raised> {
+    let path = format!("{CONFIGURATION}/{}", unit_name(name));
+    let granted = grant(service, &path, view)?;
+    if !mask {
+        return Ok(Links { remove: vec![granted], ..Links::default() });
+    }
+    if view.root.entry(&path)?.is_some() {
+        let message = format!("Failed to mask unit: File {path} already exists.");
+        return Err(Raised::new(SERVICE_ERROR, message));
+    }
+    Ok(Links { make: vec![(granted, NOTHING.into())], ..Links::default() })
+}
+
+/// The right to a link, at its real path.
+fn grant(service: &GrantedService, path: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
+    let real = match view.root.locate(path) {
+        Ok(place) => place.real().to_owned(),
+        // Its directory is made first.
+        Err(fault) if fault.is_absence() => path.to_owned(),
+        Err(fault) => return Err(fault.into()),
+    };
+    view.grants.unit_link(service, &real).map_err(denied)
+}
+
+/// Links to make and to remove.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    directories: Vec<GrantedPath>,
+    make: Vec<(GrantedPath, String)>,
+    remove: Vec<GrantedPath>,
+}
+
+impl Links {
+    fn extend(&mut self, other: Self) {
+        self.directories.extend(other.directories);
+        self.make.extend(other.make);
+        self.remove.extend(other.remove);
+    }
+
+    pub(super) fn apply(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        for directory in &self.directories {
+            writer.root.site(directory)?.make_directory(DIRECTORY)?;
+        }
+        for (link, text) in &self.make {
+            writer.root.site(link)?.make_link(text, true)?;
+        }
+        for link in &self.remove {
+            writer.root.site(link)?.remove_file()?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_install_section_is_read() {
+        let text = "[Unit]\nWantedBy=no.target\n[Service]\nExecStart=/bin/x\n\n[Install]\n# WantedBy=no.target\n\
+                    WantedBy=multi-user.target graphical.target\nWantedBy=../evil /etc/x other.target\nRequiredBy = a.target\n\
+                    Alias=x.service \\\n  y.service\nAlso=z.socket\n";
+        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let expect = Install {
+            wanted_by: words(&["multi-user.target", "graphical.target", "other.target"]),
+            required_by: words(&["a.target"]),
+            alias: words(&["x.service", "y.service"]),
+            also: words(&["z.socket"]),
+        };
+        assert_eq!(parse(text), expect);
+    }
+
+    #[test]
+    fn units_are_found_where_systemd_finds_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("lib/systemd/system/a.service", "[Install]\nWantedBy=multi-user.target\n");
+        write("lib/systemd/system/s.service", "[Service]\nExecStart=/bin/x\n");
+        write("lib/systemd/system/t@.service", "[Install]\nWantedBy=multi-user.target\n");
+        write("etc/systemd/system/multi-user.target.wants/.keep", "");
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, folder.path().join(at)).unwrap();
+        link("/dev/null", "etc/systemd/system/m.service");
+        link("/lib/systemd/system/t@.service", "etc/systemd/system/multi-user.target.wants/t@1.service");
+        let root = Root::open(folder.path()).unwrap();
+        let check = |name: &str, enabled: bool, masked: bool, fixed: bool| {
+            assert_eq!(standing(&root, name).unwrap(), Standing { enabled, masked, fixed }, "{name}");
+        };
+        check("a", false, false, false);
+        check("a.service", false, false, false);
+        check("s", true, false, true);
+        check("m", false, true, false);
+        check("t@1", true, false, false);
+        check("t@2", false, false, false);
+        check("absent", false, false, false);
+        link("/lib/systemd/system/a.service", "etc/systemd/system/multi-user.target.wants/a.service");
+        check("a", true, false, false);
+    }
+}

@@ -1,0 +1,223 @@
+//! `service`: init scripts that really run, links that are really made.
+
+use crate::node::{Foreseen, Node};
+use serde_json::{Value, json};
+
+/// A daemon that runs until it is stopped, or for a minute.
+const DAEMON: &str = "#!/bin/sh\nexec sleep 60.125\n";
+
+const SCRIPT: &str = r#"#!/bin/sh
+### BEGIN INIT INFO
+# Provides:          ticker
+# Required-Start:
+# Required-Stop:
+# Default-Start:     2 3 4 5
+# Default-Stop:      0 1 6
+### END INIT INFO
+PID=/run/ticker.pid
+case "$1" in
+  start) [ -e /srv/refuse ] || start-stop-daemon --start --background --make-pidfile --pidfile $PID --exec /usr/sbin/ticker ;;
+  stop) start-stop-daemon --stop --oknodo --retry 3 --pidfile $PID; rm -f $PID ;;
+  restart) $0 stop; $0 start ;;
+  reload) echo reloaded >> /srv/log ;;
+  status) start-stop-daemon --status --pidfile $PID || exit 3 ;;
+  *) exit 2 ;;
+esac
+"#;
+
+/// The daemon's script and unit in a root; the daemon ends with it.
+struct Ticker(Node);
+
+impl Ticker {
+    fn on(node: Node) -> Self {
+        node.root.write_program("/usr/sbin/ticker", DAEMON).unwrap();
+        node.root.write_program("/etc/init.d/ticker", SCRIPT).unwrap();
+        node.root.write("/lib/systemd/system/only-unit.service", "[Install]\nWantedBy=multi-user.target\n").unwrap();
+        Self(node)
+    }
+
+    #[track_caller]
+    fn check(&mut self, action: &str, properties: Value, expect: &[&str]) {
+        let done = self.0.act("service", "ticker", action, properties).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(done, expect, "{action}");
+    }
+
+    fn links(&self) -> String {
+        self.0.output("ls /etc/rc?.d | grep ticker | sort | uniq -c | tr -s ' ' | tr '\\n' ';'")
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        if let Ok(pid) = self.0.root.read("/run/ticker.pid") {
+            let _gone = std::process::Command::new("kill").arg(pid.trim()).status();
+        }
+    }
+}
+
+#[test]
+fn services_are_started_stopped_and_reloaded_by_their_scripts() {
+    let mut ticker = Ticker::on(Node::new());
+    ticker.check("stop", json!({}), &[]);
+    ticker.check("reload", json!({}), &[]);
+    ticker.check("start", json!({}), &["start service service[ticker]"]);
+    ticker.check("start", json!({}), &[]);
+    let first = ticker.0.root.read("/run/ticker.pid").unwrap();
+    ticker.check("restart", json!({}), &["restart service service[ticker]"]);
+    assert_ne!(ticker.0.root.read("/run/ticker.pid").unwrap(), first);
+    ticker.check("reload", json!({}), &["reload service service[ticker]"]);
+    assert_eq!(ticker.0.root.read("/srv/log").unwrap(), "reloaded\n");
+    // By the process table: of this root only.
+    ticker.check("start", json!({"pattern": "sleep 60[.]125"}), &[]);
+    ticker.check("stop", json!({"pattern": "sleep 60[.]12$"}), &[]);
+    ticker.check("stop", json!({"supports": {"status": true}}), &["stop service service[ticker]"]);
+    ticker.check("stop", json!({}), &[]);
+}
+
+#[test]
+fn a_service_that_does_not_run_after_its_start_is_an_error() {
+    let mut ticker = Ticker::on(Node::new());
+    ticker.0.root.write("/srv/refuse", "").unwrap();
+    let error = ticker.0.act("service", "ticker", "start", json!({})).unwrap_err();
+    assert_eq!(error.class, "Chef::Exceptions::Service");
+    assert_eq!(error.message, "service ticker does not run after `start`");
+}
+
+#[test]
+fn services_are_enabled_by_the_links_of_their_scripts() {
+    let mut ticker = Ticker::on(Node::new());
+    ticker.check("disable", json!({}), &[]);
+    ticker.check("enable", json!({}), &["enable service service[ticker]"]);
+    ticker.check("enable", json!({}), &[]);
+    assert_eq!(ticker.links(), " 3 K01ticker; 4 S01ticker;");
+    ticker.check("disable", json!({}), &["disable service service[ticker]"]);
+    ticker.check("disable", json!({}), &[]);
+    assert_eq!(ticker.links(), " 7 K01ticker;");
+    let levels = json!({"priority": {"2": ["start", 20], "3": ["stop", 55]}});
+    ticker.check("enable", levels.clone(), &["enable service service[ticker]"]);
+    ticker.check("enable", levels, &[]);
+}
+
+#[test]
+fn services_with_units_are_enabled_and_masked_by_links() {
+    let mut node = Node::new();
+    node.root.write("/lib/systemd/system/web.service", "[Install]\nWantedBy=multi-user.target wrun-test.target\n").unwrap();
+    node.root.write("/lib/systemd/system/fixed.service", "[Service]\nExecStart=/bin/true\n").unwrap();
+    let mut check = |name: &str, action: &str, expect: &[&str]| {
+        let done = node.act("service", name, action, json!({})).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(done, expect, "{action} {name}");
+    };
+    check("web", "disable", &[]);
+    check("web", "enable", &["enable service service[web]"]);
+    check("web.service", "enable", &[]);
+    check("fixed", "enable", &[]);
+    check("fixed", "disable", &[]);
+    check("web", "mask", &["mask service service[web]"]);
+    check("web", "mask", &[]);
+    check("web", "disable", &[]);
+    check("web", "unmask", &["unmask service service[web]"]);
+    check("web", "unmask", &[]);
+    let link = "/etc/systemd/system/wrun-test.target.wants/web.service";
+    assert_eq!(node.output(&format!("readlink {link}")), "/lib/systemd/system/web.service");
+    assert_eq!(node.act("service", "web", "disable", json!({})).unwrap(), ["disable service service[web]"]);
+    assert!(!node.root.exists(link));
+    let error = node.act("service", "web", "start", json!({})).unwrap_err();
+    assert_eq!(error.message, "/etc/init.d/web does not exist!");
+    assert_eq!(error.hint.unwrap(), "there is a unit for systemd, but systemd does not run here");
+}
+
+#[test]
+fn what_policy_rc_d_forbids_is_left_alone() {
+    let mut ticker = Ticker::on(Node::new());
+    ticker.0.root.write_program("/usr/sbin/policy-rc.d", "#!/bin/sh\necho \"$@\" >> /srv/asked\nexit 101\n").unwrap();
+    ticker.check("start", json!({}), &[]);
+    ticker.check("restart", json!({}), &[]);
+    assert_eq!(ticker.0.root.read("/srv/asked").unwrap(), "ticker start\nticker restart\n");
+    assert!(!ticker.0.root.exists("/run/ticker.pid"));
+    ticker.0.root.write_program("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 104\n").unwrap();
+    ticker.check("start", json!({}), &["start service service[ticker]"]);
+    ticker.check("stop", json!({}), &["stop service service[ticker]"]);
+}
+
+#[test]
+fn a_service_that_is_missing_is_an_error_now_or_an_assumption() {
+    let mut node = Node::new();
+    for action in ["start", "stop", "restart", "reload", "enable"] {
+        let error = node.act("service", "absent", action, json!({})).unwrap_err();
+        assert_eq!(error.class, "Chef::Exceptions::Service", "{action}");
+        assert_eq!(error.message, "/etc/init.d/absent does not exist!");
+    }
+    assert_eq!(node.act("service", "absent", "disable", json!({})).unwrap(), [""; 0]);
+    let error = node.act("service", "absent", "start", json!({"user": "ann"})).unwrap_err();
+    assert_eq!(error.class, "Chef::Exceptions::UnsupportedAction");
+    let mut node = node.dry();
+    let assumed = "Init script '/etc/init.d/absent' doesn't exist, assuming a prior action would have created it.";
+    let expect = Foreseen {
+        changes: vec!["start service service[absent]".into()],
+        assumed: vec![assumed.into()],
+        unknown: vec![],
+    };
+    assert_eq!(node.foresee("service", "absent", "start", json!({})).unwrap(), expect);
+    let foreseen = node.foresee("service", "absent", "stop", json!({})).unwrap();
+    assert_eq!((foreseen.changes.len(), foreseen.assumed.len()), (0, 1));
+    // Commands of the cookbook's own are not run in a dry run.
+    let own = json!({"start_command": "exit 1", "stop_command": "true", "status_command": "touch /srv/ran"});
+    let foreseen = node.foresee("service", "absent", "start", own.clone()).unwrap();
+    assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (1, 1));
+    let foreseen = node.foresee("service", "absent", "stop", own).unwrap();
+    assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (0, 1));
+    assert!(!node.root.exists("/srv/ran"));
+    let own = json!({"start_command": "true", "status_command": "no-such-program x"});
+    let foreseen = node.foresee("service", "absent", "start", own).unwrap();
+    assert!(foreseen.assumed.first().unwrap().contains("Assuming a prior action would have installed the service"));
+}
+
+#[test]
+fn a_service_may_bring_its_own_commands() {
+    let mut node = Node::new();
+    let own = json!({
+        "service_name": "thing",
+        "start_command": "echo start >> /srv/log; touch /srv/up",
+        "stop_command": "echo stop >> /srv/log; rm -f /srv/up",
+        "restart_command": "echo restart >> /srv/log",
+        "reload_command": "echo reload >> /srv/log",
+        "status_command": "test -e /srv/up",
+    });
+    let mut check = |action: &str, expect: &[&str]| {
+        assert_eq!(node.act("service", "again", action, own.clone()).unwrap(), expect, "{action}");
+    };
+    check("start", &["start service service[again]"]);
+    check("start", &[]);
+    check("restart", &["restart service service[again]"]);
+    check("reload", &["reload service service[again]"]);
+    check("stop", &["stop service service[again]"]);
+    check("stop", &[]);
+    assert_eq!(node.root.read("/srv/log").unwrap(), "start\nrestart\nreload\nstop\n");
+}
+
+#[test]
+fn a_right_to_a_service_is_no_right_to_commands_or_other_units() {
+    let grants = "services = [\"ticker\", \"web\"]\ncommands = [\"test -e /srv/up\"]\n";
+    let mut ticker = Ticker::on(Node::granting(grants));
+    let mut denied = |name: &str, action: &str, properties: Value| {
+        let error = ticker.0.act("service", name, action, properties).unwrap_err();
+        assert_eq!(error.class, "Wrun::Denied", "{name} {action}: {error:?}");
+        assert!(error.hint.is_some());
+    };
+    denied("other", "start", json!({}));
+    denied("other", "enable", json!({}));
+    denied("ticker", "start", json!({"start_command": "touch /srv/owned"}));
+    denied("ticker", "start", json!({"init_command": "/srv/evil"}));
+    denied("ticker", "start", json!({"status_command": "touch /srv/owned"}));
+    denied("ticker", "restart", json!({"stop_command": "touch /srv/owned", "start_command": "true"}));
+    assert!(!ticker.0.root.exists("/srv/owned"));
+    // A unit that wants others enabled along with it, and names that are theirs.
+    let unit = "[Install]\nWantedBy=multi-user.target\nAlso=only-unit.service\nAlias=cron.service\n";
+    ticker.0.root.write("/lib/systemd/system/web.service", unit).unwrap();
+    assert_eq!(ticker.0.act("service", "web", "enable", json!({})).unwrap(), ["enable service service[web]"]);
+    assert!(ticker.0.root.exists("/etc/systemd/system/multi-user.target.wants/web.service"));
+    assert!(!ticker.0.root.exists("/etc/systemd/system/multi-user.target.wants/only-unit.service"));
+    assert!(!ticker.0.root.exists("/etc/systemd/system/cron.service"));
+    ticker.check("start", json!({}), &["start service service[ticker]"]);
+    ticker.check("stop", json!({}), &["stop service service[ticker]"]);
+}
