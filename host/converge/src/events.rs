@@ -78,7 +78,7 @@ impl Status {
     }
 }
 
-/// Something that happened. Names follow Chef's event dispatcher where it has one; [`Event::name`] says them.
+/// Something that happened.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The run begins: its identifier, the node, the policies in order.
@@ -229,48 +229,18 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// The name under which guests listen to it; none for what only the host hears.
-    pub fn name(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::RunStarted { .. } => "run_started",
-            Self::PolicyStarted { .. } => "converge_start",
-            Self::RecipeStarted { .. } => "recipe_file_loaded",
-            Self::CompileFinished { .. } => "recipe_load_complete",
-            Self::ActionStarted { .. } => "resource_action_start",
-            Self::Changed { .. } => "resource_update_applied",
-            Self::Retrying { .. } => "resource_failed_retriable",
-            Self::ActionFinished { status, .. } => match status {
-                Status::Updated => "resource_updated",
-                Status::UpToDate => "resource_up_to_date",
-                Status::Skipped => "resource_skipped",
-                Status::Failed => "resource_failed",
-                Status::Bypassed => "resource_bypassed",
-                Status::Unprocessed => return None,
-            },
-            Self::AttributeChanged { .. } => "attribute_changed",
-            Self::PolicyFinished { .. } => "converge_complete",
-            Self::PolicyFailed { .. } => "converge_failed",
-            Self::RunFinished { failed: false, .. } => "run_completed",
-            Self::RunFinished { failed: true, .. } => "run_failed",
-            Self::Assumed { .. } | Self::Log { .. } | Self::HandlerFailed { .. } => return None,
-        })
-    }
-
-    /// All names that guests may listen to.
-    pub const NAMES: [&'static str; 17] = [
+    /// The names that guests may listen to, Chef's where it has one. The runner hands over exactly these (docs/events.md).
+    pub const NAMES: [&'static str; 14] = [
         "run_started",
         "converge_start",
         "recipe_file_loaded",
         "recipe_load_complete",
         "resource_action_start",
-        "resource_update_applied",
-        "resource_failed_retriable",
         "resource_updated",
         "resource_up_to_date",
         "resource_skipped",
         "resource_failed",
         "resource_bypassed",
-        "attribute_changed",
         "converge_complete",
         "converge_failed",
         "run_completed",

@@ -89,7 +89,8 @@ macro_rules! keys {
             $($(#[doc = $doc])+ pub(crate) $key: Option<$type>,)+
         }
 
-        /// Every key and its variable.
+        /// Every key and its variable: what the documented example is held against.
+        #[cfg(test)]
         pub(crate) const KEYS: &[(&str, &str)] = &[$((stringify!($key), $variable)),+];
 
         impl Layer {

@@ -16,10 +16,10 @@ use crate::house::{self, BuiltinTypes, Keeper, TheHouse};
 use crate::logging::{self, RunLog};
 use crate::poll::finish;
 use crate::printer::{Printer, Tone, escape};
-use crate::settings::{Color, Format, Settings};
+use crate::settings::{Color, Format, LogLocation, Settings};
 use crate::signals;
 use anyhow::Context as _;
-use converge::{Event, LogLevel, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun};
+use converge::{Event, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun};
 use input::Input;
 use node::object::NodeObject;
 use policy::Artifact;
@@ -122,7 +122,12 @@ impl Running<'_> {
 
     /// Who watches the run: people or nobody, and the log.
     fn observer(&self) -> Shared {
-        let mut watchers: Vec<Box<dyn Observer>> = vec![Box::new(RunLog)];
+        let mut watchers: Vec<Box<dyn Observer>> = vec![];
+        // What people read on the terminal is not said there a second time.
+        let seen = self.settings.log_location == LogLocation::Stderr && self.settings.format != Format::Json;
+        if !seen || self.arguments.compile_only {
+            watchers.push(Box::new(RunLog));
+        }
         let level = self.settings.log_level.threshold();
         match self.settings.format {
             _ if self.arguments.compile_only => {}

@@ -31,7 +31,7 @@ fn policy(report: &PolicyReport, errors: &[(String, Value)]) -> Value {
     shown.insert("revision".into(), json!(report.revision));
     shown.insert("outcome".into(), json!(report.outcome.name()));
     shown.insert("recipes".into(), json!(report.recipes));
-    shown.insert("resources".into(), report.records.iter().map(|record| action(record)).collect());
+    shown.insert("resources".into(), report.records.iter().map(action).collect());
     if let Some(levels) = &report.levels {
         shown.insert("collection".into(), json!(report.collection));
         shown.insert("levels".into(), json!(levels));
