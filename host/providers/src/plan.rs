@@ -140,8 +140,6 @@ pub(crate) enum Assumption {
     Group(String),
     /// The package would be installed (and with it whatever it brings).
     Package(String),
-    /// There would be such a service.
-    Service(String),
 }
 
 /// All that earlier resources of this dry run would have made. Empty, and never asked, in a real run.

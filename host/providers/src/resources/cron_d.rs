@@ -203,7 +203,8 @@ fn timeout(wanted: &Wanted<'_>) -> Result<Option<String>, Raised> {
 /// A value that ends where its line ends.
 fn line(property: &str, value: String) -> Result<String, Raised> {
     if value.contains(|c: char| c != '\t' && c.is_control()) {
-        let message = format!("{property} holds a line end or another control character, which would begin another job");
+        let message =
+            format!("{property} holds a line end or another control character, which would begin another job");
         return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
     }
     Ok(value)

@@ -125,11 +125,8 @@ fn groups_and_their_members() {
     let drop = json!({"excluded_members": ["bin"], "append": true});
     check(node, "group", "team", "manage", drop, &["manage group team", "remove existing member(s): bin"]);
     let set = json!({"members": ["games"], "gid": 64011});
-    let expect = [
-        "alter group team",
-        "change gid 64010 to 64011",
-        "replace group members with new list of members: games",
-    ];
+    let expect =
+        ["alter group team", "change gid 64010 to 64011", "replace group members with new list of members: games"];
     check(node, "group", "team", "create", set, &expect);
     assert_eq!(line(node), "team:x:64011:games");
     let both = json!({"members": ["a", "b"], "excluded_members": ["b"], "append": true});

@@ -7,20 +7,20 @@ use std::process::Command;
 
 /// A package about to be made.
 #[derive(Default)]
-pub struct Package<'a> {
-    pub name: &'a str,
-    pub version: &'a str,
+pub(crate) struct Package<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) version: &'a str,
     /// Further control fields, each a line.
-    pub fields: &'a str,
+    pub(crate) fields: &'a str,
     /// Path without the first slash, content, permission bits.
-    pub files: &'a [(&'a str, &'a str, u32)],
+    pub(crate) files: &'a [(&'a str, &'a str, u32)],
     /// Names and texts of maintainer scripts, and `conffiles`.
-    pub scripts: &'a [(&'a str, &'a str)],
+    pub(crate) scripts: &'a [(&'a str, &'a str)],
 }
 
 impl Package<'_> {
     /// Writes the package into a folder; its file's name.
-    pub fn make(&self, folder: &Path) -> String {
+    pub(crate) fn make(&self, folder: &Path) -> String {
         let build = tempfile::tempdir().unwrap();
         for (path, content, mode) in self.files {
             let path = build.path().join(path);
@@ -49,7 +49,7 @@ impl Package<'_> {
 }
 
 /// Makes the packages into `/srv/archive` of a root, and that its only source. apt's lists are not refreshed.
-pub fn publish(root: &specs::Root, packages: &[Package<'_>]) {
+pub(crate) fn publish(root: &specs::Root, packages: &[Package<'_>]) {
     let folder = root.at("/srv/archive").unwrap();
     for package in packages {
         package.make(&folder);
@@ -62,7 +62,7 @@ pub fn publish(root: &specs::Root, packages: &[Package<'_>]) {
 }
 
 /// Writes the archive's index anew: what is in the folder now.
-pub fn index(root: &specs::Root) {
+pub(crate) fn index(root: &specs::Root) {
     let folder = root.at("/srv/archive").unwrap();
     let mut files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "deb"));

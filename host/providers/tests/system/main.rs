@@ -1,8 +1,11 @@
 //! The system's resources, really run: in throw-away roots, with the real tools, on packages made here so that no mirror
 //! is needed.
 
+#![cfg(test)]
+
 mod accounts;
 mod archive;
+mod mirror;
 mod node;
 mod package;
 mod service;

@@ -1,31 +1,30 @@
 //! A throw-away root, and one policy's providers on it.
 
-use converge::{
-    Certainty, CookbookFiles, Declaration, FileError, Got, Property, Providers as _, Raised, Wanted,
-};
-use grants::Grants;
 use ::node::origin::Origin;
+use converge::{Certainty, CookbookFiles, Declaration, FileError, Got, Property, Providers as _, Raised, Wanted};
+use grants::Grants;
 use providers::{MachineProviders, Settings};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A root, and the providers of the policy `test` on it.
-pub struct Node {
+pub(crate) struct Node {
     providers: MachineProviders,
-    pub root: specs::Root,
-    own: tempfile::TempDir,
+    pub(crate) root: specs::Root,
+    /// wrun's own folders; goes with the node.
+    _own: tempfile::TempDir,
 }
 
 /// What is said when apt's lists are fetched.
-pub const REFRESH: &str = "refresh the lists of available packages";
+pub(crate) const REFRESH: &str = "refresh the lists of available packages";
 
 /// What a dry run said.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Foreseen {
-    pub changes: Vec<String>,
-    pub assumed: Vec<String>,
-    pub unknown: Vec<String>,
+pub(crate) struct Foreseen {
+    pub(crate) changes: Vec<String>,
+    pub(crate) assumed: Vec<String>,
+    pub(crate) unknown: Vec<String>,
 }
 
 /// A cookbook with one file.
@@ -48,18 +47,18 @@ impl CookbookFiles for Files {
 
 impl Node {
     /// A fresh root, on which everything is granted.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::on(specs::Root::new().unwrap(), &Grants::allow_all(), false, &[])
     }
 
     /// A fresh root with an operator's file.
-    pub fn granting(grants: &str) -> Self {
+    pub(crate) fn granting(grants: &str) -> Self {
         let grants = Grants::parse(&format!("[policy.test]\n{grants}"), "grants.toml").unwrap();
         Self::on(specs::Root::new().unwrap(), &grants, false, &[])
     }
 
     /// The same root with an operator's file, or with all granted (none): a next run.
-    pub fn again(self, grants: Option<&str>) -> Self {
+    pub(crate) fn again(self, grants: Option<&str>) -> Self {
         let grants = match grants {
             Some(grants) => Grants::parse(&format!("[policy.test]\n{grants}"), "grants.toml").unwrap(),
             None => Grants::allow_all(),
@@ -68,17 +67,32 @@ impl Node {
     }
 
     /// The same root with a cookbook's files.
-    pub fn with_files(self, files: &[(&'static str, &str)]) -> Self {
+    pub(crate) fn with_files(self, files: &[(&'static str, &str)]) -> Self {
         let files = files.iter().map(|(path, text)| (*path, (*text).to_owned())).collect::<Vec<_>>();
         Self::on(self.root, &Grants::allow_all(), false, &files)
     }
 
     /// The same root in a dry run.
-    pub fn dry(self) -> Self {
+    pub(crate) fn dry(self) -> Self {
         Self::on(self.root, &Grants::allow_all(), true, &[])
     }
 
+    /// The same root, whose locks are waited for.
+    pub(crate) fn patient(self) -> Self {
+        Self::waiting(self.root, &Grants::allow_all(), false, &[], Duration::from_secs(60))
+    }
+
     fn on(root: specs::Root, grants: &Grants, why_run: bool, files: &[(&'static str, String)]) -> Self {
+        Self::waiting(root, grants, why_run, files, Duration::from_millis(700))
+    }
+
+    fn waiting(
+        root: specs::Root,
+        grants: &Grants,
+        why_run: bool,
+        files: &[(&'static str, String)],
+        package_lock_wait: Duration,
+    ) -> Self {
         let own = tempfile::tempdir().unwrap();
         let settings = Settings {
             root: root.path().to_owned(),
@@ -89,15 +103,21 @@ impl Node {
             node: ::node::file_specificity::NodeIdentity::default(),
             why_run,
             stop: converge::Stop::default(),
-            package_lock_wait: Duration::from_millis(700),
+            package_lock_wait,
             live: None,
             log: None,
         };
-        Self { providers: MachineProviders::new(Arc::new(settings)).unwrap(), root, own }
+        Self { providers: MachineProviders::new(Arc::new(settings)).unwrap(), root, _own: own }
     }
 
     /// Runs one action; what it changed. Nothing: it was up to date.
-    pub fn act(&mut self, kind: &str, name: &str, action: &str, properties: Value) -> Result<Vec<String>, Raised> {
+    pub(crate) fn act(
+        &mut self,
+        kind: &str,
+        name: &str,
+        action: &str,
+        properties: Value,
+    ) -> Result<Vec<String>, Raised> {
         let declaration = declaration(kind, name, action, properties);
         let wanted = wanted(&declaration, action, false);
         let prepared = self.providers.prepare(&wanted)?;
@@ -111,7 +131,13 @@ impl Node {
     }
 
     /// What a dry run says of one action.
-    pub fn foresee(&mut self, kind: &str, name: &str, action: &str, properties: Value) -> Result<Foreseen, Raised> {
+    pub(crate) fn foresee(
+        &mut self,
+        kind: &str,
+        name: &str,
+        action: &str,
+        properties: Value,
+    ) -> Result<Foreseen, Raised> {
         let declaration = declaration(kind, name, action, properties);
         let prepared = self.providers.prepare(&wanted(&declaration, action, true))?;
         let mut foreseen = Foreseen { changes: words(prepared.changes), ..Foreseen::default() };
@@ -125,16 +151,11 @@ impl Node {
     }
 
     /// The output of a command inside, which must succeed.
-    pub fn output(&self, command: &str) -> String {
+    pub(crate) fn output(&self, command: &str) -> String {
         let output = self.root.run(&["sh", "-c", command]).unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{command}: {out}{err}");
         out.trim_end().to_owned()
-    }
-
-    /// wrun's own folder.
-    pub fn own(&self) -> &std::path::Path {
-        self.own.path()
     }
 }
 

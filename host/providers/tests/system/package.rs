@@ -3,8 +3,6 @@
 use crate::archive::{self, Package};
 use crate::node::{Foreseen, Node, REFRESH};
 use serde_json::json;
-use std::os::fd::AsRawFd as _;
-
 
 /// A root whose archive holds `tool` 1.0 and 2.0 with a configuration file, and some more.
 fn node() -> Node {
@@ -113,7 +111,10 @@ fn a_dry_run_changes_nothing_and_says_what_it_takes_for_granted() {
     let before = node.root.tree("/").unwrap();
     let foreseen = node.foresee("package", "tool", "install", json!({})).unwrap();
     unchanged(&node, &before);
-    assert_eq!(foreseen, Foreseen { changes: vec!["install version 2.0 of package tool".into()], ..Foreseen::default() });
+    assert_eq!(
+        foreseen,
+        Foreseen { changes: vec!["install version 2.0 of package tool".into()], ..Foreseen::default() }
+    );
     assert_eq!(version(&node, "tool"), "");
 }
 
@@ -176,42 +177,30 @@ fn an_archive_that_moved_on_is_looked_up_again() {
 fn a_held_lock_is_waited_for_and_its_holder_named() {
     let mut node = node();
     node.output("apt-get -q update");
-    let lock = node.root.at("/var/lib/dpkg/lock-frontend").unwrap();
-    let holder = Holder::new(&lock, "5");
+    // Another dpkg, at work until it is told to go on.
+    let slow = "#!/bin/sh\ntouch /srv/begun\nuntil [ -e /srv/go ]; do sleep 0.05; done\n";
+    let archive = node.root.at("/srv").unwrap();
+    Package { name: "slow", version: "1", scripts: &[("preinst", slow)], ..Package::default() }.make(&archive);
+    let mut other = std::process::Command::new("chroot");
+    let other = other.arg(node.root.path()).args(["dpkg", "-i", "/srv/slow_1_all.deb"]);
+    let mut other = other.stdout(std::process::Stdio::null()).spawn().unwrap();
+    while !node.root.exists("/srv/begun") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let error = node.act("package", "tool", "install", json!({})).unwrap_err();
     assert_eq!(error.class, "Chef::Exceptions::Package");
-    let expect = format!("/var/lib/dpkg/lock-frontend is held by process {} (python3)", holder.0.id());
+    let expect = format!("/var/lib/dpkg/lock-frontend is held by process {} (dpkg)", other.id());
     assert!(error.message.starts_with(&expect), "{}", error.message);
-    drop(holder);
-    let _holder = Holder::new(&lock, "0.3");
+    let mut node = node.patient();
+    let go = node.root.at("/srv/go").unwrap();
+    let teller = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::fs::write(go, "").unwrap();
+    });
     assert_eq!(node.act("package", "tool", "install", json!({})).unwrap(), ["install version 2.0 of package tool"]);
-}
-
-/// Another process that holds a lock for some seconds.
-struct Holder(std::process::Child);
-
-impl Holder {
-    fn new(lock: &std::path::Path, seconds: &str) -> Self {
-        use std::io::Read as _;
-        let file = std::fs::File::create(lock).unwrap();
-        let inherited = rustix::io::dup(&file).unwrap();
-        rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).unwrap();
-        let code = format!(
-            "import fcntl,sys,time\nfcntl.lockf({}, fcntl.LOCK_EX)\nprint('held', flush=True)\ntime.sleep({seconds})",
-            inherited.as_raw_fd()
-        );
-        let mut child = std::process::Command::new("python3");
-        let mut child = child.args(["-c", &code]).stdout(std::process::Stdio::piped()).spawn().unwrap();
-        child.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
-        Self(child)
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
+    assert!(other.wait().unwrap().success());
+    teller.join().unwrap();
+    assert_eq!(version(&node, "slow"), "installed 1");
 }
 
 #[test]
@@ -295,7 +284,10 @@ fn what_is_not_granted_is_denied() {
     denied("package", "tool", "install", json!({"environment": {"LD_PRELOAD": "/srv/evil.so"}}), "LD_PRELOAD");
     denied("dpkg_package", "tool", "install", json!({"source": "/srv/archive/tool_2.0_all.deb"}), "tool_2.0_all.deb");
     assert!(!node.root.exists("/srv/owned"));
-    assert_eq!(node.act("package", "tool", "install", json!({"options": ["--no-install-recommends"]})).unwrap().len(), 2);
+    assert_eq!(
+        node.act("package", "tool", "install", json!({"options": ["--no-install-recommends"]})).unwrap().len(),
+        2
+    );
 }
 
 #[test]
@@ -317,6 +309,7 @@ fn a_package_file_is_judged_by_the_name_inside() {
     let mut node = stocked(Node::granting("packages = [\"tool\"]\npackage_sources = [\"/srv/archive/*\"]\n"));
     let source = node.root.at("/srv/archive").unwrap();
     std::fs::copy(source.join("mailer_1.0_all.deb"), source.join("tool_3.0_all.deb")).unwrap();
-    let error = node.act("dpkg_package", "tool", "install", json!({"source": "/srv/archive/tool_3.0_all.deb"})).unwrap_err();
+    let error =
+        node.act("dpkg_package", "tool", "install", json!({"source": "/srv/archive/tool_3.0_all.deb"})).unwrap_err();
     assert!(error.class == "Wrun::Denied" && error.message.contains("mailer"), "{error:?}");
 }

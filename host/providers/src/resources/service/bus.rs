@@ -28,7 +28,9 @@ impl Bus {
     /// The bus cannot be reached.
     pub(super) fn system() -> Result<Self, Raised> {
         let connected = zbus::block_on(Connection::system());
-        connected.map(Self).map_err(|error| Raised::new(SERVICE_ERROR, format!("the system's bus cannot be reached: {error}")))
+        connected
+            .map(Self)
+            .map_err(|error| Raised::new(SERVICE_ERROR, format!("the system's bus cannot be reached: {error}")))
     }
 
     /// Whether a service runs.
@@ -120,10 +122,15 @@ impl Bus {
         let reply = self.0.call_method(Some(DESTINATION), path, Some(PROPERTIES), "Get", &body);
         let reply = zbus::block_on(reply).map_err(|error| failed(name, &error))?;
         let value: OwnedVariant = reply.body().deserialize().map_err(|error| failed(name, &error))?;
-        String::try_from(value).map_err(|error| failed(name, &error.into()))
+        String::try_from(value).map_err(|error| failed(name, &error))
     }
 
-    fn call(&self, method: &str, body: &(impl serde::Serialize + DynamicType), name: &str) -> Result<zbus::Message, Raised> {
+    fn call(
+        &self,
+        method: &str,
+        body: &(impl serde::Serialize + DynamicType),
+        name: &str,
+    ) -> Result<zbus::Message, Raised> {
         let reply = self.0.call_method(Some(DESTINATION), PATH, Some(MANAGER), method, body);
         zbus::block_on(reply).map_err(|error| failed(name, &error))
     }
@@ -140,3 +147,6 @@ fn failed(name: &str, error: &zbus::Error) -> Raised {
     };
     Raised::new(SERVICE_ERROR, format!("service {name}: {text}"))
 }
+
+#[cfg(test)]
+mod tests;

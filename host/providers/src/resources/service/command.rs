@@ -186,9 +186,9 @@ fn unknown_status(command: &GrantedCommand, view: &View<'_>) -> Certainty {
     let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
     let is_there = |program: &str| match program.starts_with('/') {
         true => view.root.target_entry(program).is_ok_and(|entry| entry.is_some()),
-        false => folders.iter().any(|folder| {
-            view.root.target_entry(&format!("{folder}/{program}")).is_ok_and(|entry| entry.is_some())
-        }),
+        false => folders
+            .iter()
+            .any(|folder| view.root.target_entry(&format!("{folder}/{program}")).is_ok_and(|entry| entry.is_some())),
     };
     match program {
         Some(program) if !is_there(program) => Certainty::Assumed(

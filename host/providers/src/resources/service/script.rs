@@ -137,7 +137,9 @@ mod tests {
     #[test]
     fn links_of_run_levels_are_read() {
         let folder = tempfile::tempdir().unwrap();
-        for link in ["etc/rc2.d/S01cron", "etc/rc0.d/K01cron", "etc/rc2.d/K02rsync", "etc/rc2.d/S01notcron", "etc/rc2.d/README"] {
+        for link in
+            ["etc/rc2.d/S01cron", "etc/rc0.d/K01cron", "etc/rc2.d/K02rsync", "etc/rc2.d/S01notcron", "etc/rc2.d/README"]
+        {
             let path = folder.path().join(link);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
@@ -152,7 +154,14 @@ mod tests {
 
     #[test]
     fn exit_codes_of_status() {
-        for (code, expect) in [(Some(0), Some(true)), (Some(3), Some(false)), (Some(1), Some(false)), (Some(4), None), (Some(127), None), (None, None)] {
+        for (code, expect) in [
+            (Some(0), Some(true)),
+            (Some(3), Some(false)),
+            (Some(1), Some(false)),
+            (Some(4), None),
+            (Some(127), None),
+            (None, None),
+        ] {
             assert_eq!(meaning(code), expect, "{code:?}");
         }
     }

@@ -115,7 +115,8 @@ fn parse(text: &str) -> Install {
 impl Unit {
     /// Whether it is enabled, masked, or neither possible.
     pub(super) fn standing(&self, root: &Root) -> Result<Standing, Raised> {
-        let fixed = self.install.wanted_by.is_empty() && self.install.required_by.is_empty() && self.install.alias.is_empty();
+        let fixed =
+            self.install.wanted_by.is_empty() && self.install.required_by.is_empty() && self.install.alias.is_empty();
         if self.masked {
             return Ok(Standing { masked: true, ..Standing::default() });
         }
