@@ -42,9 +42,16 @@ pub(crate) struct TheHouse<'a> {
 /// What outlives the run: nothing in a dry run.
 pub(crate) enum Keeper {
     /// Written under the run lock.
-    Kept { lock: RunLock, pending: Pending, filters: SavedFilters },
+    Kept(Box<Kept>),
     /// Read and never written.
     Unrecorded(Unrecorded),
+}
+
+/// What is written under the run lock.
+pub(crate) struct Kept {
+    pub(crate) lock: RunLock,
+    pub(crate) pending: Pending,
+    pub(crate) filters: SavedFilters,
 }
 
 /// A policy's instance with its providers.
@@ -157,7 +164,8 @@ impl House for TheHouse<'_> {
     }
 
     fn save(&mut self, node: &NodeObject) -> Result<(), Failure> {
-        let Keeper::Kept { lock, filters, .. } = &self.keeper else { return Ok(()) };
+        let Keeper::Kept(kept) = &self.keeper else { return Ok(()) };
+        let Kept { lock, filters, .. } = kept.as_ref();
         let failed = |why: String| Failure::raised("Wrun::StateNotSaved", why);
         let saved = node.to_saved_json(filters).map_err(|error| failed(error.to_string()))?;
         let mut saved = saved;
@@ -169,7 +177,7 @@ impl House for TheHouse<'_> {
 
     fn memory(&mut self) -> &mut dyn Memory {
         match &mut self.keeper {
-            Keeper::Kept { pending, .. } => pending,
+            Keeper::Kept(kept) => &mut kept.pending,
             Keeper::Unrecorded(memory) => memory,
         }
     }
@@ -177,6 +185,16 @@ impl House for TheHouse<'_> {
 
 /// The key beside the node's own under which its histories are saved: who wrote what, for `wrun node explain`.
 pub(crate) const HISTORIES: &str = "wrun_histories";
+
+/// The node object as it was saved, with its histories.
+pub(crate) fn node_from(mut saved: Value) -> Result<NodeObject, node::object::ObjectError> {
+    let histories = saved.as_object_mut().and_then(|object| object.shift_remove(HISTORIES));
+    let mut node = NodeObject::from_saved_json(&saved)?;
+    if let Some(histories) = histories {
+        node.set_histories_from_json(&histories)?;
+    }
+    Ok(node)
+}
 
 /// An error with its causes, on one line.
 pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
@@ -216,12 +234,8 @@ pub(crate) fn interfaces(grants: &PolicyGrants) -> Interfaces {
 
 /// The variables of wrun's own environment that the policy may know.
 fn environment(grants: &PolicyGrants) -> Vec<(String, String)> {
-    if !grants.has_any(Capability::Environment) {
-        return vec![];
-    }
-    let all =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    all.filter(|(name, _)| grants.environment_variable(name).is_ok()).collect()
+    let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    grants.visible_environment(all)
 }
 
 /// The machine's local time zone at a moment.

@@ -180,6 +180,10 @@ pub trait Types: Send + Sync {
     /// `Chef::Exceptions::ValidationFailed` and its like, with a near name as the hint.
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure>;
 
+    /// Whether an action looks at a property at all. A lazy value that nobody looks at is never computed: a template that
+    /// is deleted need not be one that can be rendered.
+    fn uses(&self, kind: &str, action: &str, name: &str) -> bool;
+
     /// Checks one value that is known only now: a lazy one, an amended one.
     ///
     /// # Errors

@@ -271,6 +271,11 @@ impl Run {
         }
     }
 
+    /// Whether an action of a built-in type looks at a property.
+    pub(crate) fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
+        self.builtin.as_ref().is_none_or(|types| types.uses(kind, action, name))
+    }
+
     /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.
     ///
     /// # Errors

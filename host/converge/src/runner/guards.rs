@@ -1,7 +1,7 @@
 //! Guards: all `only_if`, then all `not_if`; the first that fails skips.
 
 use super::Runner;
-use crate::{CommandLine, Failure, Got, Guard, Guest, Providers, ResourceId, Test, Truth};
+use crate::{CommandLine, CommandTest, Failure, Got, Guard, Guest, Providers, ResourceId, Test, Truth};
 use serde_json::Value;
 
 /// What a resource's guards say.
@@ -26,7 +26,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 let dry = self.run.why_run && self.trial == 0;
                 let truth = match &guard.test {
                     Test::Block(callback) => is_true(&self.evaluate(*callback, None).await?),
-                    Test::Command(command) => match self.providers.guard(command, dry)? {
+                    Test::Command(command) => match self.guard_command(resource, command, dry)? {
                         Truth::True => true,
                         Truth::False => false,
                         Truth::Unknown => {
@@ -41,6 +41,21 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
         }
         Ok(if unknown.is_empty() { Verdict::Run } else { Verdict::Unknown(unknown.join("; ")) })
+    }
+}
+
+impl<G: Guest, P: Providers> Runner<'_, G, P> {
+    /// A denial names the resource and who declared it.
+    fn guard_command(&mut self, id: ResourceId, command: &CommandTest, dry: bool) -> Result<Truth, Failure> {
+        self.providers.guard(command, dry).map_err(|mut raised| {
+            if let Ok(resource) = self.run.known(id)
+                && raised.class == "Wrun::Denied"
+            {
+                let origin = &resource.declaration.origin;
+                raised.message = format!("{} (a guard of {}, declared by {origin})", raised.message, resource.key);
+            }
+            raised.into()
+        })
     }
 }
 

@@ -52,7 +52,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<Went, Failure> {
-        let (properties, checks) = self.resolve_properties(id).await?;
+        let (properties, checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run;
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, properties, why_run };
@@ -66,7 +66,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if why_run {
             self.changed(id, prepared.changes);
         } else {
-            self.verify(&mut plan, checks).await?;
+            self.verify(id, &mut plan, checks).await?;
             let declaration = &self.run.known(id)?.declaration;
             let wanted = Wanted { resource: id, declaration, action, properties, why_run };
             let changes = self.providers.commit(&wanted, plan)?;
@@ -77,7 +77,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// Lazy values are resolved and validated now, right before the action.
-    async fn resolve_properties(&mut self, id: ResourceId) -> Result<(Vec<(String, Got)>, Vec<Callback>), Failure> {
+    async fn resolve_properties(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+    ) -> Result<(Vec<(String, Got)>, Vec<Callback>), Failure> {
         let mut properties = Vec::new();
         let mut checks = Vec::new();
         let mut at = 0;
@@ -87,6 +91,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             match property {
                 Property::Plain(value) => properties.push((name, Got::Json(value))),
                 Property::Bytes(bytes) => properties.push((name, Got::Bytes(bytes))),
+                Property::Lazy(_) if !self.run.uses(&kind, action, &name) => {}
                 Property::Lazy(callback) => match self.evaluate(callback, None).await? {
                     Got::Json(value) => {
                         let checked = self.run.check_property(&kind, &name, Property::Plain(value))?;
@@ -102,7 +107,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok((properties, checks))
     }
 
-    async fn verify(&mut self, plan: &mut P::Plan, checks: Vec<Callback>) -> Outcome {
+    async fn verify(&mut self, id: ResourceId, plan: &mut P::Plan, checks: Vec<Callback>) -> Outcome {
         if checks.is_empty() {
             return Ok(());
         }
@@ -112,10 +117,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
         for callback in checks {
             if !is_true(&self.evaluate(callback, Some(staged.clone())).await?) {
-                let path = staged.as_str().unwrap_or_default();
+                let declaration = &self.run.known(id)?.declaration;
+                let path = match declaration.property("path") {
+                    Some(Property::Plain(Value::String(path))) => path,
+                    _ => &declaration.name,
+                };
                 return Err(Failure::raised(
                     "Chef::Exceptions::ValidationFailed",
-                    format!("Proposed content for {path} failed verification #<Proc>"),
+                    format!("Proposed content for {path} failed verification <Proc>"),
                 ));
             }
         }

@@ -212,6 +212,9 @@ impl Types for AnyType {
         }
         Err(Failure::raised("NoMethodError", format!("there is no resource type {}", declaration.kind)))
     }
+    fn uses(&self, _: &str, _: &str, _: &str) -> bool {
+        true
+    }
     fn check_property(&self, _: &str, _: &str, property: Property) -> Result<Property, Failure> {
         Ok(property)
     }

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::format::doc::Doc;
 use crate::format::minimal::Minimal;
 use crate::format::{All, Shared, json};
-use crate::house::{self, BuiltinTypes, Keeper, TheHouse};
+use crate::house::{self, BuiltinTypes, Keeper, Kept, TheHouse};
 use crate::logging::{self, RunLog};
 use crate::poll::finish;
 use crate::printer::{Printer, Tone, escape};
@@ -153,7 +153,8 @@ impl Running<'_> {
         } else if let Some((_, error)) = errors.first() {
             self.excerpt(error);
         }
-        if let Keeper::Kept { lock, pending, .. } = house.keeper {
+        if let Keeper::Kept(kept) = house.keeper {
+            let Kept { lock, pending, .. } = *kept;
             let kept = keep(&lock, folder.as_ref(), &shown, errors.first().map(|(_, error)| error), self.settings);
             let finished = pending.finish();
             if let Err(error) = kept.and(finished) {
@@ -258,18 +259,14 @@ fn keeper(
     let lock = state.lock(request)?;
     let pending = lock.pending(&input.node_name)?;
     let folder = lock.run_folder(began)?;
-    Ok((Keeper::Kept { lock, pending, filters: settings.saved_attributes.clone() }, Some(folder)))
+    let kept = Kept { lock, pending, filters: settings.saved_attributes.clone() };
+    Ok((Keeper::Kept(Box::new(kept)), Some(folder)))
 }
 
 fn load_node(state: Option<&StateDirectory>, name: &str) -> anyhow::Result<NodeObject> {
     let saved = state.map(|state| state.node(name)).transpose()?.flatten();
     let Some(saved) = saved else { return Ok(NodeObject::new(name)?) };
-    let damaged = || format!("the saved node {name} cannot be used; move it away to begin anew");
-    let mut node = NodeObject::from_saved_json(&saved).with_context(damaged)?;
-    if let Some(histories) = saved.get(house::HISTORIES) {
-        node.set_histories_from_json(histories).with_context(damaged)?;
-    }
-    Ok(node)
+    house::node_from(saved).with_context(|| format!("the saved node {name} cannot be used; move it away to begin anew"))
 }
 
 /// The error of each policy that failed, as JSON.

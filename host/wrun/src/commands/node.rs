@@ -4,11 +4,10 @@ mod explanation;
 
 use crate::arguments::{Common, NodeCommand};
 use crate::exit::Exit;
-use crate::house::HISTORIES;
+use crate::house::{self, HISTORIES};
 use crate::printer::{Printer, Tone};
 use crate::settings::Format;
 use anyhow::{Context as _, bail};
-use node::object::NodeObject;
 use serde_json::Value;
 use state::StateDirectory;
 
@@ -21,7 +20,7 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
             }
             printer.line(Tone::Plain, &serde_json::to_string_pretty(&saved)?);
         }
-        NodeCommand::Explain { common, attribute, format } => explain(&saved(&common)?, &attribute, format, *printer)?,
+        NodeCommand::Explain { common, attribute, format } => explain(saved(&common)?, &attribute, format, *printer)?,
     }
     Ok(Exit::Done)
 }
@@ -59,11 +58,8 @@ fn keys(attribute: &str) -> Vec<String> {
     keys
 }
 
-fn explain(saved: &Value, attribute: &str, format: Format, printer: Printer) -> anyhow::Result<()> {
-    let mut node = NodeObject::from_saved_json(saved).context("the saved node cannot be used")?;
-    if let Some(histories) = saved.get(HISTORIES) {
-        node.set_histories_from_json(histories).context("the saved node cannot be used")?;
-    }
+fn explain(saved: Value, attribute: &str, format: Format, printer: Printer) -> anyhow::Result<()> {
+    let node = house::node_from(saved).context("the saved node cannot be used")?;
     let keys = keys(attribute);
     if keys.is_empty() {
         bail!("name an attribute, as in `ntp.servers`");

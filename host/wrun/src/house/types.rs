@@ -48,6 +48,10 @@ impl Types for BuiltinTypes {
         Ok(())
     }
 
+    fn uses(&self, _kind: &str, action: &str, name: &str) -> bool {
+        name != "content" || !matches!(action, "delete" | "touch")
+    }
+
     fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure> {
         let Property::Plain(value) = property else { return Ok(property) };
         if is_rendered(kind, name) {

@@ -1,6 +1,7 @@
 //! How an attribute's explanation is shown: each policy's part and every write, with who wins.
 
 use crate::printer::escape_line;
+use node::attributes::guest_values::guest_number;
 use node::attributes::{Change, WriteRecord, WrittenValue};
 use node::object::{NodeExplanation, PolicyPart};
 use serde_json::{Value, json};
@@ -51,6 +52,7 @@ fn write_line(record: &WriteRecord) -> String {
 
 fn written(value: &WrittenValue) -> String {
     match value {
+        WrittenValue::Value(value) if guest_number(value).is_some() => "a value computed when it is read".to_owned(),
         WrittenValue::Value(value) => value.to_string(),
         WrittenValue::LongText(bytes) => format!("a text of {bytes} bytes"),
         WrittenValue::Array(length) => format!("a list of {length}"),
@@ -79,7 +81,7 @@ fn part(part: &PolicyPart) -> Value {
                 "level": record.level.as_str(),
                 "path": record.path,
                 "change": match &record.change {
-                    Change::Set(WrittenValue::Value(value)) => json!({ "set": value }),
+                    Change::Set(WrittenValue::Value(value)) if guest_number(value).is_none() => json!({ "set": value }),
                     Change::Set(value) => json!({ "set_to": written(value) }),
                     Change::Removed => json!("removed"),
                 },

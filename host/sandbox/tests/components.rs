@@ -1,0 +1,159 @@
+//! What is let in at the door: components of this contract that import no more than they are granted.
+
+mod support;
+
+use converge::Interfaces;
+use sandbox::{Limits, NativeCache, Sandbox};
+use std::time::Duration;
+use support::{finish, fixture, sandbox_with_cache, services};
+
+fn open(component: &[u8], interfaces: Interfaces) -> Result<(), String> {
+    let sandbox = sandbox_with_cache();
+    let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300) };
+    let opened = finish(sandbox.open("team", component, &limits, services("team", interfaces)));
+    opened.map(drop).map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn check(component: &[u8], interfaces: Interfaces, expected: &str) {
+    let refused = open(component, interfaces).expect_err("it was let in");
+    assert!(refused.contains("policy `team`") && refused.contains(expected), "{refused}");
+}
+
+#[test]
+fn a_guest_imports_only_what_it_uses() {
+    open(&fixture("empty"), Interfaces::default()).unwrap();
+    open(&fixture("load"), Interfaces::default()).unwrap();
+}
+
+#[test]
+fn what_is_not_granted_cannot_be_imported() {
+    let everything = fixture("everything");
+    open(&everything, Interfaces::ALL).unwrap();
+    for (interface, granted) in [
+        ("machine", Interfaces { machine: false, ..Interfaces::ALL }),
+        ("data", Interfaces { data: false, ..Interfaces::ALL }),
+        ("clock", Interfaces { clock: false, ..Interfaces::ALL }),
+        ("random", Interfaces { random: false, ..Interfaces::ALL }),
+    ] {
+        check(&everything, granted, interface);
+    }
+}
+
+#[test]
+fn other_imports_are_refused() {
+    let wasi = r#"(component (import "wasi:cli/environment@0.2.0" (instance
+        (export "get-environment" (func (result (list (tuple string string)))))))) "#;
+    check(&wat::parse_str(wasi).unwrap(), Interfaces::ALL, "wasi:cli/environment@0.2.0");
+    let other = r#"(component (import "wrun:cookbook/node@9.0.0" (instance (export "name" (func (result string))))))"#;
+    check(&wat::parse_str(other).unwrap(), Interfaces::ALL, "build the policy again");
+    let function = r#"(component (import "exit" (func)))"#;
+    check(&wat::parse_str(function).unwrap(), Interfaces::ALL, "exit");
+    // The right name with another type.
+    let shape = r#"(component (import "wrun:cookbook/node@0.1.0" (instance (export "name" (func (result u32))))))"#;
+    check(&wat::parse_str(shape).unwrap(), Interfaces::ALL, "another version of the contract");
+    let invented = r#"(component (import "wrun:cookbook/shell@0.1.0" (instance (export "run" (func)))))"#;
+    check(&wat::parse_str(invented).unwrap(), Interfaces::ALL, "contract");
+}
+
+#[test]
+fn without_the_export_it_is_no_policy() {
+    check(&wat::parse_str("(component)").unwrap(), Interfaces::ALL, "contract");
+}
+
+#[test]
+fn what_is_no_component_is_refused() {
+    let empty = fixture("empty");
+    for (what, bytes) in [
+        ("nothing", vec![]),
+        ("text", b"#!/bin/sh\nrm -rf /\n".to_vec()),
+        ("native code", b"\x7fELF\x02\x01\x01".repeat(100)),
+        ("a core module", wat::parse_str("(module (memory 1))").unwrap()),
+        ("half a component", empty[..empty.len() / 2].to_vec()),
+        ("only a header", b"\0asm\x0d\0\x01\0 and nonsense".to_vec()),
+        ("too much", vec![0; 65 << 20]),
+    ] {
+        let refused = open(&bytes, Interfaces::ALL).expect_err(what);
+        assert!(refused.contains("policy `team` is no valid component"), "{what}: {refused}");
+    }
+}
+
+/// Any byte may be damaged. Some damage is to names and numbers that are a component still; none is a panic.
+#[test]
+fn damage_is_no_panic() {
+    let good = component("nop");
+    let sandbox = Sandbox::new(None).unwrap();
+    let mut refused = 0;
+    for at in 0..good.len() {
+        let mut damaged = good.clone();
+        damaged[at] ^= 0x55;
+        let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300) };
+        let opened = finish(sandbox.open("team", &damaged, &limits, services("team", Interfaces::ALL)));
+        refused += u32::from(opened.is_err());
+    }
+    assert!(refused > 50, "only {refused} of {} were refused", good.len());
+}
+
+/// A policy that does nothing, whose start code is this.
+fn component(start: &str) -> Vec<u8> {
+    let text = format!(
+        r#"(component
+            (core module $m (memory 1) (func $start {start}) (start $start) (func (export "serve")))
+            (core instance $i (instantiate $m))
+            (func (export "serve") (canon lift (core func $i "serve"))))"#
+    );
+    wat::parse_str(text).unwrap()
+}
+
+/// Code that runs when a component is instantiated has the same limits.
+#[test]
+fn start_code_is_bounded() {
+    open(&component("nop"), Interfaces::ALL).unwrap();
+    check(&component("(loop br 0)"), Interfaces::ALL, "processor time");
+    check(&component("unreachable"), Interfaces::ALL, "trapped");
+    check(&component("(drop (memory.grow (i32.const 60000)))"), Interfaces::ALL, "growing memory");
+}
+
+#[test]
+fn native_code_that_is_not_ours_is_compiled_again() {
+    let folder = std::env::temp_dir().join(format!("wrun-native-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let empty = fixture("empty");
+    let open_with = |key: u8| {
+        let sandbox = Sandbox::new(Some(NativeCache::new(&folder, [key; 32]).unwrap())).unwrap();
+        finish(sandbox.open("team", &empty, &Limits::default(), services("team", Interfaces::ALL))).map(drop).unwrap();
+    };
+    let files = || {
+        let mut all: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        all.sort();
+        all
+    };
+    open_with(1);
+    let [kept] = &files()[..] else { panic!("{:?}", files()) };
+    let good = std::fs::read(kept).unwrap();
+    // A tag of another key, a changed byte, a cut file, a link: each is as good as absent, and is put right.
+    for damage in ["code", "tag", "cut", "empty"] {
+        let mut bytes = good.clone();
+        match damage {
+            "code" => {
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 1;
+            }
+            "tag" => bytes[0] ^= 1,
+            "cut" => bytes.truncate(100),
+            _ => bytes.clear(),
+        }
+        std::fs::write(kept, &bytes).unwrap();
+        open_with(1);
+        assert_eq!(std::fs::read(kept).unwrap(), good, "{damage}");
+    }
+    let elsewhere = folder.join("elsewhere");
+    std::fs::rename(kept, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, kept).unwrap();
+    open_with(1);
+    assert!(!kept.is_symlink(), "a link was followed");
+    // Another installation's key gives another name.
+    open_with(2);
+    assert_eq!(files().len(), 3);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

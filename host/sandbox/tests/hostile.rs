@@ -1,0 +1,175 @@
+//! Guests that do harm within the contract's rules: time, memory, stack, sizes, counts, words. Each is ended or refused
+//! with an error that names it, within its budget, and the next policy runs as ever.
+
+mod support;
+
+use std::time::Duration;
+use support::{Guest, Ran, run};
+
+/// The hostile policy with one of its recipes, and after it a policy that minds its own business.
+fn attack(recipe: &str) -> Ran {
+    run(vec![Guest::new("hostile", &[recipe]), Guest::new("everything", &["default"])], false)
+}
+
+#[track_caller]
+fn check(recipe: &str, expected: &str) -> Ran {
+    let ran = attack(recipe);
+    let failure = ran.failure("hostile");
+    if expected.is_empty() {
+        assert_eq!(failure, "", "{recipe}");
+    } else {
+        assert!(failure.contains(expected), "{recipe}: {}", failure.chars().take(500).collect::<String>());
+    }
+    assert!(ran.took < Duration::from_secs(20), "{recipe} took {:?}", ran.took);
+    unharmed(&ran, recipe);
+    ran
+}
+
+#[track_caller]
+fn unharmed(ran: &Ran, recipe: &str) {
+    assert_eq!(ran.failure("everything"), "", "{recipe}");
+    assert!(ran.heard.iter().any(|line| line == "info: default: ends"), "{recipe}: {:?}", ran.heard.last());
+}
+
+const OUT_OF_TIME: &str = "policy `hostile` used up its 0.5 s of processor time (`limits.guest_seconds` in its grants)";
+
+#[test]
+fn endless_loops_end_within_the_budget() {
+    for recipe in ["loop", "loop_in_guard", "loop_in_lazy", "loop_in_action", "loop_of_calls"] {
+        let ran = check(recipe, OUT_OF_TIME);
+        assert!(ran.took < Duration::from_secs(5), "{recipe} took {:?}", ran.took);
+    }
+}
+
+#[test]
+fn an_endless_loop_in_a_handler_ends_too() {
+    let ran = attack("loop_in_handler");
+    assert_eq!(ran.failure("hostile"), "");
+    let handler = ran.heard.iter().find(|line| line.starts_with("handler report failed")).expect("it failed");
+    assert!(handler.contains("processor time"), "{handler}");
+    unharmed(&ran, "loop_in_handler");
+}
+
+#[test]
+fn the_hosts_own_time_is_not_the_guests() {
+    let slow = Guest { slow: Duration::from_millis(60), ..Guest::new("load", &["logs"]).with("count", 12) };
+    let ran = run(vec![slow], false);
+    assert_eq!(ran.failure("load"), "");
+    assert!(ran.took > Duration::from_millis(700), "{:?}", ran.took);
+}
+
+#[test]
+fn the_wall_time_of_a_policy_is_bounded() {
+    let slow = Guest {
+        slow: Duration::from_millis(60),
+        wall_time: Some(Duration::from_millis(300)),
+        ..Guest::new("load", &["logs"]).with("count", 1000)
+    };
+    let ran = run(vec![slow, Guest::new("everything", &["default"])], false);
+    assert!(!ran.failure("load").is_empty());
+    assert!(ran.took < Duration::from_secs(10), "{:?}", ran.took);
+    unharmed(&ran, "wall time");
+}
+
+#[test]
+fn memory_and_stack_are_bounded() {
+    for recipe in ["memory", "memory_in_guard"] {
+        check(recipe, "policy `hostile` failed: forcing trap when growing memory");
+    }
+    for recipe in ["recursion", "recursion_in_guard"] {
+        check(recipe, "policy `hostile` trapped: its calls nest too deep for its stack");
+    }
+    check("wide_recursion", "policy `hostile` trapped: wasm trap: out of bounds memory access");
+}
+
+#[test]
+fn panics_and_traps_name_their_place() {
+    for recipe in ["panic", "panic_in_guard"] {
+        let ran = check(recipe, "policy `hostile` trapped");
+        let place = |line: &&String| line.starts_with("fatal: panicked at ") && line.contains("hunger.rs:");
+        assert!(ran.heard.iter().any(|line| place(&line)), "{:?}", ran.heard);
+    }
+    let ran = check("trap_in_action", "policy `hostile` trapped");
+    // Neither `ignore_failure` nor `retries` helps, and what comes after is not reached.
+    assert!(ran.done.iter().any(|line| line == "write log[before]"));
+    assert!(!ran.done.iter().any(|line| line == "write log[after]"));
+}
+
+#[test]
+fn counts_are_bounded() {
+    check("nest", "hostile_nest[deep]");
+    let long = Duration::from_secs(60);
+    for (recipe, expected) in [("resources", "250000"), ("storm", "1000000"), ("retries", "1000000")] {
+        let mut hostile = Guest::new("hostile", &[recipe]);
+        (hostile.limits.guest_time, hostile.limits.memory) = (long, 512 << 20);
+        let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);
+        let failure = ran.failure("hostile");
+        assert!(failure.contains(expected), "{recipe}: {failure}");
+        assert!(ran.took < long, "{recipe} took {:?}", ran.took);
+        unharmed(&ran, recipe);
+    }
+    check("callbacks", "no closure 4000000000");
+}
+
+#[test]
+fn sizes_are_bounded() {
+    for recipe in ["huge_text", "huge_content", "huge_attribute", "huge_log"] {
+        let mut hostile = Guest::new("hostile", &[recipe]);
+        hostile.limits.memory = 1 << 30;
+        hostile.limits.guest_time = Duration::from_secs(20);
+        let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);
+        let failure = ran.failure("hostile");
+        assert!(failure.contains("policy `hostile`"), "{recipe}: {}", failure.chars().take(300).collect::<String>());
+        unharmed(&ran, recipe);
+    }
+    let mut hostile = Guest::new("hostile", &["huge_error"]);
+    hostile.limits.memory = 512 << 20;
+    let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);
+    assert!(ran.failure("hostile").len() < 1 << 20, "the error was kept whole");
+    unharmed(&ran, "huge_error");
+}
+
+#[test]
+fn attributes_are_bounded() {
+    for (recipe, expected) in [
+        ("deep_attribute", "recursion limit"),
+        ("deep_property", "recursion limit"),
+        ("not_json", "no JSON"),
+        ("long_path", "64"),
+        ("foreign_attribute", "write_attributes"),
+    ] {
+        check(recipe, expected);
+    }
+    let mut hostile = Guest::new("hostile", &["many_attributes"]);
+    hostile.limits.guest_time = Duration::from_secs(30);
+    let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);
+    assert!(!ran.failure("hostile").is_empty());
+    assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
+    unharmed(&ran, "many_attributes");
+}
+
+/// What a failed policy wrote is gone for the policies after it, and for the node.
+#[test]
+fn a_failed_policy_leaves_no_attributes() {
+    let ran = check("automatic", "write_attributes");
+    assert!(!ran.node.to_saved_json(&Default::default()).unwrap().to_string().contains("plan9"));
+}
+
+#[test]
+fn the_log_is_bounded() {
+    let ran = check("log_flood", "");
+    let bytes: usize = ran.heard.iter().map(String::len).sum();
+    assert!(bytes < 20 << 20, "{bytes} bytes of log");
+    assert!(ran.heard.iter().any(|line| line.contains("what follows is dropped")), "nobody was told");
+    check("not_utf8", "");
+}
+
+/// Words are kept as they are: whoever shows them escapes them. Here they must only not hurt.
+#[test]
+fn words_for_terminals_are_only_words() {
+    for recipe in ["escapes_in_name", "escapes_in_log", "escapes_in_attribute", "escapes_in_change"] {
+        check(recipe, "");
+    }
+    check("escapes_in_error", "owned");
+    check("escapes_in_type", "owned");
+}

@@ -1,0 +1,188 @@
+//! Whole runs of one or more policies.
+
+use super::{Acting, BuiltinTypes, Journal, all_services, finish, fixture, sandbox_with_cache};
+use converge::{
+    Event, Failure, Instance, Lost, Memory, Moment, Observer, PolicyInput, PolicyOutcome, RunOptions, RunReport,
+    Services, Stop, WholeRun,
+};
+use node::object::{NodeObject, PolicyStart};
+use sandbox::{Limits, Policy, Sandbox, Session};
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// One policy of a run.
+pub(crate) struct Guest {
+    pub(crate) fixture: &'static str,
+    pub(crate) recipes: Vec<String>,
+    pub(crate) attributes: Map<String, Value>,
+    pub(crate) limits: Limits,
+    pub(crate) slow: Duration,
+    pub(crate) wall_time: Option<Duration>,
+}
+
+impl Guest {
+    /// A policy of a fixture, which is its only cookbook; with limits that end what is endless soon.
+    pub(crate) fn new(fixture: &'static str, recipes: &[&str]) -> Self {
+        Self {
+            fixture,
+            recipes: recipes.iter().map(|recipe| format!("{fixture}::{recipe}")).collect(),
+            attributes: Map::new(),
+            limits: Limits { memory: 64 << 20, guest_time: Duration::from_millis(500) },
+            slow: Duration::ZERO,
+            wall_time: None,
+        }
+    }
+
+    /// With an attribute below the cookbook's name.
+    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        let own = self.attributes.entry(self.fixture).or_insert_with(|| json!({}));
+        own[key] = value.into();
+        self
+    }
+}
+
+/// What a run came to.
+pub(crate) struct Ran {
+    pub(crate) report: RunReport,
+    /// The log and what handlers failed with, in order.
+    pub(crate) heard: Vec<String>,
+    /// What was done, in order.
+    pub(crate) done: Vec<String>,
+    /// What is still due.
+    pub(crate) due: Vec<(String, String)>,
+    /// The node as it was saved last.
+    pub(crate) node: NodeObject,
+    pub(crate) took: Duration,
+}
+
+impl Ran {
+    /// The sentence of a policy's failure; empty if it succeeded, `not run` if it never began.
+    pub(crate) fn failure(&self, policy: &str) -> String {
+        let found = self.report.policies.iter().find(|one| one.name == policy).expect("the policy was run");
+        match &found.outcome {
+            PolicyOutcome::Succeeded => String::new(),
+            PolicyOutcome::Failed(failure) => failure.to_string(),
+            PolicyOutcome::NotRun => "not run".into(),
+        }
+    }
+}
+
+/// Keeps what is said.
+pub(crate) struct Heard(pub(crate) Arc<Mutex<Vec<String>>>);
+
+impl Observer for Heard {
+    fn notice(&mut self, event: &Event<'_>) {
+        let line = match event {
+            Event::Log { level, line } => format!("{}: {line}", level.name()),
+            Event::HandlerFailed { handler, failure, .. } => format!("handler {handler} failed: {failure}"),
+            _ => return,
+        };
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+/// Opens fixtures in one real sandbox.
+pub(crate) struct House {
+    sandbox: Sandbox,
+    guests: Vec<Guest>,
+    pub(crate) services: fn(&str) -> Services,
+    done: Arc<Mutex<Vec<String>>>,
+    journal: Journal,
+}
+
+/// A real instance with providers that only keep a list.
+pub(crate) struct Opened {
+    policy: Policy,
+    acting: Acting,
+}
+
+impl Instance for Opened {
+    type Session<'a> = Session<'a>;
+    type Providers = Acting;
+
+    fn conversation(&mut self) -> (Session<'_>, &mut Acting) {
+        (self.policy.session(), &mut self.acting)
+    }
+
+    async fn end<'a>(session: Session<'a>) -> Result<(), Lost>
+    where
+        Self: 'a,
+    {
+        session.end().await
+    }
+}
+
+impl converge::House for House {
+    type Instance = Opened;
+
+    fn open(&mut self, policy: &PolicyInput) -> Result<Opened, Failure> {
+        let guest = self.guests.iter().find(|guest| guest.fixture == policy.name).expect("the guest is there");
+        let services = (self.services)(guest.fixture);
+        let bytes = fixture(guest.fixture);
+        let opened = finish(self.sandbox.open(&policy.name, &bytes, &guest.limits, services));
+        let opened = opened.map_err(|error| Failure::raised("Wrun::Sandbox", error.to_string()))?;
+        let acting = Acting { done: Arc::clone(&self.done), slow: guest.slow, ..Acting::default() };
+        Ok(Opened { policy: opened, acting })
+    }
+
+    fn visible(&self, _: &PolicyInput, inherited: &Value) -> Value {
+        inherited.clone()
+    }
+
+    fn visible_facts(&self, _: &PolicyInput, facts: &Value) -> Value {
+        facts.clone()
+    }
+
+    fn save(&mut self, _: &NodeObject) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn memory(&mut self) -> &mut dyn Memory {
+        &mut self.journal
+    }
+}
+
+/// Runs policies in order; a failed one does not keep the later ones from running.
+pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
+    let input = |guest: &Guest| PolicyInput {
+        name: guest.fixture.to_owned(),
+        revision: "1".into(),
+        cookbooks: vec![(guest.fixture.to_owned(), "1.0.0".into())],
+        recipes: guest.recipes.clone(),
+        start: PolicyStart {
+            name: Some(guest.fixture.to_owned()),
+            role_default: guest.attributes.clone(),
+            ..PolicyStart::default()
+        },
+        wall_time: guest.wall_time,
+    };
+    let inputs = guests.iter().map(input).collect();
+    let done = Arc::<Mutex<Vec<String>>>::default();
+    let heard = Arc::<Mutex<Vec<String>>>::default();
+    let mut house = House {
+        sandbox: sandbox_with_cache(),
+        guests,
+        services: all_services,
+        done: Arc::clone(&done),
+        journal: Journal::default(),
+    };
+    let mut node = NodeObject::new("node").unwrap();
+    let options = RunOptions {
+        run_id: "run".into(),
+        started: Moment::default(),
+        why_run,
+        keep_going: true,
+        without_saving: false,
+        compile_only: false,
+    };
+    let facts = json!({ "platform": "debian", "platform_family": "debian" }).as_object().cloned().unwrap();
+    let began = Instant::now();
+    let observer = Box::new(Heard(Arc::clone(&heard)));
+    let run = WholeRun::new(&mut house, options, Arc::new(BuiltinTypes), facts, observer, Stop::default());
+    let report = finish(run.run(&mut node, inputs));
+    let took = began.elapsed();
+    let due = house.journal.0;
+    let (heard, done) = (heard.lock().unwrap().clone(), done.lock().unwrap().clone());
+    Ran { report, heard, done, due, node, took }
+}

@@ -1,0 +1,37 @@
+//! A house for the tests: the real sandbox with real components, and around it a machine that is only a list.
+
+#![allow(dead_code, unused_imports, reason = "each test file uses another part")]
+
+mod house;
+mod providers;
+mod services;
+
+pub(crate) use house::{Guest, Ran, run};
+pub(crate) use providers::{Acting, BuiltinTypes, Journal};
+pub(crate) use services::{all_services, services};
+
+use sandbox::{NativeCache, Sandbox};
+use std::task::{Context, Poll, Waker};
+
+/// A fixture's component, as `cargo xtask guests` leaves it.
+pub(crate) fn fixture(name: &str) -> Vec<u8> {
+    let folder = std::env::var("WRUN_FIXTURES")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/fixtures").into());
+    let path = format!("{folder}/{name}.wasm");
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}; run `cargo xtask guests`"))
+}
+
+/// A sandbox that keeps native code between tests: each fixture is compiled once.
+pub(crate) fn sandbox_with_cache() -> Sandbox {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("native");
+    std::fs::create_dir_all(&folder).unwrap();
+    Sandbox::new(Some(NativeCache::new(&folder, [7; 32]).unwrap())).unwrap()
+}
+
+/// Polls a future that waits for nobody.
+pub(crate) fn finish<T>(future: impl Future<Output = T>) -> T {
+    match std::pin::pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("nothing here waits"),
+    }
+}

@@ -1,0 +1,122 @@
+//! Providers that only keep a list, the built-in types, and a journal in memory.
+
+use converge::{
+    Change, CommandLine, CommandTest, Declaration, Failure, Got, Memory, Prepared, Property, Providers, Raised,
+    ResourceId, Truth, Types, Wanted,
+};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Acts on a list. Resources of a case of the vectors act as the case says; all others change something every time.
+#[derive(Default)]
+pub(crate) struct Acting {
+    /// What was done, in order: `action kind[name]`, with the content where there is one.
+    pub(crate) done: Arc<Mutex<Vec<String>>>,
+    /// The case's resources by name.
+    pub(crate) case: HashMap<String, Value>,
+    /// How long each action takes.
+    pub(crate) slow: Duration,
+    pub(crate) entered: HashMap<ResourceId, u64>,
+}
+
+impl Acting {
+    /// A dry run neither counts nor fails.
+    fn enter(&mut self, wanted: &Wanted<'_>) -> Result<bool, Raised> {
+        let Some(specification) = self.case.get(&wanted.declaration.name) else {
+            return match wanted.declaration.name.as_str() {
+                "broken" if !wanted.why_run => Err(Raised::new("Errno::EIO", "the disk is broken")),
+                _ => Ok(true),
+            };
+        };
+        if wanted.why_run {
+            return Ok(specification["updates"] == true);
+        }
+        let times = self.entered.entry(wanted.resource).or_default();
+        *times += 1;
+        let fails = specification["fails"].as_array();
+        if fails.is_some_and(|fails| fails.iter().any(|at| at.as_u64() == Some(*times - 1))) {
+            return Err(Raised::new("RuntimeError", format!("boom {}", wanted.declaration.name)));
+        }
+        Ok(specification["updates"] == true)
+    }
+}
+
+impl Providers for Acting {
+    type Plan = ();
+
+    fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<()>, Raised> {
+        Ok(if self.enter(wanted)? { Prepared::changes((), vec![Change::new("change")]) } else { Prepared::up_to_date() })
+    }
+
+    fn stage(&mut self, _: &mut ()) -> Result<Value, Raised> {
+        Ok("/staged".into())
+    }
+
+    fn commit(&mut self, wanted: &Wanted<'_>, _: ()) -> Result<Vec<Change>, Raised> {
+        std::thread::sleep(self.slow);
+        let content = match wanted.get("content") {
+            Some(Got::Json(value)) => format!(" = {value}"),
+            Some(Got::Bytes(bytes)) => format!(" = {}", bytes.escape_ascii()),
+            None => String::new(),
+        };
+        let declaration = wanted.declaration;
+        let line = format!("{} {}[{}]{content}", wanted.action, declaration.kind, declaration.name);
+        self.done.lock().unwrap().push(line);
+        Ok(vec![Change::new("change")])
+    }
+
+    fn guard(&mut self, command: &CommandTest, _: bool) -> Result<Truth, Raised> {
+        let is_false = matches!(&command.line, CommandLine::Text(text) if text == "false");
+        Ok(if is_false { Truth::False } else { Truth::True })
+    }
+
+    fn pause(&mut self, _: u32) {}
+}
+
+/// The schema's types and the vectors' `t`, with every property as it comes.
+pub(crate) struct BuiltinTypes;
+
+impl Types for BuiltinTypes {
+    fn default_action(&self, kind: &str) -> Option<&str> {
+        if kind == "t" { Some("run") } else { schema::find(kind).map(|found| found.default_action) }
+    }
+
+    fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
+        let Some(action) = self.default_action(&declaration.kind) else {
+            let message = format!("undefined method `{}'", declaration.kind);
+            return Err(Failure::raised("NoMethodError", message));
+        };
+        if declaration.actions.is_empty() {
+            declaration.actions.push(action.to_owned());
+        }
+        Ok(())
+    }
+
+    fn uses(&self, _: &str, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn check_property(&self, _: &str, _: &str, property: Property) -> Result<Property, Failure> {
+        Ok(property)
+    }
+}
+
+/// What is due, in memory.
+#[derive(Default)]
+pub(crate) struct Journal(pub(crate) Vec<(String, String)>);
+
+impl Memory for Journal {
+    fn due(&mut self, _: &str, receiver: &str, action: &str) {
+        self.0.push((receiver.into(), action.into()));
+    }
+
+    fn done(&mut self, _: &str, receiver: &str, action: &str) {
+        self.0.retain(|(other, due)| other != receiver || due != action);
+    }
+
+    fn left(&mut self, _: &str) -> Vec<(String, String)> {
+        vec![]
+    }
+}
