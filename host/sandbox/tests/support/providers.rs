@@ -47,7 +47,11 @@ impl Providers for Acting {
     type Plan = ();
 
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<()>, Raised> {
-        Ok(if self.enter(wanted)? { Prepared::changes((), vec![Change::new("change")]) } else { Prepared::up_to_date() })
+        Ok(if self.enter(wanted)? {
+            Prepared::changes((), vec![Change::new("change")])
+        } else {
+            Prepared::up_to_date()
+        })
     }
 
     fn stage(&mut self, _: &mut ()) -> Result<Value, Raised> {
