@@ -2,7 +2,7 @@
 //! the program is given.
 
 use serde_json::Value;
-use specs::{Network, Output, Program, Root};
+use specs::{Machine, Network, Output, Program, Root};
 use std::path::{Path, PathBuf};
 
 /// Where `cargo xtask guests` puts artifacts.
@@ -17,19 +17,24 @@ fn grants() -> String {
     file.canonicalize().unwrap().display().to_string()
 }
 
-/// A run of the example policies below a root.
-fn converge(program: &Program, root: &Root, more: &[&str]) -> Output {
-    let machine = root.machine(Network::Shared).unwrap();
-    let (policies, grants, place) = (artifacts("policies"), grants(), root.path().display().to_string());
-    let mut arguments = vec!["converge", "--policies", &policies, "--root", &place, "--node-name", "node1", "--format", "json"];
-    if !more.contains(&"--allow-all") && !more.contains(&"--grants") {
-        arguments.extend(["--grants", &grants]);
-    }
-    if !more.contains(&"--policy-name") {
-        arguments.extend(["--policy-name", "core,database,monitoring"]);
+/// A run of the example policies on a throw-away machine.
+fn converge(program: &Program, machine: &Machine<'_>, more: &[&str]) -> Output {
+    let (policies, grants, place) = (artifacts("policies"), grants(), machine.root().path().display().to_string());
+    let mut arguments = vec!["converge", "--format", "json"];
+    for (option, value) in [
+        ("--policies", policies.as_str()),
+        ("--root", &place),
+        ("--node-name", "node1"),
+        ("--grants", &grants),
+        ("--policy-name", "core,database,monitoring"),
+    ] {
+        let instead = more.contains(&option) || (option == "--grants" && more.contains(&"--allow-all"));
+        if !instead {
+            arguments.extend([option, value]);
+        }
     }
     arguments.extend(more);
-    program.run_in(&machine, &arguments).unwrap()
+    program.run_in(machine, &arguments).unwrap()
 }
 
 fn json(output: &Output) -> Value {
@@ -44,11 +49,12 @@ fn statuses<'a>(run: &'a Value, status: &str) -> Vec<&'a Value> {
 #[test]
 fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
-    let dry = converge(&program, &root, &["--why-run"]).expect_code(0).unwrap();
+    let machine = root.machine(Network::Shared).unwrap();
+    let dry = converge(&program, &machine, &["--why-run"]).expect_code(0).unwrap();
     assert!(root.changes().unwrap().is_empty(), "a dry run changed the root");
     assert!(!statuses(&json(&dry), "updated").is_empty());
 
-    let first = converge(&program, &root, &[]).expect_code(0).unwrap();
+    let first = converge(&program, &machine, &[]).expect_code(0).unwrap();
     let first = json(&first);
     assert_eq!(first["outcome"], "success");
     let names: Vec<_> = first["policies"].as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
@@ -58,7 +64,7 @@ fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
     assert!(root.read("etc/motd").unwrap().contains("node1") || root.read("etc/motd").unwrap().contains("wrun"));
     assert!(root.exists("usr/sbin/chronyd") && root.exists("usr/bin/redis-server") && root.exists("usr/sbin/collectd"));
 
-    let second = json(&converge(&program, &root, &[]).expect_code(0).unwrap());
+    let second = json(&converge(&program, &machine, &[]).expect_code(0).unwrap());
     let changed: Vec<_> = statuses(&second, "updated").iter().map(|one| format!("{}[{}]", one["type"], one["name"])).collect();
     assert!(changed.is_empty(), "the second run changed {changed:?}");
 
@@ -74,9 +80,17 @@ fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
 #[test]
 fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
-    let empty = program.configuration().join("grants.toml");
-    std::fs::write(&empty, "").unwrap();
-    let output = converge(&program, &root, &["--grants", empty.to_str().unwrap()]).expect_code(1).unwrap();
+    let machine = root.machine(Network::Shared).unwrap();
+    let little = program.configuration().join("grants.toml");
+    let grant = |text: &str| std::fs::write(&little, text).unwrap();
+    let run = || converge(&program, &machine, &["--grants", little.to_str().unwrap()]);
+    // What a policy is granted nothing of, it may not even import.
+    grant("");
+    let refused = run().expect_code(43).unwrap();
+    assert!(refused.stderr.contains("wrun:cookbook/machine"), "{}", refused.text());
+    let readable = "read_paths = [\"/etc/timezone\"]\nfacts = [\"*\"]\n";
+    grant(&format!("[policy.core]\n{readable}[policy.database]\n{readable}[policy.monitoring]\n{readable}"));
+    let output = run().expect_code(1).unwrap();
     let run = json(&output);
     let error = &run["error"];
     assert_eq!(error["class"], "Wrun::Denied", "{error}");
@@ -92,6 +106,7 @@ fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
 #[test]
 fn a_policy_that_fails_leaves_the_others_alone() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Shared).unwrap();
     let folder = program.configuration().join("policies");
     std::fs::create_dir(&folder).unwrap();
     for name in ["empty", "hostile"] {
@@ -102,7 +117,7 @@ fn a_policy_that_fails_leaves_the_others_alone() {
         let list = format!("hostile=recipe[hostile::{recipe}]");
         let fixed = ["--policies", &place, "--policy-name", "hostile,empty", "--override-runlist", &list, "--allow-all"];
         let arguments: Vec<&str> = fixed.into_iter().chain(more.iter().copied()).collect();
-        json(&converge(&program, &root, &arguments).expect_code(1).unwrap())
+        json(&converge(&program, &machine, &arguments).expect_code(1).unwrap())
     };
     let aborted = run("panic", &[]);
     assert_eq!(aborted["policies"][0]["outcome"], "failure");
@@ -116,6 +131,7 @@ fn a_policy_that_fails_leaves_the_others_alone() {
 #[test]
 fn bad_input_ends_before_anything_is_changed() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Shared).unwrap();
     let write = |name: &str, text: &str| {
         let path = program.configuration().join(name);
         std::fs::write(&path, text).unwrap();
@@ -150,7 +166,7 @@ fn bad_input_ends_before_anything_is_changed() {
         ("bad node name", vec!["--node-name", "a b"], vec!["a b"]),
         ("no such root", vec!["--root", "/no/such/root"], vec!["/no/such/root"]),
     ] {
-        let output = converge(&program, &root, &arguments);
+        let output = converge(&program, &machine, &arguments);
         let text = output.text();
         assert_eq!(output.code, Some(43), "{what}: {text}");
         for word in says {
@@ -163,7 +179,8 @@ fn bad_input_ends_before_anything_is_changed() {
 #[test]
 fn an_empty_override_run_list_gathers_facts_and_warns() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
-    let output = converge(&program, &root, &["--policy-name", "core", "--override-runlist", ""]).expect_code(0).unwrap();
+    let machine = root.machine(Network::Shared).unwrap();
+    let output = converge(&program, &machine, &["--policy-name", "core", "--override-runlist", ""]).expect_code(0).unwrap();
     assert!(output.stderr.contains("empty run list"), "{}", output.text());
     assert_eq!(json(&output)["outcome"], "success");
     assert!(root.changes().unwrap().is_empty());

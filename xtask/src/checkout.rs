@@ -84,7 +84,11 @@ pub(crate) fn build_release_program() -> Result<PathBuf> {
     build_program_with(&["--release"], "release")
 }
 
+/// A program that `WRUN_PROGRAM` names is taken as it is: to try one that was built elsewhere.
 fn build_program_with(options: &[&str], folder: &str) -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("WRUN_PROGRAM") {
+        return Ok(PathBuf::from(path));
+    }
     // The whole workspace and not the one package, so that features are the same as for the tests and nothing is built
     // twice.
     run(cargo().args(["build", "--quiet", "--workspace"]).args(options))?;

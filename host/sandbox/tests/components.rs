@@ -1,5 +1,14 @@
 //! What is let in at the door: components of this contract that import no more than they are granted.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it counted"
+)]
+
 mod support;
 
 use converge::Interfaces;

@@ -1,6 +1,15 @@
 //! Guests that do harm within the contract's rules: time, memory, stack, sizes, counts, words. Each is ended or refused
 //! with an error that names it, within its budget, and the next policy runs as ever.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it counted"
+)]
+
 mod support;
 
 use std::time::Duration;

@@ -1,5 +1,14 @@
 //! Every case of the notification vectors through a real component: with the leaves on the host, and in the guest.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it counted"
+)]
+
 mod support;
 
 use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Status, Stop};
