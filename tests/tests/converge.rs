@@ -57,7 +57,8 @@ fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
     let first = converge(&program, &machine, &[]).expect_code(0).unwrap();
     let first = json(&first);
     assert_eq!(first["outcome"], "success");
-    let names: Vec<_> = first["policies"].as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
+    let names: Vec<_> =
+        first["policies"].as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["core", "database", "monitoring"]);
     assert!(statuses(&first, "updated").len() > 10);
     // What the teams asked for is there.
@@ -65,7 +66,8 @@ fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
     assert!(root.exists("usr/sbin/chronyd") && root.exists("usr/bin/redis-server") && root.exists("usr/sbin/collectd"));
 
     let second = json(&converge(&program, &machine, &[]).expect_code(0).unwrap());
-    let changed: Vec<_> = statuses(&second, "updated").iter().map(|one| format!("{}[{}]", one["type"], one["name"])).collect();
+    let changed: Vec<_> =
+        statuses(&second, "updated").iter().map(|one| format!("{}[{}]", one["type"], one["name"])).collect();
     assert!(changed.is_empty(), "the second run changed {changed:?}");
 
     // What was saved says who wrote what, and what one team left informed another.
@@ -115,7 +117,8 @@ fn a_policy_that_fails_leaves_the_others_alone() {
     let place = folder.display().to_string();
     let run = |recipe: &str, more: &[&str]| {
         let list = format!("hostile=recipe[hostile::{recipe}]");
-        let fixed = ["--policies", &place, "--policy-name", "hostile,empty", "--override-runlist", &list, "--allow-all"];
+        let fixed =
+            ["--policies", &place, "--policy-name", "hostile,empty", "--override-runlist", &list, "--allow-all"];
         let arguments: Vec<&str> = fixed.into_iter().chain(more.iter().copied()).collect();
         json(&converge(&program, &machine, &arguments).expect_code(1).unwrap())
     };
@@ -180,7 +183,8 @@ fn bad_input_ends_before_anything_is_changed() {
 fn an_empty_override_run_list_gathers_facts_and_warns() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Shared).unwrap();
-    let output = converge(&program, &machine, &["--policy-name", "core", "--override-runlist", ""]).expect_code(0).unwrap();
+    let output =
+        converge(&program, &machine, &["--policy-name", "core", "--override-runlist", ""]).expect_code(0).unwrap();
     assert!(output.stderr.contains("empty run list"), "{}", output.text());
     assert_eq!(json(&output)["outcome"], "success");
     assert!(root.changes().unwrap().is_empty());
@@ -195,7 +199,8 @@ fn a_second_run_says_who_holds_the_lock() {
     let waiting = "[[handlers]]\non = [\"start\"]\ncommand = [\"/bin/sleep\", \"20\"]\nseconds = 30\n";
     std::fs::write(&settings, waiting).unwrap();
     let (policies, place) = (artifacts("policies"), root.path().display().to_string());
-    let fixed = ["converge", "--policies", &policies, "--root", &place, "--node-name", "node1", "--policy-name", "core"];
+    let fixed =
+        ["converge", "--policies", &policies, "--root", &place, "--node-name", "node1", "--policy-name", "core"];
     let mut first = std::process::Command::new(program.executable())
         .args(fixed)
         .args(["--override-runlist", "", "--allow-all"])

@@ -234,7 +234,8 @@ pub(crate) fn interfaces(grants: &PolicyGrants) -> Interfaces {
 
 /// The variables of wrun's own environment that the policy may know.
 fn environment(grants: &PolicyGrants) -> Vec<(String, String)> {
-    let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let all =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     grants.visible_environment(all)
 }
 
