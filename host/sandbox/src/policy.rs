@@ -28,6 +28,8 @@ pub(crate) struct State {
     pub(crate) services: Services,
     /// Bytes of log written so far.
     pub(crate) logged: usize,
+    /// The last line that the guest logged as fatal: what a panic said before it trapped.
+    pub(crate) last_words: Option<String>,
 }
 
 impl Policy {
@@ -41,6 +43,7 @@ impl Policy {
             limits: limits.store(),
             services,
             logged: 0,
+            last_words: None,
         };
         let mut store = Store::new(engine, state);
         store.limiter(|state| &mut state.limits);
@@ -62,8 +65,9 @@ impl Policy {
 }
 
 /// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
-pub(crate) fn lost(policy: &str, error: &wasmtime::Error) -> Lost {
+pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> Lost {
     let why = match (error.downcast_ref::<Lie>(), error.downcast_ref::<Trap>()) {
+        (None, Some(Trap::UnreachableCodeReached)) if last_words.is_some() => last_words.unwrap_or_default().to_owned(),
         (Some(lie), _) => lie.to_string(),
         (None, Some(Trap::StackOverflow)) => "trapped: its calls nest too deep for its stack".into(),
         (None, Some(trap)) => format!("trapped: {trap}"),

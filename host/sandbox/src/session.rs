@@ -27,7 +27,7 @@ impl Policy {
             let state = store.data_mut();
             state.clock.stop();
             let why = match ended {
-                Err(error) => Some(lost(&state.policy, &error)),
+                Err(error) => Some(lost(&state.policy, &error, state.last_words.as_deref())),
                 Ok(()) if !state.rules.closed() => {
                     let why = "left its loop before it was told to".to_owned();
                     Some(Lost { policy: state.policy.clone(), why, backtrace: vec![] })

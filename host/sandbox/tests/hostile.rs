@@ -94,7 +94,7 @@ fn memory_and_stack_are_bounded() {
 #[test]
 fn panics_and_traps_name_their_place() {
     for recipe in ["panic", "panic_in_guard"] {
-        let ran = check(recipe, "policy `hostile` trapped");
+        let ran = check(recipe, "policy `hostile` panicked at ");
         let place = |line: &&String| line.starts_with("fatal: panicked at ") && line.contains("hunger.rs:");
         assert!(ran.heard.iter().any(|line| place(&line)), "{:?}", ran.heard);
     }

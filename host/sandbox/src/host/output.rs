@@ -25,6 +25,9 @@ impl wit::Host for State {
             wit::Level::Fatal => LogLevel::Fatal,
         };
         let over = self.logged > LOG_BYTES;
+        if level == LogLevel::Fatal {
+            self.last_words = Some(line.clone());
+        }
         // Start code of a component may write before it has the turn; nobody watches yet.
         let Some(run) = self.run.as_deref_mut() else { return Ok(()) };
         if !over {
