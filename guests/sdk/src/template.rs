@@ -1,7 +1,7 @@
 //! Templates: minijinja, rendered here. The host has no template engine.
 //!
 //! A template sees its `variables` by name, the whole `node` lazily as `node("a.b")`, and includes others of its
-//! cookbook by name.
+//! cookbook by name. As in Jinja, `{{ true }}` writes `True`: say `{{ "yes" if it else "no" }}` where that matters.
 
 use crate::bindings::wrun::cookbook::cookbooks;
 use crate::error::{Error, Result};

@@ -5,7 +5,6 @@ use crate::error::Result;
 
 impl GuestBlock {
     /// The code. It runs once per action, and not at all in a dry run.
-    #[must_use]
     pub fn block(mut self, block: impl Fn() -> Result + 'static) -> Self {
         self.0.set_block(block);
         self
