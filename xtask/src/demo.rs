@@ -3,6 +3,7 @@
 //! Nothing of the machine itself is changed. The second run is held against the first file by file, so that "nothing
 //! changed" is seen and not believed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -14,8 +15,11 @@ use crate::{checkout, guests, say};
 /// The example policies in the order in which the demo's node runs them.
 const POLICIES: [&str; 3] = ["core", "database", "monitoring"];
 
-/// Folders whose changes are told file by file; of others, where packages bring hundreds of files, only the number.
-const TOLD_FOLDERS: [&str; 3] = ["etc", "srv", "opt"];
+/// Folders whose changes are told file by file.
+const TOLD_FOLDERS: [&str; 3] = ["etc", "home", "srv"];
+
+/// Where dpkg keeps the list of each package's files.
+const PACKAGE_LISTS: &str = "var/lib/dpkg/info";
 
 /// Most files that are named; the rest is counted.
 const NAMED_LIMIT: usize = 40;
@@ -36,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let compiler = guests::find_compiler()?;
     say::line("building the program (the first build takes some minutes)");
     let executable = checkout::build_program()?;
-    guests::build(&compiler)?;
+    guests::build_policies(&compiler)?;
 
     let root = Root::announced(&mut say::line)?;
     let machine = root.machine(Network::Shared)?;
@@ -47,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let first = root.changes()?;
     say::line("");
     say::line("== What changed");
-    tell_changes(&first);
+    tell_changes(&machine, &first)?;
     say::line("");
     say::line("== Again: nothing is left to do");
     converge(&machine, &program)?;
@@ -85,24 +89,48 @@ fn converge(machine: &Machine<'_>, program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Names the files that matter and counts the others.
-fn tell_changes(changes: &Tree) {
-    let is_told = |path: &Path| TOLD_FOLDERS.iter().any(|folder| path.starts_with(folder));
-    let files: Vec<_> = changes.entries.iter().filter(|(_, entry)| entry.kind != Kind::Folder).collect();
-    let told: Vec<_> = files.iter().filter(|(path, _)| is_told(path)).collect();
+/// Names the files that the policies wrote, and counts what came with packages.
+fn tell_changes(machine: &Machine<'_>, changes: &Tree) -> Result<()> {
+    let root = machine.root();
+    let is_list = |path: &Path| path.starts_with(PACKAGE_LISTS) && path.extension().is_some_and(|end| end == "list");
+    let lists: Vec<_> = changes.entries.keys().filter(|path| is_list(path)).collect();
+    let mut from_packages = BTreeSet::new();
+    for list in &lists {
+        from_packages.extend(root.read(list)?.lines().map(str::to_owned));
+    }
+    // What dpkg finds different from its package was written over.
+    let verified = machine.run(&["dpkg", "--verify"])?;
+    let verified = String::from_utf8_lossy(&verified.stdout).into_owned();
+    let written_over: BTreeSet<&str> = verified.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    let files = changes.entries.iter().filter(|(_, entry)| entry.kind != Kind::Folder);
+    let told: Vec<_> = files
+        .filter(|(path, _)| TOLD_FOLDERS.iter().any(|folder| path.starts_with(folder)) && !is_by_product(path))
+        .map(|(path, entry)| (format!("/{}", path.display()), entry))
+        .filter(|(path, _)| !from_packages.contains(path) || written_over.contains(path.as_str()))
+        .collect();
+    say::line(&format!("  {} packages were installed, with what they need", lists.len()));
     for (path, entry) in told.iter().take(NAMED_LIMIT) {
         let what = match &entry.kind {
             Kind::Link(target) => format!("-> {}", target.display()),
             Kind::Removed => "removed".to_owned(),
             _ => format!("{:04o}", entry.mode),
         };
-        say::line(&format!("  /{} {what}", path.display()));
+        say::line(&format!("  {path} {what}"));
     }
     let rest = told.len().saturating_sub(NAMED_LIMIT);
     if rest > 0 {
         say::line(&format!("  and {rest} more below /{}", TOLD_FOLDERS.join(", /")));
     }
-    say::line(&format!("  {} files in other folders, most from packages", files.len() - told.len()));
+    Ok(())
+}
+
+/// What tools leave beside what they were asked for: links of run levels, copies of the user database, locks.
+fn is_by_product(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    text.starts_with("etc/rc")
+        || text.starts_with("etc/systemd/system/")
+        || text.ends_with('-')
+        || text.ends_with(".lock")
 }
 
 /// What differs between two layers of changes, apart from what a running machine writes by itself.

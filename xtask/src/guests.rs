@@ -53,7 +53,8 @@ pub(crate) fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
     Ok(())
 }
 
-fn build_policies(compiler: &GuestCompiler) -> Result<()> {
+/// Builds the example policies.
+pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
     let folder = checkout::artifacts();
     for policy in checkout::policies()? {
         let name = policy.file_name().unwrap_or_default().display();
