@@ -14,6 +14,10 @@
 //! custom("web_site", "shop").set("root", "/srv/shop").declare()?;
 //! ```
 
+mod property;
+
+pub use property::Property;
+
 use crate::bindings::wrun::cookbook::resources::{self, Declaration, GuestType, Property as HostProperty};
 use crate::bindings::wrun::cookbook::turns::{Call, Errand};
 use crate::builder::{Builder, Declared, IntoProperty, kinds::Anything};
@@ -21,6 +25,7 @@ use crate::conversation::errand;
 use crate::error::{Error, Result};
 use crate::json::parse;
 use crate::table::{Got, Made, Scope, scope, table, within};
+use property::invalid;
 use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -37,136 +42,6 @@ pub struct CustomResource {
     properties: Vec<Property>,
     actions: Vec<(&'static str, Action)>,
     load: Option<Load>,
-}
-
-/// A property of a custom resource.
-pub struct Property {
-    name: &'static str,
-    kind: Kind,
-    default: Option<Value>,
-    required: bool,
-    is_name: bool,
-    one_of: Vec<Value>,
-    desired_state: bool,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Text,
-    Integer,
-    Boolean,
-    List,
-    Map,
-    Any,
-}
-
-impl Property {
-    fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, default: None, required: false, is_name: false, one_of: vec![], desired_state: true }
-    }
-
-    /// A text.
-    pub fn text(name: &'static str) -> Self {
-        Self::new(name, Kind::Text)
-    }
-
-    /// A whole number.
-    pub fn integer(name: &'static str) -> Self {
-        Self::new(name, Kind::Integer)
-    }
-
-    /// True or false.
-    pub fn boolean(name: &'static str) -> Self {
-        Self::new(name, Kind::Boolean)
-    }
-
-    /// A list.
-    pub fn list(name: &'static str) -> Self {
-        Self::new(name, Kind::List)
-    }
-
-    /// An object.
-    pub fn map(name: &'static str) -> Self {
-        Self::new(name, Kind::Map)
-    }
-
-    /// Anything.
-    pub fn any(name: &'static str) -> Self {
-        Self::new(name, Kind::Any)
-    }
-
-    /// What it is if nobody sets it.
-    #[must_use]
-    pub fn default(mut self, value: impl Into<Value>) -> Self {
-        self.default = Some(value.into());
-        self
-    }
-
-    /// It must be set.
-    #[must_use]
-    pub fn required(mut self) -> Self {
-        self.required = true;
-        self
-    }
-
-    /// It is the resource's name unless it is set.
-    #[must_use]
-    pub fn name_property(mut self) -> Self {
-        self.is_name = true;
-        self
-    }
-
-    /// It must be one of these.
-    #[must_use]
-    pub fn one_of<T: Into<Value>>(mut self, values: impl IntoIterator<Item = T>) -> Self {
-        self.one_of = values.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// It says how to do something, and is no part of what there should be.
-    #[must_use]
-    pub fn no_desired_state(mut self) -> Self {
-        self.desired_state = false;
-        self
-    }
-
-    fn check(&self, owner: &str, value: &Value) -> Result {
-        let fits = match self.kind {
-            Kind::Text => value.is_string(),
-            Kind::Integer => value.is_i64() || value.is_u64(),
-            Kind::Boolean => value.is_boolean(),
-            Kind::List => value.is_array(),
-            Kind::Map => value.is_object(),
-            Kind::Any => true,
-        };
-        if !fits {
-            let kind = match self.kind {
-                Kind::Text => "String",
-                Kind::Integer => "Integer",
-                Kind::Boolean => "true, false",
-                Kind::List => "Array",
-                Kind::Map => "Hash",
-                Kind::Any => "anything",
-            };
-            return Err(invalid(format!(
-                "Property {} of {owner} must be one of: {kind}!  You passed {value}.",
-                self.name
-            )));
-        }
-        if !self.one_of.is_empty() && !self.one_of.contains(value) {
-            let known = self.one_of.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
-            return Err(invalid(format!(
-                "Property {} of {owner} must be equal to one of: {known}!  You passed {value}.",
-                self.name
-            )));
-        }
-        Ok(())
-    }
-}
-
-#[track_caller]
-fn invalid(message: String) -> Error {
-    Error::new("Chef::Exceptions::ValidationFailed", message)
 }
 
 impl CustomResource {

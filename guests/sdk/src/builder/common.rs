@@ -1,0 +1,137 @@
+//! What every resource has: guards, notifications, retries, and how it is declared.
+
+use crate::error::Result;
+
+/// What every resource has: guards, notifications, retries, and how it is declared.
+macro_rules! common_methods {
+    ($builder:ident) => {
+        impl $builder {
+            /// Acts only if this is true. All `only_if` are tested before all `not_if`.
+            pub fn only_if<T: $crate::builder::IntoTruth>(mut self, test: impl Fn() -> T + 'static) -> Self {
+                self.0.guard(false, move || test().into_truth());
+                self
+            }
+
+            /// Acts only if this is false.
+            pub fn not_if<T: $crate::builder::IntoTruth>(mut self, test: impl Fn() -> T + 'static) -> Self {
+                self.0.guard(true, move || test().into_truth());
+                self
+            }
+
+            /// Acts only if this command exits with 0. The policy needs a grant for it.
+            pub fn only_if_command(mut self, line: &str) -> Self {
+                self.0.guard_command(false, line);
+                self
+            }
+
+            /// Acts only if this command exits with something else than 0. The policy needs a grant for it.
+            pub fn not_if_command(mut self, line: &str) -> Self {
+                self.0.guard_command(true, line);
+                self
+            }
+
+            /// Once at the end, if this resource changed, the other acts: `.notifies("restart", "service[ntp]")`.
+            pub fn notifies(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
+                self.0.notify(false, $crate::builder::Timing::Delayed, action, &other);
+                self
+            }
+
+            /// Right after this resource changed, the other acts.
+            pub fn notifies_immediately(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
+                self.0.notify(false, $crate::builder::Timing::Immediate, action, &other);
+                self
+            }
+
+            /// Right before this resource changes, the other acts.
+            pub fn notifies_before(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
+                self.0.notify(false, $crate::builder::Timing::Before, action, &other);
+                self
+            }
+
+            /// Once at the end, if the other resource changed, this one acts.
+            pub fn subscribes(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
+                self.0.notify(true, $crate::builder::Timing::Delayed, action, &other);
+                self
+            }
+
+            /// Right after the other resource changed, this one acts.
+            pub fn subscribes_immediately(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
+                self.0.notify(true, $crate::builder::Timing::Immediate, action, &other);
+                self
+            }
+
+            /// Right before the other resource changes, this one acts.
+            pub fn subscribes_before(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
+                self.0.notify(true, $crate::builder::Timing::Before, action, &other);
+                self
+            }
+
+            /// Tries again after a failure, this often, after this many seconds each.
+            pub fn retries(mut self, retries: u32, seconds: u32) -> Self {
+                self.0.retries(retries, seconds);
+                self
+            }
+
+            /// A failure is shown, and the run goes on.
+            pub fn ignore_failure(mut self) -> Self {
+                self.0.ignore_failure(false);
+                self
+            }
+
+            /// A failure is recorded, and the run goes on.
+            pub fn ignore_failure_quietly(mut self) -> Self {
+                self.0.ignore_failure(true);
+                self
+            }
+
+            /// Properties, content and diffs are shown nowhere.
+            pub fn sensitive(mut self) -> Self {
+                self.0.sensitive(true);
+                self
+            }
+
+            /// The file mode creation mask while it acts.
+            pub fn umask(mut self, umask: u32) -> Self {
+                self.0.umask(umask);
+                self
+            }
+
+            /// What to do, by name, in order.
+            pub fn actions(mut self, actions: &[&str]) -> Self {
+                actions.iter().for_each(|action| self.0.action(action));
+                self
+            }
+
+            /// Hands the resource to the host.
+            ///
+            /// # Errors
+            /// The host refuses it: an unknown property, a wrong type, ..; or, inside an action of a custom resource,
+            /// it failed.
+            pub fn declare(self) -> $crate::Result<$crate::builder::Declared> {
+                self.0.declare()
+            }
+
+            /// As `declare`, but it stands in no collection: only `run_action` runs it.
+            ///
+            /// # Errors
+            /// The host refuses it.
+            pub fn build(self) -> $crate::Result<$crate::builder::Declared> {
+                self.0.build()
+            }
+        }
+    };
+}
+pub(crate) use common_methods;
+
+macro_rules! verified {
+    ($($builder:ident),+) => { $(
+        impl crate::resources::$builder {
+            /// A block that must approve the new content, staged at the path that it gets, before it is put in place.
+            pub fn verify_block(mut self, block: impl Fn(&str) -> Result<bool> + 'static) -> Self {
+                self.0.verify_block(block);
+                self
+            }
+        }
+    )+ };
+}
+verified!(CookbookFile, File, RemoteFile, Template);

@@ -1,0 +1,140 @@
+//! Resources that are declared, and whatever else notifications can be sent to.
+
+use super::Timing;
+use super::values::kinds::Anything;
+use super::values::{IntoProperty, Value_};
+use crate::bindings::wrun::cookbook::resources::{self, Notification, Party, Property as HostProperty};
+use crate::bindings::wrun::cookbook::turns::Errand;
+use crate::conversation::errand;
+use crate::error::Result;
+use crate::table::{scope, table};
+
+/// The root context, which lives as long as the policy.
+const ROOT: u32 = 0;
+
+/// A declared resource: where notifications can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Declared {
+    pub(crate) id: u32,
+}
+
+/// Finds `type[name]` here or in what is around this custom resource; of two, the last declared.
+pub fn find(key: &str) -> Option<Declared> {
+    resources::find(scope().context, key).map(|id| Declared { id })
+}
+
+impl Declared {
+    /// Its type and its name.
+    pub fn describe(&self) -> Option<(String, String)> {
+        resources::describe(self.id)
+    }
+
+    /// Sets or replaces a property, from now on.
+    ///
+    /// # Errors
+    /// The type has no such property, or the value does not fit.
+    pub fn set(&self, property: &str, value: impl IntoProperty<Anything>) -> Result {
+        let value = match value.into_property().0 {
+            Value_::Plain(value) => HostProperty::Plain(value.to_string()),
+            Value_::Bytes(bytes) => HostProperty::Bytes(bytes),
+            // The resource may outlive the context that this is said in.
+            Value_::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
+        };
+        Ok(resources::amend(self.id, &resources::Amendment::Property((property.to_owned(), value)))?)
+    }
+
+    /// Replaces its actions.
+    ///
+    /// # Errors
+    /// The type has no such action.
+    pub fn set_actions(&self, actions: &[&str]) -> Result {
+        let actions = actions.iter().map(|action| (*action).to_owned()).collect();
+        Ok(resources::amend(self.id, &resources::Amendment::Actions(actions))?)
+    }
+
+    /// Has another act when this one changes.
+    ///
+    /// # Errors
+    /// The resource is gone.
+    pub fn notify(&self, action: &str, other: impl Target, timing: Timing) -> Result {
+        let notification = Notification { action: action.to_owned(), other: other.party(), timing, subscribes: false };
+        Ok(resources::amend(self.id, &resources::Amendment::Notification(notification))?)
+    }
+
+    /// Takes it out of its collection. What has run already stays in the report.
+    ///
+    /// # Errors
+    /// The resource is gone.
+    pub fn retract(self) -> Result {
+        Ok(resources::retract(self.id)?)
+    }
+
+    /// Whether some action has changed it so far.
+    pub fn is_updated(&self) -> bool {
+        resources::look(self.id).is_some_and(|status| status.updated)
+    }
+
+    /// Runs one of its actions now, while the policy still compiles; without notifications.
+    ///
+    /// # Errors
+    /// The action failed.
+    pub fn run_action(&self, action: &str) -> Result {
+        errand(Errand::RunAction((self.id, action.to_owned())))
+    }
+
+    /// Has an action run once at the end of its context.
+    ///
+    /// # Errors
+    /// The resource has no such context any more.
+    pub fn delayed_action(&self, action: &str) -> Result {
+        Ok(resources::amend(self.id, &resources::Amendment::Delayed(action.to_owned()))?)
+    }
+}
+
+/// The other end of a notification: `"service[ntp]"`, which may be declared later, or a declared resource.
+pub trait Target {
+    /// As the contract has it.
+    fn party(&self) -> Party;
+}
+
+impl Target for str {
+    fn party(&self) -> Party {
+        Party::Key(self.to_owned())
+    }
+}
+
+impl Target for String {
+    fn party(&self) -> Party {
+        Party::Key(self.clone())
+    }
+}
+
+impl Target for Declared {
+    fn party(&self) -> Party {
+        Party::Declared(self.id)
+    }
+}
+
+impl<T: Target + ?Sized> Target for &T {
+    fn party(&self) -> Party {
+        (**self).party()
+    }
+}
+
+/// What guards return: a truth, or a result with one.
+pub trait IntoTruth {
+    /// The truth.
+    fn into_truth(self) -> Result<bool>;
+}
+
+impl IntoTruth for bool {
+    fn into_truth(self) -> Result<bool> {
+        Ok(self)
+    }
+}
+
+impl IntoTruth for Result<bool> {
+    fn into_truth(self) -> Result<bool> {
+        self
+    }
+}
