@@ -38,6 +38,10 @@ pub(crate) const RANDOM_BYTES: u32 = 65_536;
 /// The longest time that `clock.sleep` waits at a time.
 pub(crate) const SLEEP: Duration = Duration::from_secs(60);
 
+/// The time that a policy may sleep over the whole run. It is neither its processor time nor the host's work, and a run must
+/// end.
+pub(crate) const SLEEP_TOTAL: Duration = Duration::from_secs(600);
+
 /// The largest component that is compiled. The Ruby runtime, the largest known, has 23 MB.
 pub(crate) const COMPONENT_BYTES: usize = 64 << 20;
 

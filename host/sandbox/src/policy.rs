@@ -28,6 +28,8 @@ pub(crate) struct State {
     pub(crate) services: Services,
     /// Bytes of log written so far.
     pub(crate) logged: usize,
+    /// How long it has slept so far.
+    pub(crate) slept: Duration,
     /// The last line that the guest logged as fatal: what a panic said before it trapped.
     pub(crate) last_words: Option<String>,
 }
@@ -43,6 +45,7 @@ impl Policy {
             limits: limits.store(),
             services,
             logged: 0,
+            slept: Duration::ZERO,
             last_words: None,
         };
         let mut store = Store::new(engine, state);

@@ -39,6 +39,7 @@ pub(crate) enum Lie {
     BadValue { request: u32, why: String },
     TooDeep,
     OutOfTime(Duration),
+    Slept(Duration),
 }
 
 impl Rules {
@@ -112,6 +113,7 @@ impl fmt::Display for Lie {
             Self::WrongKind { request } => write!(f, "gave request {request} an answer of the wrong kind"),
             Self::BadValue { request, why } => write!(f, "gave request {request} a value that is not JSON: {why}"),
             Self::TooDeep => write!(f, "nested more than {MAX_OPEN} requests and errands"),
+            Self::Slept(most) => write!(f, "slept for more than {} s", most.as_secs_f64()),
             Self::OutOfTime(budget) => {
                 write!(
                     f,

@@ -1,8 +1,9 @@
 //! What time it is: the real time where that is granted, else when the run began.
 
 use crate::bindings::wrun::cookbook::clock as wit;
-use crate::limits::SLEEP;
+use crate::limits::{SLEEP, SLEEP_TOTAL};
 use crate::policy::State;
+use crate::rules::Lie;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime::Result;
 
@@ -28,6 +29,10 @@ impl wit::Host for State {
     fn sleep(&mut self, milliseconds: u32) -> Result<()> {
         if !self.run()?.why_run {
             let wait = Duration::from_millis(milliseconds.into()).min(SLEEP);
+            self.slept += wait;
+            if self.slept > SLEEP_TOTAL {
+                return Err(Lie::Slept(SLEEP_TOTAL).into());
+            }
             self.on_host_time(|_| std::thread::sleep(wait));
         }
         Ok(())
