@@ -45,7 +45,7 @@
     (if (i32.load offset=4 (local.get $answer))
       (then
         (i64.store (global.get $block) (i64.const 0x69616c2079627552))         ;; "Ruby lai"
-        (i64.store offset=8 (global.get $block) (i64.const 0x2e6e776f64206420)) ;; "d down."
+        (i64.store offset=8 (global.get $block) (i64.const 0x202e6e776f642064)) ;; "d down. "
         (call $last_words (global.get $block) (i32.const 16))
         (unreachable)))
     (call $drop_value (i32.load (local.get $answer))))

@@ -80,14 +80,15 @@
     (i32.store (local.get $result) (local.get $written))
     (i32.const 0))
 
-  ;; Where randomness is not granted, the system has none (48, ENOSYS stands at 52; EPERM, 63, says it better).
+  ;; Where randomness is not granted: EPERM (63). Seven bytes of a word are used; its eighth marks how many are left.
   (func (export "random_get") (param $at i32) (param $left i32) (result i32) (local $word i64)
     (if (i32.eqz (call $may_be_random)) (then (return (i32.const 63))))
     (block $done
       (loop $next
         (br_if $done (i32.eqz (local.get $left)))
         (if (i64.eqz (i64.shr_u (local.get $word) (i64.const 8)))
-          (then (local.set $word (i64.or (call $random) (i64.const 0x0100000000000000)))))
+          (then (local.set $word (i64.or (i64.const 0x0100000000000000)
+            (i64.and (call $random) (i64.const 0x00ffffffffffffff))))))
         (i64.store8 (local.get $at) (local.get $word))
         (local.set $word (i64.shr_u (local.get $word) (i64.const 8)))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
@@ -97,3 +98,32 @@
 
   (func (export "proc_exit") (param i32) (unreachable))
 
+  (func (export "fd_close") (param i32) (result i32)
+    (select (i32.const 8) (i32.const 0) (i32.gt_u (local.get 0) (i32.const 2))))
+
+  (func (export "fd_fdstat_set_flags") (param i32 i32) (result i32)
+    (select (i32.const 8) (i32.const 0) (i32.gt_u (local.get 0) (i32.const 2))))
+
+  (func (export "environ_get") (param i32 i32) (result i32) (i32.const 0))
+  (func (export "fd_readdir") (param i32 i32 i32 i64 i32) (result i32) (i32.const 8))
+  (func (export "fd_datasync") (param i32) (result i32) (i32.const 8))
+  (func (export "fd_renumber") (param i32 i32) (result i32) (i32.const 8))
+  (func (export "path_rename") (param i32 i32 i32 i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "path_symlink") (param i32 i32 i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "path_readlink") (param i32 i32 i32 i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "fd_prestat_get") (param i32 i32) (result i32) (i32.const 8))
+  (func (export "path_unlink_file") (param i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "path_filestat_get") (param i32 i32 i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "fd_prestat_dir_name") (param i32 i32 i32) (result i32) (i32.const 8))
+  (func (export "fd_filestat_set_size") (param i32 i64) (result i32) (i32.const 8))
+  (func (export "path_create_directory") (param i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "path_remove_directory") (param i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "path_filestat_set_times") (param i32 i32 i32 i32 i64 i64 i32) (result i32) (i32.const 44))
+  (func (export "fd_seek") (param i32 i64 i32 i32) (result i32) (i32.const 70))
+  (func (export "fd_sync") (param i32) (result i32) (i32.const 8))
+  (func (export "fd_tell") (param i32 i32) (result i32) (i32.const 70))
+  (func (export "fd_pread") (param i32 i32 i32 i64 i32) (result i32) (i32.const 8))
+  (func (export "fd_advise") (param i32 i64 i64 i32) (result i32) (i32.const 8))
+  (func (export "fd_pwrite") (param i32 i32 i32 i64 i32) (result i32) (i32.const 8))
+  (func (export "path_link") (param i32 i32 i32 i32 i32 i32 i32) (result i32) (i32.const 44))
+  (func (export "path_open") (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32) (i32.const 44)))
