@@ -79,6 +79,12 @@ pub(crate) fn build_program() -> Result<PathBuf> {
     build_program_with(&[], "debug")
 }
 
+/// Builds the program together with the tests: what tests alone depend on adds features to what they share with the
+/// program, and built apart the engine would be built twice.
+pub(crate) fn build_program_and_tests() -> Result<PathBuf> {
+    build_program_with(&["--bins", "--tests"], "debug")
+}
+
 /// Builds the program with the release profile, for the benchmarks.
 pub(crate) fn build_release_program() -> Result<PathBuf> {
     build_program_with(&["--release"], "release")

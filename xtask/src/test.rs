@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let compiler = guests::find_compiler()?;
         say::line("building the program and the tests (the first build takes some minutes)");
         let needs_program = areas.iter().any(|area| !matches!(area, Area::Vectors | Area::Style));
-        let program = if needs_program { Some(checkout::build_program()?) } else { None };
+        let program = if needs_program { Some(checkout::build_program_and_tests()?) } else { None };
         guests::build(&compiler)?;
         specs::base::base_root(&mut say::line)?;
         let programs = targets::build(&areas)?;
