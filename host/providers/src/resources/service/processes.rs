@@ -47,6 +47,11 @@ mod tests {
     #[test]
     fn processes_are_found_by_their_command_line() {
         let mut child = std::process::Command::new("sleep").arg("98.7654").spawn().unwrap();
+        // The kernel lets the parent go on a moment before the child's command line can be read.
+        let line = format!("/proc/{}/cmdline", child.id());
+        while std::fs::read(&line).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
         let found = any_matches(r"^sleep 98\.76\d+$", Path::new("/"));
         let elsewhere = any_matches(r"^sleep 98\.76\d+$", Path::new("/proc"));
         child.kill().unwrap();
