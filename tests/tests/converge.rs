@@ -2,6 +2,12 @@
 //!
 //! The policies are the tests' guests; nothing here needs a network.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and helpers are no tests to the lints"
+)]
+
 use std::path::PathBuf;
 
 use specs::{Machine, Network, Output, Program, Root};

@@ -1,6 +1,12 @@
 //! Whole runs of the program: three teams' real policies in a throw-away root, and everything that can be wrong with what
 //! the program is given.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and helpers are no tests to the lints"
+)]
+
 use serde_json::Value;
 use specs::{Machine, Network, Output, Program, Root};
 use std::path::{Path, PathBuf};

@@ -72,7 +72,7 @@ fn parse(url: &str, wildcards: bool) -> Option<(Server, &str)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(inner) => {
             let (host, after) = inner.split_once(']')?;
-            host.parse::<std::net::Ipv6Addr>().ok()?;
+            host.parse::<core::net::Ipv6Addr>().ok()?;
             (host, after.strip_prefix(':').map_or_else(|| after.is_empty().then_some(None), |port| Some(Some(port)))?)
         }
         None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),

@@ -239,9 +239,6 @@ fn touches_in(path: &Path, text: &str) -> Vec<String> {
         if line.contains("unsafe {") && path != Path::new(UNSAFE_FILE) {
             report(&format!("is unsafe, which only {UNSAFE_FILE} may be"));
         }
-        if line.contains("#[allow(") || line.contains("#![allow(") {
-            report("allows a lint: use #[expect(.., reason = ..)]");
-        }
         if line.contains("#[ignore") {
             report("ignores a test");
         }

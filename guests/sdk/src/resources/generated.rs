@@ -2,10 +2,7 @@
 //!
 //! @generated from the host's schema by `cargo xtask builders`; do not edit.
 
-use crate::builder::kinds::{
-    Anything, Boolean, BooleanOrInteger, BooleanOrText, Integer, IntegerOrList, List, Map, Mode, Text, TextOrInteger,
-    TextOrList,
-};
+use crate::builder::kinds::{Anything, Boolean, BooleanOrInteger, BooleanOrText, Integer, IntegerOrList, List, Map, Mode, Text, TextOrInteger, TextOrList};
 use crate::builder::{Builder, IntoProperty, common_methods};
 
 /// Manages packages with apt. A list of names is handled in one transaction.
