@@ -1,7 +1,6 @@
 //! Runs the built program as a stranger would: nothing of the tester's environment, the same width everywhere, no colour.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -11,9 +10,6 @@ use crate::machine::Machine;
 
 /// Columns that the program is told to write for.
 const WIDTH: &str = "100";
-
-/// The file of the state directory that tells a node's own native code from anybody else's.
-const KEY_FILE: &str = "cache-key";
 
 /// The built program with folders of its own.
 #[derive(Debug)]
@@ -43,20 +39,7 @@ impl Program {
         }
         // Settings that are named must be there, and the tester's own must not be read.
         std::fs::write(folder.path().join("configuration/wrun.toml"), "")?;
-        let program = Self { executable, folder };
-        program.forget()?;
-        Ok(program)
-    }
-
-    /// Empties the state: the next run is this node's first. Native code that tests share stays valid.
-    pub fn forget(&self) -> Result<()> {
-        let state = self.state();
-        std::fs::remove_dir_all(&state)?;
-        std::fs::create_dir(&state)?;
-        let key = shared_key().context("cannot make the key of the tests' native code")?;
-        let path = state.join(KEY_FILE);
-        std::fs::copy(&key, &path).with_context(|| format!("cannot copy {}", key.display()))?;
-        Ok(())
+        Ok(Self { executable, folder })
     }
 
     #[must_use]
@@ -116,8 +99,9 @@ impl Program {
             ("WRUN_STATE_DIR", self.state().into()),
             ("WRUN_CONFIG", self.configuration().join("wrun.toml").into()),
         ];
-        if let Ok(cache) = shared_cache() {
-            environment.push(("WRUN_CACHE_DIR", cache.into()));
+        // Native code is the same for all tests and takes long to make, so they share the tester's.
+        if let Ok(cache) = crate::base::cache_folder() {
+            environment.push(("WRUN_CACHE_DIR", cache.join("tests").into()));
         }
         environment
     }
@@ -162,28 +146,6 @@ impl Output {
         anyhow::ensure!(self.code == Some(code), "expected exit code {code}, but:\n{}", self.text());
         Ok(self)
     }
-}
-
-/// The native code of all tests: it is the same for all of them and takes long to make.
-fn shared_cache() -> Result<PathBuf> {
-    Ok(crate::base::cache_folder()?.join("tests"))
-}
-
-/// The key that all tests' nodes have in common. Each node makes its own in real life, and trusts no other's code.
-fn shared_key() -> Result<PathBuf> {
-    let folder = shared_cache()?;
-    let path = folder.join(KEY_FILE);
-    if path.is_file() {
-        return Ok(path);
-    }
-    std::fs::create_dir_all(&folder)?;
-    let mut key = [0; 32];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut key)?;
-    let mut made = tempfile::NamedTempFile::new_in(&folder)?;
-    made.write_all(&key)?;
-    // Another test may be first; then its key is the one.
-    let _ignored = made.persist_noclobber(&path);
-    Ok(path)
 }
 
 fn ended(text: &str) -> String {

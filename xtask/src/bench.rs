@@ -128,9 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     guests::build_fixtures(&compiler)?;
     let policies = bench_policies::make()?;
     specs::base::base_root(&mut say::line)?;
-    let built = executable.with_file_name("xtask");
-    let tool = if built.is_file() { built } else { std::env::current_exe()? };
-    let bench = Bench { program: Program::at(&executable)?, tool, policies };
+    let bench = Bench { program: Program::at(&executable)?, tool: executable.with_file_name("xtask"), policies };
     let chosen = |scenario: &&Scenario| arguments.only.as_ref().is_none_or(|text| scenario.name.contains(text));
     let mut figures = Vec::new();
     if !arguments.json {
@@ -144,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             figures.push(figure);
         }
     }
-    let costs = sandbox_costs(&executable)?;
+    let costs = sandbox_costs()?;
     if arguments.json {
         let figures: Vec<Value> = figures.iter().map(to_json).collect();
         say::result(&json!({"version": 1, "runs": arguments.runs, "figures": figures, "sandbox": costs}).to_string());
@@ -207,7 +205,8 @@ impl Bench {
         let machine = root.machine(Network::Own)?;
         let arguments = self.wrun_arguments(scenario, &root, &attributes);
         // Each repetition begins with a node that nobody knows.
-        self.program.forget()?;
+        let state = self.program.state();
+        std::fs::remove_dir_all(&state).and_then(|()| std::fs::create_dir(&state))?;
         let wrun = self.program.executable();
         let (first, second) = (self.measured(&machine, wrun, &arguments)?, self.measured(&machine, wrun, &arguments)?);
         drop(machine);
@@ -319,16 +318,11 @@ fn tell_per_policy(figures: &[Figure]) {
     say::result(&format!("one more empty policy in a whole run: {:.0} us, {kilobytes:.0} kB", seconds * 1e6));
 }
 
-/// Costs inside the sandbox, which no whole process shows: see `tests/examples/sandbox_costs.rs`. Nothing where the
-/// program was built elsewhere, without them.
-fn sandbox_costs(executable: &Path) -> Result<Value> {
-    let measurement = executable.with_file_name("examples").join("sandbox_costs");
-    if !measurement.is_file() {
-        return Ok(Value::Null);
-    }
-    let mut command = Command::new(&measurement);
-    command.env("WRUN_FIXTURES", checkout::fixtures()).stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = command.output().with_context(|| format!("cannot start {}", measurement.display()))?;
+/// Costs inside the sandbox, which no whole process shows: see `tests/examples/sandbox_costs.rs`.
+fn sandbox_costs() -> Result<Value> {
+    let mut command = checkout::cargo();
+    command.args(["run", "--quiet", "--release", "--package", "specs", "--example", "sandbox_costs"]);
+    let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     ensure!(output.status.success(), "the sandbox's costs cannot be measured");
     serde_json::from_slice(&output.stdout).context("the sandbox's costs are no JSON")
 }

@@ -85,9 +85,9 @@ pub(crate) fn build_program_and_tests() -> Result<PathBuf> {
     build_program_with(&["--bins", "--tests"], "debug")
 }
 
-/// Builds the program and the measurements with the release profile, for the benchmarks.
+/// Builds the program with the release profile, for the benchmarks.
 pub(crate) fn build_release_program() -> Result<PathBuf> {
-    build_program_with(&["--release", "--bins", "--examples"], "release")
+    build_program_with(&["--release"], "release")
 }
 
 /// A program that `WRUN_PROGRAM` names is taken as it is: to try one that was built elsewhere.
