@@ -74,13 +74,21 @@ pub(super) fn wait(
         streams.exchange(wait)?;
     };
     if streams.outcome.timed_out {
-        // Whatever it started and did not end with it.
-        let _gone_already = kill_process_group(pid, Signal::KILL);
+        end_kin(pid);
     }
     streams.drain()?;
     let mut outcome = streams.outcome;
     (outcome.code, outcome.signal) = (status.code(), status.signal());
     Ok(outcome)
+}
+
+/// Ends whatever a program started that did not end with it, and waits until it is gone: the kernel only notes a signal
+/// and lets the sender go on. Not for ever: where process 1 buries nobody, the dead stay in the group.
+fn end_kin(leader: Pid) {
+    let until = Instant::now() + GRACE;
+    while kill_process_group(leader, Signal::KILL).is_ok() && Instant::now() < until {
+        std::thread::sleep(TICK);
+    }
 }
 
 impl Streams<'_> {
