@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+# Calls to the host, and its refusals as the errors that a Ruby programmer expects: a denial is `Errno::EACCES` and names
+# the grant that would allow it, a change in a dry run is `Errno::EROFS`, and what the system refused keeps its own name.
+
+module Wrun
+  module Machine
+    class << self
+      # Calls a function of the contract's `machine`; `about` is what Ruby's own errors name as the place.
+      def ask(about, function, *arguments)
+        Bridge.call(function, *arguments)
+      rescue Refused => refused
+        raise failure(refused, about), cause: nil
+      end
+
+      # As `ask`, with bytes that the arguments speak of by offset and length.
+      def ask_with(bytes, about, function, *arguments)
+        Bridge.call_with(bytes, function, *arguments)
+      rescue Refused => refused
+        raise failure(refused, about), cause: nil
+      end
+
+      private
+
+      def failure(refused, about)
+        case refused.reason
+        when "denied" then Errno::EACCES.new(refused.texts.first)
+        when "dry-run" then Errno::EROFS.new("this is a dry run, which would #{refused.texts.first}")
+        when "system" then system_failure(*refused.texts, about)
+        else IOError.new(refused.message)
+        end
+      end
+
+      def system_failure(name, what, about)
+        return IOError.new("#{name}: #{what}") unless name.match?(/\AE[A-Z0-9]+\z/) && Errno.const_defined?(name)
+
+        about ? Errno.const_get(name).new(what, about) : Errno.const_get(name).new(what)
+      end
+    end
+  end
+end
