@@ -155,6 +155,7 @@ module Kernel
       now = [left, 60_000].min
       Wrun::Bridge.call("clock.sleep", now)
       left -= now
+      Timeout.check_all if defined?(Timeout)
     end
     seconds.round
   end

@@ -46,6 +46,7 @@ module Wrun
       # Runs a command to its end: a line for the shell, or a program and its arguments.
       def run(line, user: nil, group: nil, cwd: nil, environment: {}, timeout: nil, umask: nil, input: nil)
         settle
+        timeout ||= Timeout.left if defined?(Timeout)
         command = {
           line: line.is_a?(Array) ? line.map { |word| command_text(word) } : command_text(line),
           user: user&.to_s,
@@ -56,6 +57,8 @@ module Wrun
           umask: umask,
         }
         outcome(input ? send_with_input(command, input) : ask(nil, "machine.run", command))
+      ensure
+        Timeout.check_all if defined?(Timeout)
       end
 
       # As `run`, and tells Ruby how it ended.

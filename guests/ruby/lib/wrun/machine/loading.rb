@@ -7,7 +7,6 @@ module Wrun
   module Machine
     # Why a library is not there, by the beginning of its name.
     LACKING = {
-      "socket" => "has no sockets",
       "io/console" => "has no terminal",
       "pty" => "has no terminal",
       "readline" => "has no terminal",

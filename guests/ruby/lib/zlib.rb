@@ -1,0 +1,15 @@
+# frozen_string_literal: true
+
+# Zlib, whose streams over files are opened by Ruby's C code and so would miss the machine's files.
+
+require "zlib.so"
+
+module Zlib
+  class GzipReader
+    def self.open(path, &block) = wrap(File.open(path, "rb"), &block)
+  end
+
+  class GzipWriter
+    def self.open(path, level = nil, strategy = nil, &block) = wrap(File.open(path, "wb"), level, strategy, &block)
+  end
+end
