@@ -8,6 +8,7 @@ pub mod common;
 pub mod property;
 pub mod reference;
 pub mod resource;
+mod ruby_types;
 mod rust_builders;
 pub mod suggest;
 pub mod types;
@@ -15,6 +16,7 @@ pub mod validation;
 pub mod value;
 
 pub use resource::{Action, ImplementedBy, ResourceType};
+pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;
 pub use validation::{
     Given, ValidationFailed, check_actions, check_required, find, require, validate, validate_one, with_defaults,

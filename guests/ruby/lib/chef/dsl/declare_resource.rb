@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+# Resources by code: declare, build, find, edit, delete; and in which context.
+
+class Chef
+  module DSL
+    module DeclareResource
+      # What stands in the block is declared in the root context, in the one around this, or in a given one.
+      def with_run_context(place)
+        raise ArgumentError, "with_run_context is useless without a block" unless block_given?
+
+        before = @run_context
+        @run_context =
+          case place
+          when RunContext then place
+          when :root then run_context.root_run_context
+          when :parent then run_context.parent_run_context
+          else raise ArgumentError, "bad argument to run_context helper, must be :root, :parent, or a Chef::RunContext"
+          end
+        yield
+      ensure
+        @run_context = before
+      end
+
+      def declare_resource(type, name, created_at: nil, run_context: self.run_context, enclosing_provider: nil, &block)
+        created_at ||= caller_locations(1, 1).first
+        resource = wrun_build(type, name, created_at, run_context, enclosing_provider, block)
+        wrun_insert(resource, run_context)
+      end
+
+      def build_resource(type, name, created_at: nil, run_context: self.run_context, enclosing_provider: nil, &block)
+        created_at ||= caller_locations(1, 1).first
+        resource = wrun_build(type, name, created_at, run_context, enclosing_provider, block)
+        wrun_run_at_compile_time(resource) if resource.compile_time
+        resource
+      end
+
+      def find_resource!(type, name, run_context: self.run_context)
+        raise ArgumentError, "find_resource! does not take a block" if block_given?
+
+        run_context.resource_collection.find(type => name)
+      end
+
+      # Without a block nil where there is none; with one it is declared then.
+      def find_resource(type, name, created_at: nil, run_context: self.run_context, &block)
+        find_resource!(type, name, run_context: run_context)
+      rescue Exceptions::ResourceNotFound
+        return unless block
+
+        created_at ||= caller_locations(1, 1).first
+        declare_resource(type, name, created_at: created_at, run_context: run_context, &block)
+      end
+
+      def edit_resource!(type, name, created_at: nil, run_context: self.run_context, &block) # rubocop:disable Lint/UnusedMethodArgument
+        resource = find_resource!(type, name, run_context: run_context)
+        if block
+          acting = wrun_acting_resource
+          acting ? resource.instance_exec(acting, &block) : resource.instance_exec(&block)
+        end
+        resource
+      end
+
+      def edit_resource(type, name, created_at: nil, run_context: self.run_context, &block)
+        edit_resource!(type, name, run_context: run_context, &block)
+      rescue Exceptions::ResourceNotFound
+        created_at ||= caller_locations(1, 1).first
+        declare_resource(type, name, created_at: created_at, run_context: run_context, &block)
+      end
+
+      def delete_resource!(type, name, run_context: self.run_context)
+        run_context.resource_collection.delete("#{type}[#{name}]")
+      end
+
+      def delete_resource(type, name, run_context: self.run_context)
+        delete_resource!(type, name, run_context: run_context)
+      rescue Exceptions::ResourceNotFound
+        nil
+      end
+
+      def resources(*specs) = run_context.resource_collection.find(*specs)
+
+      private
+
+      # What a type's own method does.
+      def wrun_declare_here(type, name, created_at, &block)
+        context = run_context
+        wrun_insert(wrun_build(type, name, created_at, context, nil, block), context)
+      end
+
+      def wrun_insert(resource, context)
+        at_once = resource.compile_time ? Array(resource.action) : nil
+        resource.action(:nothing) if at_once
+        collection = context.resource_collection
+        resource.wrun_declare
+        at_once&.each { |action| resource.run_action(action) }
+        collection.keep(resource, resource.declared_key)
+        Wrun::Turns.converse("settle", resource.wrun_id) if collection.unified_mode
+        resource
+      end
+
+      def wrun_run_at_compile_time(resource)
+        Array(resource.action).each { |action| resource.run_action(action) }
+        resource.action(:nothing)
+      end
+
+      def wrun_acting_resource = is_a?(Provider) ? new_resource : nil
+
+      def wrun_build(type, name, created_at, context, enclosing_provider, block)
+        type = type.to_sym
+        resource = Resource.resource_for_node(type, context.node).new(name, context)
+        refuse_nameless(resource)
+        resource.source_line = created_at
+        resource.declared_type = type
+        resource.cookbook_name = cookbook_name
+        resource.recipe_name = recipe_name
+        resource.enclosing_provider = enclosing_provider || (self if is_a?(Provider))
+        resource.params = @params
+        wrun_fill(resource, block) if block
+        resource.after_created
+        resource
+      end
+
+      def wrun_fill(resource, block)
+        resource.resource_initializing = true
+        acting = wrun_acting_resource
+        acting ? resource.instance_exec(acting, &block) : resource.instance_exec(&block)
+      ensure
+        resource.resource_initializing = false
+      end
+
+      def refuse_nameless(resource)
+        return if resource.resource_name
+
+        raise Exceptions::InvalidResourceSpecification,
+              "#{resource}.resource_name is `nil`!  Did you forget to put `provides :blah` or `resource_name :blah` " \
+              "in your resource class?"
+      end
+    end
+  end
+end

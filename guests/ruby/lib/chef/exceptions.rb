@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+# Chef's exceptions under Chef's names and with Chef's parents: cookbooks rescue them, and the host raises them by name.
+
+require_relative "constants"
+
+class Chef
+  class Exceptions
+    {
+      RuntimeError => %w[
+        Application SigInt SigTerm Cron WindowsEnv Exec Execute ErlCall FileNotFound Package Service Script Route SearchIndex
+        Override UnsupportedAction MissingLibrary CannotDetermineNodeName User Group Link Mount PrivateKeyMissing
+        CannotWritePrivateKey RoleNotFound DuplicateRole RedirectLimitExceeded CookbookNotFound CookbookMergingError
+        AttributeNotFound NoSuchAttribute AttributeTypeMismatch InvalidCommandOption CommandTimeout RequestedUIDUnavailable
+        DsclCommandFailed PlistUtilCommandFailed InvalidResourceReference ResourceNotFound ProviderNotFound
+        VerificationNotFound MultipleIdentityError CurrentValueDoesNotExist SolrConnectionError IllegalChecksumRevert
+        MissingParentDirectory UnresolvableGitReference InvalidRemoteGitReference Win32APIError Win32NotWindows
+        WindowsNotAdmin Win32ArchitectureIncorrect Win32RegKeyMissing Win32RegValueMissing Win32RegDataMissing
+        Win32RegValueExists Win32RegNoRecursive DuplicateDataBagItem PowershellCmdletException LCMParser AmbiguousYAMLFile
+        FileContentStagingError InsufficientPermissions Ifconfig EnvironmentNotFound FileTypeMismatch InvalidSymlink
+        ChildConvergeError DeprecatedFeatureError MissingRole ContentLengthMismatch UnsupportedPlatform RunLockTimeout
+        ChecksumMismatch BadProxyURI AmbiguousProviderResolution RunFailedWrappingError DataCollectorConfigError
+        OnlyApiVersion0SupportedForAction UnsupportedFeature
+      ],
+      ArgumentError => %w[
+        ValidationFailed CannotValidateStaticallyError InvalidPrivateKey MissingKeyAttribute KeyCommandInputError
+        BootstrapCommandInputError InvalidKeyArgument InvalidKeyAttribute InvalidUserAttribute InvalidClientAttribute
+        AmbiguousRunlistSpecification CookbookFrozen CookbookNotFoundInRepo RecipeNotFound InvalidHomeDirectory
+        UserIDNotFound GroupIDNotFound ConflictingMembersInGroup InvalidEventType InvalidPolicybuilderCall
+        InvalidResourceSpecification CookbookVersionNameMismatch InvalidEnvironmentRunListSpecification
+        InvalidDataBagItemID InvalidDataBagName EnclosingDirectoryDoesNotExist ObsoleteDependencySyntax InvalidDataBagPath
+        CookbookVersionConflict InvalidPlatformVersion InvalidCookbookVersion InvalidVersionConstraint InvalidRemoteFileURI
+        Win32RegHiveMissing Win32RegTypeDoesNotExist Win32RegBadType Win32RegBadValueSize Win32RegTypesMismatch
+        RegKeyValuesTypeMissing RegKeyValuesDataMissing InvalidEnvironmentPath InvalidSearchQuery ConfigurationError
+        InvalidRunListItem
+      ],
+      StandardError => %w[
+        MissingCookbookDependency MetadataNotValid MetadataNotFound StaleAttributeRead MultipleFailures InvalidRedirect
+        CookbookChefVersionMismatch CookbookOhaiVersionMismatch UnifiedModeImmediateSubscriptionEarlierResource
+        UnifiedModeBeforeSubscriptionEarlierResource
+      ],
+      NoMethodError => %w[ImmutableAttributeModification],
+      NameError => %w[NoSuchResourceType],
+      NotImplementedError => %w[IllegalVersionConstraint Win32APIFunctionNotImplemented],
+      Exception => %w[Reboot RebootPending ClientUpgraded],
+    }.each do |parent, names|
+      names.each { |name| const_set(name, Class.new(parent)) }
+    end
+
+    NoProviderAvailable = ProviderNotFound
+    class CannotDetermineHomebrewPath < Package; end
+    class NoWindowsPackageSource < Package; end
+
+    # Attributes are written at a level.
+    class ImmutableAttributeModification
+      def initialize(message = nil)
+        super(message || "Node attributes are read-only when you do not specify which precedence level to set. " \
+                         "To set an attribute use code like `node.default[\"key\"] = \"value\"'")
+      end
+    end
+
+    # No type of this name on this platform.
+    class NoSuchResourceType
+      def initialize(name, node = nil)
+        return super(name) unless node
+
+        super("Cannot find a resource for #{name} on #{node["platform"]} version #{node["platform_version"]} " \
+              "with target_mode? false")
+      end
+    end
+
+    # A cookbook without metadata.
+    class MetadataNotFound
+      attr_reader :install_path, :cookbook_name
+
+      def initialize(install_path, cookbook_name = nil)
+        @install_path = install_path
+        @cookbook_name = cookbook_name
+        super("No metadata.rb or metadata.json found for cookbook #{cookbook_name} in #{install_path}")
+      end
+    end
+
+    # A downloaded or given checksum and that of the content.
+    class ChecksumMismatch
+      def initialize(wanted, found = nil)
+        super(found ? "Checksum on resource (#{wanted}...) does not match checksum on content (#{found}...)" : wanted)
+      end
+    end
+
+    # Something that this platform has not.
+    class UnsupportedPlatform
+      def initialize(platform) = super("This functionality is not supported on platform #{platform}.")
+    end
+
+    # What fetching secrets may end in.
+    class Secret
+      %w[RetrievalError ConfigurationInvalid FetchFailed MissingSecretName InvalidSecretName InvalidFetcherService MissingFetcher]
+        .each { |name| const_set(name, Class.new(RuntimeError)) }
+    end
+  end
+end
+
+module Mixlib
+  class ShellOut
+    class Error < RuntimeError; end
+    class ShellCommandFailed < Error; end
+    class CommandTimeout < Error; end
+    class InvalidCommandOption < Error; end
+    class EmptyWindowsCommand < ShellCommandFailed; end
+  end
+end
+
+class Chef
+  class Exceptions
+    class RebootFailed < Mixlib::ShellOut::ShellCommandFailed; end
+  end
+end
+
+module Wrun
+  # Something that the policy is not granted. The message names the grant that would allow it.
+  class Denied < StandardError; end
+end

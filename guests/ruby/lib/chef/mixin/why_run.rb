@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+# Requirements of an older provider: what must be true before it acts, and what a dry run assumes instead.
+
+class Chef
+  module Mixin
+    module WhyRun
+      # One `requirements.assert(:create) { |a| .. }`.
+      class Assertion
+        def initialize
+          @block = nil
+          @failure = nil
+          @assumption = nil
+          @blocks = false
+        end
+
+        def assertion(&block) = @block = block
+        def whyrun(message = nil, &block) = @assumption = [message, block]
+        def block_action! = @blocks = true
+        def assertion_failed? = @failed
+        def block_action? = @blocks && @failed
+
+        def failure_message(class_or_message, message = nil)
+          @failure = message ? [class_or_message, message] : [Exceptions::UnsupportedAction, class_or_message]
+        end
+
+        # Raises, or in a dry run goes on from its assumption.
+        def run(why_run)
+          @failed = !@block.call
+          return unless @failed
+          raise @failure[0], @failure[1] unless @failure.nil? || (why_run && @assumption)
+
+          @assumption&.last&.call if why_run
+        end
+      end
+
+      # All assertions of one action's run.
+      class ResourceRequirements
+        def initialize(resource, _run_context, action)
+          @resource = resource
+          @action = action
+          @assertions = Hash.new { |all, name| all[name] = [] }
+          @blocked = []
+        end
+
+        def assert(*actions)
+          assertion = Assertion.new
+          yield assertion
+          actions.each { |action| @assertions[action] << assertion }
+        end
+
+        def run(action)
+          @assertions[action].each do |assertion|
+            assertion.run(Chef::Config[:why_run])
+            if assertion.block_action?
+              @blocked << action
+              return
+            end
+          end
+        end
+
+        def action_blocked?(action) = @blocked.include?(action) || @blocked.include?(:all_actions)
+      end
+    end
+  end
+end

@@ -1,0 +1,298 @@
+# frozen_string_literal: true
+
+# `property`: one value of a resource, what it may be, and what it is when nobody says.
+
+require_relative "mixin/params_validate"
+
+class Chef
+  class Property
+    # Options that are not checks of values.
+    OTHER_OPTIONS = %i[
+      declared_in name instance_variable_name desired_state identity default name_property coerce required nillable
+      sensitive description introduced deprecated default_description skip_docs validation_message
+    ].freeze
+
+    attr_reader :options, :name
+
+    def self.derive(**options) = new(**options)
+
+    # The old name of a property: says so, and goes on to the new one.
+    def self.emit_deprecated_alias(from, to, message, type)
+      type.define_method(from) do |value = NOT_PASSED|
+        Chef.deprecated(:property, message)
+        NOT_PASSED.equal?(value) ? send(to) : send(to, value)
+      end
+      type.define_method(:"#{from}=") do |value|
+        Chef.deprecated(:property, message)
+        send(:"#{to}=", value)
+      end
+    end
+
+    def initialize(**options)
+      @options = with_one_name_option(options)
+      @name = @options[:name] = @options[:name].to_sym if @options[:name]
+      forbid_two_defaults
+      @options[:desired_state] = false if @options[:name_property] && !@options.key?(:desired_state)
+      @slot = slot_of(@options)
+      @has_default = @options.key?(:default) || !!@options[:name_property]
+      @required = @options[:required]
+      @coercion = @options[:coerce]
+      @checks = @options.reject { |key, _| OTHER_OPTIONS.include?(key) }.to_a
+      @checks.each do |check, _|
+        next if Mixin::ParamsValidate::NAMES.include?(check)
+
+        raise ArgumentError, "Validation map has unknown check: _pv_#{check}"
+      end
+      store_default
+    end
+
+    def declared_in = @options[:declared_in]
+    def description = @options[:description]
+    def introduced = @options[:introduced]
+    def default_description = @options[:default_description]
+    def equal_to = @options[:equal_to]
+    def instance_variable_name = @slot
+    def identity? = @options[:identity]
+    def desired_state? = @options.fetch(:desired_state, true)
+    def name_property? = @options[:name_property]
+    def has_default? = @has_default # rubocop:disable Naming/PredicateName -- Chef's name
+    def sensitive? = @options.fetch(:sensitive, false)
+    def skip_docs? = @options.fetch(:skip_docs, false)
+    def validation_options = @checks.to_h
+    def to_s = "#{name || "<property type>"}#{" of resource #{declared_in.resource_name}" if declared_in}"
+
+    def default
+      return @options[:default] if @options.key?(:default)
+
+      DelayedEvaluator.new { name } if name_property?
+    end
+
+    def required?(action = nil)
+      return !!@required unless action && @required.is_a?(Array)
+
+      (@required & Array(action)).any?
+    end
+
+    # A property like this one, with other options.
+    def derive(**more)
+      options = @options
+      if more.key?(:default) || more.key?(:name_property) || more.key?(:name_attribute)
+        options = options.reject { |key, _| %i[name_property default].include?(key) }
+      end
+      self.class.new(**options, **more)
+    end
+
+    # `name` reads, `name value` sets.
+    def call(resource, value = NOT_PASSED)
+      NOT_PASSED.equal?(value) ? get(resource) : set(resource, value)
+    end
+
+    def get(resource)
+      value = set?(resource) ? given(resource) : default_for(resource)
+      refuse_missing(resource) if @required && value.nil?
+      value
+    end
+
+    def set(resource, value)
+      value = default if value.nil? && !explicitly_accepts_nil?(resource)
+      value = coerce_and_check(resource, value) unless value.is_a?(DelayedEvaluator)
+      store(resource, value)
+      Chef.deprecated(:property, @options[:deprecated]) if @options.key?(:deprecated)
+      refuse_missing(resource) if @required && value.nil?
+      value
+    end
+
+    def set?(resource) = @slot ? resource.instance_variable_defined?(@slot) : true
+    alias is_set? set?
+
+    # What was set, lazy values as they are.
+    def raw(resource) = resource.instance_variable_get(@slot)
+
+    def reset(resource)
+      raise ArgumentError, "Property #{name} has no instance variable defined and cannot be reset" unless @slot
+      return unless set?(resource)
+
+      resource.remove_instance_variable(@slot)
+      resource.wrun_cleared(self) if resource.respond_to?(:wrun_cleared)
+    end
+
+    def coerce(resource, value) = @coercion && !value.nil? ? exec(resource, @coercion, value) : value
+
+    def validate(resource, value)
+      check(resource, name || :property_type, value) if !value.nil? || @has_default
+    end
+
+    # Holds a value against all checks, under a name.
+    def check(resource, name, value)
+      checks = Mixin::ParamsValidate::Checks
+      message = @options[:validation_message]
+      @checks.each { |kind, told| checks.public_send(kind, resource, name, value, told, message) }
+    end
+
+    def explicitly_accepts_nil?(_resource = nil)
+      return @accepts_nil unless @accepts_nil.nil?
+
+      @accepts_nil = @options.key?(:coerce) || (@options.key?(:is) && fits_nil?)
+    end
+
+    # Gives a class the methods that read and set this property.
+    def emit_dsl
+      return unless @slot
+
+      refuse_redefinition
+      property = self
+      name = @name
+      declared_in.define_method(name) do |value = NOT_PASSED, &block|
+        property.refuse_block(self) if block
+        NOT_PASSED.equal?(value) ? property.get(self) : property.set(self, value)
+      end
+      declared_in.define_method(:"#{name}=") { |value| property.set(self, value) }
+    end
+
+    def refuse_block(resource)
+      raise "Property `#{name}` of `#{resource}` was incorrectly passed a block. Possible property-resource collision. " \
+            "To call a resource named `#{name}` either rename the property or else use " \
+            "`declare_resource(:#{name}, ...)`"
+    end
+
+    private
+
+    def with_one_name_option(options)
+      options = options.transform_keys(&:to_sym)
+      return options unless options.key?(:name_attribute)
+
+      if options.key?(:name_property)
+        raise ArgumentError, "name_attribute and name_property are functionally identical and both cannot be specified " \
+                             "on a property at once. Use just one on property #{options[:name]}"
+      end
+      options[:name_property] = options.delete(:name_attribute)
+      options
+    end
+
+    def forbid_two_defaults
+      return unless @options.key?(:default) && @options.key?(:name_property)
+
+      raise ArgumentError, "A property cannot be both a name_property/name_attribute and have a default value. " \
+                           "Use one or the other on property #{self}"
+    end
+
+    def slot_of(options)
+      return options[:instance_variable_name]&.to_sym || nil if options.key?(:instance_variable_name) && options[:instance_variable_name]
+      return if options.key?(:instance_variable_name)
+
+      @name && :"@#{@name}"
+    end
+
+    # A default that needs no resource is coerced and checked once, where it is written.
+    def store_default
+      value = default
+      freeze_deeply(value) unless value.is_a?(DelayedEvaluator)
+      @stored_default = value.is_a?(DelayedEvaluator) ? value : coerce_and_check(nil, value)
+      @default_is_stored = true
+      @default_is_plain = @stored_default.nil? || true.equal?(@stored_default) || false.equal?(@stored_default) ||
+                          @stored_default.is_a?(Symbol) || @stored_default.is_a?(Numeric)
+    rescue Exceptions::CannotValidateStaticallyError
+      @default_is_stored = false
+    end
+
+    def freeze_deeply(value)
+      case value
+      when Hash then value.each_value { |one| freeze_deeply(one) }
+      when Array then value.each { |one| freeze_deeply(one) }
+      end
+      value.freeze
+    end
+
+    def given(resource)
+      value = @slot ? resource.instance_variable_get(@slot) : resource.send(@name)
+      value.is_a?(DelayedEvaluator) ? coerce_and_check(resource, exec(resource, value)) : value
+    end
+
+    # What may be changed in place is kept, so that the change is seen when it is read again.
+    def default_for(resource)
+      return unless @has_default
+
+      value = @default_is_stored ? @stored_default : coerce_and_check(resource, default)
+      return value if @default_is_plain
+
+      if value.is_a?(DelayedEvaluator)
+        value = coerce_and_check(resource, exec(resource, value))
+      else
+        value = copy_deeply(value)
+      end
+      resource.instance_variable_set(@slot, value) if @slot && !value.nil? && !value.frozen?
+      value
+    end
+
+    def copy_deeply(value)
+      case value
+      when Hash then value.class == Hash ? value.transform_values { |one| copy_deeply(one) } : value.dup
+      when Array then value.map { |one| copy_deeply(one) }
+      when Module, Proc, Method, Regexp then value
+      else value.dup
+      end
+    end
+
+    def store(resource, value)
+      return resource.send(@name, value) unless @slot
+
+      resource.instance_variable_set(@slot, value)
+      resource.wrun_changed(self, value) if resource.instance_variable_defined?(:@wrun_id)
+      value
+    end
+
+    def coerce_and_check(resource, value)
+      value = exec(resource, @coercion, value) if @coercion && !value.nil?
+      check(resource, @name || :property_type, value) if !@checks.empty? && (!value.nil? || @has_default)
+      value
+    end
+
+    def exec(resource, block, *arguments)
+      raise Exceptions::CannotValidateStaticallyError, "Cannot validate or coerce without a resource" unless resource
+
+      block.arity > arguments.size ? block.call(resource, *arguments) : resource.instance_exec(*arguments, &block)
+    end
+
+    def fits_nil?
+      Mixin::ParamsValidate::Checks.is(nil, name, nil, @options[:is], nil)
+      true
+    rescue Exceptions::ValidationFailed, Exceptions::CannotValidateStaticallyError
+      false
+    end
+
+    def refuse_missing(resource)
+      action = resource.respond_to?(:action) ? resource.action : nil
+      raise Exceptions::ValidationFailed, "#{name} is a required property" if required?(action)
+    end
+
+    # Methods that every object or resource has, and that are no properties, are not to be hidden.
+    def refuse_redefinition
+      return unless declared_in.method_defined?(@name)
+
+      owner = declared_in.instance_method(@name).owner
+      return unless [Object, BasicObject, Kernel, Chef::Resource].include?(owner)
+      return if Chef::Resource.properties.key?(@name)
+
+      type = declared_in.respond_to?(:resource_name) ? declared_in.resource_name : declared_in
+      raise ArgumentError, "Property `#{name}` of resource `#{type}` overwrites an existing method. " \
+                           "A different name should be used for this property."
+    end
+  end
+
+  module Mixin
+    module ParamsValidate
+      # A value that is set once it is read.
+      class SetOrReturnProperty < Property
+        def get(resource)
+          value = super
+          store(resource, value) unless set?(resource)
+          value
+        end
+
+        def call(resource, value = NOT_PASSED)
+          value.nil? && !explicitly_accepts_nil? ? get(resource) : super
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+# Runs actions in Ruby: the base of custom resources' actions and of older providers.
+
+require_relative "dsl/recipe"
+require_relative "mixin/why_run"
+require_relative "provider/converging"
+require_relative "provider/class_level"
+
+class Chef
+  class Provider
+    include DSL::Recipe
+    include Mixin::WhyRun
+    include Converging
+    extend DSL::Universal
+    extend ClassLevel
+
+    attr_accessor :new_resource, :current_resource, :after_resource, :run_context, :action
+
+    # The context that the host opened for the action's children.
+    attr_writer :wrun_child
+
+    def initialize(new_resource, run_context)
+      @new_resource = new_resource
+      @run_context = run_context
+      self.class.include_resource_dsl_module(new_resource) if self.class.include_resource_dsl?
+    end
+
+    def logger = Chef::Log
+    def node = run_context&.node
+    def resource_collection = run_context&.resource_collection
+    def cookbook_name = new_resource.cookbook_name
+    def recipe_name = new_resource.recipe_name
+    def events = run_context.events
+    def property_is_set?(name) = new_resource.property_is_set?(name)
+    def whyrun_mode? = Chef::Config[:why_run]
+    def whyrun_supported? = true
+    def check_resource_semantics! = nil
+    def define_resource_requirements = nil
+    def cleanup_after_converge = nil
+    def action_nothing = true
+    def load_current_resource = raise(Exceptions::Override, "You must override load_current_resource in #{self}")
+
+    def load_after_resource
+      @after_resource = @new_resource
+    end
+
+    # All of an action, in Chef's order. The host has asked the guards before.
+    def run_action(action = nil)
+      @action = action.to_sym if action
+      check_resource_semantics!
+      require_properties
+      load_current_resource
+      observe
+      define_resource_requirements
+      process_resource_requirements
+      unless whyrun_mode? && requirements.action_blocked?(@action)
+        @wrun_own = @wrun_child if self.class.wrun_compiles?(@action)
+        send(:"action_#{@action}")
+      end
+      cleanup_after_converge
+    end
+
+    def process_resource_requirements
+      requirements.run(:all_actions) unless @action == :nothing
+      requirements.run(@action)
+    end
+
+    def requirements = @requirements ||= ResourceRequirements.new(@new_resource, run_context, @action)
+    def resource_updated? = @converged || @new_resource.updated_by_last_action?
+
+    private
+
+    def require_properties
+      new_resource.class.properties.each_value { |property| property.get(new_resource) if property.required?([action]) }
+    end
+
+    def observe
+      return unless new_resource.wrun_id && new_resource.class.method_defined?(:load_current_value!)
+
+      Wrun::Bridge.call("resources.observed", new_resource.wrun_id, Wrun::Resources::Acting.state_of(current_resource))
+    end
+  end
+end
+
+require_relative "provider/lwrp_base"

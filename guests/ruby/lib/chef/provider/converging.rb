@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+# How an action says what it changes: `converge_by`, `converge_if_changed`, and children in contexts of their own.
+
+class Chef
+  class Provider
+    module Converging
+      SECRET = "(suppressed sensitive property)"
+
+      # Says what is about to change, and does it unless this is a dry run.
+      def converge_by(descriptions)
+        lines = Array(descriptions).flatten.compact.map(&:to_s)
+        @converged = true
+        go_on = new_resource.wrun_id ? Wrun::Bridge.call("resources.converge-by", new_resource.wrun_id, lines) : !whyrun_mode?
+        yield if go_on && block_given?
+      end
+
+      # Does something if a property that was set differs from what is there.
+      def converge_if_changed(*names, &block)
+        raise ArgumentError, "converge_if_changed must be passed a block!" unless block
+
+        type = new_resource.class
+        properties = names.empty? ? type.state_properties : names.map { |name| type.properties[name.to_sym] }
+        current_resource ? converge_update(properties, &block) : converge_create(properties, &block)
+      end
+
+      # Runs a block whose children converge before this returns.
+      def compile_and_converge_action(&block)
+        outer = run_context
+        own = @wrun_own
+        @wrun_own = nil
+        return within(own, outer, &block) if own
+
+        id = Wrun::Bridge.call("resources.enter", new_resource.wrun_id, outer.wrun_id)
+        child = ChildRunContext.new(outer, id, new_resource.class.unified_mode)
+        ended = false
+        value = within(child, outer, &block)
+        ended = true
+        Wrun::Turns.converse("leave", id)
+        value
+      ensure
+        Wrun::Turns.converse("abandon", id) if id && !ended
+      end
+
+      private
+
+      def within(context, outer, &)
+        @run_context = context
+        instance_eval(&)
+      ensure
+        @run_context = outer
+      end
+
+      def converge_update(properties, &)
+        asked = properties.select { |property| property.set?(new_resource) || property.has_default? }
+        changed = asked.reject { |property| new_resource.send(property.name) == current_resource.send(property.name) }
+        return log_unchanged(asked) if changed.empty?
+
+        lines = aligned(changed) do |property|
+          "#{new_resource.send(property.name).inspect} (was #{current_resource.send(property.name).inspect})"
+        end
+        converge_by(["update #{current_resource.identity}"] + lines, &)
+        true
+      end
+
+      def converge_create(properties, &)
+        given = properties.select { |property| property.set?(new_resource) }
+        lines = aligned(properties, given) { |property| new_resource.send(property.name).inspect }
+        converge_by(["create #{new_resource.identity}"] + lines, &)
+        true
+      end
+
+      # `  set NAME to VALUE`, names as wide as the widest.
+      def aligned(properties, given = properties)
+        width = properties.map { |property| property.name.size }.max
+        properties.map do |property|
+          shown = new_resource.sensitive || property.sensitive? ? SECRET : yield(property)
+          "  set #{property.name.to_s.ljust(width)} to #{shown}#{" (default value)" unless given.include?(property)}"
+        end
+      end
+
+      def log_unchanged(properties)
+        shown = properties.map do |property|
+          next property.name.to_s if new_resource.sensitive
+
+          "#{property.name}=#{property.sensitive? ? SECRET : new_resource.send(property.name).inspect}"
+        end
+        Chef::Log.debug("Skipping update of #{new_resource}: has not changed any of the specified properties #{shown.join(", ")}.")
+        false
+      end
+    end
+  end
+end

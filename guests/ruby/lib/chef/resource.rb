@@ -1,0 +1,215 @@
+# frozen_string_literal: true
+
+# A resource, as recipes declare it and cookbooks' classes inherit from it. It holds what was written; the host decides what
+# becomes of it and when (`wrun/resources/standing.rb`).
+
+require_relative "exceptions"
+require_relative "mixin/properties"
+require_relative "dsl/universal"
+require_relative "dsl/declare_resource"
+require_relative "../wrun/resources/standing"
+require_relative "resource/class_level"
+require_relative "resource/actions_of_class"
+
+class Chef
+  class Resource
+    include DSL::DeclareResource
+    include DSL::Universal
+    include Mixin::Properties
+    include Wrun::Resources::Standing
+    extend DSL::Universal
+    extend ClassLevel
+    extend ActionsOfClass
+    extend Wrun::Resources::Kind
+
+    property :name, String, coerce: proc { |name| name.is_a?(Array) ? name.join(", ") : name.to_s },
+                            desired_state: false, required: true
+    property :retries, Integer, default: 0, desired_state: false
+    property :retry_delay, Integer, default: 2, desired_state: false
+    property :sensitive, [TrueClass, FalseClass], default: false, desired_state: false
+    property :compile_time, [TrueClass, FalseClass], default: false, desired_state: false
+    property :umask, [String, Integer], desired_state: false
+    property :ignore_failure, [true, false, :quiet, "quiet"], default: false, desired_state: false
+
+    attr_accessor :params, :run_context, :cookbook_name, :recipe_name, :enclosing_provider, :declared_type
+    attr_writer :source_line, :allowed_actions
+    attr_accessor :executed_by_runner
+
+    def initialize(name, run_context = nil)
+      name(name) unless name.nil?
+      @run_context = run_context
+      @allowed_actions = self.class.allowed_actions.dup
+      @action = self.class.default_action
+      @not_if = []
+      @only_if = []
+    end
+
+    def initialize_copy(other)
+      super
+      wrun_forget
+    end
+
+    def node = run_context&.node
+    def events = run_context.events
+    def logger = Chef::Log
+    def elapsed_time = 0
+    def resource_initializing = @wrun_initializing
+    attr_reader :default_guard_interpreter
+
+    def default_guard_interpreter = @default_guard_interpreter || :default
+
+    def resource_initializing=(value)
+      @wrun_initializing = value
+    end
+
+    # What to do: reads, or sets what is one of the allowed actions.
+    def action(given = nil)
+      return @action unless given
+
+      given = Array(given).map(&:to_sym)
+      given.each { |one| check_action(one) }
+      @action = given
+      wrun_amend(actions: given.map(&:name)) if @wrun_id
+      given
+    end
+    alias action= action
+
+    def allowed_actions(value = NOT_PASSED)
+      @allowed_actions = value unless NOT_PASSED.equal?(value)
+      @allowed_actions
+    end
+
+    # Queues an action for the end of the resource's context.
+    def delayed_action(given)
+      Array(given).map(&:to_sym).each do |one|
+        check_action(one)
+        @wrun_id ? wrun_amend(delayed: one.name) : (@wrun_delayed ||= []) << one.name
+      end
+    end
+
+    # Runs one action at once, with guards and without notifications.
+    def run_action(action, _timing = nil, _notifier = nil)
+      raise ArgumentError, "nil is not a valid action for resource #{self}" if action.nil?
+
+      wrun_run_action(action.to_sym)
+    end
+
+    def updated_by_last_action(updated)
+      @updated ||= updated
+      @updated_by_last_action = updated
+      wrun_mark(updated)
+    end
+
+    def updated_by_last_action? = wrun_status ? wrun_status[1] : !!@updated_by_last_action
+    def updated = wrun_status ? wrun_status[0] : !!@updated
+    alias updated? updated
+
+    def resource_name = @resource_name || self.class.resource_name
+    def after_created = nil
+    def suppress_up_to_date_messages? = false
+    def current_value_does_not_exist! = raise(Exceptions::CurrentValueDoesNotExist)
+
+    # What `load_current_value` finds now.
+    def current_value
+      provider = provider_for_action(Array(action).first)
+      provider.load_current_resource
+      provider.current_resource
+    end
+
+    def provider(given = nil)
+      given = provider_named(given) if given.is_a?(String) || given.is_a?(Symbol)
+      return @provider if given.nil?
+      raise Exceptions::ValidationFailed, "Option provider must be a kind of [Class]!  You passed #{given.inspect}." unless given.is_a?(Class)
+
+      @provider = given
+    end
+    alias provider= provider
+
+    def provider_for_action(action)
+      provider = ProviderResolver.new(node, self, action).resolve.new(self, run_context)
+      provider.action = action
+      provider
+    end
+
+    def action_description(action) = provider_for_action(action).class.action_description(action)
+
+    def identity
+      properties = self.class.identity_properties
+      found = properties.to_h { |property| [property.name, send(property.name)] }
+      properties.size == 1 ? found.values.first : found
+    end
+
+    def state_for_resource_reporter
+      self.class.state_properties.each_with_object({}) do |property, state|
+        next unless property.set?(self)
+
+        state[property.name] = property.sensitive? ? "*sensitive value suppressed*" : send(property.name)
+      end
+    end
+
+    # Takes over all that another resource says, but for where it was written, its actions and guards.
+    def load_from(other)
+      kept = %i[@source_line @action @not_if @only_if]
+      other.instance_variables.each do |slot|
+        next if kept.include?(slot) || slot.start_with?("@wrun_")
+
+        instance_variable_set(slot, other.instance_variable_get(slot))
+      end
+    end
+
+    def cookbook_version
+      run_context.cookbook_collection[cookbook_name] if cookbook_name && cookbook_name != "@recipe_files"
+    end
+
+    # `FILE:LINE` as the declaring code was called.
+    def source_line = @source_line&.to_s
+    def source_line_file = source_line && source_line[/(.*):(\d+):?.*$/, 1]
+    def source_line_number = source_line && source_line[/(.*):(\d+):?.*$/, 2]
+
+    def defined_at
+      if cookbook_name && recipe_name && source_line
+        "#{cookbook_name}::#{recipe_name} line #{source_line_number}"
+      elsif source_line
+        "#{source_line_file} line #{source_line_number}"
+      else
+        "dynamically defined"
+      end
+    end
+
+    def custom_exception_message(error) = "#{self} (#{defined_at}) had an error: #{error.class.name}: #{error.message}"
+    def declared_key = declared_type ? "#{declared_type}[#{@name}]" : to_s
+    def to_s = "#{resource_name}[#{name}]"
+
+    # In an action, helpers of the action's class are at hand inside the blocks of its children.
+    def method_missing(name, *arguments, &block)
+      if enclosing_provider&.respond_to?(name)
+        enclosing_provider.send(name, *arguments, &block)
+      else
+        raise NoMethodError.new("undefined method `#{name}' for #{self.class}", name, arguments, receiver: self)
+      end
+    end
+
+    def respond_to_missing?(_name, _private = false) = false
+
+    private
+
+    def check_action(action)
+      allowed = allowed_actions
+      return if allowed.include?(action)
+
+      words = allowed.map(&:inspect).join(", ")
+      raise Exceptions::ValidationFailed, "Option action must be equal to one of: #{words}!  You passed #{action.inspect}."
+    end
+
+    def provider_named(name)
+      self.class.resource_for_node(name, node).new("name", run_context).provider_for_action(:nothing).class
+    end
+  end
+end
+
+require_relative "resource/conditional"
+require_relative "resource/guards"
+require_relative "resource/notifying"
+require_relative "resource/shown"
+require_relative "resource/action_class"
+require_relative "resource/lwrp_base"

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+# The actions of a resource's class: which there are, which is taken when none is named, and the code of custom ones.
+
+class Chef
+  class Resource
+    module ActionsOfClass
+      def allowed_actions(*actions)
+        @allowed_actions ||= superclass.respond_to?(:allowed_actions) ? superclass.allowed_actions.dup : [:nothing]
+        @allowed_actions |= actions.flatten
+      end
+
+      def allowed_actions=(actions)
+        @allowed_actions = actions.uniq
+      end
+
+      def default_action(actions = NOT_PASSED)
+        unless NOT_PASSED.equal?(actions)
+          @default_action = Array(actions).map(&:to_sym)
+          self.allowed_actions |= @default_action
+        end
+        return @default_action if @default_action
+
+        superclass.respond_to?(:default_action) ? superclass.default_action : [:nothing]
+      end
+      alias default_action= default_action
+
+      # `action :create do .. end`: a method of the class that runs this type's actions.
+      def action(name, description: nil, &code)
+        name = name.to_sym
+        action_class.action(name, description: description, &code)
+        self.allowed_actions += [name]
+        default_action(name) if default_action == [:nothing]
+      end
+
+      def load_current_value(&) = define_method(:load_current_value!, &)
+
+      # The class that runs this type's actions; in its block stand helpers.
+      def action_class(&block)
+        @action_class ||= make_action_class
+        @action_class.class_eval(&block) if block
+        @action_class
+      end
+
+      def declare_action_class = action_class
+      def custom_resource? = !!@action_class || (superclass.respond_to?(:custom_resource?) && superclass.custom_resource?)
+
+      private
+
+      def make_action_class
+        above = superclass.respond_to?(:custom_resource?) && superclass.custom_resource? ? superclass.action_class : ActionClass
+        type = self
+        Chef.wrun_types_version += 1
+        Class.new(above) { self.resource_class = type }
+      end
+    end
+  end
+end

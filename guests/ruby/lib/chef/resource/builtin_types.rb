@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+# The classes of the built-in types: `Chef::Resource::File` and so on, made from what the host's schema says of them. The
+# host acts for them; what only Ruby can add stands in `builtin_behaviour.rb`.
+
+require_relative "../../wrun/resources/types"
+require_relative "../../wrun/resources/coercions"
+
+module Wrun
+  module Resources
+    module Builtin
+      # Types whose class is below another type's, as in Chef.
+      PARENTS = {
+        template: :file, cookbook_file: :file, remote_file: :file, remote_directory: :directory, script: :execute,
+        bash: :script, csh: :script, ksh: :script, perl: :script, python: :script, ruby: :script, apt_package: :package,
+        dpkg_package: :package, dnf_package: :package, yum_package: :package, rpm_package: :package, gem_package: :package,
+        chef_gem: :gem_package, subversion: :git
+      }.freeze
+
+      # Names of classes that are no plain translation.
+      CLASS_NAMES = { ohai: "Ohai", whyrun_safe_ruby_block: "WhyrunSafeRubyBlock" }.freeze
+
+      # What a type's block may say, as a class body of its own.
+      module Words
+        def coercion(name) = Coercions.fetch(name)
+        def checks(*messages) = messages.to_h { |message| [message, Coercions.check(message)] }
+
+        # Another name of a property.
+        def also(name, property)
+          define_method(name) { |*given| public_send(property, *given) }
+          define_method(:"#{name}=") { |value| public_send(:"#{property}=", value) }
+        end
+
+        # A property whose calls add up.
+        def collects(name) = include(Collecting.for(name))
+      end
+
+      @pending = []
+
+      class << self
+        def fill(&) = instance_eval(&)
+
+        # All types, each after the one that its class is below.
+        def make
+          by_name = @pending.to_h { |entry| [entry[:name], entry] }
+          @pending.each { |entry| make_one(entry, by_name) }
+          @pending.clear
+        end
+
+        private
+
+        def type(name, by:, actions:, default:, aliases: [], &properties)
+          @pending << { name: name, by: by, actions: actions, default: default, aliases: aliases, properties: properties }
+        end
+
+        # Types of other platforms: they may be written down and are refused when they are to act.
+        def foreign(platform, names)
+          names.each { |name| make_foreign(name, platform) }
+        end
+
+        def make_one(entry, by_name)
+          constant = constant_of(entry[:name])
+          return if Chef::Resource.const_defined?(constant, false)
+
+          parent = by_name[PARENTS[entry[:name]]]
+          make_one(parent, by_name) if parent
+          above = parent ? Chef::Resource.const_get(constant_of(parent[:name]), false) : Chef::Resource
+          type = Class.new(above)
+          Chef::Resource.const_set(constant, type)
+          describe(type, entry)
+        end
+
+        def describe(type, entry)
+          type.instance_variable_set(:@wrun_builtin, entry[:name]) if entry[:by] == :host
+          type.allowed_actions = [:nothing] + entry[:actions]
+          type.default_action(entry[:default])
+          type.extend(Words)
+          type.class_exec(&entry[:properties])
+          own = type.properties.keys - Standing::COMMON
+          type.instance_variable_set(:@wrun_host_names, own)
+          type.provides(entry[:name])
+          entry[:aliases].each { |name| type.provides(name) }
+        end
+
+        def make_foreign(name, platform)
+          type = Class.new(Chef::Resource::Foreign)
+          Chef::Resource.const_set(constant_of(name), type)
+          type.provides(name)
+          type.platform_name = platform
+        end
+
+        def constant_of(name) = CLASS_NAMES[name] || name.to_s.split("_").map(&:capitalize).join
+      end
+    end
+  end
+end
+
+require_relative "foreign"
+require_relative "builtin_types/generated"
+Wrun::Resources::Builtin.make
+require_relative "builtin_behaviour"

@@ -1,0 +1,990 @@
+# frozen_string_literal: true
+
+# The built-in resource types.
+#
+# @generated from the host's schema by `cargo xtask builders`; do not edit.
+
+Wrun::Resources::Builtin.fill do
+  type :alternatives, by: :host, actions: %i[install set remove auto refresh], default: :install do
+    property :link_name, String, name_property: true, identity: true, desired_state: false
+    property :link, String
+    property :path, String
+    property :priority, [String, Integer], coerce: coercion(:leading_integer)
+  end
+
+  type :apt_package, by: :host, actions: %i[install upgrade remove purge reconfig lock unlock], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true
+    property :version, [String, Array]
+    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :default_release, String, desired_state: false
+    property :overwrite_config_files, [true, false], default: false
+    property :response_file, String, desired_state: false
+    property :response_file_variables, Hash, default: {}, desired_state: false
+    property :anchor_package_regex, [true, false], default: false
+  end
+
+  type :apt_preference, by: :host, actions: %i[add remove], default: :add do
+    property :package_name, String, regex: /^([a-z]|[A-Z]|[0-9]|_|-|\.|\*|\+)+$/, name_property: true, identity: true, desired_state: false, validation_message: "The provided package name is not valid. Package names can only contain alphanumeric characters as well as _, -, +, or *!"
+    property :glob, String
+    property :pin, String, required: %i[add]
+    property :pin_priority, [String, Integer], required: %i[add]
+  end
+
+  type :apt_repository, by: :host, actions: %i[add remove], default: :add do
+    property :repo_name, String, regex: /^[^\/]+$/, name_property: true, identity: true, desired_state: false, validation_message: "repo_name property cannot contain a forward slash '/'"
+    property :uri, String
+    property :distribution, [String, nil, false]
+    property :components, Array, default: []
+    property :arch, [String, nil, false]
+    property :trusted, [true, false], default: false
+    property :deb_src, [true, false], default: false
+    property :keyserver, [String, nil, false], default: "keyserver.ubuntu.com"
+    property :key, [String, Array, nil, false], coerce: coercion(:wrapped_unless_false), default: []
+    property :key_proxy, [String, nil, false]
+    property :signed_by, [String, true, false, nil], default: true
+    property :cookbook, [String, nil, false], desired_state: false
+    property :cache_rebuild, [true, false], default: true, desired_state: false
+    property :options, [String, Array], coerce: coercion(:wrapped), default: []
+  end
+
+  type :apt_update, by: :host, actions: %i[periodic update], default: :periodic do
+    property :frequency, Integer, default: 86400
+  end
+
+  type :archive_file, by: :host, actions: %i[extract], default: :extract, aliases: %i[libarchive_file] do
+    property :path, String, coerce: coercion(:expanded_path), name_property: true, identity: true, desired_state: false
+    property :destination, String, required: true
+    property :owner, String
+    property :group, String
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "755"
+    property :options, [Array, Symbol], default: [:time]
+    property :overwrite, [true, false, :auto, "auto"], default: false
+    property :strip_components, Integer, default: 0
+  end
+
+  type :bash, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :code, String, required: true
+    property :interpreter, String, default: "bash"
+    property :flags, String
+  end
+
+  type :breakpoint, by: :host, actions: %i[break], default: :break do
+  end
+
+  type :build_essential, by: :host, actions: %i[install upgrade], default: :install do
+    property :raise_if_unsupported, [true, false], default: false, desired_state: false
+  end
+
+  type :chef_gem, by: :host, actions: %i[install upgrade remove purge], default: :install do
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :package_name, String, name_property: true, identity: true
+    property :version, String
+    property :source, [String, Array]
+    property :clear_sources, [true, false, nil], desired_state: false
+    property :gem_binary, String, desired_state: false
+    property :include_default_source, [true, false, nil], default: nil
+    property :options, [String, Hash, Array, nil], desired_state: false
+  end
+
+  type :chef_handler, by: :guest, actions: %i[enable disable], default: :enable do
+    property :class_name, String, name_property: true, identity: true, desired_state: false
+    property :source, String
+    property :arguments, [Array, Hash], default: []
+    property :type, Hash, default: {"report"=>true, "exception"=>true}
+  end
+
+  type :chef_sleep, by: :host, actions: %i[sleep], default: :sleep do
+    property :seconds, [String, Integer], coerce: coercion(:integer), name_property: true, identity: true, desired_state: false
+  end
+
+  type :cookbook_file, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
+    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    also :user, :owner
+    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :atomic_update, [true, false], desired_state: false
+    property :backup, [Integer, false], default: 5, desired_state: false
+    property :checksum, [String, nil], regex: /^\h{64}$/, coerce: coercion(:lower_case)
+    property :force_unlink, [true, false], default: false, desired_state: false
+    property :manage_symlink_source, [true, false], desired_state: false
+    collects :verify
+    property :diff, [String, nil], desired_state: false
+    property :source, [String, Array], default: lazy { ::File.basename(name) }
+    property :cookbook, String, desired_state: false
+  end
+
+  type :cron, by: :host, actions: %i[create delete], default: :create do
+    property :minute, [String, Integer], callbacks: checks("should be a valid minute spec"), default: "*"
+    property :hour, [String, Integer], callbacks: checks("should be a valid hour spec"), default: "*"
+    property :day, [String, Integer], callbacks: checks("should be a valid day spec"), default: "*"
+    property :month, [String, Integer], callbacks: checks("should be a valid month spec"), default: "*"
+    property :weekday, [Integer, String, Symbol], callbacks: checks("should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
+    property :user, String, default: "root"
+    property :shell, String
+    property :path, String
+    property :home, String
+    property :mailto, String
+    property :environment, Hash, default: {}
+    property :time_out, Hash, coerce: coercion(:timeout), default: {}
+    property :command, String, required: %i[create]
+    property :time, Symbol, equal_to: [:reboot, :yearly, :annually, :monthly, :weekly, :daily, :midnight, :hourly]
+  end
+
+  type :cron_access, by: :host, actions: %i[allow deny], default: :allow, aliases: %i[cron_manage] do
+    property :user, String, name_property: true, identity: true, desired_state: false
+  end
+
+  type :cron_d, by: :host, actions: %i[create create_if_missing delete], default: :create do
+    property :minute, [String, Integer], callbacks: checks("should be a valid minute spec"), default: "*"
+    property :hour, [String, Integer], callbacks: checks("should be a valid hour spec"), default: "*"
+    property :day, [String, Integer], callbacks: checks("should be a valid day spec"), default: "*"
+    property :month, [String, Integer], callbacks: checks("should be a valid month spec"), default: "*"
+    property :weekday, [Integer, String, Symbol], callbacks: checks("should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
+    property :user, String, default: "root"
+    property :shell, String
+    property :path, String
+    property :home, String
+    property :mailto, String
+    property :environment, Hash, default: {}
+    property :time_out, Hash, coerce: coercion(:timeout), default: {}
+    property :cron_name, String, name_property: true, identity: true, desired_state: false
+    property :predefined_value, String, equal_to: ["@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]
+    property :command, String, required: %i[create create_if_missing]
+    property :comment, String
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :random_delay, Integer
+  end
+
+  type :csh, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :code, String, required: true
+    property :interpreter, String, default: "csh"
+    property :flags, String
+  end
+
+  type :directory, by: :host, actions: %i[create delete], default: :create do
+    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    also :user, :owner
+    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :recursive, [true, false], default: false
+  end
+
+  type :dnf_package, by: :host, actions: %i[install upgrade remove purge reconfig lock unlock flush_cache], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true
+    property :version, [String, Array]
+    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :arch, [String, Array], coerce: coercion(:flattened)
+    property :flush_cache, Hash, coerce: coercion(:before_and_after), default: {"before"=>false, "after"=>false}
+    property :allow_downgrade, [true, false], default: true, desired_state: false
+  end
+
+  type :dpkg_package, by: :host, actions: %i[install upgrade remove purge reconfig lock unlock], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true
+    property :version, [String, Array]
+    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :source, [String, Array, nil]
+    property :response_file, String, desired_state: false
+    property :response_file_variables, Hash, default: {}, desired_state: false
+    property :allow_downgrade, [true, false], default: true, desired_state: false
+  end
+
+  type :execute, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :command, [String, Array], name_property: true, identity: true, desired_state: false
+  end
+
+  type :file, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
+    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    also :user, :owner
+    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :atomic_update, [true, false], desired_state: false
+    property :backup, [Integer, false], default: 5, desired_state: false
+    property :checksum, [String, nil], regex: /^\h{64}$/, coerce: coercion(:lower_case)
+    property :force_unlink, [true, false], default: false, desired_state: false
+    property :manage_symlink_source, [true, false], desired_state: false
+    collects :verify
+    property :diff, [String, nil], desired_state: false
+    property :content, [String, nil], desired_state: false
+  end
+
+  type :gem_package, by: :host, actions: %i[install upgrade remove purge], default: :install do
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :package_name, String, name_property: true, identity: true
+    property :version, String
+    property :source, [String, Array]
+    property :clear_sources, [true, false, nil], desired_state: false
+    property :gem_binary, String, desired_state: false
+    property :include_default_source, [true, false, nil], default: nil
+    property :options, [String, Hash, Array, nil], desired_state: false
+  end
+
+  type :git, by: :host, actions: %i[sync checkout export diff log], default: :sync do
+    property :destination, String, name_property: true, identity: true, desired_state: false
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :timeout, Integer, desired_state: false
+    property :environment, [Hash, nil]
+    also :env, :environment
+    property :repository, String
+    also :repo, :repository
+    property :revision, String, default: "HEAD"
+    also :branch, :revision
+    also :reference, :revision
+    property :remote, String, default: "origin"
+    property :additional_remotes, Hash, default: {}
+    property :depth, Integer
+    property :enable_submodules, [true, false], default: false
+    property :enable_checkout, [true, false], default: true
+    property :checkout_branch, String
+    property :ssh_wrapper, String, desired_state: false
+  end
+
+  type :group, by: :host, actions: %i[create remove modify manage], default: :create do
+    property :group_name, String, name_property: true, identity: true, desired_state: false
+    property :gid, [String, Integer]
+    property :members, [String, Array], coerce: coercion(:comma_list), default: []
+    also :users, :members
+    property :excluded_members, [String, Array], coerce: coercion(:comma_list), default: []
+    property :append, [true, false], default: false
+    property :system, [true, false], default: false
+    property :non_unique, [true, false], default: false
+    property :comment, String
+  end
+
+  type :hostname, by: :host, actions: %i[set], default: :set do
+    property :hostname, String, name_property: true, identity: true, desired_state: false
+    property :fqdn, String
+    property :ipaddress, String
+    property :aliases, [Array, nil], default: nil
+    property :windows_reboot, [true, false], default: true
+    property :domain_user, String
+    property :domain_password, String, sensitive: true
+  end
+
+  type :http_request, by: :host, actions: %i[get patch put post delete head options], default: :get do
+    property :url, String, identity: true
+    property :headers, Hash, default: {}
+    property :message, name_property: true
+  end
+
+  type :kernel_module, by: :host, actions: %i[install uninstall blacklist disable enable load unload], default: :install do
+    property :modname, String, name_property: true, identity: true, desired_state: false
+    property :options, Array
+    property :load_dir, String, default: "/etc/modules-load.d"
+    property :unload_dir, String, default: "/etc/modprobe.d"
+  end
+
+  type :ksh, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :code, String, required: true
+    property :interpreter, String, default: "ksh"
+    property :flags, String
+  end
+
+  type :link, by: :host, actions: %i[create delete], default: :create do
+    property :target_file, String, name_property: true, identity: true, desired_state: false
+    property :to, String
+    property :link_type, [String, Symbol], equal_to: [:symbolic, :hard], coerce: coercion(:symbol), default: :symbolic
+    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    also :user, :owner
+    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+  end
+
+  type :locale, by: :host, actions: %i[update], default: :update do
+    property :lang, String, regex: /\A\S+/, validation_message: "The provided lang is not valid. It should be a non-empty string without any leading whitespace."
+    property :lc_env, Hash, default: {}
+  end
+
+  type :log, by: :host, actions: %i[write], default: :write do
+    property :message, String, name_property: true, identity: true, desired_state: false
+    property :level, Symbol, equal_to: [:debug, :info, :warn, :error, :fatal], default: :info
+  end
+
+  type :mount, by: :host, actions: %i[mount umount unmount remount enable disable], default: :mount do
+    property :mount_point, String, coerce: coercion(:no_trailing_slash), name_property: true, identity: true, desired_state: false
+    property :device, String
+    property :device_type, [String, Symbol], equal_to: [:device, :label, :uuid], coerce: coercion(:symbol), default: :device
+    property :fstype, [String, nil], default: "auto"
+    property :options, [Array, String, nil], coerce: coercion(:mount_options), default: ["defaults"]
+    property :dump, [Integer, false], default: 0
+    property :pass, [Integer, false], default: 2
+    property :fsck_device, String, default: "-"
+    property :supports, [Array, Hash], coerce: coercion(:flags), default: {"remount"=>false}
+    property :enabled, [true, false], default: false
+    property :username, String
+    property :password, String, sensitive: true
+    property :domain, String
+  end
+
+  type :notify_group, by: :host, actions: %i[run], default: :nothing do
+  end
+
+  type :ohai, by: :host, actions: %i[reload], default: :reload do
+    property :plugin, String
+  end
+
+  type :ohai_hint, by: :host, actions: %i[create delete], default: :create do
+    property :hint_name, String, name_property: true, identity: true, desired_state: false
+    property :content, Hash
+  end
+
+  type :openssl_dhparam, by: :host, actions: %i[create], default: :create do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048, validation_message: "key_length must be 1024, 2048, 4096, or 8192."
+    property :generator, Integer, equal_to: [2, 5], default: 2, validation_message: "generator must be either 2 or 5."
+  end
+
+  type :openssl_ec_private_key, by: :host, actions: %i[create], default: :create do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :key_curve, String, equal_to: ["secp384r1", "secp521r1", "prime256v1", "secp224r1", "secp256k1"], default: "prime256v1"
+    property :key_pass, String, sensitive: true
+    property :key_cipher, String, callbacks: checks("key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
+    property :force, [true, false], default: false, desired_state: false
+  end
+
+  type :openssl_ec_public_key, by: :host, actions: %i[create], default: :create do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :private_key_path, String
+    property :private_key_content, String, sensitive: true
+    property :private_key_pass, String, sensitive: true
+  end
+
+  type :openssl_rsa_private_key, by: :host, actions: %i[create], default: :create, aliases: %i[openssl_rsa_key] do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048, validation_message: "key_length (bits) must be 1024, 2048, 4096, or 8192!"
+    property :key_pass, String, sensitive: true
+    property :key_cipher, String, callbacks: checks("key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
+    property :force, [true, false], default: false, desired_state: false
+  end
+
+  type :openssl_rsa_public_key, by: :host, actions: %i[create], default: :create do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :private_key_path, String
+    property :private_key_content, String, sensitive: true
+    property :private_key_pass, String, sensitive: true
+  end
+
+  type :openssl_x509_certificate, by: :host, actions: %i[create], default: :create, aliases: %i[openssl_x509] do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :country, String
+    property :state, String
+    property :city, String
+    property :org, String
+    property :org_unit, String
+    property :common_name, String
+    property :email, String
+    property :expire, Integer, default: 365
+    property :renew_before_expiry, Integer
+    property :extensions, Hash, default: {}
+    property :subject_alt_name, Array, default: []
+    property :key_file, String
+    property :key_pass, String, sensitive: true
+    property :key_type, String, equal_to: ["rsa", "ec"], default: "rsa"
+    property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048
+    property :key_curve, String, equal_to: ["secp384r1", "secp521r1", "prime256v1"], default: "prime256v1"
+    property :csr_file, String
+    property :ca_cert_file, String
+    property :ca_key_file, String
+    property :ca_key_pass, String, sensitive: true
+  end
+
+  type :openssl_x509_crl, by: :host, actions: %i[create], default: :create do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :serial_to_revoke, [String, Integer]
+    property :revocation_reason, Integer, default: 0
+    property :expire, Integer, default: 8
+    property :renewal_threshold, Integer, default: 1
+    property :ca_cert_file, String, required: true
+    property :ca_key_file, String, required: true
+    property :ca_key_pass, String, sensitive: true
+  end
+
+  type :openssl_x509_request, by: :host, actions: %i[create], default: :create do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :owner, [String, Integer]
+    property :group, [String, Integer]
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :country, String
+    property :state, String
+    property :city, String
+    property :org, String
+    property :org_unit, String
+    property :email, String
+    property :common_name, String, required: true
+    property :key_file, String
+    property :key_pass, String, sensitive: true
+    property :key_type, String, equal_to: ["rsa", "ec"], default: "ec"
+    property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048
+    property :key_curve, String, equal_to: ["secp384r1", "secp521r1", "prime256v1"], default: "prime256v1"
+  end
+
+  type :package, by: :host, actions: %i[install upgrade remove purge reconfig lock unlock], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true
+    property :version, [String, Array]
+    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :default_release, String, desired_state: false
+    property :overwrite_config_files, [true, false], default: false
+    property :response_file, String, desired_state: false
+    property :response_file_variables, Hash, default: {}, desired_state: false
+    property :anchor_package_regex, [true, false], default: false
+  end
+
+  type :perl, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :code, String, required: true
+    property :interpreter, String, default: "perl"
+    property :flags, String
+  end
+
+  type :python, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :code, String, required: true
+    property :interpreter, String, default: "python"
+    property :flags, String
+  end
+
+  type :reboot, by: :host, actions: %i[request_reboot reboot_now cancel], default: :nothing do
+    property :reason, String, default: "Reboot by Chef Infra Client"
+    property :delay_mins, Integer, default: 0
+  end
+
+  type :remote_directory, by: :host, actions: %i[create create_if_missing delete], default: :create do
+    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    also :user, :owner
+    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :source, String, default: lazy { ::File.basename(path) }, desired_state: false
+    property :cookbook, String, desired_state: false
+    property :recursive, [true, false], default: true, desired_state: false
+    property :purge, [true, false], default: false, desired_state: false
+    property :overwrite, [true, false], default: true, desired_state: false
+    property :files_backup, [Integer, false], default: 5, desired_state: false
+    property :files_owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :files_group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :files_mode, [String, Integer, nil], callbacks: checks("not in valid numeric range"), default: "0644"
+  end
+
+  type :remote_file, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
+    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    also :user, :owner
+    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :atomic_update, [true, false], desired_state: false
+    property :backup, [Integer, false], default: 5, desired_state: false
+    property :force_unlink, [true, false], default: false, desired_state: false
+    property :manage_symlink_source, [true, false], desired_state: false
+    collects :verify
+    property :diff, [String, nil], desired_state: false
+    property :source, [String, Array], coerce: coercion(:flattened), required: %i[create create_if_missing]
+    property :checksum, String
+    property :headers, Hash, default: {}
+    property :use_etag, [true, false], default: true
+    also :use_etags, :use_etag
+    property :use_last_modified, [true, false], default: true
+    property :use_conditional_get, [true, false]
+    property :ftp_active_mode, [true, false], default: false
+    property :show_progress, [true, false], default: false
+    property :ssl_verify_mode, Symbol, equal_to: [:verify_none, :verify_peer]
+    property :remote_user, String
+    property :remote_domain, String
+    property :remote_password, String, sensitive: true
+    property :authentication, Symbol, equal_to: [:remote, :local], default: :remote
+    property :http_options, Hash, default: {}
+  end
+
+  type :rpm_package, by: :host, actions: %i[install upgrade remove], default: :install do
+    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :package_name, String, name_property: true, identity: true
+    property :version, String
+    property :allow_downgrade, [true, false], default: true, desired_state: false
+  end
+
+  type :ruby, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :code, String, required: true
+    property :interpreter, String, default: "ruby"
+    property :flags, String
+  end
+
+  type :ruby_block, by: :guest, actions: %i[run create], default: :run do
+    property :block_name, String, name_property: true, identity: true, desired_state: false
+  end
+
+  type :script, by: :host, actions: %i[run], default: :run do
+    property :creates, String
+    property :cwd, String
+    property :environment, Hash
+    also :env, :environment
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :login, [true, false], default: false
+    property :live_stream, [true, false], default: false
+    property :default_env, [true, false], default: false, desired_state: false
+    property :input, String
+    property :returns, [Integer, Array], default: 0
+    property :timeout, [Integer, String, Float], default: 3600, desired_state: false
+    property :domain, String
+    property :password, String, sensitive: true
+    property :elevated, [true, false], default: false
+    property :code, String, required: true
+    property :interpreter, String
+    property :flags, String
+  end
+
+  type :service, by: :host, actions: %i[enable disable start stop restart reload mask unmask], default: :nothing do
+    property :service_name, String, name_property: true, identity: true, desired_state: false
+    property :supports, Hash, coerce: coercion(:flags), default: {"restart"=>nil, "reload"=>nil, "status"=>nil}
+    property :pattern, String, default: lazy { service_name }, desired_state: false
+    property :start_command, [String, nil, false], desired_state: false
+    property :stop_command, [String, nil, false], desired_state: false
+    property :status_command, [String, nil, false], desired_state: false
+    property :restart_command, [String, nil, false], desired_state: false
+    property :reload_command, [String, nil, false], desired_state: false
+    property :init_command, String, desired_state: false
+    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :priority, [Integer, String, Hash]
+    property :parameters, Hash
+    property :run_levels, Array
+    property :timeout, Integer, default: 900, desired_state: false
+    property :user, String
+  end
+
+  type :ssh_known_hosts_entry, by: :host, actions: %i[create flush], default: :create do
+    property :host, String, name_property: true, identity: true, desired_state: false
+    property :key, String
+    property :key_type, String, default: "rsa"
+    property :port, Integer, default: 22
+    property :timeout, Integer, default: 30, desired_state: false
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0644"
+    property :owner, [String, Integer], default: "root"
+    property :group, [String, Integer]
+    property :hash_entries, [true, false], default: false
+    property :file_location, String, default: "/etc/ssh/ssh_known_hosts"
+  end
+
+  type :subversion, by: :host, actions: %i[sync checkout export force_export diff log], default: :sync do
+    property :destination, String, name_property: true, identity: true, desired_state: false
+    property :user, [String, Integer]
+    property :group, [String, Integer]
+    property :timeout, Integer, desired_state: false
+    property :environment, [Hash, nil]
+    also :env, :environment
+    property :repository, String
+    property :revision, String, default: "HEAD"
+    property :svn_arguments, [String, nil, false], coerce: coercion(:false_to_nil)
+    property :svn_info_args, [String, nil, false], coerce: coercion(:false_to_nil)
+    property :svn_binary, String
+    property :svn_username, String
+    property :svn_password, String, sensitive: true, desired_state: false
+  end
+
+  type :sudo, by: :host, actions: %i[create delete install remove], default: :create do
+    property :filename, String, coerce: coercion(:sudoers_file_name), name_property: true, identity: true, desired_state: false
+    property :users, [String, Array], coerce: coercion(:comma_list), default: []
+    also :user, :users
+    property :groups, [String, Array], coerce: coercion(:sudo_groups), default: []
+    also :group, :groups
+    property :commands, Array, default: ["ALL"]
+    property :host, String, default: "ALL"
+    property :runas, String, default: "ALL"
+    property :nopasswd, [true, false], default: false
+    property :noexec, [true, false], default: false
+    property :setenv, [true, false], default: false
+    property :env_keep_add, Array, default: []
+    property :env_keep_subtract, Array, default: []
+    property :defaults, Array, default: []
+    property :command_aliases, Array, default: []
+    property :template, String
+    property :variables, [Hash, nil], default: nil
+    property :config_prefix, String
+    property :visudo_binary, String, default: "/usr/sbin/visudo"
+    property :visudo_path, String, deprecated: "use visudo_binary"
+  end
+
+  type :swap_file, by: :host, actions: %i[create remove], default: :create do
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :size, Integer
+    property :persist, [true, false], default: false
+    property :timeout, Integer, default: 600, desired_state: false
+    property :swappiness, Integer
+  end
+
+  type :sysctl, by: :host, actions: %i[apply remove], default: :apply, aliases: %i[sysctl_param] do
+    property :key, String, name_property: true, identity: true, desired_state: false
+    property :value, [Array, String, Integer, Float], coerce: coercion(:joined_by_blanks), required: %i[apply]
+    property :ignore_error, [true, false], default: false, desired_state: false
+    property :comment, [String, Array], default: [], desired_state: false
+    property :conf_dir, String, default: "/etc/sysctl.d"
+  end
+
+  type :systemd_unit, by: :host, actions: %i[create delete preset revert enable disable reenable mask unmask start stop restart reload try_restart reload_or_restart reload_or_try_restart], default: :nothing do
+    property :unit_name, String, name_property: true, identity: true, desired_state: false
+    property :user, String, desired_state: false
+    property :content, [String, Hash]
+    property :triggers_reload, [true, false], default: true, desired_state: false
+    property :verify, [true, false], default: true, desired_state: false
+  end
+
+  type :template, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
+    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    also :user, :owner
+    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :path, String, name_property: true, identity: true, desired_state: false
+    property :atomic_update, [true, false], desired_state: false
+    property :backup, [Integer, false], default: 5, desired_state: false
+    property :checksum, [String, nil], regex: /^\h{64}$/, coerce: coercion(:lower_case)
+    property :force_unlink, [true, false], default: false, desired_state: false
+    property :manage_symlink_source, [true, false], desired_state: false
+    collects :verify
+    property :diff, [String, nil], desired_state: false
+    property :source, [String, Array]
+    property :cookbook, String, desired_state: false
+    property :local, [true, false], default: false, desired_state: false
+    property :variables, Hash, default: {}
+  end
+
+  type :timezone, by: :host, actions: %i[set], default: :set do
+    property :timezone, String, name_property: true, identity: true, desired_state: false
+  end
+
+  type :user, by: :host, actions: %i[create remove modify manage lock unlock], default: :create, aliases: %i[linux_user] do
+    property :username, String, name_property: true, identity: true, desired_state: false
+    property :comment, String
+    property :uid, [String, Integer, nil]
+    property :gid, [String, Integer, nil]
+    also :group, :gid
+    property :home, String
+    property :shell, String
+    property :password, String, sensitive: true, desired_state: false
+    property :salt, String, desired_state: false
+    property :non_unique, [true, false], default: false, desired_state: false
+    property :manage_home, [true, false], default: false, desired_state: false
+    property :force, [true, false], default: false, desired_state: false
+    property :system, [true, false], default: false
+    property :expire_date, [String, nil], desired_state: false
+    property :inactive, [String, Integer, nil], desired_state: false
+  end
+
+  type :user_ulimit, by: :host, actions: %i[create delete], default: :create do
+    property :username, String, name_property: true, identity: true, desired_state: false
+    property :filename, String, coerce: coercion(:conf_file_name)
+    property :as_limit, [String, Integer]
+    property :as_soft_limit, [String, Integer]
+    property :as_hard_limit, [String, Integer]
+    property :filehandle_limit, [String, Integer]
+    property :filehandle_soft_limit, [String, Integer]
+    property :filehandle_hard_limit, [String, Integer]
+    property :process_limit, [String, Integer]
+    property :process_soft_limit, [String, Integer]
+    property :process_hard_limit, [String, Integer]
+    property :locks_limit, [String, Integer]
+    property :memory_limit, [String, Integer]
+    property :maxlogins_limit, [String, Integer]
+    property :maxlogins_soft_limit, [String, Integer]
+    property :maxlogins_hard_limit, [String, Integer]
+    property :msgqueue_limit, [String, Integer]
+    property :msgqueue_soft_limit, [String, Integer]
+    property :msgqueue_hard_limit, [String, Integer]
+    property :core_limit, [String, Integer]
+    property :core_soft_limit, [String, Integer]
+    property :core_hard_limit, [String, Integer]
+    property :cpu_limit, [String, Integer]
+    property :cpu_soft_limit, [String, Integer]
+    property :cpu_hard_limit, [String, Integer]
+    property :sigpending_limit, [String, Integer]
+    property :sigpending_soft_limit, [String, Integer]
+    property :sigpending_hard_limit, [String, Integer]
+    property :stack_limit, [String, Integer]
+    property :stack_soft_limit, [String, Integer]
+    property :stack_hard_limit, [String, Integer]
+    property :rss_limit, [String, Integer]
+    property :rss_soft_limit, [String, Integer]
+    property :rss_hard_limit, [String, Integer]
+    property :rtprio_limit, [String, Integer]
+    property :rtprio_soft_limit, [String, Integer]
+    property :rtprio_hard_limit, [String, Integer]
+    property :virt_limit, [String, Integer]
+  end
+
+  type :whyrun_safe_ruby_block, by: :guest, actions: %i[run create], default: :run do
+    property :block_name, String, name_property: true, identity: true, desired_state: false
+  end
+
+  type :yum_package, by: :host, actions: %i[install upgrade remove purge lock unlock], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true
+    property :version, [String, Array]
+    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :environment, Hash, default: {}, desired_state: false
+    property :arch, [String, Array], coerce: coercion(:flattened)
+    property :flush_cache, Hash, coerce: coercion(:before_and_after), default: {"before"=>false, "after"=>false}
+    property :allow_downgrade, [true, false], default: true, desired_state: false
+    property :yum_binary, String
+  end
+
+  type :yum_repository, by: :host, actions: %i[create remove makecache add delete], default: :create do
+    property :repositoryid, String, regex: /^[^\/]+$/, name_property: true, identity: true, desired_state: false, validation_message: "repositoryid property cannot contain a forward slash '/'"
+    property :reposdir, String, default: "/etc/yum.repos.d/"
+    property :baseurl, [String, Array]
+    also :url, :baseurl
+    property :metalink, String
+    property :mirrorlist, String
+    property :mirrorlist_expire, String, regex: [/^\d+$/, /^\d+[mhd]$/], validation_message: "The mirrorlist_expire property must be a numeric value for time in seconds, the string 'never', or a numeric value appended with with `d`, `h`, or `m`!"
+    property :mirror_expire, String, regex: [/^\d+$/, /^\d+[mhd]$/], validation_message: "The mirror_expire property must be a numeric value for time in seconds, the string 'never', or a numeric value appended with with `d`, `h`, or `m`!"
+    also :mirrorexpire, :mirror_expire
+    property :metadata_expire, String, regex: [/^\d+$/, /^\d+[mhd]$/, /never/], validation_message: "The metadata_expire property must be a numeric value for time in seconds, the string 'never', or a numeric value appended with with `d`, `h`, or `m`!"
+    property :description, String, default: "Yum Repository"
+    property :enabled, [true, false], default: true
+    property :enablegroups, [true, false]
+    property :exclude, String
+    property :includepkgs, String
+    property :failovermethod, String, equal_to: ["priority", "roundrobin"]
+    property :fastestmirror_enabled, [true, false]
+    property :gpgcheck, [true, false], default: true
+    property :repo_gpgcheck, [true, false]
+    property :gpgkey, [String, Array]
+    also :keyurl, :gpgkey
+    property :http_caching, String, equal_to: ["packages", "all", "none"]
+    property :include_config, String
+    property :keepalive, [true, false]
+    property :make_cache, [true, false], default: true
+    property :makecache_fast, [true, false], default: false
+    property :clean_metadata, [true, false], default: true
+    property :clean_headers, [true, false], default: false, deprecated: "it does nothing any more"
+    property :max_retries, [String, Integer]
+    property :cost, String, regex: /^\d+$/, validation_message: "The cost property must be a numeric value!"
+    property :priority, String, regex: /^(\d?[1-9]|[0-9][0-9])$/, validation_message: "The priority property must be a numeric value from 1-99!"
+    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0644"
+    property :options, Hash
+    property :username, String
+    property :password, String, sensitive: true
+    property :proxy, String
+    property :proxy_username, String
+    property :proxy_password, String, sensitive: true
+    property :report_instanceid, [true, false]
+    property :skip_if_unavailable, [true, false]
+    property :source, String
+    property :sslverify, [true, false]
+    property :sslcacert, String
+    property :sslclientcert, String
+    property :sslclientkey, String
+    property :throttle, [String, Integer]
+    property :timeout, String, regex: /^\d+$/, validation_message: "The timeout property must be a numeric value!"
+  end
+
+  foreign "Windows", %i[
+    batch
+    cab_package
+    chocolatey_config
+    chocolatey_feature
+    chocolatey_installer
+    chocolatey_package
+    chocolatey_source
+    dsc_resource
+    dsc_script
+    msu_package
+    powershell_package
+    powershell_package_source
+    powershell_script
+    registry_key
+    windows_ad_join
+    windows_audit_policy
+    windows_auto_run
+    windows_certificate
+    windows_defender
+    windows_defender_exclusion
+    windows_dfs_folder
+    windows_dfs_namespace
+    windows_dfs_server
+    windows_dns_record
+    windows_dns_zone
+    windows_env
+    windows_feature
+    windows_feature_dism
+    windows_feature_powershell
+    windows_firewall_profile
+    windows_firewall_rule
+    windows_font
+    windows_package
+    windows_pagefile
+    windows_path
+    windows_printer
+    windows_printer_port
+    windows_security_policy
+    windows_service
+    windows_share
+    windows_shortcut
+    windows_task
+    windows_uac
+    windows_update_settings
+    windows_user_privilege
+    windows_workgroup
+  ]
+  foreign "macOS", %i[
+    dmg_package
+    homebrew_cask
+    homebrew_package
+    homebrew_tap
+    homebrew_update
+    launchd
+    macos_pkg
+    macos_userdefaults
+    macosx_service
+    macports_package
+    osx_profile
+    plist
+  ]
+  foreign "another Unix", %i[
+    bff_package
+    freebsd_package
+    ips_package
+    openbsd_package
+    smartos_package
+    solaris_package
+  ]
+end

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+# A type that manages what only another platform has. Cookbooks for several platforms name such types, so one may be
+# written down; it is refused when it is to act.
+
+class Chef
+  class Resource
+    class Foreign < Resource
+      class << self
+        attr_accessor :platform_name
+
+        def wrun_guest? = true
+      end
+
+      # Which properties it has nobody knows here.
+      def method_missing(name, *given)
+        return super if given.size > 1 || name.end_with?("?", "!")
+
+        slot = :"@#{name.to_s.delete_suffix("=")}"
+        return instance_variable_get(slot) if given.empty?
+
+        instance_variable_set(slot, given.first)
+      end
+
+      def respond_to_missing?(_name, _all = false) = false
+
+      def action(given = nil)
+        @allowed_actions |= Array(given).map(&:to_sym)
+        super
+      end
+
+      def provider_for_action(_action)
+        raise Exceptions::ProviderNotFound,
+              "Cannot find a provider for #{self}: the resource type `#{resource_name}` is for #{self.class.platform_name} only"
+      end
+    end
+  end
+end

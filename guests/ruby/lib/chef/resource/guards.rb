@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+# `only_if`, `not_if` and what interprets their commands.
+
+class Chef
+  class Resource
+    def only_if(command = nil, options = {}, &block)
+      wrun_guard(Conditional.only_if(self, command, options, &block), @only_if) if command || block
+      @only_if
+    end
+
+    def not_if(command = nil, options = {}, &block)
+      wrun_guard(Conditional.not_if(self, command, options, &block), @not_if) if command || block
+      @not_if
+    end
+
+    def guard_interpreter(given = nil)
+      return @guard_interpreter || default_guard_interpreter if given.nil?
+
+      set_or_return(:guard_interpreter, given, kind_of: Symbol)
+    end
+
+    private
+
+    def wrun_guard(conditional, list)
+      list << conditional
+      wrun_amend(guard: conditional.wrun_guard(run_context.wrun_id)) if @wrun_id
+    end
+  end
+end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+# Classes made from the files of a cookbook's `resources` folder.
+
+class Chef
+  class Resource
+    class LWRPBase < Resource
+      class << self
+        include Mixin::FromFile
+
+        # The class of a file; a file that was read before is not read again.
+        def build_from_file(cookbook, path, run_context)
+          LWRPBase.loaded_lwrps[path] ||= build(cookbook, path, run_context)
+        end
+
+        attr_writer :run_context
+
+        def run_context = @run_context || Chef.run_context
+        def node = run_context&.node
+
+        # As classes were written before `action`.
+        def actions(*names)
+          names = names.flatten
+          return allowed_actions(*names) if names.empty? || @allowed_actions
+
+          self.allowed_actions = ([:nothing] + names).uniq
+        end
+        alias actions= allowed_actions=
+        alias valid_actions allowed_actions
+
+        def loaded_lwrps = @loaded_lwrps ||= {}
+
+        private
+
+        def build(cookbook, path, run_context)
+          name = Wrun::Resources.name_of_file(cookbook, path)
+          type = Class.new(self)
+          type.run_context = run_context
+          type.instance_variable_set(:@wrun_file, path)
+          type.class_from_file(path)
+          type.define_singleton_method(:to_s) { "Custom resource #{name} from cookbook #{cookbook}" }
+          type.define_singleton_method(:inspect) { to_s }
+          type.provides(name.to_sym)
+          type
+        end
+      end
+    end
+  end
+end

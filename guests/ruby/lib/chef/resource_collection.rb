@@ -1,0 +1,153 @@
+# frozen_string_literal: true
+
+# The resources of a run context, as cookbooks look at them. Their order in the run is the host's.
+
+class Chef
+  class ResourceCollection
+    include Enumerable
+
+    MULTIPLE = /^(.+)\[(.+?),(.+)\]$/
+    SINGLE = /^(.+)\[(.*)\]$/
+    NAMELESS = /^([^\[\]\s]+)$/
+    private_constant :MULTIPLE, :SINGLE, :NAMELESS
+
+    attr_accessor :unified_mode
+    attr_reader :run_context
+
+    # Whether something can be looked up; raises Chef's sentences where it cannot.
+    def self.validate_lookup_spec!(spec)
+      case spec
+      when Resource, SINGLE, MULTIPLE, NAMELESS, Hash then true
+      when String
+        raise Exceptions::InvalidResourceSpecification,
+              "The string `#{spec}' is not valid for resource collection lookup. " \
+              "Correct syntax is `resource_type[resource_name]'"
+      else
+        raise Exceptions::InvalidResourceSpecification,
+              "The object `#{spec.inspect}' is not valid for resource collection lookup. " \
+              "Use a String like `resource_type[resource_name]' or a Chef::Resource object"
+      end
+    end
+
+    def initialize(run_context = nil)
+      @run_context = run_context
+      @resources = []
+      @by_key = {}
+      @unified_mode = false
+    end
+
+    def validate_lookup_spec!(spec) = ResourceCollection.validate_lookup_spec!(spec)
+
+    # Declares a resource here. In unified mode it has run when this returns.
+    def insert(resource, resource_type: nil, instance_name: nil)
+      raise ArgumentError, "Cannot insert a #{resource.class} into a resource collection: must be a subclass of Chef::Resource" unless resource.is_a?(Resource)
+
+      resource.run_context ||= run_context
+      resource.wrun_declare
+      keep(resource, "#{resource_type || resource.resource_name}[#{instance_name || resource.name}]")
+      Wrun::Turns.converse("settle", resource.wrun_id) if unified_mode
+      resource
+    end
+    alias << insert
+
+    # Takes a resource's place in this collection only; who calls has declared it.
+    def keep(resource, key)
+      @resources << resource
+      @by_key[key] = resource
+    end
+
+    def push(*resources)
+      resources.flatten.each { |resource| insert(resource) }
+      self
+    end
+
+    def delete(key)
+      key = key.to_s
+      resource = @by_key.delete(key) or raise Exceptions::ResourceNotFound, not_found(key)
+      @resources.delete(resource)
+      Wrun::Bridge.call("resources.retract", resource.wrun_id)
+      resource
+    end
+
+    def each(&) = @resources.each(&)
+    def all_resources = @resources
+    def [](index) = @resources[index]
+    def each_index(&) = @resources.each_index(&)
+    def empty? = @resources.empty?
+    def size = @resources.size
+    alias length size
+    def last = @resources.last
+    def keys = @by_key.keys
+    def resource_list = self
+    def resource_set = self
+    def insert_as(resource, type = nil, name = nil) = @by_key["#{type || resource.resource_name}[#{name || resource.name}]"] = resource
+
+    # By `type[name]`, here or in the contexts around this one.
+    def lookup(key)
+      unless key.is_a?(String) || key.is_a?(Resource)
+        raise ArgumentError, "Must pass a Chef::Resource or String to lookup"
+      end
+
+      each_around { |collection| found = collection.local(key.to_s) and return found }
+      raise Exceptions::ResourceNotFound, not_found(key)
+    end
+
+    def lookup_local(key) = local(key.to_s) || raise(Exceptions::ResourceNotFound, not_found(key))
+
+    # By `"type[name]"`, `type: "name"` or `type: ["name", ..]`; several give an array.
+    def find(*specs)
+      failure = nil
+      each_around do |collection|
+        return collection.find_local(*specs)
+      rescue Exceptions::ResourceNotFound => error
+        failure = error
+      end
+      raise failure
+    end
+    alias resources find
+
+    def find_local(*specs)
+      found = specs.flat_map do |spec|
+        case spec
+        when Hash then spec.flat_map { |type, names| Array(names).map { |name| lookup_local("#{type}[#{name}]") } }
+        when String then find_by_text(spec)
+        else
+          raise Exceptions::InvalidResourceSpecification,
+                "arguments to Chef::ResourceCollection::ResourceSet#find should be of the form :resource => 'name' or 'resource[name]'"
+        end
+      end
+      found.size == 1 ? found.first : found
+    end
+
+    def to_s = @resources.map(&:to_s).join(", ")
+    def inspect = "#<Chef::ResourceCollection #{self}>"
+    def to_json(*arguments) = { "resources" => @resources.map(&:as_json) }.to_json(*arguments)
+
+    def local(key) = @by_key[key]
+
+    private
+
+    def not_found(key) = "Cannot find a resource matching #{key} (did you define it first?)"
+
+    def each_around
+      collection = self
+      while collection
+        yield collection
+        collection = collection.run_context&.parent_run_context&.resource_collection
+      end
+    end
+
+    def find_by_text(spec)
+      return [lookup_local(spec)] if SINGLE.match?(spec) && local(spec)
+
+      if (several = MULTIPLE.match(spec))
+        names = spec[/^.+\[(.+)\]$/, 1].split(",")
+        return names.map { |name| lookup_local("#{several[1]}[#{name}]") } if names.all? { |name| local("#{several[1]}[#{name}]") }
+      end
+      raise Exceptions::ResourceNotFound, not_found(spec) if SINGLE.match?(spec)
+      return [lookup_local("#{spec}[]")] if NAMELESS.match?(spec)
+
+      raise ArgumentError, "Bad string format #{spec}, you must have a string like resource_type[name]!"
+    end
+  end
+end

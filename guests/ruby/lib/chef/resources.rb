@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# All that declares resources, in the order in which it must be read.
+
+require_relative "constants"
+require_relative "delayed_evaluator"
+require_relative "exceptions"
+require_relative "handler_maps"
+require_relative "run_context"
+require_relative "mixin/properties"
+require_relative "resource"
+require_relative "recipe"
+require_relative "resource_definition"
+require_relative "../wrun/resources/types"
+require_relative "../wrun/resources/acting"
+require_relative "resource/builtin_types"

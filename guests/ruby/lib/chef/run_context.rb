@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+# Where resources are declared, found and notified: the policy's, and one around the children of each action.
+
+require_relative "resource_collection"
+
+class Chef
+  class RunContext
+    attr_reader :node, :cookbook_collection, :definitions, :resource_collection, :parent_run_context, :wrun_id, :reboot_info
+    attr_accessor :events, :rest, :rest_clean, :runner, :action_collection, :default_secret_service, :default_secret_config
+
+    def initialize(node = nil, cookbook_collection = nil, events = nil, _logger = nil)
+      @node = node
+      @cookbook_collection = cookbook_collection
+      @events = events
+      @definitions = {}
+      @reboot_info = {}
+      @default_secret_config = {}
+      @wrun_id = 0
+      @resource_collection = ResourceCollection.new(self)
+    end
+
+    attr_writer :node, :cookbook_collection, :resource_collection
+
+    def logger = Chef::Log
+    def unified_mode = resource_collection.unified_mode
+    def root_run_context = parent_run_context ? parent_run_context.root_run_context : self
+    def inspect = "#<#{self.class} #{wrun_id}>"
+
+    # A context that no action has opened: for those who build resources apart.
+    def create_child = ChildRunContext.new(self, wrun_id, false)
+
+    def request_reboot(info)
+      @reboot_info = info
+    end
+
+    def cancel_reboot = @reboot_info = {}
+    def reboot_requested? = !reboot_info.empty?
+  end
+
+  # The context around the children of one action.
+  class ChildRunContext < RunContext
+    # What a policy has once.
+    SHARED = %i[
+      node cookbook_collection definitions events rest rest_clean runner action_collection reboot_info request_reboot
+      cancel_reboot reboot_requested? default_secret_service default_secret_config
+    ].freeze
+
+    def initialize(parent, id, unified) # rubocop:disable Lint/MissingSuper -- the rest is the parent's
+      @parent_run_context = parent
+      @wrun_id = id
+      @resource_collection = ResourceCollection.new(self)
+      @resource_collection.unified_mode = unified
+    end
+
+    SHARED.each { |name| define_method(name) { |*given| parent_run_context.public_send(name, *given) } }
+
+    # Recipes and attributes files that have been loaded are known to the outermost context.
+    def method_missing(name, ...)
+      parent_run_context.respond_to?(name) ? parent_run_context.public_send(name, ...) : super
+    end
+
+    def respond_to_missing?(name, all = false) = parent_run_context.respond_to?(name, all)
+  end
+
+  class RunContext
+    ChildRunContext = Chef::ChildRunContext
+  end
+end

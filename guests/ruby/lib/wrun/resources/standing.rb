@@ -1,0 +1,153 @@
+# frozen_string_literal: true
+
+# A resource's other half: what the host knows of it. Ruby holds what was written, and says it to the host once, when the
+# resource is declared; what is set later follows as an amendment.
+#
+# Methods and variables here begin with `wrun_`: anything else could be a cookbook's property.
+
+require_relative "values"
+require_relative "types"
+
+module Wrun
+  module Resources
+    module Standing
+      MODES = { true => "ignore", :quiet => "ignore-quietly", "quiet" => "ignore-quietly" }.freeze
+
+      # What amends which of the host's words, where it is no property of the type.
+      COMMON = %i[name retries retry_delay sensitive compile_time umask ignore_failure].freeze
+
+      attr_reader :wrun_id
+
+      # Puts the resource into its context; detached: into no collection, only `run_action` runs it.
+      def wrun_declare(detached: false)
+        rest = Values::Tail.new
+        declaration = wrun_declaration(rest)
+        declaration[:detached] = true if detached
+        @wrun_id = rest.call("resources.declare", declaration)
+        @wrun_delayed&.each { |action| wrun_amend(delayed: action) }
+        Resources.keep(self)
+        @wrun_id
+      end
+
+      # A copy stands nowhere.
+      def wrun_forget
+        @wrun_id = nil
+        remove_instance_variable(:@wrun_id)
+        @wrun_notifications = nil
+        @not_if = @not_if.dup
+        @only_if = @only_if.dup
+      end
+
+      def wrun_amend(amendment) = Bridge.call("resources.amend", @wrun_id, amendment)
+
+      # A property was set after the resource was declared.
+      def wrun_changed(property, value)
+        name = property.name
+        case name
+        when :retries, :retry_delay then wrun_amend(retries: [retries, retry_delay])
+        when :sensitive then wrun_amend(sensitive: !!sensitive)
+        when :ignore_failure then wrun_amend("on-failure": MODES.fetch(ignore_failure, "raise"))
+        when *COMMON then nil
+        else wrun_change_own(property, value) unless wrun_guest?
+        end
+      end
+
+      # A property was taken back.
+      def wrun_cleared(property)
+        wrun_amend(clear: property.name.name) if @wrun_id && !COMMON.include?(property.name) && !wrun_guest?
+      end
+
+      def wrun_run_action(action)
+        wrun_declare(detached: true) unless @wrun_id
+        Turns.converse("run-action", @wrun_id, action.name)
+      end
+
+      def wrun_mark(updated) = @wrun_id && Bridge.call("resources.mark", @wrun_id, !!updated)
+      def wrun_status = @wrun_id && Bridge.call("resources.look", @wrun_id)
+
+      # A property's value, if it is not to be asked for later.
+      def wrun_known_value(name)
+        slot = self.class.properties[name]&.instance_variable_name
+        return if slot && instance_variable_get(slot).is_a?(Chef::DelayedEvaluator)
+
+        send(name)
+      end
+
+      # Whether Ruby runs the actions, and not the host.
+      def wrun_guest? = self.class.wrun_guest? || (!@provider.nil? && @provider.wrun_acts?)
+
+      # Further properties for the host, for types whose content Ruby makes.
+      def wrun_more_properties(_context) = []
+
+      private
+
+      def wrun_declaration(rest)
+        context = (run_context || Chef.run_context).wrun_id
+        guest = wrun_guest?
+        guest ? Types.announce(self) : Types.require_provider(self)
+        declaration = {
+          context: context, kind: wrun_kind, name: name, origin: wrun_origin, actions: Array(@action),
+          properties: guest ? [] : wrun_properties(context, rest)
+        }
+        guards = @only_if + @not_if
+        declaration[:guards] = guards.map { |guard| guard.wrun_guard(context) } unless guards.empty?
+        declaration[:notifications] = @wrun_notifications if @wrun_notifications
+        wrun_rarely_said(declaration)
+      end
+
+      # What most resources leave as it is.
+      def wrun_rarely_said(declaration)
+        declaration[:retries] = retries if @retries
+        declaration[:retry_delay] = retry_delay if @retry_delay
+        declaration[:sensitive] = true if @sensitive && sensitive
+        declaration[:on_failure] = MODES[ignore_failure] if @ignore_failure
+        declaration[:umask] = umask.is_a?(String) ? umask.oct : umask if @umask
+        declaration
+      end
+
+      def wrun_kind = self.class.wrun_kind || resource_name.to_s
+      def wrun_origin = [cookbook_name.to_s, recipe_name.to_s, *Resources.place(@source_line)]
+
+      def wrun_properties(context, rest)
+        said = []
+        self.class.wrun_host_properties.each do |name, slot|
+          next unless instance_variable_defined?(slot)
+
+          said << [name, wrun_said(context, name, instance_variable_get(slot), rest)]
+        end
+        said.concat(wrun_verifications(context)) if @verify
+        said.concat(wrun_more_properties(context))
+      end
+
+      # Commands that check new content, and blocks that do.
+      def wrun_verifications(context)
+        blocks, commands = @verify.partition { |one| one.is_a?(Proc) }
+        said = blocks.map { |block| ["verify", ["verify", Turns.keep(context, block)]] }
+        commands.empty? ? said : said << ["verify", ["plain", Values.json(commands)]]
+      end
+
+      # One more value of a property whose calls add up, after the resource was declared.
+      def wrun_collected(name)
+        said = wrun_verifications((run_context || Chef.run_context).wrun_id).last
+        wrun_amend(property: said) if name == :verify
+      end
+
+      def wrun_said(context, name, value, rest)
+        return ["lazy", Turns.keep(context, wrun_lazy(name))] if value.is_a?(Chef::DelayedEvaluator)
+
+        rest.property(value)
+      end
+
+      # Asked by the host right before the action.
+      def wrun_lazy(name) = -> { Values.evaluated(send(name)) }
+
+      def wrun_change_own(property, value)
+        return unless self.class.wrun_host_property?(property.name)
+
+        rest = Values::Tail.new
+        said = wrun_said((run_context || Chef.run_context).wrun_id, property.name, value, rest)
+        rest.call("resources.amend", @wrun_id, { property: [property.name, said] })
+      end
+    end
+  end
+end

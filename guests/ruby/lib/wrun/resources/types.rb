@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+# Types of resources as the host knows them: those that Ruby acts for are announced when one of them is first declared.
+
+module Wrun
+  module Resources
+    # Partials that cookbooks take in by `use 'core::..'`: blocks for a class body, by name.
+    module Partials
+      @all = {}
+
+      class << self
+        def define(name, &block) = @all[name.to_s] = block
+        def find(name) = @all[name.to_s]
+      end
+    end
+
+    @known = {}
+    @contexts = {}
+    @places = {}
+
+    class << self
+      # The resource that the host's number stands for.
+      def fetch(id)
+        @known[id] or raise ArgumentError, "there is no resource #{id} in this policy's Ruby code"
+      end
+
+      def keep(resource)
+        @known[resource.wrun_id] = resource
+        (@contexts[resource.run_context&.wrun_id || 0] ||= []) << resource.wrun_id
+      end
+
+      # A context has ended, and what was declared in it is spoken of no more.
+      def forget(context)
+        @contexts.delete(context)&.each { |id| @known.delete(id) }
+      end
+
+      # `FILE, LINE` in the cookbook's folder, of a place on the stack or its text.
+      def place(source_line)
+        case source_line
+        when nil then ["", 0]
+        when String
+          path, line = source_line.match(/\A(.*?):(\d+)/)&.captures
+          [file(path.to_s), line.to_i]
+        else [file(source_line.path), source_line.lineno]
+        end
+      end
+
+      # `cookbook_file` of `cookbook/resources/file.rb`, `cookbook` of `default.rb`.
+      def name_of_file(cookbook, path)
+        base = ::File.basename(path, ::File.extname(path))
+        name = base == "default" ? cookbook.to_s : "#{cookbook}_#{base}"
+        name.gsub(/[^A-Za-z0-9_]/, "_")
+      end
+
+      private
+
+      def file(path)
+        @places[path] ||= Sources.split(path)&.last || path
+      end
+    end
+
+    module Types
+      @announced = {}
+      @seen = {}
+
+      class << self
+        # Tells the host of a type that Ruby acts for, unless it knows.
+        def announce(resource)
+          type = resource.class
+          return if resource.provider.nil? && @seen[type] == Chef.wrun_types_version
+
+          @seen[type] = Chef.wrun_types_version
+          traits = traits_of(resource)
+          kind = resource.send(:wrun_kind)
+          return if @announced[kind] == traits
+
+          @announced[kind] = traits
+          unified, inspects, bypassed = traits
+          Bridge.call("resources.define",
+                      { name: kind, unified_mode: unified, inspects: inspects, bypassed_in_why_run: bypassed })
+        end
+
+        # A type that neither Ruby nor the host acts for is refused when it is to act.
+        def require_provider(_resource) = nil
+
+        private
+
+        def traits_of(resource)
+          type = resource.class
+          provider = resource.provider || type.wrun_provider
+          simulates = provider.nil? || provider.allocate.whyrun_supported?
+          [type.unified_mode, type.method_defined?(:load_current_value!), !simulates]
+        end
+      end
+    end
+
+    # What a resource's class knows of the host's type.
+    module Kind
+      # The built-in type that the host acts for, if this class is one or stands below one.
+      def wrun_builtin = @wrun_builtin || (superclass.respond_to?(:wrun_builtin) ? superclass.wrun_builtin : nil)
+
+      # The name of the type for the host.
+      def wrun_kind
+        guest = wrun_guest?
+        @wrun_kind ||= (guest ? resource_name : wrun_builtin)&.to_s
+      end
+
+      # Whether Ruby acts for the type.
+      def wrun_guest?
+        version = Chef.wrun_types_version
+        return @wrun_guest if @wrun_types == version
+
+        @wrun_types = version
+        @wrun_kind = nil
+        @wrun_guest = custom_resource? || !wrun_provider.nil? || wrun_builtin.nil?
+      end
+
+      # The provider that stands for the type, where the class does not act itself.
+      def wrun_provider
+        return action_class if custom_resource?
+
+        Chef.provider_handler_map.get(Chef.run_context&.node, resource_name)
+      end
+
+      # Names and variables of what the host knows of the type.
+      def wrun_host_properties
+        @wrun_host_properties ||= wrun_host_names.map { |name| [name, properties[name].instance_variable_name] }
+      end
+
+      def wrun_host_property?(name) = wrun_host_names.include?(name)
+      def wrun_host_names = @wrun_host_names || (superclass.respond_to?(:wrun_host_names) ? superclass.wrun_host_names : [])
+    end
+  end
+end

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+# Values of properties on their way to the host: JSON, and bytes where a text is none.
+
+module Wrun
+  module Resources
+    module Values
+      class << self
+        # A value as JSON has it. Objects of Ruby become their text.
+        def json(value)
+          case value
+          when String then text(value)
+          when Integer, true, false, nil then value
+          when Symbol then value.name
+          when Hash then value.to_h { |key, one| [key.to_s, json(one)] }
+          when Array, Set then value.map { |one| json(one) }
+          when Float then value.finite? ? value : value.to_s
+          else value.respond_to?(:to_hash) ? json(value.to_hash) : text(value.to_s)
+          end
+        end
+
+        # What a closure found: JSON, or bytes.
+        def evaluated(value)
+          return Content.new(value.b) if value.is_a?(String) && !text?(value)
+
+          value.is_a?(Content) ? value : json(value)
+        end
+
+        def text?(string)
+          string.encoding == Encoding::UTF_8 || string.encoding == Encoding::US_ASCII ? string.valid_encoding? : string.ascii_only?
+        end
+
+        private
+
+        def text(string)
+          return string if text?(string)
+          return string.encode(Encoding::UTF_8) unless string.encoding == Encoding::BINARY
+
+          string.dup.force_encoding(Encoding::UTF_8).scrub
+        rescue EncodingError
+          string.b.force_encoding(Encoding::UTF_8).scrub
+        end
+      end
+
+      # The bytes that one call of the bridge brings along.
+      class Tail
+        def property(value)
+          return ["plain", Values.json(value)] unless value.is_a?(String) && !Values.text?(value)
+
+          @bytes ||= "".b
+          at = @bytes.bytesize
+          @bytes << value.b
+          ["bytes", [at, value.bytesize]]
+        end
+
+        def call(function, *arguments)
+          @bytes ? Bridge.call_with(@bytes, function, *arguments) : Bridge.call(function, *arguments)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,158 @@
+//! Writes what the Ruby DSL knows of the built-in resource types.
+//!
+//! The text of [`ruby_types`] is the Ruby runtime's `lib/chef/resource/builtin_types/generated.rb`. What it says there,
+//! `builtin_types.rb` beside it understands: `type NAME, ..` with a block of `property`, `also` (another name of a property) and
+//! `collects` (a property whose calls add up), and `foreign` for the types of other platforms.
+
+use crate::common::COMMON;
+use crate::property::{Coercion, Default, Matcher, Property, Required};
+use crate::resource::{ImplementedBy, ResourceType};
+use crate::types::{BUILTIN, OTHER_PLATFORMS, WITHOUT_PROVIDER};
+
+/// Properties that become symbols in Chef too. Elsewhere only JSON needs that, and text where a symbol belongs is an error.
+const SYMBOLS_IN_CHEF: [&str; 2] = ["link_type", "device_type"];
+
+/// Types that a Ruby cookbook has in another form: a block that only other languages need.
+const NOT_IN_RUBY: [&str; 1] = ["guest_block"];
+
+/// The Ruby file.
+pub fn ruby_types() -> String {
+    let mut text = String::from(
+        "# frozen_string_literal: true\n\n# The built-in resource types.\n#\n# @generated from the host's schema by `cargo xtask \
+         builders`; do not edit.\n\nWrun::Resources::Builtin.fill do\n",
+    );
+    let mut types: Vec<&'static ResourceType> = BUILTIN.into_iter().chain(WITHOUT_PROVIDER).collect();
+    types.retain(|resource| !NOT_IN_RUBY.contains(&resource.name));
+    types.sort_by_key(|resource| resource.name);
+    for resource in types {
+        write_type(&mut text, resource);
+    }
+    for (platform, names) in OTHER_PLATFORMS {
+        text.push_str(&format!("  foreign {platform:?}, %i[\n"));
+        names.iter().for_each(|name| text.push_str(&format!("    {name}\n")));
+        text.push_str("  ]\n");
+    }
+    text.push_str("end\n");
+    text
+}
+
+fn write_type(text: &mut String, resource: &'static ResourceType) {
+    let actions: Vec<&str> = resource.actions.iter().map(|action| action.name).collect();
+    let by = match resource.implemented_by {
+        ImplementedBy::Host => "host",
+        ImplementedBy::Guest => "guest",
+    };
+    let aliases = if resource.aliases.is_empty() {
+        String::new()
+    } else {
+        format!(", aliases: %i[{}]", resource.aliases.join(" "))
+    };
+    text.push_str(&format!(
+        "  type :{}, by: :{by}, actions: %i[{}], default: :{}{aliases} do\n",
+        resource.name,
+        actions.join(" "),
+        resource.default_action
+    ));
+    for property in resource.own_properties().filter(|own| COMMON.iter().all(|common| common.name != own.name)) {
+        text.push_str(&format!("    {}\n", property_line(property)));
+        property.aliases.iter().for_each(|alias| text.push_str(&format!("    also :{alias}, :{}\n", property.name)));
+    }
+    text.push_str("  end\n\n");
+}
+
+fn property_line(property: &Property) -> String {
+    if property.collects {
+        return format!("collects :{}", property.name);
+    }
+    let mut words = vec![format!("property :{}", property.name)];
+    words.extend(property.is.map(|matchers| listed(matchers.iter().map(matcher))));
+    let kinds = property.kind_of.map(|kinds| listed(kinds.iter().map(|kind| kind.name().to_owned())));
+    words.extend(kinds.map(|kinds| format!("kind_of: {kinds}")));
+    let equal = property.equal_to.map(|values| listed(values.iter().map(|value| value.to_value().inspect())));
+    words.extend(equal.map(|values| format!("equal_to: {values}")));
+    let patterns = property.regex.map(|patterns| listed(patterns.iter().map(|pattern| pattern.shown().to_owned())));
+    words.extend(patterns.map(|patterns| format!("regex: {patterns}")));
+    if !property.callbacks.is_empty() {
+        let checks = property.callbacks.iter().map(|callback| format!("{:?}", callback.message));
+        words.push(format!("callbacks: checks({})", checks.collect::<Vec<_>>().join(", ")));
+    }
+    words.extend(coercion(property).map(|coercion| format!("coerce: {coercion}")));
+    words.extend(default(property.default));
+    match property.required {
+        Required::Never => {}
+        Required::Always => words.push("required: true".to_owned()),
+        Required::For(actions) => words.push(format!("required: %i[{}]", actions.join(" "))),
+    }
+    let flags = [("sensitive: true", property.sensitive), ("identity: true", property.identity)];
+    words.extend(flags.into_iter().filter(|(_, set)| *set).map(|(flag, _)| flag.to_owned()));
+    if !property.desired_state {
+        words.push("desired_state: false".to_owned());
+    }
+    words.extend(property.deprecated.map(|reason| format!("deprecated: {reason:?}")));
+    words.extend(property.validation_message.map(|message| format!("validation_message: {message:?}")));
+    words.join(", ")
+}
+
+/// One value stands for itself, several are a list.
+fn listed(values: impl Iterator<Item = String>) -> String {
+    let values: Vec<String> = values.collect();
+    match values.as_slice() {
+        [only] => only.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
+}
+
+fn matcher(matcher: &Matcher) -> String {
+    match matcher {
+        Matcher::Class(class) if class.name() == "TrueClass" => "true".to_owned(),
+        Matcher::Class(class) if class.name() == "FalseClass" => "false".to_owned(),
+        Matcher::Class(class) => class.name().to_owned(),
+        Matcher::Equal(literal) => literal.to_value().inspect(),
+        Matcher::Pattern(pattern) => pattern.shown().to_owned(),
+        // What only the host checks is anything for Ruby.
+        Matcher::Nested(_) | Matcher::Test(_) => "Object".to_owned(),
+    }
+}
+
+fn coercion(property: &Property) -> Option<String> {
+    match property.coerce? {
+        Coercion::Mode => None,
+        Coercion::Symbol if !SYMBOLS_IN_CHEF.contains(&property.name) => None,
+        coercion => Some(format!("coercion(:{})", snake_case(&format!("{coercion:?}")))),
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for character in name.chars() {
+        if character.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
+}
+
+fn default(default: Default) -> Option<String> {
+    Some(match default {
+        Default::Unset | Default::Described(_) => return None,
+        Default::Fixed(literal) => format!("default: {}", literal.to_value().inspect()),
+        Default::Name => "name_property: true".to_owned(),
+        Default::SameAs(other) => format!("default: lazy {{ {other} }}"),
+        Default::BaseNameOf(other) => format!("default: lazy {{ ::File.basename({other}) }}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_becomes_a_block_of_properties() {
+        let text = ruby_types();
+        assert!(text.contains("  type :link, by: :host, actions: %i[create delete], default: :create do\n"), "{text}");
+        assert!(text.contains("    property :to, String\n"), "{text}");
+        assert!(text.contains("    collects :verify\n"), "{text}");
+        assert!(!text.contains("guest_block"), "{text}");
+    }
+}
