@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+# Keys, as far as they are read. They are made and used by the `openssl` command.
+
+module OpenSSL
+  module PKey
+    class PKeyError < OpenSSLError; end
+    class RSAError < PKeyError; end
+    class ECError < PKeyError; end
+    class DSAError < PKeyError; end
+
+    RSA_IDENTIFIER = "1.2.840.113549.1.1.1"
+    private_constant :RSA_IDENTIFIER
+
+    class << self
+      # A key from its text, whose password is not known here.
+      def read(source, _password = nil)
+        label, bytes = PEM.bytes(source, "[A-Z ]*(?:PRIVATE|PUBLIC) KEY")
+        raise PKeyError, "Could not parse PKey" if label.nil?
+        raise NotImplementedError, "the sandbox opens no locked keys in Ruby: run `openssl pkey`" if label.start_with?("ENCRYPTED") || source.to_s.include?("ENCRYPTED")
+
+        label.start_with?("EC") ? EC.wrun(bytes, true) : of_bytes(label, ASN1.decode(bytes))
+      end
+
+      # The key in a certificate.
+      def wrun_public(value)
+        return EC.wrun(value.whole, false) unless value[0][0].identifier == RSA_IDENTIFIER
+
+        RSA.wrun(ASN1.decode(value[1].bits).values.map(&:integer), false)
+      end
+
+      private
+
+      def of_bytes(label, value)
+        case label
+        when "RSA PRIVATE KEY" then RSA.wrun(value.values.map(&:integer).drop(1), true)
+        when "RSA PUBLIC KEY" then RSA.wrun(value.values.map(&:integer), false)
+        when "PUBLIC KEY" then wrun_public(value)
+        else private_key(value)
+        end
+      end
+
+      def private_key(value)
+        return EC.wrun(value.whole, true) unless value[1][0].identifier == RSA_IDENTIFIER
+
+        RSA.wrun(ASN1.decode(value[2].content).values.map(&:integer).drop(1), true)
+      end
+    end
+
+    class PKey
+      def private? = @private
+      def public? = true
+
+      %i[sign verify sign_raw verify_raw public_encrypt private_decrypt private_encrypt public_decrypt derive to_pem export].each do |name|
+        define_method(name) { |*| raise NotImplementedError, "the sandbox does not use keys in Ruby (#{name}): run `openssl`" }
+      end
+    end
+
+    class RSA < PKey
+      NAMES = %w[n e d p q dmp1 dmq1 iqmp].freeze
+      private_constant :NAMES
+
+      def self.new(source = nil, password = nil)
+        return generate(source) if source.nil? || source.is_a?(Integer)
+
+        key = OpenSSL::PKey.read(source, password)
+        key.is_a?(RSA) ? key : raise(RSAError, "incorrect pkey type")
+      rescue PKeyError => error
+        raise error.is_a?(RSAError) ? error : RSAError.new(error.message)
+      end
+
+      def self.generate(*)
+        raise NotImplementedError, "the sandbox makes no keys in Ruby: use openssl_rsa_private_key"
+      end
+
+      def self.wrun(numbers, is_private) = allocate.wrun_take(numbers, is_private)
+
+      def wrun_take(numbers, is_private)
+        @params = NAMES.zip(numbers).to_h.compact
+        @private = is_private
+        self
+      end
+
+      attr_reader :params
+
+      NAMES.each { |name| define_method(name) { @params[name] } }
+    end
+
+    class EC < PKey
+      def self.new(source, password = nil) = OpenSSL::PKey.read(source, password)
+
+      def self.wrun(bytes, is_private) = allocate.wrun_take(bytes, is_private)
+
+      def wrun_take(bytes, is_private)
+        @bytes = bytes
+        @private = is_private
+        self
+      end
+
+      def params = { "der" => @bytes }
+    end
+  end
+end

@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+# Random bytes, the host's.
+
+module OpenSSL
+  module Random
+    class RandomError < OpenSSLError; end
+
+    def self.random_bytes(count) = Wrun::Machine.random_bytes(count)
+    def self.pseudo_bytes(count) = random_bytes(count)
+    def self.seed(_text) = nil
+    def self.status? = true
+  end
+end
