@@ -43,9 +43,8 @@ class Chef
 
       # Without a block nil where there is none; with one it is declared then.
       def find_resource(type, name, created_at: nil, run_context: self.run_context, &block)
-        find_resource!(type, name, run_context: run_context)
-      rescue Exceptions::ResourceNotFound
-        return unless block
+        found = wrun_find(type, name, run_context)
+        return found if found || block.nil?
 
         created_at ||= caller_locations(1, 1).first
         declare_resource(type, name, created_at: created_at, run_context: run_context, &block)
@@ -61,8 +60,8 @@ class Chef
       end
 
       def edit_resource(type, name, created_at: nil, run_context: self.run_context, &block)
-        edit_resource!(type, name, run_context: run_context, &block)
-      rescue Exceptions::ResourceNotFound
+        return edit_resource!(type, name, run_context: run_context, &block) if wrun_find(type, name, run_context)
+
         created_at ||= caller_locations(1, 1).first
         declare_resource(type, name, created_at: created_at, run_context: run_context, &block)
       end
@@ -80,6 +79,12 @@ class Chef
       def resources(*specs) = run_context.resource_collection.find(*specs)
 
       private
+
+      def wrun_find(type, name, context)
+        context.resource_collection.find(type => name)
+      rescue Exceptions::ResourceNotFound
+        nil
+      end
 
       # What a type's own method does.
       def wrun_declare_here(type, name, created_at, &block)
