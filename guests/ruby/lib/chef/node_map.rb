@@ -34,7 +34,9 @@ class Chef
       matchers = @map[key] or return
       return matchers.find { |matcher| fits?(node, matcher) }&.type if matchers.any?(&:block)
 
-      @found.fetch([key, node.nil?]) { |place| @found[place] = matchers.find { |matcher| fits?(node, matcher) }&.type }
+      return matchers.find { |matcher| fits?(nil, matcher) }&.type if node.nil?
+
+      @found.fetch(key) { @found[key] = matchers.find { |matcher| fits?(node, matcher) }&.type }
     end
 
     def list(node, key) = @map.fetch(key, []).select { |matcher| fits?(node, matcher) }.map(&:type).uniq

@@ -33,7 +33,7 @@ class Chef
       @params[name] = block || given.first
     end
 
-    def respond_to_missing?(_name, _all = false) = true
+    def respond_to_missing?(_name, _all = false) = false
     def to_s = name.to_s
   end
 

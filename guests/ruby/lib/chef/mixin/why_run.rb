@@ -7,6 +7,8 @@ class Chef
     module WhyRun
       # One `requirements.assert(:create) { |a| .. }`.
       class Assertion
+        class AssertionFailure < RuntimeError; end
+
         def initialize
           @block = nil
           @failure = nil
@@ -21,7 +23,7 @@ class Chef
         def block_action? = @blocks && @failed
 
         def failure_message(class_or_message, message = nil)
-          @failure = message ? [class_or_message, message] : [Exceptions::UnsupportedAction, class_or_message]
+          @failure = message ? [class_or_message, message] : [AssertionFailure, class_or_message]
         end
 
         # Raises, or in a dry run goes on from its assumption.

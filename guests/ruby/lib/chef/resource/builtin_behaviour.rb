@@ -15,6 +15,22 @@ class Chef
       end
     end
 
+    # Windows' access rights: cookbooks for several platforms set them, and nothing here has them.
+    module AccessRights
+      def rights(*) = nil
+      def deny_rights(*) = nil
+      def inherits(*) = nil
+    end
+    File.include(AccessRights)
+    Directory.include(AccessRights)
+
+    # `source "a", "b"`: the first that can be had.
+    class RemoteFile
+      alias wrun_source source
+
+      def source(*given) = given.empty? ? wrun_source : wrun_source(given.size == 1 ? given.first : given.flatten)
+    end
+
     # Guards of commands run as the command does.
     class Execute
       class << self

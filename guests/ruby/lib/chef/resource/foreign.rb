@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A type that manages what only another platform has. Cookbooks for several platforms name such types, so one may be
-# written down; it is refused when it is to act.
+# A type that nothing here carries out, perhaps because only another platform has what it manages. Cookbooks for several
+# platforms name such types, so one may be written down; it is refused when it is to act.
 
 class Chef
   class Resource
@@ -30,8 +30,9 @@ class Chef
       end
 
       def provider_for_action(_action)
-        raise Exceptions::ProviderNotFound,
-              "Cannot find a provider for #{self}: the resource type `#{resource_name}` is for #{self.class.platform_name} only"
+        platform = self.class.platform_name
+        reason = platform ? "is for #{platform} only" : "is not among those that wrun carries out"
+        raise Exceptions::ProviderNotFound, "Cannot find a provider for #{self}: the resource type `#{resource_name}` #{reason}"
       end
     end
   end
