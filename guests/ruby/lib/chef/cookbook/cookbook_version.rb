@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+# A cookbook of the policy as other cookbooks' code sees it: its files, its recipes' names, its metadata.
+
+class Chef
+  class CookbookVersion
+    # Cookbooks ask for files by these, as singular or plural words, strings or symbols.
+    SEGMENTS = %i[recipes attributes definitions libraries resources providers files templates ohai compliance].freeze
+
+    attr_reader :name
+
+    def initialize(name)
+      @name = name.to_sym
+      @folder = name.to_s
+    end
+
+    def root_dir = Wrun::Sources.place(@folder)
+    def root_paths = [root_dir]
+    def version = metadata.version
+    def full_name = "#{name}-#{version}"
+    def metadata = @metadata ||= Cookbook::MetadataReader.read(@folder)
+    def frozen_version? = false
+
+    # Records of a segment's files, as Chef's manifests have them.
+    def files_for(segment)
+      segment = segment.to_s
+      return root_files if segment == "root_files"
+
+      Wrun::Sources.paths(@folder, segment).map { |path| record(path) }
+    end
+
+    def segment_filenames(segment) = files_for(segment).map { |file| file[:full_path] }
+    def all_files = Wrun::Sources.all(@folder).map { |path| full(path) }
+    def manifest = { "all_files" => Wrun::Sources.all(@folder).map { |path| record(path).transform_keys(&:to_s) } }
+
+    SEGMENTS.each do |segment|
+      define_method(:"#{segment.to_s.delete_suffix("s")}_filenames") { segment_filenames(segment) }
+    end
+
+    # Paths by the short names of recipes or attributes files, for each kind of source.
+    def recipe_filenames_by_name = @recipe_filenames_by_name ||= by_name("recipes", %w[.rb], "recipe.rb")
+    def recipe_yml_filenames_by_name = @recipe_yml_filenames_by_name ||= yaml_by_name
+    def recipe_json_filenames_by_name = @recipe_json_filenames_by_name ||= by_name("recipes", %w[.json], "recipe.json")
+
+    def attribute_filenames_by_short_filename
+      @attribute_filenames_by_short_filename ||= by_name("attributes", %w[.rb], "attributes.rb")
+    end
+
+    def recipe_names
+      [recipe_filenames_by_name, recipe_yml_filenames_by_name, recipe_json_filenames_by_name].flat_map(&:keys).uniq
+    end
+
+    def fully_qualified_recipe_names = recipe_names.map { |recipe| "#{name}::#{recipe}" }
+    def recipe?(recipe) = recipe_names.include?(recipe.to_s)
+
+    # The path of a recipe's file; nil if there is none.
+    def recipe_path(recipe)
+      recipe_filenames_by_name[recipe] || recipe_yml_filenames_by_name[recipe] || recipe_json_filenames_by_name[recipe]
+    end
+
+    def has_template_for_node?(_node, template) = !locate("templates", template).nil?
+    def has_cookbook_file_for_node?(_node, file) = !locate("files", file).nil?
+
+    # The path of the file of `templates` or `files` that is the most specific one for this node.
+    def preferred_filename_on_disk_location(_node, segment, filename, _current = nil)
+      found = locate(segment.to_s, filename)
+      return full(found) if found
+
+      raise Exceptions::FileNotFound, "Cookbook '#{name}' (#{version}) does not contain a file at any of these " \
+                                      "locations:\n  #{segment}/#{Array(filename).join(", ")}"
+    end
+
+    # The relative path of that file, or nil.
+    def locate(segment, filename)
+      Wrun::Bridge.call("cookbooks.locate", @folder, segment, Array(filename))
+    rescue Wrun::Refused
+      nil
+    end
+
+    def reload! = self
+    def <=>(other) = Chef::Version.new(version) <=> Chef::Version.new(other.version)
+    def to_s = "#<Chef::CookbookVersion: #{name} [#{version}]>"
+
+    private
+
+    def full(path) = Wrun::Sources.path(@folder, path)
+
+    def record(path)
+      segment, _, rest = path.partition("/")
+      name = %w[templates files].include?(segment) ? rest : File.basename(path)
+      { name: "#{segment}/#{name}", path: path, full_path: full(path), specificity: "default" }
+    end
+
+    def root_files
+      Wrun::Sources.all(@folder).reject { |path| path.include?("/") }.map do |path|
+        { name: "root_files/#{path}", path: path, full_path: full(path), specificity: "default" }
+      end
+    end
+
+    # A file in the cookbook's own folder stands for `default`.
+    def by_name(folder, endings, alias_for_default)
+      files = Wrun::Sources.paths(@folder, folder).select { |path| endings.include?(File.extname(path)) }
+      named = files.to_h { |path| [File.basename(path, File.extname(path)), full(path)] }
+      return named unless Wrun::Sources.file?(@folder, alias_for_default)
+
+      if named["default"]
+        ignored = "#{folder}/default#{endings.first}"
+        Chef::Log.error("Cookbook #{name} contains both #{alias_for_default} and #{ignored}, ignoring #{ignored}")
+      end
+      named.merge("default" => full(alias_for_default))
+    end
+
+    def yaml_by_name
+      files = Wrun::Sources.paths(@folder, "recipes").select { |path| %w[.yml .yaml].include?(File.extname(path)) }
+      files.group_by { |path| path.delete_suffix(File.extname(path)) }.each_value do |same|
+        next if same.one?
+
+        raise Exceptions::AmbiguousYAMLFile,
+              "Cookbook #{name}@#{version} contains ambiguous files: #{same.sort.reverse.join(" and ")}. " \
+              "Please update the cookbook to remove the incorrect file."
+      end
+      root = %w[recipe.yml recipe.yaml].find { |path| Wrun::Sources.file?(@folder, path) }
+      by_name("recipes", %w[.yml .yaml], root || "recipe.yml")
+    end
+  end
+
+  # The policy's cookbooks by name.
+  class CookbookCollection < Mash
+    def self.instance = @instance ||= new
+
+    def initialize(versions = {})
+      super() do |_, key|
+        raise Exceptions::CookbookNotFound, "Cookbook #{key} not found. If you're loading #{key} from another cookbook, " \
+                                            "make sure you configure the dependency in your metadata"
+      end
+      versions.each { |name, version| self[name] = version }
+    end
+
+    def validate! = nil
+    def install_gems(_events = nil) = nil
+  end
+end

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+# The parts of a policy's life in which the host asks for cookbook code, and who answers.
+
+class Chef
+  module Cookbook
+    module Phases
+      # Phases whose answer is a value.
+      VALUES = {
+        "metadata" => ->(input) { Phases.metadata(input) },
+        "role" => ->(input) { Role.from_source(input["name"], input["file"], input["source"]).to_data },
+        "environment" => ->(input) { Environment.from_source(input["name"], input["file"], input["source"]).to_data }
+      }.freeze
+
+      class << self
+        def run(phase, input)
+          return Wrun::Turns::Value.new(VALUES.fetch(phase).call(input)) if VALUES.key?(phase)
+
+          case phase
+          when "load" then load(input)
+          when "compile" then Recipes.compile(input.fetch("recipe"))
+          else Handlers.run(phase, input)
+          end
+        end
+
+        def metadata(input)
+          name = input.fetch("cookbook")
+          Wrun::Sources.settle([name], { name => input["place"] })
+          MetadataReader.read(name).to_h
+        end
+
+        private
+
+        def load(input)
+          cookbooks = input.fetch("cookbooks")
+          Wrun::Sources.settle(cookbooks, input["places"] || {})
+          settle_node(input)
+          settle_collection(cookbooks)
+          Chef.start_run(RunContext.new(Node.instance, CookbookCollection.instance, EventDispatch::DISPATCHER))
+          Loader.new(cookbooks).load
+        end
+
+        def settle_node(input)
+          Config[:why_run] = input["why_run"] ? true : false
+          Node.written_run_list = input["run_list"]
+          Node.environment_name = input["environment"]
+        end
+
+        def settle_collection(cookbooks)
+          cookbooks.each do |name|
+            Loaded.reachable[name] = true
+            CookbookCollection.instance[name] = CookbookVersion.new(name)
+          end
+        end
+      end
+
+      Wrun::Turns.on("run") { |phase, input| Phases.run(phase, input) }
+    end
+  end
+end

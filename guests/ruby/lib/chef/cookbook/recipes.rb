@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+# The phase `compile`: one recipe, from Ruby, YAML or JSON.
+
+class Chef
+  module Cookbook
+    module Recipes
+      class << self
+        # Compiles `cookbook::recipe` and returns it.
+        def compile(full_name)
+          cookbook_name, recipe_name = Cookbook.parse_recipe_name(full_name)
+          run_context = Loaded.run_context
+          # Marked before it is compiled, so that a recipe that includes itself ends.
+          Loaded.recipes[full_name] = true
+          cookbook = CookbookCollection.instance[cookbook_name]
+          recipe = Chef::Recipe.new(cookbook.name, recipe_name, run_context)
+          Loaded.recipes[full_name] = recipe
+          Loaded.including(nil) { evaluate(recipe, cookbook, recipe_name) }
+          recipe
+        end
+
+        private
+
+        def evaluate(recipe, cookbook, name)
+          if (path = cookbook.recipe_filenames_by_name[name]) then recipe.from_file(path)
+          elsif (path = cookbook.recipe_yml_filenames_by_name[name]) then Data.from_yaml_file(recipe, path)
+          elsif (path = cookbook.recipe_json_filenames_by_name[name]) then Data.from_json_file(recipe, path)
+          else raise Exceptions::RecipeNotFound, "could not find recipe #{name} for cookbook #{cookbook.name}"
+          end
+        end
+      end
+
+      # Recipes that are data: a list of resources with their properties.
+      module Data
+        class << self
+          def from_yaml_file(recipe, path)
+            text = Mixin::FromFile.text(path)
+            if text.scan(/^---\s*$/).size > 1
+              raise ArgumentError, "YAML recipe '#{path}' contains multiple documents, only one is supported"
+            end
+
+            from_hash(recipe, YAML.safe_load(text, permitted_classes: [Date]), path,
+                      "YAML recipe '#{path}' must contain a top-level 'resources' hash (YAML sequence), i.e. 'resources:'")
+          end
+
+          def from_json_file(recipe, path)
+            from_hash(recipe, JSONCompat.from_json(Mixin::FromFile.text(path)), path,
+                      "JSON recipe '#{path}' must contain a top-level 'resources' hash")
+          end
+
+          def from_hash(recipe, data, path, complaint)
+            raise ArgumentError, complaint unless data.is_a?(Hash) && data.key?("resources")
+
+            # Evaluated in the name of the recipe's file, so that its resources say where they come from.
+            declaring = TOPLEVEL_BINDING.eval("proc { |recipe, type, name, block| recipe.declare_resource(type, name, &block) }", path, 1)
+            data["resources"].each { |resource| declare(recipe, resource.dup, declaring) }
+          end
+
+          private
+
+          def declare(recipe, properties, declaring)
+            type = properties.delete("type").to_sym
+            name = properties.delete("name")
+            declaring.call(recipe, type, name, proc { properties.each { |property, value| send(property, value) } })
+          end
+        end
+      end
+    end
+  end
+end

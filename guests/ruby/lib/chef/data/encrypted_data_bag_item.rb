@@ -1,0 +1,172 @@
+# frozen_string_literal: true
+
+# Items whose values are encrypted with a shared secret, in the three formats that Chef has written (1: AES in CBC; 2: the same
+# and a keyed digest; 3: AES in Galois/counter mode).
+
+require "digest"
+require_relative "advanced_encryption_standard"
+
+class Chef
+  class EncryptedDataBagItem
+    class DecryptionFailure < StandardError; end
+    class UnsupportedEncryptedDataBagItemFormat < StandardError; end
+    class UnacceptableEncryptedDataBagItemFormat < StandardError; end
+    class UnsupportedCipher < StandardError; end
+    class EncryptedDataBagRequirementsFailure < StandardError; end
+
+    CIPHERS = { 1 => "aes-256-cbc", 2 => "aes-256-cbc", 3 => "aes-256-gcm" }.freeze
+    KEYS = {
+      1 => %w[cipher encrypted_data iv version], 2 => %w[cipher encrypted_data hmac iv version],
+      3 => %w[auth_tag cipher encrypted_data iv version]
+    }.freeze
+
+    # Whether an item looks encrypted: all its values but the identifier do.
+    module CheckEncrypted
+      def encrypted?(data)
+        values = data.reject { |key, _| key == "id" }.values
+        !values.empty? && values.all? { |value| value.is_a?(Hash) && KEYS[value["version"]] == value.keys.sort }
+      end
+    end
+
+    def self.load(bag, name, secret = nil) = new(DataBagItem.load(bag, name).raw_data, secret || load_secret)
+
+    # The secret: from a file that is named or configured, else the one that the operator gave the policy.
+    def self.load_secret(path = nil)
+      path ||= Config[:encrypted_data_bag_secret]
+      secret = path ? read_secret(path) : Data.found { Wrun::Bridge.call("data.bag-secret") }
+      unless secret
+        raise ArgumentError, "No secret specified and no secret found at /etc/chef/encrypted_data_bag_secret"
+      end
+
+      secret = secret.dup.force_encoding(Encoding::UTF_8).strip
+      raise ArgumentError, "invalid zero length secret in '#{path}'" if secret.empty?
+
+      secret
+    end
+
+    def self.read_secret(path)
+      return Kernel.open(path).read if path.match?(%r{\A\w+://})
+      raise Errno::ENOENT, "file not found '#{path}'" unless File.exist?(path)
+
+      IO.read(path)
+    end
+    private_class_method :read_secret
+
+    def self.encrypt_data_bag_item(plain, secret)
+      plain.to_h { |key, value| [key, key == "id" ? value : Encryption.new(secret).encrypt(value)] }
+    end
+
+    def initialize(encrypted, secret)
+      @encrypted = encrypted
+      @secret = secret
+    end
+
+    def [](key)
+      value = @encrypted[key]
+      key.to_s == "id" || value.nil? ? value : Encryption.new(@secret).decrypt(value)
+    end
+
+    def []=(*)
+      raise ArgumentError, "assignment not supported for #{self.class}"
+    end
+
+    def to_h = @encrypted.keys.to_h { |key| [key, self[key]] }
+    alias to_hash to_h
+    def id = @encrypted["id"]
+    def raw_data = @encrypted
+    def keys = @encrypted.keys
+    def key?(key) = @encrypted.key?(key)
+    def fetch(key, *rest, &block) = key?(key) ? self[key] : {}.fetch(key, *rest, &block)
+    def dig(key, *rest) = (found = self[key]).nil? || rest.empty? ? found : found.dig(*rest)
+    def each(&block) = to_h.each(&block)
+    def inspect = "#<Chef::EncryptedDataBagItem #{id}>"
+    def to_s = inspect
+
+    # One secret's values.
+    class Encryption
+      INCORRECT = "Most likely the provided key is incorrect"
+
+      def initialize(secret)
+        @secret = secret
+        @cipher = Wrun::AdvancedEncryptionStandard.new(Digest::SHA256.digest(secret))
+      end
+
+      def decrypt(value)
+        version = value.respond_to?(:key?) ? value["version"] : 0
+        check(version, value)
+        check_digest(value) if version == 2
+        plain = version == 3 ? counted(value) : @cipher.decrypt_chained(bytes(value, "encrypted_data"), bytes(value, "iv"))
+        unwrapped(plain)
+      rescue Wrun::AdvancedEncryptionStandard::Failure => error
+        raise DecryptionFailure, "Error decrypting data bag value: '#{error.message}'. #{INCORRECT}. "
+      end
+
+      # Version 3, which is what Chef writes.
+      def encrypt(value)
+        vector = SecureRandom.random_bytes(12)
+        encrypted = @cipher.count_over(JSON.generate({ "json_wrapper" => value }).b, vector)
+        {
+          "encrypted_data" => packed(encrypted), "iv" => packed(vector), "auth_tag" => packed(@cipher.tag(encrypted, vector)),
+          "version" => 3, "cipher" => CIPHERS[3]
+        }
+      end
+
+      private
+
+      def check(version, value)
+        unless CIPHERS.key?(version)
+          raise UnsupportedEncryptedDataBagItemFormat,
+                "This version of chef does not support encrypted data bag item format version '#{version}'"
+        end
+        least = Config[:data_bag_decrypt_minimum_version]
+        if version < least
+          raise UnacceptableEncryptedDataBagItemFormat,
+                "The format version '#{version}' is not acceptable: the configuration wants at least '#{least}'"
+        end
+        return if value["cipher"] == CIPHERS[version]
+
+        raise UnsupportedCipher,
+              "Cipher '#{value["cipher"]}' is not supported by this version of Chef. Available ciphers: ['#{CIPHERS[version]}']"
+      end
+
+      def check_digest(value)
+        expected = keyed_digest(value["encrypted_data"])
+        given = bytes(value, "hmac")
+        same = given.bytesize == expected.bytesize && given.bytes.zip(expected.bytes).sum { |a, b| a ^ b }.zero?
+        raise DecryptionFailure, "Error decrypting data bag value: invalid hmac. #{INCORRECT}" unless same
+      end
+
+      def counted(value)
+        unless value["auth_tag"]
+          raise DecryptionFailure, "Error decrypting data bag value: invalid authentication tag. Most likely the data is corrupted"
+        end
+
+        encrypted = bytes(value, "encrypted_data")
+        vector = bytes(value, "iv")
+        unless @cipher.tag(encrypted, vector) == bytes(value, "auth_tag")
+          raise DecryptionFailure, "Error decrypting data bag value: ''. #{INCORRECT}. "
+        end
+
+        @cipher.count_over(encrypted, vector)
+      end
+
+      # HMAC-SHA256 of RFC 2104.
+      def keyed_digest(text)
+        key = @secret.b
+        key = Digest::SHA256.digest(key) if key.bytesize > 64
+        key = key.ljust(64, "\0".b)
+        inner, outer = [0x36, 0x5c].map { |mask| key.bytes.map { |byte| byte ^ mask }.pack("C*") }
+        Digest::SHA256.digest(outer + Digest::SHA256.digest(inner + text.b))
+      end
+
+      def unwrapped(plain)
+        JSON.parse(plain.force_encoding(Encoding::UTF_8)).fetch("json_wrapper")
+      rescue JSON::ParserError, KeyError
+        raise DecryptionFailure, "Error decrypting data bag value. #{INCORRECT}"
+      end
+
+      def bytes(value, key) = value[key].to_s.unpack1("m")
+      def packed(bytes) = [bytes].pack("m")
+    end
+  end
+end

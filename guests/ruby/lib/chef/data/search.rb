@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+# Searches over what operators keep: other nodes, roles, environments, data bags.
+
+class Chef
+  class Node
+    # A node that a search found, as it was saved: for looking at only.
+    class Saved
+      include Enumerable
+
+      attr_reader :name, :chef_environment, :run_list
+
+      def initialize(data)
+        @name = data["name"]
+        @chef_environment = data["chef_environment"] || "_default"
+        @policy = data.slice("policy_name", "policy_group")
+        @run_list = RunList.new(*Array(data["run_list"]))
+        levels = %w[default normal override automatic].map { |level| data[level] || {} }
+        @attributes = ImmutableMash.new(levels.inject { |merged, level| Mixin::DeepMerge.hash_only_merge(merged, level) })
+        @levels = data.slice("default", "normal", "override", "automatic")
+      end
+
+      def [](key) = @attributes[key]
+      def environment = @chef_environment
+      def policy_name = @policy["policy_name"]
+      def policy_group = @policy["policy_group"]
+      def attributes = @attributes
+      def tags = Array(self["tags"])
+      def roles = Array(self["roles"])
+      def role?(role) = roles.include?(role.to_s)
+      def recipe?(recipe) = run_list.include?(recipe) || Array(self["recipes"]).include?(recipe)
+      def each(&block) = @attributes.each(&block)
+      %w[default normal override automatic].each { |level| define_method(level) { ImmutableMash.new(@levels[level] || {}) } }
+      def to_hash = @attributes.to_hash.merge("name" => name, "chef_environment" => chef_environment, "run_list" => run_list.for_json)
+      alias to_h to_hash
+      def to_json(*options) = JSONCompat.to_json(to_hash, *options)
+      def node = self
+      def to_s = "node[#{name}]"
+      def inspect = "<Chef::Node name:#{name}>"
+      def ==(other) = other.respond_to?(:name) && name == other.name
+      def <=>(other) = name <=> other.name
+      def is_a?(type) = type == Node || super
+      alias kind_of? is_a?
+
+      def method_missing(name, ...) = ImmutableMash.public_method_defined?(name) ? @attributes.public_send(name, ...) : super
+      def respond_to_missing?(name, all = false) = ImmutableMash.public_method_defined?(name) || super
+    end
+
+    # Another node, or this one, by its name.
+    def self.load(name)
+      return instance if name == instance.name
+
+      found = Data.found { Wrun::Bridge.call("data.search", "node", "name:#{name}") }
+      raise Net::HTTPClientException.new("404 \"Not Found\": node #{name}", Data::Response.new("404", "Not Found")) if found.empty?
+
+      Saved.new(found.first)
+    end
+
+    def self.list(*) = Data.found { Wrun::Bridge.call("data.search", "node", "*:*") }.to_h { |it| [it["name"], "nodes/#{it["name"]}"] }
+    def self.from_hash(data) = Saved.new(data)
+  end
+
+  module Search
+    class Query
+      ROWS = 1000
+
+      # Results, where they begin, and how many there are; with a block one after the other.
+      def search(type, query = "*:*", *arguments, &block)
+        unless type.is_a?(String) || type.is_a?(Symbol)
+          raise Exceptions::InvalidSearchQuery,
+                "Invalid search object type #{type.inspect} (#{type.class}), must be a String or Symbol." \
+                "Usage: search(:node, QUERY[, OPTIONAL_ARGS])        `knife search environment QUERY (options)`"
+        end
+
+        options = options_of(arguments)
+        query = widened(query) if options[:fuzz] && type.to_sym == :node
+        found = find(type.to_s, query || "*:*")
+        start = (options[:start] || 0).to_i
+        rows = block ? found.drop(start) : found.slice(start, (options[:rows] || ROWS).to_i) || []
+        rows = rows.map { |row| options[:filter_result] ? filtered(type.to_s, row, options[:filter_result]) : object(type.to_s, row) }
+        return [rows, start, found.size] unless block
+
+        rows.each(&block)
+        true
+      end
+
+      private
+
+      def find(type, query) = Data.found { Wrun::Bridge.call("data.search", type, query.to_s) }
+
+      def options_of(arguments)
+        return arguments.first.transform_keys(&:to_sym) if arguments.first.is_a?(Hash)
+
+        { start: arguments[0], rows: arguments[1], filter_result: arguments[2] }.compact
+      end
+
+      def widened(query)
+        return query if query.include?(":")
+
+        %w[tags roles fqdn addresses policy_name policy_group].map { |field| "#{field}:*#{query}*" }.join(" OR ")
+      end
+
+      def object(type, row)
+        case type
+        when "node" then row["name"] == Node.instance.name ? Node.instance : Node::Saved.new(row)
+        when "role" then Role.from_hash(row)
+        when "environment" then Environment.from_hash(row)
+        when "client" then ChefUtils::Mash.new(row)
+        else DataBagItem.from_hash(row).tap { |item| item.data_bag(type) }
+        end
+      end
+
+      # Only what is asked for: new names and the paths at which they are found. Keys come back as text.
+      def filtered(type, row, wanted)
+        source = type == "node" ? Node::Saved.new(row).to_hash : row["raw_data"] || row
+        wanted.to_h { |name, path| [name.to_s, path_in(source, Array(path))] }
+      end
+
+      def path_in(source, path)
+        path.inject(source) { |at, key| at.is_a?(Hash) ? at[key.to_s] : nil }
+      end
+    end
+  end
+end

@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+# How a policy's cookbooks are read and evaluated; comes after everything that they use.
+
+require_relative "cookbook/cookbook_version"
+require_relative "cookbook/metadata"
+require_relative "cookbook/loader"
+require_relative "cookbook/recipes"
+require_relative "cookbook/phases"
+
+class Chef
+  class RunContext
+    include Loading
+  end
+
+  class Node
+    include DSL::Universal
+  end
+end

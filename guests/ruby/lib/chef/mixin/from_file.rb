@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+class Chef
+  module Mixin
+    # Evaluates a cookbook's file in the receiver.
+    module FromFile
+      attr_accessor :source_file
+
+      # A file's text: a cookbook's, or one of the machine's.
+      def self.text(path)
+        text = Wrun::Sources.read(path) || (File.file?(path) && File.readable?(path) ? IO.binread(path) : nil)
+        text or raise IOError, "Cannot open or read #{path}!"
+        text.dup.force_encoding(Encoding::UTF_8)
+      end
+
+      def from_file(path)
+        self.source_file = path
+        instance_eval(FromFile.text(path), path, 1)
+      end
+
+      def class_from_file(path)
+        self.source_file = path
+        class_eval(FromFile.text(path), path, 1)
+      end
+    end
+  end
+end

@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+# The node: attributes in their levels and merged, and what the run knows of it. The host keeps the attributes; what has been
+# read is remembered until somebody may have changed it.
+
+require_relative "node/values"
+require_relative "node/common"
+require_relative "node/immutable"
+require_relative "node/vivid"
+require_relative "node/cache"
+require_relative "node/attribute_methods"
+
+class Chef
+  class Node
+    include Mixin::FromFile
+    include DSL::IncludeAttribute
+    include Node::AttributeMethods
+
+    # What the phase `load` says of the node beside its attributes.
+    class << self
+      attr_accessor :written_run_list, :environment_name
+
+      def instance = @instance ||= new
+    end
+
+    def name(_ = nil) = @name ||= Wrun::Bridge.call("node.name")
+    alias node_name name
+
+    def chef_environment(_ = nil) = Node.environment_name || self["chef_environment"] || "_default"
+    alias environment chef_environment
+    def policy_name(_ = nil) = self["policy_name"]
+    def policy_group(_ = nil) = self["policy_group"]
+    def policy_revision = self["policy_revision"]
+
+    # Ruby's own, forgotten after the policy.
+    def run_state = @run_state ||= {}
+    attr_writer :run_state
+
+    def run_context = Chef.run_context
+    def logger = Chef::Log
+    def node = self
+
+    def run_list(*) = @run_list ||= RunList.new(*(Node.written_run_list || Wrun::Bridge.call("node.recipes").map { |it| "recipe[#{it}]" }))
+    alias primary_runlist run_list
+    def run_list?(item) = run_list.include?(item)
+    def recipe_list = self["recipes"]
+    def roles = self["roles"]
+    def role?(name) = Array(self["roles"]).include?(name.to_s)
+    def recipe?(name) = run_list.include?(name) || Array(self["recipes"]).include?(name)
+    def in_run_list?(name) = recipe?(name)
+
+    def tags
+      normal["tags"] = Array(normal.key?("tags") ? normal["tags"] : nil) unless normal.read("tags").is_a?(Array)
+      normal["tags"]
+    end
+
+    def tag(*names)
+      names.each { |name| tags.push(name.to_s) unless tags.include?(name.to_s) }
+      tags
+    end
+
+    def untag(*names)
+      names.each { |name| tags.delete(name.to_s) }
+      tags
+    end
+
+    def tagged?(*names) = names.all? { |name| tags.include?(name.to_s) }
+
+    # The host saves the node when its policy has succeeded, and not before.
+    def save
+      Chef::Log.debug("node.save: the node is saved when its policy has succeeded")
+      self
+    end
+
+
+    def to_hash
+      roles = run_list.role_names
+      recipes = run_list.recipe_names
+      hash = attributes.to_hash.merge("chef_type" => "node", "name" => name, "chef_environment" => chef_environment)
+      hash["recipe"] = recipes unless recipes.empty?
+      hash["role"] = roles unless roles.empty?
+      hash.merge("run_list" => run_list.for_json)
+    end
+
+    def to_h = to_hash
+
+    def for_json
+      {
+        "name" => name, "chef_environment" => chef_environment, "json_class" => "Chef::Node",
+        "automatic" => automatic.to_hash, "normal" => normal.to_hash, "chef_type" => "node",
+        "default" => combined_default.to_hash, "override" => combined_override.to_hash,
+        "run_list" => run_list.for_json
+      }
+    end
+
+    def to_json(*options) = JSONCompat.to_json(Values.plain(for_json), *options)
+    def display_hash = for_json.except("json_class", "chef_type")
+    def ==(other) = other.is_a?(Node) && name == other.name
+    alias eql? ==
+    def hash = name.hash
+    def <=>(other) = name <=> other.name
+    def to_s = "node[#{name}]"
+    def inspect = "<Chef::Node name:#{name}>"
+
+    # Whatever else hashes can do, of the merged attributes.
+    def method_missing(name, ...)
+      return super unless ImmutableMash.public_method_defined?(name)
+
+      attributes.public_send(name, ...)
+    end
+
+    def respond_to_missing?(name, include_private = false) = ImmutableMash.public_method_defined?(name) || super
+  end
+end

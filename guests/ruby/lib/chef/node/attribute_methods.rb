@@ -1,0 +1,135 @@
+# frozen_string_literal: true
+
+# Reading and writing attributes through the node.
+
+class Chef
+  class Node
+    module AttributeMethods
+      LEVELS = {
+        default: "default", force_default: "force-default", normal: "normal", override: "override",
+        force_override: "force-override", automatic: "automatic"
+      }.freeze
+
+      REMOVALS = { rm: "all", rm_default: "default", rm_normal: "normal", rm_override: "override" }.freeze
+
+      def [](key)
+        found = Node.merged(key.is_a?(Symbol) ? key.name : key.to_s)
+        found = found.call while found.is_a?(DelayedEvaluator)
+        found
+      end
+
+      LEVELS.each do |method, level|
+        define_method(method) { Node.level(level) }
+        define_method(:"#{method}=") { |values| Node.level(level).replace(values) }
+      end
+
+      %i[default normal override automatic].each do |level|
+        alias_method :"#{level}_attrs", level
+        alias_method :"#{level}_attrs=", :"#{level}="
+      end
+
+      # Levels that only the host writes; a guest sees them within the combined ones.
+      %i[role_default env_default role_override env_override].each do |level|
+        define_method(level) { ImmutableMash.new(debug_levels.fetch(level.name)) }
+      end
+
+      def combined_default(*path) = Node.view("combined-default", steps(path))
+      def combined_override(*path) = Node.view("combined-override", steps(path))
+
+      # The level's own component decides, whatever the others have.
+      %i[default normal override].each do |level|
+        define_method(:"#{level}_unless") do |*path|
+          finish(path) { |steps, value| at_level(level).write(*steps, value) if at_level(level).read(*steps).nil? }
+        end
+        define_method(:"#{level}!") { |*path| finish(path) { |steps, value| at_level(level).write(*steps, value) } }
+      end
+      alias set_unless normal_unless
+
+      # These drop what the value would be merged with.
+      %i[force_default force_override].each do |level|
+        define_method(:"#{level}!") { |*path| finish(path) { |steps, value| replace(level, steps, value) } }
+      end
+
+      REMOVALS.each do |method, what|
+        define_method(method) do |*path|
+          path = steps(path)
+          removed = Writes.refused_as_chef_says { Wrun::Bridge.call("node.remove", what, path, Wrun::Sources.origin) }
+          Node.forget_all
+          Values.immutable(removed, path)
+        end
+      end
+
+      def read(*path)
+        return attributes if path.empty?
+
+        exist?(*path) ? CommonAPI.follow(self[path.first], path.drop(1)) : nil
+      end
+      alias dig read
+
+      def read!(*path)
+        raise Exceptions::NoSuchAttribute, path.join(".") unless exist?(*path)
+
+        read(*path)
+      end
+
+      def exist?(*path)
+        path.empty? || (attribute?(path.first) && CommonAPI.found?(self[path.first], path.drop(1)))
+      end
+
+      def write(level, *path, &block) = at_level(level).write(*path, &block)
+      def write!(level, *path, &block) = at_level(level).write!(*path, &block)
+      def unlink(level, *path) = at_level(level).unlink(*path)
+      def unlink!(level, *path) = at_level(level).unlink!(*path)
+
+      def attribute?(key) = !Wrun::Bridge.call("node.look", "merged", [key.to_s]).nil?
+      alias has_key? attribute?
+      alias key? attribute?
+      alias include? attribute?
+      alias member? attribute?
+
+      def keys
+        kind, keys = Wrun::Bridge.call("node.look", "merged", [])
+        kind == "object" ? keys : []
+      end
+
+      # Everything merged, built anew.
+      def attributes = keys.each_with_object(ImmutableMash.new) { |key, all| all.regular_writer(key, Node.merged(key)) }
+      alias attribute attributes
+      alias construct_attributes attributes
+      alias merged_attributes attributes
+
+      def each(&block) = attributes.each(&block)
+      alias each_pair each
+      alias each_attribute each
+      def each_key(&block) = keys.each(&block)
+      def each_value(&block) = attributes.each_value(&block)
+      def values = attributes.values
+
+      def debug_value(*path)
+        levels = Wrun::Bridge.call("node.debug", steps(path))
+        levels.map { |level, *value| [level, value.empty? ? :not_present : Values.immutable(value[0], path)] }
+      end
+
+      private
+
+      def debug_levels = debug_value.to_h { |level, value| [level, value == :not_present ? {} : value] }
+      def steps(path) = path.map(&:to_s)
+
+      def at_level(level)
+        raise NoMethodError, "undefined method '#{level}' for attributes" unless LEVELS.key?(level.to_sym)
+
+        Node.level(LEVELS.fetch(level.to_sym))
+      end
+
+      # With arguments: path and value. Without: `[..][..] = value`.
+      def finish(path, &store)
+        path.empty? ? Unchain.new(&store) : store.call(path[0...-1], path.last)
+      end
+
+      def replace(level, path, value)
+        Writes.write(LEVELS.fetch(level), steps(path), value, "node.replace")
+        Node.forget_all
+      end
+    end
+  end
+end

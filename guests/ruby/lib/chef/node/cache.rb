@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+# What has been read of the node's attributes. Nobody else writes while this guest has the turn; after it was away the host's
+# counter of changes says whether what is remembered is still true.
+
+class Chef
+  class Node
+    @merged = {}
+    @levels = {}
+    @version = nil
+    @turn = nil
+    @wrote = false
+    @automatic_written = {}
+
+    class << self
+      # A top-level attribute of the merged view.
+      def merged(key)
+        look_whether_old unless @turn == Wrun::Turns.passed
+        @merged.fetch(key) { @merged[key] = read_merged(key) }
+      end
+
+      # One level's own component.
+      def level(name)
+        look_whether_old unless @turn == Wrun::Turns.passed
+        @levels[name] ||= VividMash.at(name, []).take_over(read(name, []) || {})
+      end
+
+      # A value of any view, for looking at only.
+      def view(name, path)
+        Values.immutable(read(name, path), path)
+      end
+
+      # This guest changed something below a top-level attribute (nil: anywhere).
+      def forget_merged(key)
+        key ? @merged.delete(key) : @merged.clear
+        @wrote = true
+      end
+
+      # This guest had the host change several levels.
+      def forget_all
+        @merged.clear
+        forget_levels
+        @wrote = true
+      end
+
+      # The turn goes away: remembers up to which change everything is known.
+      def giving_turn
+        return unless @version && @wrote
+
+        @version = Wrun::Bridge.call("node.version")
+        @wrote = false
+      end
+
+      # A cookbook wrote to `automatic`. Its own policy sees it, and nobody else: the level is the host's.
+      def wrote_automatic(key)
+        @automatic_written[key] = true
+        @merged.delete(key)
+      end
+
+      private
+
+      def look_whether_old
+        now = Wrun::Bridge.call("node.version")
+        unless now == @version
+          @merged.clear
+          forget_levels
+        end
+        @version = now
+        @turn = Wrun::Turns.passed
+      end
+
+      def forget_levels
+        @levels.delete_if { |name, _| name != "automatic" || @automatic_written.empty? }
+      end
+
+      def read(view, path)
+        Writes.refused_as_chef_says { Wrun::Bridge.call("node.read", view, path) }
+      end
+
+      def read_merged(key)
+        value = Values.immutable(read("merged", [key]), [key])
+        # Cookbooks compare the platform's version as a version.
+        value = VersionString.new(value).freeze if key == "platform_version" && value.is_a?(String)
+        return value unless @automatic_written.key?(key)
+
+        # Highest of all, and merged by hashes only.
+        merged = Mixin::DeepMerge.hash_only_merge(Immutable.thaw(value), @levels["automatic"].read(key))
+        ImmutableMash.new("it" => merged).regular_reader("it")
+      end
+    end
+
+    Wrun::Turns.before { giving_turn }
+  end
+end

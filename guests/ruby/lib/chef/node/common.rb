@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# Paths into attributes: what every hash of attributes and the node itself can do.
+
+class Chef
+  class Node
+    module CommonAPI
+      class << self
+        # Whether a path leads to something from a hash or an array.
+        def found?(container, path)
+          path.inject(container) do |at, key|
+            return false unless at.is_a?(Hash) ? at.key?(key) : at.is_a?(Array) && key.is_a?(Integer) && at.size > key
+
+            at[key]
+          end
+          true
+        end
+
+        def follow(container, path) = path.inject(container) { |at, key| at[key] }
+      end
+
+      def exist?(*path) = CommonAPI.found?(self, path)
+      def read(*path) = exist?(*path) ? CommonAPI.follow(self, path) : nil
+      def dig(*path) = read(*path)
+
+      def read!(*path)
+        raise Exceptions::NoSuchAttribute, path.join(".") unless exist?(*path)
+
+        CommonAPI.follow(self, path)
+      end
+
+      # What is no container on the way is replaced.
+      def write(*path)
+        value = block_given? ? yield : path.pop
+        *outer, last = path
+        container = outer.each_with_index.inject(self) do |at, (key, index)|
+          at[key] = {} unless valid_container?(at[key], path[index + 1])
+          at[key]
+        end
+        container[last] = value
+      end
+
+      # What is no container on the way is an error.
+      def write!(*path)
+        value = block_given? ? yield : path.pop
+        *outer, last = path
+        container = outer.inject(self) do |at, key|
+          raise Exceptions::AttributeTypeMismatch unless valid_container?(at, key)
+
+          at[key]
+        end
+        raise Exceptions::AttributeTypeMismatch unless valid_container?(container, last)
+
+        container[last] = value
+      end
+
+      def unlink(*path, last)
+        container = path.empty? ? self : read(*path)
+        container.delete(last) if container.is_a?(Hash) || container.is_a?(Array)
+      end
+
+      def unlink!(*path)
+        raise Exceptions::NoSuchAttribute unless exist?(*path)
+
+        unlink(*path)
+      end
+
+      private
+
+      def valid_container?(at, key) = at.is_a?(Hash) || (at.is_a?(Array) && key.is_a?(Integer))
+    end
+  end
+end

@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+# The merged view of attributes, which can only be read.
+
+class Chef
+  class Node
+    # Refuses whatever would change its receiver.
+    module Immutable
+      HASH = %i[
+        []= clear collect! compact! default= default_proc= delete delete_if except! filter! keep_if map! merge! rehash
+        reject! replace select! shift store transform_keys! transform_values! unlink unlink! update write write!
+        deep_merge! compare_by_identity
+      ].freeze
+
+      ARRAY = %i[
+        << []= append clear collect! compact! concat default= default_proc= delete delete_at delete_if fill filter!
+        flatten! insert keep_if map! merge! pop prepend push reject! replace reverse! rotate! select! shift shuffle!
+        slice! sort! sort_by! store unshift uniq! update
+      ].freeze
+
+      def self.refuse(type, names)
+        names.each do |name|
+          type.define_method(name) { |*, **, &_| raise Exceptions::ImmutableAttributeModification }
+        end
+      end
+    end
+
+    class ImmutableArray < Array
+      # Takes over what JSON gave.
+      def self.of(json, path)
+        array = allocate
+        json.each_with_index { |one, index| array.send(:take, Values.immutable(one, path + [index.to_s])) }
+        array
+      end
+
+      alias take <<
+      private :take
+
+      def initialize(source = [])
+        super()
+        source.each { |one| take(Values.immutable(one, [])) }
+      end
+
+      def [](*)
+        found = super
+        found = found.call while found.is_a?(DelayedEvaluator)
+        found
+      end
+
+      def dup = Array.new(map { |one| Immutable.copy(one) })
+
+      # Plain all the way down.
+      def to_a = Array.new(map { |one| Immutable.thaw(one) })
+      alias to_array to_a
+      def to_yaml(*options) = to_a.to_yaml(*options)
+
+      Immutable.refuse(self, Immutable::ARRAY)
+    end
+
+    class ImmutableMash < ChefUtils::Mash
+      include CommonAPI
+
+      # Takes over what JSON gave, keys being strings already.
+      def self.of(json, path)
+        json.each_with_object(allocate) do |(key, value), mash|
+          mash.regular_writer(Values.key(key, path), Values.immutable(value, path + [key]))
+        end
+      end
+
+      def initialize(source = {})
+        super()
+        source.each { |key, value| regular_writer(convert_key(key), Values.immutable(value, [])) }
+      end
+
+      def [](key)
+        found = regular_reader(key)
+        found = found.call while found.is_a?(DelayedEvaluator)
+        found
+      end
+
+      alias attribute? key?
+      def dup = each_with_object(ChefUtils::Mash.new) { |(key, value), mash| mash[key] = Immutable.copy(value) }
+
+      # Plain all the way down.
+      def to_h(&block)
+        plain = each_with_object({}) { |(key, value), hash| hash[key] = Immutable.thaw(value) }
+        block ? plain.to_h(&block) : plain
+      end
+
+      def to_hash = to_h
+      def to_yaml(*options) = to_h.to_yaml(*options)
+      def symbolize_keys = to_h.transform_keys(&:to_sym)
+      def internal_set(*) = raise(Exceptions::ImmutableAttributeModification)
+
+      Immutable.refuse(self, Immutable::HASH)
+    end
+
+    module Immutable
+      class << self
+        # A copy that may be changed at the top.
+        def copy(value)
+          case value
+          when Module, Proc then value
+          else value.dup
+          end
+        end
+
+        # A copy that may be changed anywhere.
+        def thaw(value)
+          case value
+          when ImmutableMash then value.to_h
+          when ImmutableArray then value.to_a
+          else copy(value)
+          end
+        end
+      end
+    end
+  end
+end

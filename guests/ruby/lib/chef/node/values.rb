@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+# Attribute values on their way between Ruby and the host, which keeps them as JSON. What JSON has no word for (a lazy value,
+# a proc, a class, a symbol) stays here under a number, and the host keeps the number; so do keys that are no strings.
+
+class Chef
+  class Node
+    module Values
+      # A value of Ruby's own in JSON is `{"\0guest": number}`.
+      MARK = "\0guest"
+
+      @objects = {}
+      @numbers = {}.compare_by_identity
+      @keys = {}
+
+      class << self
+        # A Ruby value as JSON. `path` is where it is going to stand.
+        def to_json_value(value, path)
+          case value
+          when nil, true, false, Integer then value
+          when String then text(value)
+          when Float then value.finite? ? value : { MARK => number_of(value) }
+          when Hash then object(value, path)
+          when Array then value.each_with_index.map { |one, index| to_json_value(one, path + [index.to_s]) }
+          else { MARK => number_of(value) }
+          end
+        end
+
+        # A JSON value as it is read in the merged view.
+        def immutable(json, path)
+          case json
+          when String then json.frozen? ? json : json.freeze
+          when Hash
+            return @objects[json[MARK]] if json.size == 1 && json.key?(MARK)
+
+            ImmutableMash.of(json, path)
+          when Array then ImmutableArray.of(json, path)
+          else json
+          end
+        end
+
+        # A JSON value as it is written to in one level.
+        def vivid(json, level, path)
+          case json
+          when Hash
+            return @objects[json[MARK]] if json.size == 1 && json.key?(MARK)
+
+            VividMash.at(level, path).take_over(json)
+          when Array then AttrArray.at(level, path).take_over(json)
+          else json
+          end
+        end
+
+        # The key that was written, from the string that the host keeps.
+        def key(string, path) = @keys.empty? ? string : @keys.fetch(path + [string], string)
+
+        # Plain values all the way down, as they leave the run: lazy ones evaluated, others as text.
+        def plain(value)
+          value = value.call while value.is_a?(DelayedEvaluator)
+          case value
+          when nil, true, false, Integer, String then value
+          when Float then value.finite? ? value : value.to_s
+          when Hash then value.each_with_object({}) { |(key, one), all| all[key.to_s] = plain(one) }
+          when Array, Set then value.map { |one| plain(one) }
+          else value.to_s
+          end
+        end
+
+        private
+
+        def object(hash, path)
+          hash.each_with_object({}) do |(key, one), json|
+            step = path + [key.to_s]
+            @keys[step] = key unless key.is_a?(String) || key.is_a?(Symbol)
+            json[step.last] = to_json_value(one, step)
+          end
+        end
+
+        def text(string)
+          return string if string.encoding == Encoding::UTF_8 && string.valid_encoding?
+
+          string = string.encode(Encoding::UTF_8) unless string.encoding == Encoding::BINARY
+          string = string.dup.force_encoding(Encoding::UTF_8)
+          string.valid_encoding? ? string : string.scrub
+        rescue EncodingError
+          string.dup.force_encoding(Encoding::UTF_8).scrub
+        end
+
+        # The same object keeps its number, so that equal markers mean equal values. The host asks for it when the policy
+        # ends.
+        def number_of(object)
+          @numbers[object] ||= Wrun::Turns.keep(0, -> { plain(object) }).tap { |number| @objects[number] = object }
+        end
+      end
+    end
+  end
+end
