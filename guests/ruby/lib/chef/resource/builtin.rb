@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+# Built-in types that act in Ruby, by resources of their own: reports show these as Chef's do. What each may be given comes
+# from the host's schema, as for all built-in types.
+
+class Chef
+  class Resource
+    module Builtin
+      # The path of one of our own templates.
+      def self.template(name) = "#{__dir__}/builtin/templates/#{name}.erb"
+    end
+  end
+end
+
+%w[
+  alternatives apt_preference apt_repository apt_update breakpoint build_essential chef_handler chef_sleep cron_access cron_d
+  hostname kernel_module locale ohai_hint ssh_known_hosts_entry sudo swap_file sysctl timezone user_ulimit yum_repository
+].each { |name| require_relative "builtin/#{name}" }
