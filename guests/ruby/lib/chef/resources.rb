@@ -14,3 +14,8 @@ require_relative "resource_definition"
 require_relative "../wrun/resources/types"
 require_relative "../wrun/resources/acting"
 require_relative "resource/builtin_types"
+require_relative "resource/builtin"
+require_relative "resource/elsewhere"
+
+Chef.resource_handler_map.lock!
+Chef.provider_handler_map.lock!

@@ -67,8 +67,7 @@ class Chef
             type.derive(**options)
           else
             options[:is] = options[:is] ? [type, options[:is]].flatten : type
-            # Checks run in the order written, and the type is written first.
-            property_type(is: options.delete(:is), **options)
+            property_type(**options)
           end
         end
 

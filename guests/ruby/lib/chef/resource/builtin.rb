@@ -16,3 +16,4 @@ end
   alternatives apt_preference apt_repository apt_update breakpoint build_essential chef_handler chef_sleep cron_access cron_d
   hostname kernel_module locale ohai_hint ssh_known_hosts_entry sudo swap_file sysctl timezone user_ulimit yum_repository
 ].each { |name| require_relative "builtin/#{name}" }
+require_relative "builtin/undone"
