@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use policy::author::{self, PolicyFolder};
+use policy::author::{self, NoRuby, PolicyFolder};
 
 use crate::bench::Work;
 use crate::{checkout, say};
@@ -44,7 +44,7 @@ pub(crate) fn make() -> Result<PathBuf> {
         let name = name(work, number);
         let settings = format!("name = \"{name}\"\nrun_list = [\"{guest}::{recipe}\"]\ncookbooks = [\".\"]\n");
         fs::write(scratch.join("policy.toml"), settings).context("cannot write a benchmark's policy.toml")?;
-        author::store(&PolicyFolder::read(&scratch)?.artifact(&component)?, &artifacts)?;
+        author::store(&PolicyFolder::read(&scratch, &mut NoRuby)?.artifact(&component)?, &artifacts)?;
     }
     Ok(artifacts)
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use policy::author::{self, PolicyFolder};
+use policy::author::{self, NoRuby, PolicyFolder};
 use policy::build::{GuestCompiler, Settings, compile_modules, encode_component, guest_compiler};
 
 use crate::{checkout, say};
@@ -42,7 +42,7 @@ pub(crate) fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
         let source = checkout::fixture_source(&module.package);
         // Most are policies too, which the whole program can run.
         let artifact = if source.join("policy.toml").is_file() {
-            PolicyFolder::read(&source)?.artifact(&component)?.bytes().to_vec()
+            PolicyFolder::read(&source, &mut NoRuby)?.artifact(&component)?.bytes().to_vec()
         } else {
             component.clone()
         };
@@ -59,7 +59,7 @@ pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
     for policy in checkout::policies()? {
         let name = policy.file_name().unwrap_or_default().display();
         say::line(&format!("building the policy {name}"));
-        let artifact = author::build(&policy, compiler, &checkout::guest_target())
+        let artifact = author::build(&policy, &mut NoRuby, &mut || Ok(compiler.clone()), &checkout::guest_target())
             .with_context(|| format!("the policy {name} cannot be built"))?;
         author::store(&artifact, &folder)?;
     }

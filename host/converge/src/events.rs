@@ -47,6 +47,15 @@ impl LogLevel {
     }
 }
 
+/// Who says a line of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogSource {
+    /// A cookbook: by its language's logger, or by a `log` resource.
+    Cookbook,
+    /// The host.
+    Host,
+}
+
 /// How one action of one resource ended, in Chef's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -176,6 +185,8 @@ pub enum Event<'a> {
     },
     /// A line for the log, of a cookbook or of the host.
     Log {
+        /// Who says it.
+        source: LogSource,
         /// How much it matters.
         level: LogLevel,
         /// The text; not escaped yet.

@@ -22,11 +22,11 @@ pub use contract::{
     MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers, Request, Said,
     Services, Stat, StatKind, Tell, Truth, TypeTexts, Types, Wanted,
 };
-pub use events::{Event, LogLevel, Observer, Status};
+pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
 pub use run::{
     ActionRecord, Amendment, ContextId, Declaration, FailureMode, Guard, GuestType, MAX_ACTIONS, MAX_DEPTH,
     MAX_RECORDS, MAX_RESOURCES, Notified, Party, Property, ROOT, Resource, ResourceId, Run, Test, Timing, Wish,
 };
 pub use runner::{Runner, Stop};
-pub use whole::{House, Instance, PolicyInput, PolicyOutcome, PolicyReport, RunOptions, RunReport, WholeRun};
+pub use whole::{House, Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunOptions, RunReport, WholeRun};

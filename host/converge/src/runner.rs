@@ -88,6 +88,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
             return Ok(());
         }
         self.go_on()?;
+        self.run.node.host_add_recipe(recipe);
         self.run.notice(&Event::RecipeStarted { recipe });
         self.phase("compile", json!({ "recipe": recipe })).await?;
         self.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;

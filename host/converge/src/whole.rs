@@ -6,10 +6,12 @@
 //! is special.
 
 mod policy;
+mod questions;
 mod report;
 
 pub use policy::{Instance, PolicyInput};
-pub use report::{PolicyOutcome, PolicyReport, RunReport};
+pub use questions::Questions;
+pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport};
 
 use crate::{Event, Failure, Memory, Moment, Observer, Stop, Types};
 use node::object::NodeObject;
@@ -188,7 +190,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             .map(|(name, outcome)| {
                 let at = lived.iter().position(|one| one.run.policy == name);
                 let one = at.map(|at| lived.remove(at));
-                PolicyReport::new(name, outcome, one.map(|one| (one.run, one.revision, one.levels)))
+                PolicyReport::new(name, outcome, one.map(policy::Lived::ended))
             })
             .collect();
         RunReport {

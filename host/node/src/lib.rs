@@ -8,6 +8,7 @@
 //! Reading order: [`attributes`], then [`object`], which passes them from policy to policy.
 
 pub mod attributes;
+pub mod cookbook_choice;
 pub mod cookbook_order;
 pub mod deep_merge;
 pub mod file_specificity;
@@ -17,4 +18,5 @@ pub mod platform;
 pub mod roles;
 pub mod run_list;
 pub mod saved_filter;
+pub mod search;
 pub mod version_constraint;

@@ -5,6 +5,7 @@
 //! build                   finds a compiler and makes a component of the workspace
 //! lock                    identifiers of cookbooks and the policy's revision, as Chef computes them
 //! artifact                what is released: the component, its manifest and its cookbooks' files in one file
+//! folders                 cookbooks that are run from where they lie, without a policy
 //! ```
 //!
 //! A released policy never depends on the folder it came from: everything that a node needs is in the artifact, and the
@@ -13,6 +14,10 @@
 pub mod artifact;
 pub mod author;
 pub mod build;
+pub mod folders;
+mod ignore;
 pub mod lock;
+
+pub use folders::CookbookFolders;
 
 pub use artifact::{Artifact, ArtifactError, CONTRACT, Manifest};

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use converge::{CookbookFiles as _, FileError};
-use policy::artifact::{self, CookbookEntry, ManifestParts, Needs, Runtime};
+use policy::artifact::{self, CookbookEntry, Language, ManifestParts, Needs, Runtime};
 use policy::lock::{CookbookIdentifier, FileChecksum};
 use policy::{Artifact, ArtifactError, CONTRACT, Manifest};
 use serde_json::json;
@@ -35,6 +35,7 @@ fn cookbook(name: &str, version: &str, dependencies: &[&str]) -> CookbookEntry {
         version: version.into(),
         identifier: CookbookIdentifier::of(&[FileChecksum::of(name, b"")]).to_string(),
         dependencies: dependencies.iter().map(|name| ((*name).to_owned(), ">= 0.0.0".to_owned())).collect(),
+        language: Language::Rust,
     }
 }
 
@@ -50,6 +51,7 @@ fn parts() -> ManifestParts {
         default_attributes: json!({"z": {"b": 1, "a": [null, 2.5]}, "a": "x"}).as_object().unwrap().clone(),
         override_attributes: serde_json::Map::new(),
         needs: Needs { paths: vec!["/etc/motd".into()], ..Needs::default() },
+        runtime: Runtime::Rust,
     }
 }
 

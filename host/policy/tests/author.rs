@@ -5,7 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use policy::author::{AuthorError, PolicyFolder, SdkSource, create};
+use converge::CookbookFiles as _;
+use policy::artifact::{EMPTY_COMPONENT, Language, Runtime};
+use policy::author::{self, AuthorError, NoRuby, PolicyFolder, Ruby, SdkSource, create};
+use serde_json::{Value, json};
 
 /// A stand-in for the SDK's folder: `create` looks at its name only.
 fn sdk(below: &Path) -> SdkSource {
@@ -26,7 +29,7 @@ fn fresh() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn the_skeleton_is_a_policy() {
     let (_temporary, folder) = fresh();
-    let policy = PolicyFolder::read(&folder).unwrap();
+    let policy = PolicyFolder::read(&folder, &mut NoRuby).unwrap();
     let manifest = policy.manifest();
     assert_eq!(manifest.name, "core");
     assert_eq!(manifest.run_list, ["recipe[hello::default]"]);
@@ -40,25 +43,25 @@ fn the_skeleton_is_a_policy() {
         assert!(!fs::read_to_string(folder.join(file)).unwrap().contains('@'), "{file} is filled in");
     }
     // The same folder is the same policy; another content is another one.
-    assert_eq!(PolicyFolder::read(&folder).unwrap().manifest(), manifest);
+    assert_eq!(PolicyFolder::read(&folder, &mut NoRuby).unwrap().manifest(), manifest);
     fs::write(folder.join("cookbooks/hello/templates/more.j2"), "x").unwrap();
-    assert_ne!(PolicyFolder::read(&folder).unwrap().manifest().revision_id, manifest.revision_id);
+    assert_ne!(PolicyFolder::read(&folder, &mut NoRuby).unwrap().manifest().revision_id, manifest.revision_id);
 }
 
 #[test]
 fn what_tools_leave_behind_is_no_part_of_a_cookbook() {
     let (_temporary, folder) = fresh();
-    let revision = PolicyFolder::read(&folder).unwrap().manifest().revision_id.clone();
+    let revision = PolicyFolder::read(&folder, &mut NoRuby).unwrap().manifest().revision_id.clone();
     let cookbook = folder.join("cookbooks/hello");
     fs::create_dir_all(cookbook.join("target/release")).unwrap();
     fs::write(cookbook.join("target/release/hello.wasm"), "x").unwrap();
-    assert_eq!(PolicyFolder::read(&folder).unwrap().manifest().revision_id, revision);
+    assert_eq!(PolicyFolder::read(&folder, &mut NoRuby).unwrap().manifest().revision_id, revision);
     fs::write(cookbook.join("chefignore"), "*~\nnotes/*\n").unwrap();
-    let with_ignore = PolicyFolder::read(&folder).unwrap().manifest().revision_id.clone();
+    let with_ignore = PolicyFolder::read(&folder, &mut NoRuby).unwrap().manifest().revision_id.clone();
     fs::create_dir(cookbook.join("notes")).unwrap();
     fs::write(cookbook.join("notes/a"), "x").unwrap();
     fs::write(cookbook.join("README.md~"), "x").unwrap();
-    assert_eq!(PolicyFolder::read(&folder).unwrap().manifest().revision_id, with_ignore);
+    assert_eq!(PolicyFolder::read(&folder, &mut NoRuby).unwrap().manifest().revision_id, with_ignore);
 }
 
 #[test]
@@ -92,7 +95,7 @@ fn check(file: &str, from: &str, to: &str, expect: &str) {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains(from), "{file} has {from}");
     fs::write(&path, text.replacen(from, to, 1)).unwrap();
-    let error = PolicyFolder::read(&folder).unwrap_err();
+    let error = PolicyFolder::read(&folder, &mut NoRuby).unwrap_err();
     let chain = match std::error::Error::source(&error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
@@ -157,7 +160,7 @@ fn mistakes_in_cookbooks_are_told_with_their_line() {
 fn cookbooks_have_plain_files_only() {
     let (_temporary, folder) = fresh();
     std::os::unix::fs::symlink("/etc/passwd", folder.join("cookbooks/hello/files")).unwrap();
-    let error = PolicyFolder::read(&folder).unwrap_err().to_string();
+    let error = PolicyFolder::read(&folder, &mut NoRuby).unwrap_err().to_string();
     assert!(error.ends_with("cookbooks/hello/files is no plain file; put the file itself there"), "{error}");
 }
 
@@ -178,22 +181,86 @@ fn cookbooks_are_ordered_as_they_load() {
     let path = folder.join("policy.toml");
     let text = fs::read_to_string(&path).unwrap().replace("[\"hello\"]", "[\"z::x\", \"hello\"]");
     fs::write(&path, text).unwrap();
-    let policy = PolicyFolder::read(&folder).unwrap();
+    let policy = PolicyFolder::read(&folder, &mut NoRuby).unwrap();
     let names: Vec<&str> = policy.manifest().cookbooks.iter().map(|cookbook| cookbook.name.as_str()).collect();
     assert_eq!(names, ["a", "z", "hello", "unused"]);
 
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("cookbooks = [\"cookbooks/hello\", \"cookbooks/../cookbooks/hello\"]\n{text}")).unwrap();
-    assert!(matches!(PolicyFolder::read(&folder).unwrap_err(), AuthorError::Twice { .. }));
-    assert!(matches!(PolicyFolder::read(&folder.join("src")).unwrap_err(), AuthorError::NoPolicy { .. }));
+    assert!(matches!(PolicyFolder::read(&folder, &mut NoRuby).unwrap_err(), AuthorError::Twice { .. }));
+    assert!(matches!(PolicyFolder::read(&folder.join("src"), &mut NoRuby).unwrap_err(), AuthorError::NoPolicy { .. }));
 }
 
 #[test]
 fn the_three_teams_policies_are_sound() {
     let policies = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies"));
     for name in ["core", "database", "monitoring"] {
-        let policy = PolicyFolder::read(&policies.join(name)).unwrap();
+        let policy = PolicyFolder::read(&policies.join(name), &mut NoRuby).unwrap();
         assert_eq!(policy.manifest().name, name);
         assert!(!policy.manifest().cookbooks.is_empty());
     }
+}
+
+/// Answers for Ruby what a test says.
+struct Says(Result<Value, String>);
+
+impl Ruby for Says {
+    fn runtime(&mut self) -> Result<Runtime, String> {
+        Ok(Runtime::Shared { name: "ruby-4.0.0-1".into(), digest: "ab".repeat(32) })
+    }
+
+    fn metadata(&mut self, cookbook: &Path) -> Result<Value, String> {
+        assert!(cookbook.join("metadata.rb").is_file());
+        self.0.clone()
+    }
+}
+
+/// A policy with one Ruby cookbook, `web`.
+fn ruby_policy(folder: &Path) {
+    fs::create_dir_all(folder.join("cookbooks/web/recipes")).unwrap();
+    fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"web\"]\n").unwrap();
+    fs::write(folder.join("cookbooks/web/metadata.rb"), "name 'web'\nversion '1.2.0'\n").unwrap();
+    fs::write(folder.join("cookbooks/web/recipes/default.rb"), "log 'hello'\n").unwrap();
+}
+
+#[test]
+fn ruby_cookbooks_need_no_compiler() {
+    let temporary = tempfile::tempdir().unwrap();
+    ruby_policy(temporary.path());
+    let mut ruby = Says(Ok(json!({"name": "web", "version": "1.2.0", "dependencies": {}})));
+    let mut no_compiler = || unreachable!("nothing is to be compiled");
+    let artifact = author::build(temporary.path(), &mut ruby, &mut no_compiler, Path::new("/nowhere")).unwrap();
+    let manifest = artifact.manifest();
+    assert_eq!(artifact.component(), EMPTY_COMPONENT);
+    assert_eq!(manifest.runtime, ruby.runtime().unwrap());
+    assert!(!manifest.has_own_code());
+    assert_eq!((manifest.cookbooks[0].language, manifest.cookbooks[0].version.as_str()), (Language::Ruby, "1.2.0"));
+    let metadata: Value = serde_json::from_slice(&artifact.read("web", "metadata.json").unwrap()).unwrap();
+    assert_eq!(metadata["version"], "1.2.0");
+    assert_eq!(artifact.read("web", "recipes/default.rb").unwrap(), b"log 'hello'\n");
+}
+
+#[test]
+fn what_a_ruby_cookbook_says_of_itself_is_checked() {
+    let check = |says: Result<Value, String>, expect: &str| {
+        let temporary = tempfile::tempdir().unwrap();
+        ruby_policy(temporary.path());
+        let error = PolicyFolder::read(temporary.path(), &mut Says(says)).unwrap_err().to_string();
+        assert!(error.contains("web/metadata.rb:1: ") && error.contains(expect), "{error}");
+    };
+    check(Err("undefined local variable or method 'nme'".into()), "'nme'");
+    check(Ok(json!({"version": "1.0.0"})), "null cannot be a cookbook's name");
+    check(Ok(json!({"name": "../web", "version": "1.0.0"})), "cannot be a cookbook's name");
+    check(Ok(json!({"name": "web", "version": "one"})), "one");
+    check(Ok(json!({"name": "web", "dependencies": {"ntp": 1}})), "dependencies");
+    check(Ok(json!({"name": "web", "dependencies": {"ntp": ">= 1.0"}})), "depends on \"ntp\"");
+
+    let temporary = tempfile::tempdir().unwrap();
+    ruby_policy(temporary.path());
+    let error = PolicyFolder::read(temporary.path(), &mut NoRuby).unwrap_err().to_string();
+    assert!(error.contains("wrun policy build"), "{error}");
+    // Released cookbooks need no Ruby to be read.
+    fs::write(temporary.path().join("cookbooks/web/metadata.json"), r#"{"name": "web", "version": "3.0.0"}"#).unwrap();
+    let policy = PolicyFolder::read(temporary.path(), &mut Says(Err("is not asked".into()))).unwrap();
+    assert_eq!(policy.manifest().cookbooks[0].version, "3.0.0");
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use converge::CookbookFiles as _;
-use policy::author::{self, SdkSource};
+use policy::author::{self, NoRuby, SdkSource};
 use policy::build::{Settings, guest_compiler};
 use policy::{Artifact, artifact};
 
@@ -21,9 +21,10 @@ fn a_new_policy_builds() {
     author::create(&folder, NAME, &SdkSource::Path(house.join("guests/sdk"))).unwrap();
     // The guests' lock: the same crates, and nothing to fetch.
     std::fs::copy(house.join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let compiler =
-        guest_compiler(&Settings::from_environment().unwrap(), &mut |sentence| println!("{sentence}")).unwrap();
-    let built = author::build(&folder, &compiler, &house.join("target/guests")).unwrap();
+    let mut compiler =
+        || guest_compiler(&Settings::from_environment().unwrap(), &mut |sentence| println!("{sentence}"));
+    let target = house.join("target/guests");
+    let built = author::build(&folder, &mut NoRuby, &mut compiler, &target).unwrap();
     let path = author::store(&built, &temporary.path().join("build")).unwrap();
     assert!(path.ends_with("build/new-by-test.wasm"));
 
@@ -32,6 +33,6 @@ fn a_new_policy_builds() {
     assert_eq!(artifact.read("hello", "templates/hello.txt.j2").unwrap(), b"{{ greeting }}!\n");
     assert!(artifact.paths("hello", "src").unwrap().contains(&"src/recipes.rs".to_owned()));
     // Built again, it is the same to the last bit.
-    let again: Artifact = author::build(&folder, &compiler, &house.join("target/guests")).unwrap();
+    let again: Artifact = author::build(&folder, &mut NoRuby, &mut compiler, &target).unwrap();
     assert_eq!(again.digest(), artifact.digest());
 }

@@ -1,5 +1,9 @@
 //! Data bags, roles and environments: what operators keep beside the cookbooks.
 
+mod folders;
+
+pub use folders::{DataFolders, FolderData};
+
 use converge::{Data, DataError};
 use grants::{Denied, PolicyGrants};
 use serde_json::Value;

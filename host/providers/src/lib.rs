@@ -21,7 +21,7 @@ mod settings;
 mod users;
 
 pub use command::Live;
-pub use data::NoData;
+pub use data::{DataFolders, FolderData, NoData};
 pub use machine::GuestMachine;
 pub use settings::{Log, Settings};
 

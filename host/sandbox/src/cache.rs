@@ -5,7 +5,7 @@
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use std::io::{Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -18,6 +18,7 @@ const LARGEST: u64 = 512 << 20;
 /// Where native code is kept, and the key that authenticates it.
 pub struct NativeCache {
     folder: Dir,
+    path: PathBuf,
     key: [u8; 32],
 }
 
@@ -27,7 +28,19 @@ impl NativeCache {
     /// # Errors
     /// The folder cannot be opened.
     pub fn new(folder: &Path, key: [u8; 32]) -> std::io::Result<Self> {
-        Ok(Self { folder: Dir::open_ambient_dir(folder, ambient_authority())?, key })
+        Ok(Self { folder: Dir::open_ambient_dir(folder, ambient_authority())?, path: folder.to_owned(), key })
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A hasher of our key, for one purpose.
+    pub(crate) fn keyed(&self, purpose: &str) -> blake3::Hasher {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        hasher.update(purpose.as_bytes());
+        hasher
     }
 
     /// The file's name: what was compiled, and for which engine, settings and processor.
@@ -92,4 +105,13 @@ impl NativeCache {
         hasher.update(code);
         hasher.finalize()
     }
+}
+
+/// Maps a file of native code. The caller has made sure that our engine wrote it.
+pub(crate) fn map_native(engine: &Engine, path: &Path) -> Option<Component> {
+    #[expect(unsafe_code, reason = "the engine's only way to load native code")]
+    // SAFETY: `deserialize_file` needs a file that `serialize` of this engine made and that does not change. `shared.rs`
+    // passes files whose tag or whose owner proves the first, and which only that owner can write.
+    let component = unsafe { Component::deserialize_file(engine, path) };
+    component.ok()
 }

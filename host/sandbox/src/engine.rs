@@ -5,8 +5,10 @@ use crate::bindings::wrun::cookbook as wit;
 use crate::cache::NativeCache;
 use crate::limits::{COMPONENT_BYTES, GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
+use crate::shared::{self, SharedComponent};
 use converge::{Interfaces, Services};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -113,9 +115,33 @@ impl Sandbox {
         limits: &Limits,
         services: Services,
     ) -> Result<Policy, SandboxError> {
+        let prepared = self.prepare(policy, component, services.interfaces)?;
+        self.start(policy, prepared, limits, services).await
+    }
+
+    /// As [`Self::open`], of a component that policies share.
+    ///
+    /// # Errors
+    /// As [`Self::open`], or it cannot be read.
+    pub async fn open_shared(
+        &self,
+        policy: &str,
+        component: SharedComponent<'_>,
+        limits: &Limits,
+        services: Services,
+    ) -> Result<Policy, SandboxError> {
+        let prepared = self.prepare_shared(policy, component, services.interfaces)?;
+        self.start(policy, prepared, limits, services).await
+    }
+
+    async fn start(
+        &self,
+        policy: &str,
+        prepared: CookbookPre<State>,
+        limits: &Limits,
+        services: Services,
+    ) -> Result<Policy, SandboxError> {
         debug_assert!(self.ticker.thread.is_some());
-        let interfaces = services.interfaces;
-        let prepared = self.prepare(policy, component, interfaces)?;
         let mut store = Policy::store(&self.engine, policy, limits, services);
         store.data_mut().clock.start();
         let started = prepared.instantiate_async(&mut store).await;
@@ -138,11 +164,76 @@ impl Sandbox {
     /// Compiles a component, or takes its native code from the cache, and links it. Once per component and run.
     fn prepare(&self, policy: &str, bytes: &[u8], interfaces: Interfaces) -> Result<CookbookPre<State>, SandboxError> {
         let key = (blake3::hash(bytes).to_hex().to_string(), interfaces);
+        self.prepared(policy, key, || self.compile(policy, bytes))
+    }
+
+    /// As [`Self::check`], of a component that policies share.
+    ///
+    /// # Errors
+    /// As [`Self::check`], or it cannot be read.
+    pub fn check_shared(
+        &self,
+        policy: &str,
+        component: SharedComponent<'_>,
+        interfaces: Interfaces,
+    ) -> Result<(), SandboxError> {
+        self.prepare_shared(policy, component, interfaces).map(drop)
+    }
+
+    /// Writes a shared component's native code beside it, to be shipped. Returns where it is.
+    ///
+    /// # Errors
+    /// It is no component, or a file fails.
+    pub fn ship_native(&self, component: SharedComponent<'_>) -> Result<PathBuf, SandboxError> {
+        let failed = |why: String| SandboxError::NoComponent { policy: "-".into(), why };
+        let folder = component.path.parent().ok_or_else(|| failed("it lies in no folder".into()))?;
+        let name = shared::native_name(&self.engine, component.digest);
+        if shared::shipped(&self.engine, component.path, component.digest).is_none() {
+            let code = self.compile_shared("-", component)?.serialize();
+            let code = code.map_err(|error| failed(format!("{error:#}")))?;
+            shared::write_code(folder, &name, &code, 0o644).map_err(|error| failed(error.to_string()))?;
+        }
+        Ok(folder.join(name))
+    }
+
+    fn prepare_shared(
+        &self,
+        policy: &str,
+        component: SharedComponent<'_>,
+        interfaces: Interfaces,
+    ) -> Result<CookbookPre<State>, SandboxError> {
+        let key = (component.digest.to_owned(), interfaces);
+        self.prepared(policy, key, || {
+            let cached = || self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, component.digest));
+            let there = shared::shipped(&self.engine, component.path, component.digest).or_else(cached);
+            there.map_or_else(|| self.compile_shared(policy, component), Ok)
+        })
+    }
+
+    fn compile_shared(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
+        let no_component = |why: String| SandboxError::NoComponent { policy: policy.into(), why };
+        let bytes = shared.read.read().map_err(|error| no_component(format!("{}: {error}", shared.path.display())))?;
+        let component =
+            Component::new(&self.engine, bytes).map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
+        if let Some(cache) = &self.cache {
+            shared::keep(cache, &self.engine, shared.digest, &component);
+        }
+        Ok(component)
+    }
+
+    /// A component that was prepared before, or is now.
+    fn prepared(
+        &self,
+        policy: &str,
+        key: (String, Interfaces),
+        compile: impl FnOnce() -> Result<Component, SandboxError>,
+    ) -> Result<CookbookPre<State>, SandboxError> {
+        let interfaces = key.1;
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = prepared.get(&key) {
             return Ok(found.clone());
         }
-        let component = self.compile(policy, bytes)?;
+        let component = compile()?;
         self.check_imports(policy, &component, interfaces)?;
         let linker = self.linker(interfaces).map_err(SandboxError::Engine)?;
         let linked = linker.instantiate_pre(&component).and_then(CookbookPre::new);

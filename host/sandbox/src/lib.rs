@@ -19,6 +19,7 @@ pub mod limits;
 mod policy;
 mod rules;
 mod session;
+mod shared;
 mod words;
 
 pub use cache::NativeCache;
@@ -26,6 +27,7 @@ pub use engine::{Sandbox, SandboxError};
 pub use limits::Limits;
 pub use policy::Policy;
 pub use session::Session;
+pub use shared::{ReadComponent, SharedComponent};
 
 /// The contract that guests are built against, as components name it.
 pub const CONTRACT: &str = "wrun:cookbook@0.1.0";

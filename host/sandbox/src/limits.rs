@@ -7,8 +7,9 @@ use wasmtime::{Store, StoreLimits, StoreLimitsBuilder};
 /// The period of the engine's clock: how often a busy guest's time is looked at.
 pub const TICK: Duration = Duration::from_millis(5);
 
-/// What the guest may put on its stack; each nested child context needs some of it.
-pub(crate) const GUEST_STACK: usize = 1 << 20;
+/// What the guest may put on its stack, of which only what is touched costs anything: each nested child context needs
+/// some of it, and a Ruby recipe some kibibytes for each block inside a block.
+pub(crate) const GUEST_STACK: usize = 16 << 20;
 
 /// What host functions need on the same fiber above that.
 pub(crate) const HOST_STACK: usize = 512 << 10;

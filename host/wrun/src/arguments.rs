@@ -98,6 +98,38 @@ pub(crate) struct ConvergeArguments {
     /// Compile only, and print the collection as JSON; changes nothing
     #[arg(long)]
     pub(crate) compile_only: bool,
+    #[command(flatten)]
+    pub(crate) folders: FolderArguments,
+}
+
+/// Running cookbooks from where they lie, without a policy: the folders of a Chef repository
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cookbooks in folders")]
+pub(crate) struct FolderArguments {
+    /// Run the cookbooks in these directories instead of policies; of two with one name the later is taken
+    #[arg(long, value_name = "DIR,..", value_delimiter = ',', conflicts_with_all = ["policy_name", "named_run_list"])]
+    pub(crate) cookbooks: Vec<PathBuf>,
+    /// The run list, which the node keeps: `recipe[a],role[b]` [default: the attributes file's, else the node's]
+    #[arg(long, value_name = "ITEM,..", requires = "cookbooks")]
+    pub(crate) run_list: Vec<String>,
+    /// The node's environment [default: _default]
+    #[arg(short = 'E', long, value_name = "NAME", requires = "cookbooks")]
+    pub(crate) environment: Option<String>,
+    /// Where roles are, as NAME.json or NAME.rb
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) roles: Option<PathBuf>,
+    /// Where environments are, as NAME.json or NAME.rb
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) environments: Option<PathBuf>,
+    /// Where data bags are, as BAG/ITEM.json
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) data_bags: Option<PathBuf>,
+    /// Where other nodes are, as NAME.json, for searches
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) nodes: Option<PathBuf>,
+    /// The secret for encrypted data bag items
+    #[arg(long, value_name = "FILE", requires = "cookbooks")]
+    pub(crate) encrypted_data_bag_secret: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod doc;
 pub(crate) mod json;
+pub(crate) mod kept_log;
 pub(crate) mod minimal;
 mod progress;
 

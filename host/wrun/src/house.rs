@@ -1,6 +1,8 @@
 //! Puts the house together: the policies' artifacts, the sandbox, the providers and the state, as a run needs them.
 
 mod rights;
+mod runtime;
+mod source;
 mod types;
 
 use crate::poll::finish;
@@ -11,7 +13,7 @@ use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
 use policy::Artifact;
-use providers::{GuestMachine, MachineProviders, NoData};
+use providers::{GuestMachine, MachineProviders};
 use rights::Rights;
 use sandbox::{Limits, Policy, Sandbox, Session};
 use serde_json::{Map, Value};
@@ -22,13 +24,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use runtime::Runtime;
+pub(crate) use source::{Folders, Source};
 pub(crate) use types::BuiltinTypes;
 
 /// Everything that the run needs, made once.
 pub(crate) struct TheHouse<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) sandbox: Sandbox,
-    pub(crate) artifacts: BTreeMap<String, Artifact>,
+    pub(crate) sources: BTreeMap<String, Source>,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
@@ -93,11 +97,11 @@ impl TheHouse<'_> {
         self.grants.get(policy).ok_or_else(|| Failure::raised("Wrun::Bug", format!("policy {policy} has no grants")))
     }
 
-    fn services(&self, grants: &Arc<PolicyGrants>, machine: GuestMachine, artifact: &Artifact) -> Services {
+    fn services(&self, grants: &Arc<PolicyGrants>, machine: GuestMachine, source: &Source) -> Services {
         Services {
             machine: Box::new(machine),
-            data: Box::new(NoData::new(Arc::clone(grants))),
-            files: Arc::new(artifact.clone()),
+            data: source.data(grants),
+            files: source.files(self.settings),
             clock: grants.clock(),
             random: grants.random(),
             environment: environment(grants),
@@ -106,25 +110,25 @@ impl TheHouse<'_> {
             attributes: Box::new(Rights(Arc::clone(grants))),
             node: self.node.clone(),
             types: Arc::new(BuiltinTypes),
-            interfaces: interfaces(grants),
+            interfaces: source.interfaces(interfaces(grants)),
         }
     }
 
-    fn limits(&self, grants: &PolicyGrants) -> Limits {
+    fn limits(&self, grants: &PolicyGrants, source: &Source) -> Limits {
         let own = grants.limits();
         let memory = own.memory_mib.unwrap_or(self.settings.guest_memory_mib.get());
         let seconds = own.guest_seconds.unwrap_or(self.settings.guest_seconds.get());
         Limits {
-            memory: usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX),
+            memory: source.memory(usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX)),
             guest_time: Duration::from_secs(seconds),
         }
     }
 
-    fn provider_settings(&self, grants: &Arc<PolicyGrants>, artifact: &Artifact) -> providers::Settings {
+    fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source) -> providers::Settings {
         providers::Settings {
             root: self.settings.root.clone(),
             grants: Arc::clone(grants),
-            files: Arc::new(artifact.clone()),
+            files: source.files(self.settings),
             backup_dir: self.settings.backup_dir.clone(),
             cache_dir: self.settings.cache_dir.join("files"),
             node: self.node.clone(),
@@ -143,11 +147,11 @@ impl House for TheHouse<'_> {
     fn open(&mut self, policy: &PolicyInput) -> Result<Opened, Failure> {
         let name = policy.name.as_str();
         let missing = || Failure::raised("Wrun::Bug", format!("policy {name} has no artifact"));
-        let artifact = self.artifacts.get(name).ok_or_else(missing)?;
+        let source = self.sources.get(name).ok_or_else(missing)?;
         let grants = self.grants_of(name)?;
-        let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, artifact)))?;
-        let services = self.services(grants, providers.machine(), artifact);
-        let opened = finish(self.sandbox.open(name, artifact.component(), &self.limits(grants), services));
+        let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, source)))?;
+        let services = self.services(grants, providers.machine(), source);
+        let opened = finish(self.sandbox.open(name, source.component(), &self.limits(grants, source), services));
         let policy = opened.map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))?;
         Ok(Opened { policy, providers })
     }

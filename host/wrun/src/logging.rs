@@ -50,7 +50,7 @@ impl converge::Observer for RunLog {
     fn notice(&mut self, event: &converge::Event<'_>) {
         use converge::{Event, LogLevel};
         match event {
-            Event::Log { level, line } => {
+            Event::Log { level, line, .. } => {
                 let line = escape_line(line);
                 match level {
                     LogLevel::Trace => tracing::trace!(target: "cookbook", "{line}"),

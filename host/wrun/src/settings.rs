@@ -152,6 +152,8 @@ keys! {
     backups: Count, "WRUN_BACKUPS";
     /// Where language runtimes are.
     runtime_dir: PathBuf, "WRUN_RUNTIME_DIR";
+    /// The library of a developer's Ruby runtime.
+    ruby_library: PathBuf, "WRUN_RUBY_LIBRARY";
     /// The largest download.
     download_mib: Mebibytes, "WRUN_DOWNLOAD_MIB";
     /// Seconds that a download may take.
@@ -221,6 +223,8 @@ pub(crate) struct Settings {
     pub(crate) backups: Count,
     /// Where language runtimes are; none: beside the program.
     pub(crate) runtime_dir: Option<PathBuf>,
+    /// The folder from which a Ruby runtime that carries no library takes it: for those who work on the library.
+    pub(crate) ruby_library: Option<PathBuf>,
     /// The largest download.
     pub(crate) download_mib: Mebibytes,
     /// How long a download may take.
@@ -321,6 +325,7 @@ impl Settings {
             backup_dir: layer.backup_dir.unwrap_or_else(|| state_dir.join("backup")),
             backups: layer.backups.unwrap_or(Number::constant::<5>()),
             runtime_dir: layer.runtime_dir,
+            ruby_library: layer.ruby_library,
             download_mib: layer.download_mib.unwrap_or(Number::constant::<4096>()),
             download_seconds: layer.download_seconds.unwrap_or(Number::constant::<1800>()),
             runs_kept: layer.runs_kept.unwrap_or(Number::constant::<100>()),

@@ -10,7 +10,7 @@ class Chef
     class RunListItem
       RECIPE = /\Arecipe\[([^\]@]+)(?:@([0-9]+\.[0-9]+(?:\.[0-9]+)?))?\]\z/
       ROLE = /\Arole\[([^\]]+)\]\z/
-      BARE = /\A([^\[\]@]+)(?:@([0-9]+\.[0-9]+(?:\.[0-9]+)?))?\z/
+      BARE = /\A([^\[\]]*?)(?:@([0-9]+\.[0-9]+(?:\.[0-9]+)?))?\z/
 
       attr_reader :name, :type, :version
 

@@ -43,6 +43,13 @@ pub enum Request {
         /// A JSON object.
         input: Value,
     },
+    /// Answer a question that comes before the policy: evaluate a cookbook's metadata, a role, an environment.
+    Question {
+        /// `metadata`, `role` or `environment`.
+        name: String,
+        /// A JSON object.
+        input: Value,
+    },
     /// Call a closure: a guard, a lazy value, a template, a `verify` block.
     Evaluate {
         /// Which.

@@ -4,7 +4,7 @@ use super::{
     Amendment, Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
     ResourceId,
 };
-use crate::{ActionRecord, Change, Event, Failure, LogLevel, Observer, Outcome, Types};
+use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -92,9 +92,14 @@ impl Run {
         self.observer = observer;
     }
 
-    /// Writes a line to the log.
+    /// Writes a line of the host's own to the log.
     pub fn log(&mut self, level: LogLevel, line: &str) {
-        self.notice(&Event::Log { level, line });
+        self.notice(&Event::Log { source: LogSource::Host, level, line });
+    }
+
+    /// Writes a line of a cookbook's to the log.
+    pub fn cookbook_log(&mut self, level: LogLevel, line: &str) {
+        self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
     }
 
     /// Announces a type that the guest implements; a later definition replaces an earlier one.

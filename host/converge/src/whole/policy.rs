@@ -1,13 +1,16 @@
 //! One policy in a run: load, compile, converge, commit; and later its handlers.
 
-use super::{House, WholeRun};
+use super::report::Ended;
+use super::{House, NodeState, WholeRun};
 use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop};
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What is known of a policy before it runs.
+#[derive(Default)]
 pub struct PolicyInput {
     /// Its name; for a run list without a policy, the node's.
     pub name: String,
@@ -21,6 +24,10 @@ pub struct PolicyInput {
     pub start: PolicyStart,
     /// The wall time that it may take.
     pub wall_time: Option<Duration>,
+    /// Where cookbooks lie that are read from folders, by name.
+    pub places: BTreeMap<String, String>,
+    /// What is known already to keep it from running: a role that is not there, a constraint that cannot be met.
+    pub refused: Option<Failure>,
 }
 
 /// A policy's instance and the providers that act for it.
@@ -45,9 +52,12 @@ pub trait Instance: Send {
 pub(super) struct Lived<I> {
     pub(super) run: Run,
     pub(super) revision: String,
-    /// The node's levels after compile, if nothing more was to be done.
-    pub(super) levels: Option<Map<String, Value>>,
-    instance: I,
+    /// The node as it would be saved.
+    node: NodeState,
+    /// Nothing but compile was asked for, and it succeeded.
+    compiled_only: bool,
+    /// None: it was refused, or could not be started.
+    instance: Option<I>,
 }
 
 impl<I: Instance> Lived<I> {
@@ -56,47 +66,88 @@ impl<I: Instance> Lived<I> {
         if !self.run.listens.contains(handler) && !self.run.listens.contains(event) {
             return;
         }
-        let (mut session, providers) = self.instance.conversation();
+        let Some(instance) = &mut self.instance else { return };
+        let (mut session, providers) = instance.conversation();
         let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, Stop::default());
         runner.tell(event, input.clone()).await;
         runner.handler(handler, input).await;
         let _ = I::end(session).await;
     }
+
+    /// What is left for the report.
+    pub(super) fn ended(self) -> Ended {
+        Ended { run: self.run, revision: self.revision, node: self.node, compiled_only: self.compiled_only }
+    }
 }
 
 impl<H: House> WholeRun<'_, H> {
     /// Runs one policy. On failure none of its attribute writes remain.
-    pub(super) async fn run_policy(&mut self, node: &mut NodeObject, policy: PolicyInput) -> Outcome {
-        let mut instance = self.house.open(&policy)?;
+    pub(super) async fn run_policy(&mut self, node: &mut NodeObject, mut policy: PolicyInput) -> Outcome {
         let mut run = self.begin(node, &policy)?;
-        run.set_observer(self.observer.take());
-        let PolicyInput { name, revision, cookbooks, recipes, start, wall_time } = policy;
-        run.notice(&Event::PolicyStarted {
-            policy: &name,
-            revision: &revision,
-            recipes: &recipes,
-            cookbooks: &cookbooks,
-        });
+        let opened = match policy.refused.take() {
+            Some(failure) => Err(failure),
+            None => self.house.open(&policy),
+        };
+        let (instance, outcome) = match opened {
+            Ok(mut instance) => {
+                run.set_observer(self.observer.take());
+                let outcome = self.live_in(&mut instance, node, &policy, &mut run).await;
+                self.observer = run.take_observer();
+                (Some(instance), outcome)
+            }
+            Err(failure) => (None, Err(failure)),
+        };
+        let compiled_only = self.options.compile_only && outcome.is_ok();
+        let state = NodeState::new(&run, &policy.start, node.chef_environment());
+        self.lived.push(Lived { run, revision: policy.revision, node: state, compiled_only, instance });
+        outcome
+    }
+
+    /// The policy's life in its instance, and its commit.
+    async fn live_in(
+        &mut self,
+        instance: &mut H::Instance,
+        node: &mut NodeObject,
+        policy: &PolicyInput,
+        run: &mut Run,
+    ) -> Outcome {
+        let PolicyInput { name, revision, cookbooks, recipes, .. } = policy;
+        run.notice(&Event::PolicyStarted { policy: name, revision, recipes, cookbooks });
+        let load = self.load_input(policy, node);
+        let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
         let (mut session, providers) = instance.conversation();
         let memory = self.house.memory();
         let mut runner =
-            Runner::new(&mut run, &mut session, providers, memory, self.stop.clone()).with_wall_time(wall_time);
-        let order: Vec<_> = cookbooks.iter().map(|(cookbook, _)| cookbook.as_str()).collect();
-        let load = json!({ "policy": name, "cookbooks": order, "why_run": self.options.why_run });
-        let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
-        let mut levels = None;
-        let outcome = live(&mut runner, load, began, &recipes, self.options.compile_only, &mut levels).await;
+            Runner::new(run, &mut session, providers, memory, self.stop.clone()).with_wall_time(policy.wall_time);
+        let outcome = live(&mut runner, load, began, recipes, self.options.compile_only).await;
+        if outcome.is_err() {
+            // What could not be computed is left out of the report; the first failure is the one worth telling.
+            let _ = runner.freeze_attributes().await;
+        }
         let ended = H::Instance::end(session).await.map_err(Failure::from);
         let outcome = outcome.and(ended);
-        let outcome = outcome.and_then(|()| self.commit(node, &start, &mut run));
+        let outcome = outcome.and_then(|()| self.commit(node, &policy.start, run));
         if outcome.is_ok() {
             let updated = run.records.iter().filter(|record| record.status == crate::Status::Updated).count();
             let total = run.records.len();
-            run.notice(&Event::PolicyFinished { policy: &name, updated, total });
+            run.notice(&Event::PolicyFinished { policy: name, updated, total });
         }
-        self.observer = run.take_observer();
-        self.lived.push(Lived { run, revision, levels, instance });
         outcome
+    }
+
+    /// What the guest hears first; see `wit/turns.wit`.
+    fn load_input(&self, policy: &PolicyInput, node: &NodeObject) -> Value {
+        let order: Vec<_> = policy.cookbooks.iter().map(|(cookbook, _)| cookbook.as_str()).collect();
+        let start = &policy.start;
+        let environment = start.group.as_deref().filter(|_| start.name.is_some());
+        json!({
+            "policy": policy.name,
+            "cookbooks": order,
+            "why_run": self.options.why_run,
+            "places": policy.places,
+            "run_list": start.run_list.to_strings(),
+            "environment": environment.unwrap_or(node.chef_environment()),
+        })
     }
 
     /// The run of a policy, with the node as this policy may see it.
@@ -140,7 +191,6 @@ async fn live<G: Guest, P: Providers>(
     began: Value,
     recipes: &[String],
     compile_only: bool,
-    levels: &mut Option<Map<String, Value>>,
 ) -> Outcome {
     runner.phase("load", load).await?;
     if !compile_only {
@@ -152,9 +202,7 @@ async fn live<G: Guest, P: Providers>(
         runner.compile(recipe).await?;
     }
     if compile_only {
-        runner.freeze_attributes().await?;
-        *levels = Some(runner.run.levels());
-        return Ok(());
+        return runner.freeze_attributes().await;
     }
     let converged = runner.converge().await;
     let name = if converged.is_ok() { "converge_complete" } else { "converge_failed" };

@@ -1,6 +1,8 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
 use crate::{ActionRecord, Failure, Moment, ROOT, Run, Status};
+use node::attributes::Level;
+use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
 
 /// How a policy ended.
@@ -40,8 +42,39 @@ pub struct PolicyReport {
     pub recipes: Vec<String>,
     /// The compiled collection of the root context: type, name, actions and origin.
     pub collection: Vec<Value>,
-    /// The node's levels after compile, where nothing more was asked for.
-    pub levels: Option<Map<String, Value>>,
+    /// Nothing but compile was asked for, and it succeeded.
+    pub compiled_only: bool,
+    /// The node as this policy left it; none if it never began.
+    pub node: Option<NodeState>,
+}
+
+/// The node as it would be saved, after a failure as it stood then.
+#[derive(Debug, Clone, Default)]
+pub struct NodeState {
+    /// `normal`, and `default` and `override` combined.
+    pub levels: Map<String, Value>,
+    /// Its environment.
+    pub chef_environment: String,
+    /// The run list that was run, as it was written.
+    pub run_list: Vec<String>,
+    /// All recipes that were compiled or begun, those that others included too: `automatic.recipes`.
+    pub recipes: Value,
+    /// The roles that the run list led to.
+    pub roles: Vec<String>,
+}
+
+impl NodeState {
+    pub(super) fn new(run: &Run, start: &PolicyStart, chef_environment: &str) -> Self {
+        let automatic = run.node.level(Level::Automatic);
+        let text = |key: &str| automatic.get(key).and_then(Value::as_str);
+        Self {
+            levels: run.levels(),
+            chef_environment: text("chef_environment").unwrap_or(chef_environment).to_owned(),
+            run_list: start.run_list.to_strings(),
+            recipes: automatic.get("recipes").cloned().unwrap_or_else(|| json!([])),
+            roles: start.roles.clone(),
+        }
+    }
 }
 
 /// A whole run.
@@ -59,12 +92,17 @@ pub struct RunReport {
     pub policies: Vec<PolicyReport>,
 }
 
-/// What is left of a policy that ran: its run, its revision, its levels after compile.
-pub(super) type Ended = (Run, String, Option<Map<String, Value>>);
+/// What is left of a policy that ran.
+pub(super) struct Ended {
+    pub(super) run: Run,
+    pub(super) revision: String,
+    pub(super) node: NodeState,
+    pub(super) compiled_only: bool,
+}
 
 impl PolicyReport {
     pub(super) fn new(name: String, outcome: PolicyOutcome, lived: Option<Ended>) -> Self {
-        let Some((run, revision, levels)) = lived else {
+        let Some(Ended { run, revision, node, compiled_only }) = lived else {
             return Self {
                 name,
                 revision: String::new(),
@@ -72,11 +110,13 @@ impl PolicyReport {
                 records: vec![],
                 recipes: vec![],
                 collection: vec![],
-                levels: None,
+                compiled_only: false,
+                node: None,
             };
         };
         let collection = collection(&run);
-        Self { name, revision, outcome, records: run.records, recipes: run.recipes, collection, levels }
+        let Run { records, recipes, .. } = run;
+        Self { name, revision, outcome, records, recipes, collection, compiled_only, node: Some(node) }
     }
 }
 

@@ -95,6 +95,17 @@ impl Attributes {
         Ok(())
     }
 
+    /// Adds a recipe that is being compiled to `automatic.recipes`, once.
+    pub fn host_add_recipe(&mut self, recipe: &str) {
+        let Value::Object(automatic) = self.trees.tree_mut(Level::Automatic) else { return };
+        let recipes = automatic.entry("recipes").or_insert_with(|| Value::Array(vec![]));
+        let Value::Array(recipes) = recipes else { return };
+        if !recipes.iter().any(|known| known == recipe) {
+            recipes.push(recipe.into());
+            self.changed();
+        }
+    }
+
     /// Records that `origin` gave these `normal` attributes, which [`set_level`](Self::set_level) has put in place.
     pub(crate) fn record_given_normal(&mut self, given: &Map<String, Value>, origin: &Origin) {
         for (name, value) in given {

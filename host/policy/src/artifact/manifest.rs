@@ -68,13 +68,34 @@ pub struct CookbookEntry {
     pub identifier: String,
     /// Constraints by name of the cookbooks it depends on.
     pub dependencies: BTreeMap<String, String>,
+    /// What it is written in.
+    #[serde(default, skip_serializing_if = "Language::is_rust")]
+    pub language: Language,
+}
+
+/// What a cookbook is written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// Compiled into the policy's component.
+    #[default]
+    Rust,
+    /// Its sources are among the policy's files; a runtime that the node has evaluates them.
+    Ruby,
+}
+
+impl Language {
+    fn is_rust(&self) -> bool {
+        *self == Self::Rust
+    }
 }
 
 /// What runs a policy's cookbooks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Runtime {
     /// Nothing but the component: its code is compiled in.
+    #[default]
     Rust,
     /// A runtime that the node has and policies share.
     Shared {
@@ -244,6 +265,7 @@ impl Manifest {
             return Err(ManifestError::OtherContract { found: self.contract.clone() });
         }
         check_policy_name(&self.name)?;
+        self.check_runtime()?;
         if self.cookbooks.len() > MAX_COOKBOOKS {
             return unsound(format!("there are more than {MAX_COOKBOOKS} cookbooks"));
         }
@@ -273,6 +295,30 @@ impl Manifest {
         Ok(())
     }
 
+    /// Cookbooks in Ruby need a runtime, and only they do.
+    fn check_runtime(&self) -> Result<(), ManifestError> {
+        let unsound = |what: String| Err(ManifestError::Unsound { what });
+        let has_ruby = self.cookbooks.iter().any(|cookbook| cookbook.language == Language::Ruby);
+        match &self.runtime {
+            Runtime::Rust if has_ruby => unsound("it has cookbooks in Ruby and names no runtime for them".into()),
+            Runtime::Shared { .. } if !has_ruby => unsound("it names a runtime that no cookbook of it needs".into()),
+            Runtime::Shared { name, digest } => {
+                let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+                match is_digest && check_policy_name(name).is_ok() {
+                    true => Ok(()),
+                    false => unsound("its runtime's name or digest is none".into()),
+                }
+            }
+            Runtime::Rust => Ok(()),
+        }
+    }
+
+    /// Whether the policy's own component has code: some of its cookbooks are written in Rust.
+    #[must_use]
+    pub fn has_own_code(&self) -> bool {
+        self.runtime == Runtime::Rust || self.cookbooks.iter().any(|cookbook| cookbook.language == Language::Rust)
+    }
+
     /// A manifest for the contract of this program; the revision is computed.
     ///
     /// # Errors
@@ -286,11 +332,12 @@ impl Manifest {
             default_attributes,
             override_attributes,
             needs,
+            runtime,
         } = parts;
         let mut manifest = Self {
             format: MANIFEST_FORMAT,
             contract: CONTRACT.to_owned(),
-            runtime: Runtime::Rust,
+            runtime,
             name,
             revision_id: String::new(),
             run_list,
@@ -323,6 +370,8 @@ pub struct ManifestParts {
     pub override_attributes: Map<String, Value>,
     /// What the author asks for.
     pub needs: Needs,
+    /// What runs the cookbooks.
+    pub runtime: Runtime,
 }
 
 impl CookbookEntry {

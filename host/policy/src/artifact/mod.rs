@@ -35,7 +35,7 @@ pub use files::{FilesError, MAX_FILES, MAX_PATH};
 pub use find::{EXTENSION, find, list};
 pub(crate) use manifest::is_component_name;
 pub use manifest::{
-    CookbookEntry, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Needs, Runtime, check_policy_name,
+    CookbookEntry, Language, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Needs, Runtime, check_policy_name,
 };
 
 use crate::lock::hex;
@@ -93,7 +93,7 @@ impl Artifact {
         let parts = Parts::of(path, &bytes)?;
         let (component_length, files_range, digest) = (parts.component.len(), parts.files_range.clone(), parts.digest);
         let manifest = Manifest::read(parts.manifest).map_err(|error| error.of_artifact(path))?;
-        sections::check_contract(parts.component).map_err(|found| ArtifactError::other_contract(path, &found))?;
+        check_component(path, parts.component, &manifest)?;
         let damaged = |what: FilesError| ArtifactError::Damaged { path: path.to_owned(), what: what.to_string() };
         let files = FileIndex::read(&bytes, files_range).map_err(damaged)?;
         if let Some(stray) = files.first_outside(&bytes, |cookbook| manifest.cookbook(cookbook).is_some()) {
@@ -154,7 +154,7 @@ pub fn write(component: &[u8], manifest: &Manifest, files: &[(String, Vec<u8>)])
             return Err(ArtifactError::Damaged { path: path.to_owned(), what: "it has a manifest already".into() });
         }
     }
-    sections::check_contract(component).map_err(|found| ArtifactError::other_contract(path, &found))?;
+    check_component(path, component, manifest)?;
     let manifest_text = manifest.write().map_err(|error| error.of_artifact(path))?;
     let container = files::write(files)
         .map_err(|error| ArtifactError::Damaged { path: PathBuf::from("the policy"), what: error.to_string() })?;
@@ -164,6 +164,17 @@ pub fn write(component: &[u8], manifest: &Manifest, files: &[(String, Vec<u8>)])
     let digest = Sha256::digest(&bytes);
     sections::append(&mut bytes, DIGEST_SECTION, &digest);
     Ok(bytes)
+}
+
+/// The component of a policy that has no code of its own: all its cookbooks are in Ruby.
+pub const EMPTY_COMPONENT: &[u8] = &sections::COMPONENT_HEADER;
+
+/// A component speaks the contract, or there is none to speak it.
+fn check_component(path: &Path, component: &[u8], manifest: &Manifest) -> Result<(), ArtifactError> {
+    if !manifest.has_own_code() && component == EMPTY_COMPONENT {
+        return Ok(());
+    }
+    sections::check_contract(component).map_err(|found| ArtifactError::other_contract(path, &found))
 }
 
 /// An artifact taken apart, its digest verified.

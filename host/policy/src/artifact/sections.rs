@@ -12,7 +12,7 @@ use wasmparser::{BinaryReader, ComponentImportSectionReader};
 use super::{ArtifactError, CONTRACT};
 
 /// `\0asm`, then version 13 of layer 1: a component.
-const COMPONENT_HEADER: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
+pub(super) const COMPONENT_HEADER: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
 
 /// `\0asm`, then version 1 of layer 0: a core module.
 const MODULE_HEADER: [u8; 8] = [0, b'a', b's', b'm', 1, 0, 0, 0];

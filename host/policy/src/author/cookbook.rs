@@ -1,7 +1,8 @@
-//! A cookbook: a crate, and all that lies in its folder.
+//! A cookbook: a crate, or a folder of Ruby sources, and all that lies in it.
 //!
-//! Its name and version are its package's. Cookbooks that must be loaded before it, which need not be crates that it
-//! links, are named in its Cargo.toml:
+//! A Ruby cookbook's name, version and dependencies are what its metadata says: `metadata.json`, else `metadata.rb`, which
+//! only Ruby can evaluate. A crate's name and version are its package's; cookbooks that must be loaded before it, which
+//! need not be crates that it links, are named in its Cargo.toml:
 //!
 //! ```toml
 //! [package.metadata.cookbook]
@@ -14,14 +15,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use node::version_constraint::{Version, VersionStyle};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::AuthorError;
-use super::ignore::Ignore;
 use super::toml_file::TomlFile;
-use crate::artifact::{MAX_FILES, is_component_name};
+use super::{AuthorError, Ruby};
+use crate::artifact::{Language, MAX_FILES, is_component_name};
+use crate::ignore::Ignore;
 
 /// Folders that tools keep beside a cookbook's own files.
 const TOOLS_FOLDERS: [&str; 2] = ["target", ".git"];
@@ -42,7 +45,10 @@ pub(super) struct Cookbook {
     pub(super) version: String,
     /// Constraints by name.
     pub(super) dependencies: BTreeMap<String, String>,
-    /// Where in Cargo.toml they are.
+    pub(super) language: Language,
+    /// The file that says all this.
+    pub(super) manifest_path: PathBuf,
+    /// Where in that file the dependencies are.
     pub(super) depends_line: usize,
     /// Paths below the folder and contents, sorted.
     pub(super) files: Vec<(String, Vec<u8>)>,
@@ -73,13 +79,64 @@ struct CookbookTable {
     depends: BTreeMap<String, String>,
 }
 
+/// What Chef writes where a cookbook is released, and what takes the place of `metadata.rb`.
+const METADATA_JSON: &str = "metadata.json";
+
+const METADATA_RB: &str = "metadata.rb";
+
+const CARGO_TOML: &str = "Cargo.toml";
+
 impl Cookbook {
-    pub(super) fn read(folder: &Path) -> Result<Self, AuthorError> {
-        let file = TomlFile::read(&folder.join("Cargo.toml"))?;
-        let file = file.ok_or_else(|| AuthorError::File {
-            path: folder.to_owned(),
-            what: "is no cookbook: it has no Cargo.toml",
-        })?;
+    /// Whether a folder is a cookbook's.
+    pub(super) fn is_in(folder: &Path) -> bool {
+        [CARGO_TOML, METADATA_JSON, METADATA_RB].iter().any(|file| folder.join(file).is_file())
+    }
+
+    pub(super) fn read(folder: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        if let Some(file) = TomlFile::read(&folder.join(CARGO_TOML))? {
+            return Self::of_crate(folder, file);
+        }
+        if !Self::is_in(folder) {
+            let what = "is no cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
+            return Err(AuthorError::File { path: folder.to_owned(), what });
+        }
+        Self::in_ruby(folder, ruby)
+    }
+
+    fn in_ruby(folder: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        let mut files = files(folder)?;
+        let manifest_path =
+            if folder.join(METADATA_JSON).is_file() { folder.join(METADATA_JSON) } else { folder.join(METADATA_RB) };
+        let wrong = |what: String| AuthorError::Wrong { path: manifest_path.clone(), line: 1, what };
+        let metadata = match files.iter().find(|(path, _)| path == METADATA_JSON) {
+            Some((_, text)) => serde_json::from_slice(text).map_err(|error| AuthorError::Wrong {
+                path: manifest_path.clone(),
+                line: error.line(),
+                what: error.to_string(),
+            })?,
+            None => {
+                let metadata = ruby.metadata(folder).map_err(&wrong)?;
+                // What a node would have to evaluate again; `metadata.rb` stays beside it for people.
+                let text = serde_json::to_vec_pretty(&metadata).map_err(|error| wrong(error.to_string()))?;
+                files.push((METADATA_JSON.to_owned(), text));
+                files.sort();
+                metadata
+            }
+        };
+        let name = metadata["name"].as_str().filter(|name| is_component_name(name));
+        let name = name.ok_or_else(|| wrong(format!("{} cannot be a cookbook's name", metadata["name"])))?.to_owned();
+        let version = metadata["version"].as_str().unwrap_or("0.0.0").to_owned();
+        Version::parse(&version, VersionStyle::Cookbook).map_err(|error| wrong(error.to_string()))?;
+        let dependencies = match &metadata["dependencies"] {
+            Value::Null => BTreeMap::new(),
+            dependencies => serde_json::from_value(dependencies.clone())
+                .map_err(|error| wrong(format!("its dependencies are not what Chef writes: {error}")))?,
+        };
+        let (path, language) = (folder.to_owned(), Language::Ruby);
+        Ok(Self { path, name, version, dependencies, language, manifest_path, depends_line: 1, files })
+    }
+
+    fn of_crate(folder: &Path, file: TomlFile) -> Result<Self, AuthorError> {
         let CargoToml { package } = file.parse()?;
         let (name, name_span) = (package.name.get_ref(), package.name.span());
         if !is_component_name(name) {
@@ -100,16 +157,13 @@ impl Cookbook {
         Ok(Self {
             path: folder.to_owned(),
             version: version.to_owned(),
+            language: Language::Rust,
+            manifest_path: folder.join(CARGO_TOML),
             depends_line: file.line(&depends_span),
             files: files(folder)?,
             name: package.name.into_inner(),
             dependencies: package.metadata.cookbook.map(|table| table.into_inner().depends).unwrap_or_default(),
         })
-    }
-
-    /// The file that names the cookbook.
-    pub(super) fn manifest_path(&self) -> PathBuf {
-        self.path.join("Cargo.toml")
     }
 
     /// The files as an artifact has them: `COOKBOOK/PATH`.
@@ -121,7 +175,7 @@ impl Cookbook {
 
 /// The files below a cookbook's folder, sorted by path.
 fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
-    let ignore = Ignore::read(folder)?;
+    let ignore = Ignore::of_folder(folder).map_err(|(path, source)| AuthorError::Read { path, source })?;
     let mut found = vec![];
     let mut bytes: u64 = 0;
     let mut folders = vec![(folder.to_owned(), String::new(), 0)];

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::artifact::{ArtifactError, ManifestError};
-use crate::build::BuildError;
+use crate::build::{BuildError, ToolchainError};
 use crate::lock::InvalidAttribute;
 
 /// Why there is no policy to be made of a folder.
@@ -96,6 +96,9 @@ pub enum AuthorError {
     /// A new policy's name cannot be one.
     #[error(transparent)]
     Name(ManifestError),
+    /// There is no compiler for the crates.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
     /// The crates do not compile.
     #[error(transparent)]
     Build(#[from] BuildError),

@@ -4,15 +4,16 @@
 //! core/
 //!   policy.toml            name, run list, attributes, needs: [`policy_toml`]
 //!   Cargo.toml, src/       a cargo workspace of its own; its package makes the component
-//!   cookbooks/motd/        a cookbook: a crate, and everything in its folder travels in the artifact: [`cookbook`]
+//!   cookbooks/motd/        a cookbook: a crate or Ruby sources; its whole folder travels in the artifact: [`cookbook`]
 //! ```
+//!
+//! A policy whose cookbooks are all in Ruby needs neither Cargo.toml nor a compiler.
 //!
 //! Everything here can be wrong by the author's hand, so everything says file and line.
 
 mod cookbook;
 mod create;
 mod error;
-mod ignore;
 mod policy_toml;
 mod toml_file;
 
@@ -26,11 +27,40 @@ use serde_json::{Map, Value};
 pub use create::{SdkSource, create};
 pub use error::AuthorError;
 
-use crate::artifact::{self, Artifact, CookbookEntry, Manifest, ManifestParts};
-use crate::build::{GuestCompiler, compile_component};
+use crate::artifact::{self, Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
+use crate::build::{GuestCompiler, ToolchainError, compile_component};
 use crate::lock::{AttributeValue, CookbookIdentifier, FileChecksum};
 use cookbook::Cookbook;
 use policy_toml::PolicyToml;
+
+/// The runtime that Ruby cookbooks are built for, which also evaluates what only Ruby can read.
+pub trait Ruby {
+    /// What artifacts will name it by.
+    ///
+    /// # Errors
+    /// Why there is none, as a sentence.
+    fn runtime(&mut self) -> Result<Runtime, String>;
+
+    /// What a cookbook's `metadata.rb` says, as Chef writes it to `metadata.json`.
+    ///
+    /// # Errors
+    /// Why it cannot be evaluated, as a sentence.
+    fn metadata(&mut self, cookbook: &Path) -> Result<Value, String>;
+}
+
+/// For folders that are known to have no Ruby cookbook.
+#[derive(Debug)]
+pub struct NoRuby;
+
+impl Ruby for NoRuby {
+    fn runtime(&mut self) -> Result<Runtime, String> {
+        Err("cookbooks in Ruby are built with `wrun policy build`, which has the runtime for them".into())
+    }
+
+    fn metadata(&mut self, _cookbook: &Path) -> Result<Value, String> {
+        self.runtime().map(|_| Value::Null)
+    }
+}
 
 /// A policy's folder, read and checked.
 #[derive(Debug)]
@@ -45,10 +75,18 @@ impl PolicyFolder {
     ///
     /// # Errors
     /// Something in the folder is wrong; the message names file and line.
-    pub fn read(path: &Path) -> Result<Self, AuthorError> {
+    pub fn read(path: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
         let settings = PolicyToml::read(path)?;
         let cookbooks = settings.cookbook_folders(path)?;
-        let cookbooks = cookbooks.iter().map(|folder| Cookbook::read(folder)).collect::<Result<Vec<_>, _>>()?;
+        let cookbooks = cookbooks.iter().map(|folder| Cookbook::read(folder, ruby)).collect::<Result<Vec<_>, _>>()?;
+        let runtime = match cookbooks.iter().find(|cookbook| cookbook.language == Language::Ruby) {
+            None => Runtime::Rust,
+            Some(cookbook) => ruby.runtime().map_err(|what| AuthorError::Wrong {
+                path: cookbook.manifest_path.clone(),
+                line: 1,
+                what,
+            })?,
+        };
         let order = loading_order(&settings, &cookbooks)?;
         let entries = order.iter().map(|cookbook| entry(cookbook)).collect();
         let attributes = |level, table: &toml::Table| attributes(&settings.path, level, table);
@@ -60,6 +98,7 @@ impl PolicyFolder {
             default_attributes: attributes("default", &settings.default)?,
             override_attributes: attributes("override", &settings.r#override)?,
             needs: settings.needs.clone(),
+            runtime,
         };
         let manifest =
             Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
@@ -83,15 +122,23 @@ impl PolicyFolder {
     }
 }
 
-/// Builds a policy's folder to its artifact, which is not yet written anywhere. `target_folder` keeps cargo's
-/// intermediate files. Cargo's own messages go to standard error.
+/// Builds a policy's folder to its artifact, which is not yet written anywhere. `compiler` is asked for if the policy has
+/// crates; `target_folder` keeps cargo's intermediate files. Cargo's own messages go to standard error.
 ///
 /// # Errors
-/// Something in the folder is wrong, or its crates do not compile.
-pub fn build(folder: &Path, compiler: &GuestCompiler, target_folder: &Path) -> Result<Artifact, AuthorError> {
+/// Something in the folder is wrong, there is no compiler, or its crates do not compile.
+pub fn build(
+    folder: &Path,
+    ruby: &mut dyn Ruby,
+    compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
+    target_folder: &Path,
+) -> Result<Artifact, AuthorError> {
     // Read first: a mistake in policy.toml is told before minutes of compiling.
-    let policy = PolicyFolder::read(folder)?;
-    let component = compile_component(folder, compiler, target_folder)?;
+    let policy = PolicyFolder::read(folder, ruby)?;
+    if !policy.manifest.has_own_code() {
+        return policy.artifact(EMPTY_COMPONENT);
+    }
+    let component = compile_component(folder, &compiler()?, target_folder)?;
     policy.artifact(&component)
 }
 
@@ -144,7 +191,8 @@ fn loading_order<'a>(settings: &PolicyToml, cookbooks: &'a [Cookbook]) -> Result
 }
 
 fn check_dependencies(cookbook: &Cookbook, all: &BTreeMap<&str, &Cookbook>) -> Result<(), AuthorError> {
-    let wrong = |what: String| AuthorError::Wrong { path: cookbook.manifest_path(), line: cookbook.depends_line, what };
+    let wrong =
+        |what: String| AuthorError::Wrong { path: cookbook.manifest_path.clone(), line: cookbook.depends_line, what };
     for (name, constraint) in &cookbook.dependencies {
         let Some(found) = all.get(name.as_str()) else {
             return Err(wrong(format!(
@@ -176,6 +224,7 @@ fn entry(cookbook: &Cookbook) -> CookbookEntry {
         version: cookbook.version.clone(),
         identifier: CookbookIdentifier::of(&files).to_string(),
         dependencies: cookbook.dependencies.clone(),
+        language: cookbook.language,
     }
 }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::AuthorError;
+use super::cookbook::Cookbook;
 use super::toml_file::TomlFile;
 use crate::artifact::{Needs, check_policy_name, is_component_name, ordered};
 
@@ -78,14 +79,16 @@ impl PolicyToml {
         })
     }
 
-    /// The folders of the cookbooks: those that the file names, else every folder in `cookbooks/` that has a Cargo.toml.
+    /// The folders of the cookbooks: those that the file names, else every folder in `cookbooks/` that holds one.
     pub(super) fn cookbook_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, AuthorError> {
         if let Some(named) = &self.cookbooks {
             let folders = named.iter().map(|one| (one.span(), folder.join(one.get_ref())));
             return folders
                 .map(|(span, path)| {
-                    let what = || format!("there is no cookbook in {}: it has no Cargo.toml", path.display());
-                    if path.join("Cargo.toml").is_file() { Ok(path) } else { Err(self.file.wrong(&span, what())) }
+                    let what = || {
+                        format!("there is no cookbook in {}: it has no metadata.rb and no Cargo.toml", path.display())
+                    };
+                    if Cookbook::is_in(&path) { Ok(path) } else { Err(self.file.wrong(&span, what())) }
                 })
                 .collect();
         }
@@ -94,7 +97,7 @@ impl PolicyToml {
         let mut folders = vec![];
         for entry in std::fs::read_dir(&all).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            if path.join("Cargo.toml").is_file() {
+            if Cookbook::is_in(&path) {
                 folders.push(path);
             }
         }

@@ -31,7 +31,7 @@ impl wit::Host for State {
         // Start code of a component may write before it has the turn; nobody watches yet.
         let Some(run) = self.run.as_deref_mut() else { return Ok(()) };
         if !over {
-            run.log(level, &line);
+            run.cookbook_log(level, &line);
         } else if before <= LOG_BYTES {
             let line = format!("policy `{}` has written {LOG_BYTES} bytes of log; what follows is dropped", run.policy);
             run.log(LogLevel::Warn, &line);

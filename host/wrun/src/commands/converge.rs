@@ -3,6 +3,7 @@
 //! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
 //! attributes, the state. Then the run, its report, its record.
 
+mod folders;
 mod handlers;
 mod input;
 
@@ -10,19 +11,21 @@ use crate::arguments::ConvergeArguments;
 use crate::errors;
 use crate::exit::Exit;
 use crate::format::doc::Doc;
+use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
 use crate::format::{All, Shared, json};
-use crate::house::{self, BuiltinTypes, Keeper, Kept, TheHouse};
+use crate::house::{self, BuiltinTypes, Keeper, Kept, Source, TheHouse};
 use crate::logging::{self, RunLog};
 use crate::poll::finish;
 use crate::printer::{Printer, Tone, escape};
 use crate::settings::{Color, Format, LogLocation, Settings};
 use crate::signals;
 use anyhow::Context as _;
-use converge::{Event, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun};
+use converge::{
+    CookbookFiles, Event, LogSource, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun,
+};
 use input::Input;
 use node::object::NodeObject;
-use policy::Artifact;
 use sandbox::{NativeCache, Sandbox};
 use serde_json::Value;
 use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
@@ -49,6 +52,9 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     let dry = arguments.why_run || arguments.compile_only;
     let state = open_state(&settings, dry)?;
     let sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), *printer))?;
+    if let Some(folders) = &input.folders {
+        sandbox.check(folders::POLICY, folders.runtime().component(), converge::Interfaces::ALL)?;
+    }
     for (name, artifact) in &input.artifacts {
         if let Some(grants) = input.grants.get(name) {
             sandbox.check(name, artifact.component(), house::interfaces(grants))?;
@@ -80,19 +86,23 @@ impl Running<'_> {
         keeper: Keeper,
         folder: Option<RunFolder>,
     ) -> anyhow::Result<Exit> {
-        let shared = self.observer();
+        let kept_log = KeptLog::default();
+        let shared = self.observer(&kept_log);
+        let without_policies = input.folders.is_some();
         let started = moment(self.began);
         let (log, live) = (shared.clone(), self.printer);
         let mut house = TheHouse {
             settings: self.settings,
             sandbox,
-            artifacts: input.artifacts,
+            sources: input.artifacts.into_iter().map(|(name, artifact)| (name, Source::Artifact(artifact))).collect(),
             grants: input.grants,
             node: input.identity,
             started,
             why_run: self.arguments.why_run || self.arguments.compile_only,
             stop: self.stop.clone(),
-            log: Arc::new(move |level, line: &str| log.clone().notice(&Event::Log { level, line })),
+            log: Arc::new(move |level, line: &str| {
+                log.clone().notice(&Event::Log { source: LogSource::Cookbook, level, line });
+            }),
             live: (self.settings.format == Format::Doc).then(|| {
                 Arc::new(move |bytes: &[u8]| live.out(Tone::Quiet, &escape(&String::from_utf8_lossy(bytes)))) as _
             }),
@@ -107,6 +117,10 @@ impl Running<'_> {
             without_saving: !self.arguments.override_runlist.is_empty(),
             compile_only: self.arguments.compile_only,
         };
+        let mut policies = input.policies;
+        if let Some(folders) = input.folders {
+            policies.push(folders.policy(self.arguments, &input.all_grants, &mut house, &mut node)?);
+        }
         handlers::start(self.settings, &run_id, node.name(), self.printer);
         let whole = WholeRun::new(
             &mut house,
@@ -116,13 +130,22 @@ impl Running<'_> {
             Box::new(shared),
             self.stop.clone(),
         );
-        let report = finish(whole.run(&mut node, input.policies));
-        self.end(&report, &node, house, folder)
+        let report = finish(whole.run(&mut node, policies));
+        let files = house.sources.iter().map(|(name, source)| (name.clone(), source.files(self.settings))).collect();
+        let errors = errors_of(&report, &files);
+        let parts = json::Parts {
+            report: &report,
+            node: node.name(),
+            errors: &errors,
+            log: kept_log.lines(),
+            without_policies,
+        };
+        self.end(&parts, house.keeper, folder)
     }
 
     /// Who watches the run: people or nobody, and the log.
-    fn observer(&self) -> Shared {
-        let mut watchers: Vec<Box<dyn Observer>> = vec![];
+    fn observer(&self, kept_log: &KeptLog) -> Shared {
+        let mut watchers: Vec<Box<dyn Observer>> = vec![Box::new(kept_log.clone())];
         // What people read on the terminal is not said there a second time.
         let seen = self.settings.log_location == LogLocation::Stderr && self.settings.format != Format::Json;
         if !seen || self.arguments.compile_only {
@@ -139,21 +162,15 @@ impl Running<'_> {
     }
 
     /// The report, the record, the exit code.
-    fn end(
-        &self,
-        report: &RunReport,
-        node: &NodeObject,
-        house: TheHouse<'_>,
-        folder: Option<RunFolder>,
-    ) -> anyhow::Result<Exit> {
-        let errors = errors_of(report, &house.artifacts);
-        let shown = json::run(report, node.name(), &errors);
+    fn end(&self, parts: &json::Parts<'_>, keeper: Keeper, folder: Option<RunFolder>) -> anyhow::Result<Exit> {
+        let (report, errors) = (parts.report, parts.errors);
+        let shown = json::run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
             self.printer.line(Tone::Plain, &shown.to_string());
         } else if let Some((_, error)) = errors.first() {
             self.excerpt(error);
         }
-        if let Keeper::Kept(kept) = house.keeper {
+        if let Keeper::Kept(kept) = keeper {
             let Kept { lock, pending, .. } = *kept;
             let kept = keep(&lock, folder.as_ref(), &shown, errors.first().map(|(_, error)| error), self.settings);
             let finished = pending.finish();
@@ -270,14 +287,14 @@ fn load_node(state: Option<&StateDirectory>, name: &str) -> anyhow::Result<NodeO
 }
 
 /// The error of each policy that failed, as JSON.
-fn errors_of(report: &RunReport, artifacts: &BTreeMap<String, Artifact>) -> Vec<(String, Value)> {
+fn errors_of(report: &RunReport, files: &BTreeMap<String, Arc<dyn CookbookFiles>>) -> Vec<(String, Value)> {
     let failed = report.policies.iter().filter_map(|policy| match &policy.outcome {
         PolicyOutcome::Failed(failure) => Some((policy, failure)),
         _ => None,
     });
     failed
         .map(|(policy, failure)| {
-            let files = artifacts.get(&policy.name).map(|artifact| artifact as &dyn converge::CookbookFiles);
+            let files = files.get(&policy.name).map(AsRef::as_ref);
             (policy.name.clone(), errors::json(policy, failure, files))
         })
         .collect()

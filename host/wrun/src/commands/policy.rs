@@ -4,7 +4,7 @@ use crate::arguments::PolicyCommand;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::{Context as _, bail};
-use policy::author::{self, SdkSource};
+use policy::author::{self, NoRuby, SdkSource};
 use policy::build;
 use std::path::{Path, PathBuf};
 
@@ -52,11 +52,9 @@ fn start(
 }
 
 fn build_one(folder: &Path, output: &Path, target: &Path, printer: Printer) -> anyhow::Result<Exit> {
-    // A mistake in the folder is told before a compiler is looked for.
-    author::PolicyFolder::read(folder)?;
     let settings = build::Settings::from_environment()?;
-    let compiler = build::guest_compiler(&settings, &mut |sentence| printer.note(Tone::Quiet, sentence))?;
-    let artifact = author::build(folder, &compiler, target)?;
+    let mut compiler = || build::guest_compiler(&settings, &mut |sentence| printer.note(Tone::Quiet, sentence));
+    let artifact = author::build(folder, &mut NoRuby, &mut compiler, target)?;
     let path = author::store(&artifact, output)?;
     let manifest = artifact.manifest();
     let revision = manifest.revision_id.get(..12).unwrap_or_default();

@@ -137,7 +137,7 @@ impl Observer for Doc {
                 self.line(Tone::Warning, &escape(&indented(&text, *nesting)));
             }
             Event::ActionFinished { .. } => self.finished(event),
-            Event::Log { level, line } if *level >= self.log_level => {
+            Event::Log { level, line, .. } if *level >= self.log_level => {
                 let text = format!("    [{}] {}", level.name(), escape(line));
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
                 self.line(tone, &text);

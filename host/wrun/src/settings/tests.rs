@@ -47,6 +47,7 @@ fn the_example_changes_nothing_and_explains_every_key() {
         policy_group: None,
         node_name: None,
         runtime_dir: None,
+        ruby_library: None,
         saved_attributes: SavedFilters::default(),
         handlers: vec![],
         ..shown

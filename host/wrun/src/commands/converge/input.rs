@@ -1,5 +1,6 @@
 //! Everything that a run is given, read and checked before anything is changed.
 
+use super::folders::FolderInput;
 use super::read_text;
 use crate::arguments::ConvergeArguments;
 use crate::house;
@@ -24,13 +25,17 @@ pub(super) struct Input {
     pub(super) facts: Map<String, Value>,
     pub(super) attributes: Map<String, Value>,
     pub(super) policies: Vec<PolicyInput>,
+    /// Cookbooks in folders, which are run instead of policies.
+    pub(super) folders: Option<FolderInput>,
     pub(super) artifacts: BTreeMap<String, Artifact>,
+    pub(super) all_grants: Grants,
     pub(super) grants: BTreeMap<String, Arc<PolicyGrants>>,
     /// What the operator should look at.
     pub(super) warnings: Vec<String>,
 }
 
 /// Run lists named on the command line, each for one policy.
+#[derive(Default)]
 struct RunLists {
     overriding: BTreeMap<String, RunList>,
     named: BTreeMap<String, String>,
@@ -42,8 +47,10 @@ impl Input {
             Some(path) => json_attributes(path)?,
             None => JsonAttributes::default(),
         };
-        let names = policy_names(settings, &json)?;
-        let lists = RunLists::read(arguments, &names)?;
+        let with_folders = !arguments.folders.cookbooks.is_empty();
+        let names = if with_folders { vec![] } else { policy_names(settings, &json)? };
+        let lists = if with_folders { RunLists::default() } else { RunLists::read(arguments, &names)? };
+        let folders = with_folders.then(|| FolderInput::read(arguments, settings, &json)).transpose()?;
         let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
         let all_grants = grants(arguments, settings)?;
         // Facts are gathered while artifacts are read.
@@ -73,7 +80,8 @@ impl Input {
             (None, Some(fqdn)) => fqdn.clone(),
             (None, None) => bail!("this machine has no name; give the node one by --node-name"),
         };
-        Ok(Self { node_name, identity, facts, attributes: json.attributes, policies, artifacts, grants, warnings })
+        let attributes = json.attributes;
+        Ok(Self { node_name, identity, facts, attributes, policies, folders, artifacts, all_grants, grants, warnings })
     }
 }
 
@@ -205,5 +213,6 @@ fn policy_input(
             manifest.override_attributes.clone(),
         ),
         wall_time,
+        ..PolicyInput::default()
     })
 }

@@ -3,15 +3,14 @@
 //! One pattern per line, `#` begins a comment. Patterns are those of Ruby's `File.fnmatch?` without flags, held against
 //! the path below the cookbook's folder: `*` also matches `/`, and a dot at the path's beginning only matches itself.
 
-use std::path::Path;
-
-use super::AuthorError;
+use std::io;
+use std::path::{Path, PathBuf};
 
 const FILE: &str = "chefignore";
 
 /// The patterns of a cookbook.
 #[derive(Debug, Default)]
-pub(super) struct Ignore {
+pub(crate) struct Ignore {
     patterns: Vec<Vec<Token>>,
 }
 
@@ -28,13 +27,33 @@ enum Token {
 }
 
 impl Ignore {
-    pub(super) fn read(cookbook: &Path) -> Result<Self, AuthorError> {
-        let path = cookbook.join(FILE);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Ok(Self::parse(&text)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(AuthorError::Read { path, source }),
+    /// The patterns of a cookbook's own file, if it has one.
+    ///
+    /// # Errors
+    /// The file that cannot be read, and why.
+    pub(crate) fn of_folder(cookbook: &Path) -> Result<Self, (PathBuf, io::Error)> {
+        Self::in_first(std::iter::once(cookbook))
+    }
+
+    /// The patterns of the first file that lies in the cookbook's folder or in one of those above it, as Chef looks for
+    /// it where cookbooks stand side by side.
+    ///
+    /// # Errors
+    /// The file that cannot be read, and why.
+    pub(crate) fn of_folder_or_above(cookbook: &Path) -> Result<Self, (PathBuf, io::Error)> {
+        Self::in_first(cookbook.ancestors())
+    }
+
+    fn in_first<'path>(folders: impl Iterator<Item = &'path Path>) -> Result<Self, (PathBuf, io::Error)> {
+        for folder in folders {
+            let path = folder.join(FILE);
+            match std::fs::read_to_string(&path) {
+                Ok(text) => return Ok(Self::parse(&text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err((path, source)),
+            }
         }
+        Ok(Self::default())
     }
 
     fn parse(text: &str) -> Self {
@@ -42,7 +61,7 @@ impl Ignore {
         Self { patterns: lines.map(tokens).collect() }
     }
 
-    pub(super) fn ignores(&self, path: &str) -> bool {
+    pub(crate) fn ignores(&self, path: &str) -> bool {
         let path: Vec<char> = path.chars().collect();
         self.patterns.iter().any(|pattern| matches(pattern, &path))
     }

@@ -1,0 +1,46 @@
+//! What Ruby prints becomes lines of the log: whole ones, as a terminal would show them.
+
+use crate::bindings::wrun::cookbook::output::{self, Level};
+use std::cell::RefCell;
+
+/// A line that goes on for longer is written in pieces.
+const LONGEST: usize = 64 << 10;
+
+thread_local! {
+    static UNFINISHED: RefCell<[Vec<u8>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+}
+
+/// Takes what was printed and writes the lines that it ends.
+pub(crate) fn take(channel: u32, text: &[u8]) {
+    let (slot, level) = slot_and_level(channel);
+    UNFINISHED.with_borrow_mut(|unfinished| {
+        let Some(unfinished) = unfinished.get_mut(slot) else { return };
+        for piece in text.split_inclusive(|byte| *byte == b'\n') {
+            unfinished.extend_from_slice(piece);
+            if unfinished.last() == Some(&b'\n') {
+                unfinished.pop();
+                output::log(level, unfinished);
+                unfinished.clear();
+            } else if unfinished.len() > LONGEST {
+                output::log(level, unfinished);
+                unfinished.clear();
+            }
+        }
+    });
+}
+
+/// Writes what has not been ended, before anything else is written or the turn goes away.
+pub(crate) fn flush() {
+    UNFINISHED.with_borrow_mut(|both| {
+        for (channel, unfinished) in (1..).zip(both) {
+            if !unfinished.is_empty() {
+                output::log(slot_and_level(channel).1, unfinished);
+                unfinished.clear();
+            }
+        }
+    });
+}
+
+fn slot_and_level(channel: u32) -> (usize, Level) {
+    if channel == 2 { (1, Level::Warn) } else { (0, Level::Info) }
+}

@@ -1,0 +1,90 @@
+//! What Ruby hears.
+
+use crate::bindings::wrun::cookbook::types::Raised;
+use serde::Serialize;
+
+/// A reply; its first byte tells Ruby which it is.
+pub(crate) enum Reply {
+    /// JSON text.
+    Value(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// JSON text, and bytes that it speaks of.
+    Mixed(String, Vec<u8>),
+    /// An exception.
+    Raised(Raised),
+    /// One of the contract's errors: its case and what it says.
+    Refused(&'static str, Vec<String>),
+}
+
+impl Reply {
+    /// A value that serializes.
+    pub(crate) fn value(value: &impl Serialize) -> Self {
+        Self::Value(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
+    }
+
+    /// Nothing to hand over.
+    pub(crate) fn nothing() -> Self {
+        Self::Value("null".to_owned())
+    }
+
+    /// JSON text from the host, or null.
+    pub(crate) fn json(text: Option<String>) -> Self {
+        Self::Value(text.unwrap_or_else(|| "null".to_owned()))
+    }
+
+    /// What a Ruby programmer sees who calls the bridge wrongly.
+    pub(crate) fn argument_error(message: &str) -> Self {
+        Self::Raised(Raised {
+            class: "ArgumentError".to_owned(),
+            message: message.to_owned(),
+            passed: vec![],
+            backtrace: vec![],
+            object: None,
+        })
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        let tagged = |tag: u8, text: &[u8]| {
+            let mut bytes = Vec::with_capacity(1 + text.len());
+            bytes.push(tag);
+            bytes.extend_from_slice(text);
+            bytes
+        };
+        match self {
+            Self::Value(json) => tagged(b'v', json.as_bytes()),
+            Self::Bytes(bytes) => tagged(b'b', &bytes),
+            Self::Mixed(json, tail) => {
+                let mut bytes = tagged(b'm', &u32::try_from(json.len()).unwrap_or(u32::MAX).to_le_bytes());
+                bytes.extend_from_slice(json.as_bytes());
+                bytes.extend_from_slice(&tail);
+                bytes
+            }
+            Self::Raised(raised) => tagged(b'r', raised_json(&raised).as_bytes()),
+            Self::Refused(case, texts) => {
+                let words: Vec<&str> = std::iter::once(case).chain(texts.iter().map(String::as_str)).collect();
+                tagged(b'e', serde_json::to_string(&words).unwrap_or_default().as_bytes())
+            }
+        }
+    }
+}
+
+impl From<Raised> for Reply {
+    fn from(raised: Raised) -> Self {
+        Self::Raised(raised)
+    }
+}
+
+/// An exception as JSON, as `words::Raised` reads it.
+pub(crate) fn raised_json(raised: &Raised) -> String {
+    #[derive(Serialize)]
+    struct Words<'a> {
+        class: &'a str,
+        message: &'a str,
+        passed: &'a [String],
+        backtrace: &'a [String],
+        object: Option<u32>,
+    }
+    let Raised { class, message, passed, backtrace, object } = raised;
+    serde_json::to_string(&Words { class, message, passed, backtrace, object: *object }).unwrap_or_default()
+}

@@ -1,0 +1,64 @@
+//! A tree of files in memory: what Ruby sees while its image is made.
+
+use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// A file or a folder. Folders are ordered, so that two builds list them alike.
+#[derive(Clone)]
+pub(crate) enum Node {
+    File(Vec<u8>),
+    Folder(BTreeMap<String, Node>),
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self::Folder(BTreeMap::new())
+    }
+}
+
+impl Node {
+    /// What lies at a relative path; `.` and empty parts are the folder itself.
+    pub(crate) fn at(&self, path: &str) -> Option<&Self> {
+        path.split('/').filter(|part| !part.is_empty() && *part != ".").try_fold(self, |node, part| match node {
+            Self::File(_) => None,
+            Self::Folder(entries) => entries.get(part),
+        })
+    }
+
+    /// Puts a file at a relative path, with the folders on the way.
+    pub(crate) fn put(&mut self, path: &str, content: Vec<u8>) {
+        let mut node = self;
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            if let Self::File(_) = node {
+                *node = Self::default();
+            }
+            let Self::Folder(entries) = node else { return };
+            node = entries.entry(part.to_owned()).or_default();
+        }
+        *node = Self::File(content);
+    }
+
+    /// The Ruby files and templates of a folder and of those below it.
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let mut tree = Self::default();
+        tree.read_into("", folder)?;
+        Ok(tree)
+    }
+
+    fn read_into(&mut self, prefix: &str, folder: &Path) -> Result<()> {
+        let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        for entry in entries {
+            let path = entry.with_context(|| format!("cannot read {}", folder.display()))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let inside = format!("{prefix}{name}");
+            if path.is_dir() {
+                self.read_into(&format!("{inside}/"), &path)?;
+            } else if name.ends_with(".rb") || name.ends_with(".erb") {
+                self.put(&inside, fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! The real runtime in the real sandbox, with one cookbook's sources and a machine that is only a list.
+
+#![allow(dead_code, reason = "each test file uses another part")]
+
+mod services;
+
+use converge::{
+    Change, CommandTest, Declaration, Event, Failure, Got, Memory, Observer, Prepared, Property, Providers, Raised,
+    Run, Runner, Stop, Truth, Types, Wanted,
+};
+use node::attributes::{Attributes, Level};
+use node::origin::Origin;
+use policy::build::{Settings, guest_compiler};
+use ruby_runtime::Library;
+use sandbox::{Limits, NativeCache, Sandbox};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// What linear memory has at the start, most of it never touched, and what a policy may have beside it.
+pub(crate) const MEMORY: usize = (320 << 20) + (256 << 20);
+
+/// A runtime that loads its library at start: the library is `trial.rb`, so that what fails here is the runtime.
+pub(crate) fn runtime() -> &'static [u8] {
+    static RUNTIME: OnceLock<Vec<u8>> = OnceLock::new();
+    RUNTIME.get_or_init(|| make(Library::AtStart))
+}
+
+/// Makes a runtime's component.
+pub(crate) fn make(library: Library) -> Vec<u8> {
+    let settings = Settings::from_environment().unwrap();
+    let compiler = guest_compiler(&settings, &mut |sentence| eprintln!("{sentence}")).unwrap();
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("guests");
+    ruby_runtime::make_component(library, &compiler, &target, &mut |sentence| eprintln!("{sentence}")).unwrap().0
+}
+
+/// One engine for all tests: the runtime is compiled once, and its native code is kept between test runs.
+pub(crate) fn sandbox() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("native");
+        std::fs::create_dir_all(&folder).unwrap();
+        Sandbox::new(Some(NativeCache::new(&folder, [7; 32]).unwrap())).unwrap()
+    })
+}
+
+/// What a recipe came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// The failure's class and text; none: it succeeded.
+    pub(crate) failure: Option<(String, String)>,
+    pub(crate) backtrace: Vec<String>,
+    /// What was done, in order: `action kind[name]`, with the content where there is one.
+    pub(crate) done: Vec<String>,
+    /// The log.
+    pub(crate) log: Vec<String>,
+    /// What was declared, in order, as `kind[name] cookbook/file:line`.
+    pub(crate) declared: Vec<String>,
+    pub(crate) opened: Duration,
+    pub(crate) compiled: Duration,
+    pub(crate) converged: Duration,
+}
+
+/// Runs one recipe: `app::default` of a cookbook `app` whose only file it is.
+pub(crate) fn run(recipe: &str) -> Ran {
+    run_with(&[("recipes/default.rb", recipe)], Limits { memory: MEMORY, guest_time: Duration::from_secs(20) })
+}
+
+/// Runs `app::default` of a cookbook with these files, within limits.
+pub(crate) fn run_with(files: &[(&str, &str)], limits: Limits) -> Ran {
+    let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let runtime = runtime();
+    let sandbox = sandbox();
+    // Unoptimised, each nested child takes 25 KiB of the host's stack.
+    let thread = std::thread::Builder::new().stack_size(16 << 20);
+    thread.spawn(move || converge(sandbox, runtime, files, &limits)).unwrap().join().unwrap()
+}
+
+fn converge(sandbox: &Sandbox, runtime: &[u8], files: Vec<(String, String)>, limits: &Limits) -> Ran {
+    let mut attributes = Attributes::new();
+    let facts = json!({ "platform": "debian", "platform_family": "debian", "platform_version": "12.5" });
+    attributes.set_level(Level::Automatic, facts.as_object().cloned().unwrap(), &Origin::default()).unwrap();
+    let mut run = Run::new("app", false, attributes, Arc::new(BuiltinTypes));
+    let log = Arc::<Mutex<Vec<String>>>::default();
+    run.set_observer(Some(Box::new(Heard(Arc::clone(&log)))));
+    let began = Instant::now();
+    let opened = finish(sandbox.open("app", runtime, limits, services::services(files)));
+    let mut policy = opened.unwrap();
+    let opened = began.elapsed();
+    let (mut acting, mut journal) = (Acting::default(), Journal::default());
+    let mut session = policy.session();
+    let mut runner = Runner::new(&mut run, &mut session, &mut acting, &mut journal, Stop::default());
+    let (mut compiled, mut converged) = (Duration::ZERO, Duration::ZERO);
+    let outcome = finish(async {
+        let began = Instant::now();
+        runner.phase("load", json!({ "policy": "app", "cookbooks": ["app"], "why_run": false })).await?;
+        runner.compile("app::default").await?;
+        compiled = began.elapsed();
+        let began = Instant::now();
+        runner.converge().await?;
+        converged = began.elapsed();
+        Ok::<_, Failure>(())
+    });
+    let failure = outcome.as_ref().err().map(|failure| (failure.class().to_owned(), failure.to_string()));
+    let backtrace = outcome.err().map(|failure| failure.backtrace().to_vec()).unwrap_or_default();
+    let ended =
+        finish(session.end()).err().map(|lost| ("lost".to_owned(), format!("{} {:?}", lost.why, lost.backtrace)));
+    let declared = run.resources.iter().map(|resource| {
+        let (it, origin) = (&resource.declaration, &resource.declaration.origin);
+        let file = format!("{}/{}", origin.cookbook.as_deref().unwrap_or(""), origin.file.as_deref().unwrap_or(""));
+        format!("{}[{}] {file}:{}", it.kind, it.name, origin.line.unwrap_or(0))
+    });
+    let declared = declared.collect();
+    let log = log.lock().unwrap().clone();
+    Ran { failure: failure.or(ended), backtrace, done: acting.done, log, declared, opened, compiled, converged }
+}
+
+/// Keeps the log.
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Heard {
+    fn notice(&mut self, event: &Event<'_>) {
+        if let Event::Log { level, line, .. } = event {
+            self.0.lock().unwrap().push(format!("{}: {line}", level.name()));
+        }
+    }
+}
+
+/// Acts on a list: every action changes something, except on resources named `broken`.
+#[derive(Default)]
+struct Acting {
+    done: Vec<String>,
+}
+
+impl Providers for Acting {
+    type Plan = ();
+
+    fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<()>, Raised> {
+        match wanted.declaration.name.as_str() {
+            "broken" => Err(Raised::new("Errno::EIO", "the disk is broken")),
+            _ => Ok(Prepared::changes((), vec![Change::new("change")])),
+        }
+    }
+
+    fn stage(&mut self, (): &mut ()) -> Result<Value, Raised> {
+        Ok("/staged".into())
+    }
+
+    fn commit(&mut self, wanted: &Wanted<'_>, (): ()) -> Result<Vec<Change>, Raised> {
+        let content = match wanted.get("content") {
+            Some(Got::Json(value)) => format!(" = {value}"),
+            Some(Got::Bytes(bytes)) => format!(" = {}", bytes.escape_ascii()),
+            None => String::new(),
+        };
+        let it = wanted.declaration;
+        self.done.push(format!("{} {}[{}]{content}", wanted.action, it.kind, it.name));
+        Ok(vec![Change::new("change")])
+    }
+
+    fn guard(&mut self, _: &CommandTest, _: bool) -> Result<Truth, Raised> {
+        Ok(Truth::True)
+    }
+
+    fn pause(&mut self, _: u32) {}
+}
+
+/// The schema's types, with every property as it comes.
+struct BuiltinTypes;
+
+impl Types for BuiltinTypes {
+    fn default_action(&self, kind: &str) -> Option<&str> {
+        schema::find(kind).map(|found| found.default_action)
+    }
+
+    fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
+        let Some(action) = self.default_action(&declaration.kind) else {
+            let message = format!("undefined method `{}'", declaration.kind);
+            return Err(Failure::raised("NoMethodError", message));
+        };
+        if declaration.actions.is_empty() {
+            declaration.actions.push(action.to_owned());
+        }
+        Ok(())
+    }
+
+    fn uses(&self, _: &str, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn check_property(&self, _: &str, _: &str, property: Property) -> Result<Property, Failure> {
+        Ok(property)
+    }
+}
+
+/// What is due, in memory.
+#[derive(Default)]
+struct Journal(Vec<(String, String)>);
+
+impl Memory for Journal {
+    fn due(&mut self, _: &str, receiver: &str, action: &str) {
+        self.0.push((receiver.into(), action.into()));
+    }
+
+    fn done(&mut self, _: &str, receiver: &str, action: &str) {
+        self.0.retain(|(other, due)| other != receiver || due != action);
+    }
+
+    fn left(&mut self, _: &str) -> Vec<(String, String)> {
+        vec![]
+    }
+}
+
+/// Polls a future that waits for nobody.
+fn finish<T>(future: impl Future<Output = T>) -> T {
+    match std::pin::pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("nothing here waits"),
+    }
+}

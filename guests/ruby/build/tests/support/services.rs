@@ -1,0 +1,144 @@
+//! A cookbook's files in memory, attributes that may be written, and a machine that grants nothing.
+
+use converge::{
+    AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,
+    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, TypeTexts,
+};
+use node::file_specificity::NodeIdentity;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Services of a policy whose one cookbook, `app`, has these files.
+pub(crate) fn services(files: Vec<(String, String)>) -> Services {
+    Services {
+        machine: Box::new(Nothing),
+        data: Box::new(Nothing),
+        files: Arc::new(Files(files)),
+        clock: true,
+        random: true,
+        environment: vec![("LANG".into(), "C.UTF-8".into())],
+        started: Moment { seconds: 1_700_000_000, nanoseconds: 5 },
+        zone: |_| (3600, "CET".into()),
+        attributes: Box::new(Everything),
+        node: NodeIdentity { platform: Some("debian".into()), platform_version: Some("12".into()), fqdn: None },
+        types: Arc::new(Texts),
+        interfaces: Interfaces::ALL,
+    }
+}
+
+struct Everything;
+
+impl AttributeRights for Everything {
+    fn write(&self, _: &[String]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn read_hidden(&self, _: &[String]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+struct Texts;
+
+impl TypeTexts for Texts {
+    fn names(&self) -> Vec<String> {
+        schema::builtin().iter().map(|kind| kind.name.to_owned()).collect()
+    }
+
+    fn describe(&self, name: &str) -> Option<Value> {
+        schema::find(name).map(schema::reference::type_json)
+    }
+}
+
+/// Where a runtime without library looks for it, and the tests' own.
+const LIBRARY: &str = "wrun:library";
+const TRIAL: (&str, &str) = ("wrun/library.rb", include_str!("trial.rb"));
+
+struct Files(Vec<(String, String)>);
+
+impl CookbookFiles for Files {
+    fn cookbooks(&self) -> Vec<(String, String)> {
+        vec![("app".into(), "1.0.0".into())]
+    }
+
+    fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
+        if cookbook == LIBRARY {
+            return Ok(vec![TRIAL.0.to_owned()]);
+        }
+        let mut paths: Vec<String> =
+            self.0.iter().map(|(path, _)| path.clone()).filter(|path| path.starts_with(folder)).collect();
+        paths.sort();
+        Ok(paths)
+    }
+
+    fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        if cookbook == LIBRARY && path == TRIAL.0 {
+            return Ok(TRIAL.1.into());
+        }
+        let found = self.0.iter().find(|(other, _)| other == path);
+        found.map(|(_, text)| text.clone().into_bytes()).ok_or_else(|| FileError::NoSuchFile(path.to_owned()))
+    }
+}
+
+struct Nothing;
+
+fn denied<T>(what: &str) -> Result<T, MachineError> {
+    Err(MachineError::Denied(format!("{what} is not granted")))
+}
+
+impl Machine for Nothing {
+    fn stat(&mut self, path: &str, _: bool) -> Result<Option<Stat>, MachineError> {
+        denied(path)
+    }
+    fn read_file(&mut self, path: &str, _: u64, _: u64) -> Result<Vec<u8>, MachineError> {
+        denied(path)
+    }
+    fn list_directory(&mut self, path: &str) -> Result<Vec<String>, MachineError> {
+        denied(path)
+    }
+    fn read_link(&mut self, path: &str) -> Result<String, MachineError> {
+        denied(path)
+    }
+    fn real_path(&mut self, path: &str) -> Result<String, MachineError> {
+        denied(path)
+    }
+    fn run(&mut self, command: &CommandTest, _: bool) -> Result<CommandOutcome, MachineError> {
+        denied(&format!("{:?}", command.line))
+    }
+    fn apply(&mut self, path: &str, _: MachineChange, _: bool) -> Result<String, MachineError> {
+        denied(path)
+    }
+    fn users(&mut self) -> Result<Vec<MachineUser>, MachineError> {
+        denied("the user database")
+    }
+    fn groups(&mut self) -> Result<Vec<MachineGroup>, MachineError> {
+        denied("the user database")
+    }
+    fn http(&mut self, request: &HttpRequest, _: bool) -> Result<HttpResponse, MachineError> {
+        denied(&request.url)
+    }
+}
+
+impl Data for Nothing {
+    fn bags(&mut self) -> Result<Vec<String>, DataError> {
+        Ok(vec![])
+    }
+    fn bag(&mut self, name: &str) -> Result<Vec<String>, DataError> {
+        Err(DataError::NotFound(name.to_owned()))
+    }
+    fn bag_item(&mut self, bag: &str, _: &str) -> Result<Value, DataError> {
+        Err(DataError::NotFound(bag.to_owned()))
+    }
+    fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError> {
+        Ok(None)
+    }
+    fn role(&mut self, name: &str) -> Result<Value, DataError> {
+        Err(DataError::NotFound(name.to_owned()))
+    }
+    fn environment(&mut self, name: &str) -> Result<Value, DataError> {
+        Err(DataError::NotFound(name.to_owned()))
+    }
+    fn search(&mut self, index: &str, _: &str) -> Result<Vec<Value>, DataError> {
+        Err(DataError::NotFound(index.to_owned()))
+    }
+}

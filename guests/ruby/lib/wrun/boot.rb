@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+# What is done once, before the runtime is frozen: every policy's instance begins with it.
+
+require "set"
+require "stringio"
+require_relative "turns"
+
+module Wrun
+  module Boot
+    # The pseudo-cookbook from which a developer's runtime takes its library.
+    LIBRARY = "wrun:library"
+
+    class << self
+      # Loads the library and ends with the moment at which Ruby's memory is frozen.
+      def freeze_here
+        require "wrun/library"
+        settle { Turns.serve }
+      end
+
+      # As `freeze_here`, for those who work on the library: each instance loads it anew, from a folder of their machine.
+      def freeze_without_library
+        settle do
+          load_library
+          Turns.serve
+        end
+      end
+
+      private
+
+      def settle(&serve)
+        $wrun = serve
+        GC.start
+        Process.warmup
+      end
+
+      # Lets `require` find the library's files, which are not in this Ruby's memory.
+      def load_library
+        sources = Bridge.call("cookbooks.paths", LIBRARY, "").to_h { |path| ["/wrun/#{path}", path] }
+        loaded = {}
+        find = lambda do |name, from|
+          path = name.start_with?("/") ? name : File.expand_path(name, from)
+          ["#{path}.rb", path].find { |candidate| sources.key?(candidate) }
+        end
+        load_file = lambda do |path|
+          return false if loaded[path] || $LOADED_FEATURES.include?(path)
+
+          loaded[path] = true
+          text = Bridge.call("cookbooks.read", LIBRARY, sources[path]).force_encoding(Encoding::UTF_8)
+          RubyVM::InstructionSequence.compile(text, path, path, 1).eval
+          true
+        end
+        take_over_require(find, load_file)
+        require "wrun/library"
+      end
+
+      def take_over_require(find, load_file)
+        Kernel.module_eval do
+          original = instance_method(:require)
+          define_method(:require) do |name|
+            path = find.call(name.to_s, "/wrun")
+            path ? load_file.call(path) : original.bind_call(self, name)
+          end
+          original_relative = instance_method(:require_relative)
+          define_method(:require_relative) do |name|
+            from = File.dirname(caller_locations(1, 1).first.path)
+            path = find.call(name.to_s, from)
+            path ? load_file.call(path) : original_relative.bind_call(self, name)
+          end
+          private :require, :require_relative
+        end
+      end
+    end
+  end
+end

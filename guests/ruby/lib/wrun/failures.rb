@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+# Exceptions on their way through the host. An exception that Ruby code raised and that comes back to Ruby code is the
+# very same object, so that `rescue => e` sees what was raised; one of the host's is made anew, by its class.
+
+module Wrun
+  # An exception of a class that this Ruby does not have.
+  class Foreign < StandardError
+    attr_reader :class_name
+
+    def initialize(class_name, message)
+      @class_name = class_name
+      super(message)
+    end
+  end
+
+  module Failures
+    # So many exceptions may be on their way at a time; older ones come back as copies.
+    KEPT = 1_000
+
+    # Files of which no cookbook's author wants to hear.
+    OURS = %r{\A(?:/wrun/|/usr/local/lib/ruby/|<internal:|-e:|eval:)}
+
+    # What is known of an exception: its number, and the resources that it has passed through.
+    Known = Struct.new(:number, :passed)
+
+    @objects = {}
+    @known = {}.compare_by_identity
+    @last = -1
+
+    class << self
+      # An exception as the contract has it.
+      def describe(error)
+        known = @known[error] || keep(error)
+        {
+          class: error.is_a?(Foreign) ? error.class_name : error.class.name || "RuntimeError",
+          message: text_of(error),
+          passed: known.passed,
+          backtrace: frames(error),
+          object: known.number,
+        }
+      end
+
+      # The exception that the contract speaks of.
+      def rebuild(raised)
+        error = @objects[raised["object"]] || build(raised)
+        known = @known[error] || keep(error)
+        known.passed = raised["passed"]
+        error
+      end
+
+      # Frames of cookbooks, innermost first, as `FILE:LINE: in NAME`.
+      def frames(error)
+        frames = error.backtrace || []
+        cookbooks = frames.reject { |frame| frame.match?(OURS) }
+        cookbooks = frames if ENV_TRACE[0]
+        cookbooks.map { |frame| frame.sub(/:in [`'](.*)'\z/) { ": in #{$1}" }.scrub }
+      end
+
+      private
+
+      def text_of(error)
+        error.message.to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
+      rescue StandardError => second
+        "#{error.class} (its message raised #{second.class})"
+      end
+
+      def keep(error)
+        @last += 1
+        @objects[@last] = error
+        @known.delete(@objects.delete(@last - KEPT)) if @last >= KEPT
+        @known[error] = Known.new(@last, [])
+      end
+
+      def build(raised)
+        message = raised["message"]
+        type = class_named(raised["class"])
+        return Foreign.new(raised["class"], message) unless type
+
+        # Classes may want other things than a message; what they would make of them is not known here.
+        error = type.allocate
+        Exception.instance_method(:initialize).bind_call(error, message)
+        error.set_backtrace(raised["backtrace"]) unless raised["backtrace"].empty?
+        error
+      end
+
+      def class_named(name)
+        return unless name.match?(/\A[A-Z]\w*(?:::[A-Z]\w*)*\z/)
+
+        type = name.split("::").inject(Object) { |scope, part| scope.const_defined?(part) ? scope.const_get(part) : (return) }
+        type if type.is_a?(Class) && type <= Exception
+      end
+    end
+
+    # Set to `[true]` to see all frames, ours too.
+    ENV_TRACE = [false]
+  end
+end

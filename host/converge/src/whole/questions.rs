@@ -1,0 +1,48 @@
+//! Questions that an instance answers before a policy begins: what a cookbook's metadata says, what a role holds.
+
+use super::Instance;
+use crate::{Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Tell, Types};
+use node::attributes::Attributes;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A conversation of questions. The instance that had it is used for nothing else.
+pub struct Questions<'a, I: Instance + 'a> {
+    session: I::Session<'a>,
+    run: Run,
+}
+
+impl<'a, I: Instance + 'a> Questions<'a, I> {
+    /// Begins to ask.
+    pub fn new(instance: &'a mut I, policy: &str, builtin: Arc<dyn Types>) -> Self {
+        let (session, _) = instance.conversation();
+        Self { session, run: Run::new(policy, true, Attributes::new(), builtin) }
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    /// What guest code raised, or the guest is lost.
+    pub async fn ask(&mut self, name: &str, input: Value) -> Result<Value, Failure> {
+        let mut tell = Tell::Request(Request::Question { name: name.into(), input });
+        loop {
+            match self.session.turn(&mut self.run, tell).await? {
+                Said::Answer(Answer::Value(Got::Json(value))) => return Ok(value),
+                Said::Answer(Answer::Failed(raised)) => return Err(raised.into()),
+                Said::Answer(_) => return Err(Failure::raised("TypeError", format!("{name}: the answer is no value"))),
+                Said::Errand(_) => {
+                    let message = format!("{name}: resources and recipes are not to be had before the policy begins");
+                    tell = Tell::Done(Err(Failure::raised("Wrun::TooEarly", message)));
+                }
+            }
+        }
+    }
+
+    /// Ends the conversation.
+    ///
+    /// # Errors
+    /// The guest is lost.
+    pub async fn end(self) -> Outcome {
+        I::end(self.session).await.map_err(Failure::from)
+    }
+}

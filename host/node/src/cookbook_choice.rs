@@ -1,0 +1,163 @@
+//! Which cookbooks a run list needs, where each is there in one version: all constraints on it have to hold.
+//!
+//! Constraints come from the run list (`recipe[a@1.2.0]`), from the environment and from the `depends` of the cookbooks
+//! that are needed themselves; those of others do not count.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use crate::cookbook_order::{Dependencies, MissingCookbook, cookbook_order};
+use crate::run_list::{ExpandedRecipe, split_recipe};
+use crate::version_constraint::{Version, VersionConstraint, VersionError, VersionStyle};
+
+/// A cookbook that is there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KnownCookbook {
+    /// Its version.
+    pub version: String,
+    /// Constraints on the cookbooks that it depends on.
+    pub dependencies: BTreeMap<String, String>,
+}
+
+/// Why a run list's cookbooks cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ChoiceError {
+    /// A cookbook is not there.
+    #[error(transparent)]
+    Missing(#[from] MissingCookbook),
+    /// It is there in a version that somebody does not want.
+    #[error("cookbook {cookbook:?} is there in version {version}, but {wanted_by} asks for {constraint:?}")]
+    Unsatisfied {
+        /// The cookbook.
+        cookbook: String,
+        /// Its version.
+        version: String,
+        /// The constraint.
+        constraint: String,
+        /// Who has it, for people.
+        wanted_by: String,
+    },
+    /// A version or constraint is none.
+    #[error("{wanted_by}: {source}")]
+    Malformed {
+        /// Who has it, for people.
+        wanted_by: String,
+        /// What is wrong with it.
+        source: VersionError,
+    },
+}
+
+impl ChoiceError {
+    /// The exception class that Chef has for it.
+    pub fn chef_class(&self) -> &'static str {
+        match self {
+            Self::Missing(missing) => missing.chef_class(),
+            Self::Unsatisfied { .. } => "Chef::Exceptions::CookbookVersionSelection::UnsatisfiableRunListItem",
+            Self::Malformed { source, .. } => source.chef_class(),
+        }
+    }
+}
+
+/// The cookbooks that recipes need, in loading order.
+///
+/// # Errors
+/// One is missing, or a constraint does not hold.
+pub fn choose_cookbooks(
+    recipes: &[ExpandedRecipe],
+    known: &BTreeMap<String, KnownCookbook>,
+    environment: (&str, &BTreeMap<String, String>),
+) -> Result<Vec<String>, ChoiceError> {
+    let dependencies: Dependencies =
+        known.iter().map(|(name, cookbook)| (name.clone(), cookbook.dependencies.keys().cloned().collect())).collect();
+    let order = cookbook_order(recipes.iter().map(|recipe| recipe.name.as_str()), &dependencies)?;
+    for recipe in recipes {
+        let Some(version) = &recipe.version else { continue };
+        check(known, split_recipe(&recipe.name).0, version, "the run list")?;
+    }
+    let (name, constraints) = environment;
+    for needed in &order {
+        if let Some(constraint) = constraints.get(needed) {
+            check(known, needed, constraint, &format!("the environment {name}"))?;
+        }
+        let Some(cookbook) = known.get(needed) else { continue };
+        for (dependency, constraint) in &cookbook.dependencies {
+            check(known, dependency, constraint, &format!("the cookbook {needed}"))?;
+        }
+    }
+    Ok(order)
+}
+
+fn check(
+    known: &BTreeMap<String, KnownCookbook>,
+    name: &str,
+    constraint: &str,
+    wanted_by: &str,
+) -> Result<(), ChoiceError> {
+    let Some(cookbook) = known.get(name) else { return Ok(()) };
+    let malformed = |source| ChoiceError::Malformed { wanted_by: wanted_by.to_owned(), source };
+    let wanted = VersionConstraint::parse(constraint, VersionStyle::Cookbook).map_err(malformed)?;
+    let version = Version::parse(&cookbook.version, VersionStyle::Cookbook)
+        .map_err(|source| ChoiceError::Malformed { wanted_by: format!("the cookbook {name}"), source })?;
+    if wanted.includes(version) {
+        return Ok(());
+    }
+    Err(ChoiceError::Unsatisfied {
+        cookbook: name.to_owned(),
+        version: cookbook.version.clone(),
+        constraint: constraint.to_owned(),
+        wanted_by: wanted_by.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[track_caller]
+    fn check(recipes: &[(&str, Option<&str>)], constraints: &[(&str, &str)], expect: Result<&[&str], &str>) {
+        let known = [
+            ("a", "1.0.0", &[("b", "~> 2.0")][..]),
+            ("b", "2.1.0", &[]),
+            ("c", "1.0.0", &[("b", "< 2.0")]),
+            ("d", "1.0.0", &[("gone", ">= 0.0.0")]),
+            ("e", "1.0.0", &[("b", "around 2")]),
+        ];
+        let known = known.map(|(name, version, dependencies)| {
+            (name.to_owned(), KnownCookbook { version: version.to_owned(), dependencies: map(dependencies) })
+        });
+        let recipes: Vec<_> = recipes
+            .iter()
+            .map(|(name, version)| ExpandedRecipe { name: (*name).to_owned(), version: version.map(str::to_owned) })
+            .collect();
+        let chosen = choose_cookbooks(&recipes, &BTreeMap::from(known), ("prod", &map(constraints)));
+        let expect = expect.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(chosen.map_err(|error| error.to_string()), expect.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn constraints_of_what_is_needed_have_to_hold() {
+        check(&[("a::x", None)], &[("c", "= 9.0.0")], Ok(&["b", "a"]));
+        check(&[("b", Some("2.1.0"))], &[], Ok(&["b"]));
+        let message = "cookbook \"b\" is there in version 2.1.0, but the run list asks for \"9.0.0\"";
+        check(&[("b", Some("9.0.0"))], &[], Err(message));
+        let message = "cookbook \"b\" is there in version 2.1.0, but the environment prod asks for \"= 1.0.0\"";
+        check(&[("a", None)], &[("b", "= 1.0.0")], Err(message));
+        let message = "cookbook \"b\" is there in version 2.1.0, but the cookbook c asks for \"< 2.0\"";
+        check(&[("c", None)], &[], Err(message));
+        check(&[("d", None)], &[], Err("cookbook \"gone\" is not available; cookbook \"d\" depends on it"));
+        check(&[("x", None)], &[], Err("cookbook \"x\" is not available"));
+    }
+
+    #[test]
+    fn a_constraint_that_is_none_is_refused() {
+        let known = KnownCookbook { version: "1.0.0".to_owned(), dependencies: map(&[("a", "around 2")]) };
+        let recipes = [ExpandedRecipe { name: "a".to_owned(), version: None }];
+        let refused = choose_cookbooks(&recipes, &BTreeMap::from([("a".to_owned(), known)]), ("_default", &map(&[])));
+        assert_eq!(refused.unwrap_err().chef_class(), "Chef::Exceptions::InvalidVersionConstraint");
+    }
+}

@@ -1,0 +1,93 @@
+//! An object as flat fields.
+
+use serde_json::{Map, Value};
+
+use crate::deep_merge;
+
+/// The most fields of one object that are looked at.
+const MAX_FIELDS: usize = 1_000_000;
+
+/// An object's fields and their values as text.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    fields: Vec<(String, String)>,
+}
+
+impl Document {
+    /// The fields of an object of an index. Of a node's levels the merged view counts, and its run list's recipes and
+    /// roles are fields of their own.
+    pub fn of(index: &str, name: &str, object: &Value) -> Self {
+        let mut document = Self::default();
+        match index {
+            "node" => document.add_below(None, &Value::Object(node_view(object))),
+            _ => document.add_below(None, object),
+        }
+        document.add("X_CHEF_id_CHEF_X", name.to_owned());
+        document
+    }
+
+    /// The values of a field.
+    pub(super) fn values(&self, wanted: impl Fn(&str) -> bool) -> Vec<&str> {
+        let mut values: Vec<&str> = vec![];
+        for (_, value) in self.fields.iter().filter(|(key, _)| wanted(key)) {
+            if !values.contains(&value.as_str()) {
+                values.push(value);
+            }
+        }
+        values
+    }
+
+    fn add(&mut self, key: &str, value: String) {
+        if self.fields.len() < MAX_FIELDS {
+            self.fields.push((key.to_owned(), value));
+        }
+    }
+
+    fn add_below(&mut self, path: Option<&str>, value: &Value) {
+        match value {
+            Value::Object(object) => {
+                for (key, child) in object {
+                    if !child.is_object() && !child.is_array() {
+                        self.add(key, text(child));
+                    }
+                    match path {
+                        Some(path) => self.add_below(Some(&format!("{path}_{key}")), child),
+                        None if child.is_object() || child.is_array() => self.add_below(Some(key), child),
+                        None => {}
+                    }
+                }
+            }
+            Value::Array(list) => list.iter().for_each(|child| self.add_below(path, child)),
+            scalar => self.add(path.unwrap_or("text"), text(scalar)),
+        }
+    }
+}
+
+/// Ruby's `to_s`.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn node_view(node: &Value) -> Map<String, Value> {
+    let level = |key: &str| node.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
+    let levels = ["default", "normal", "override", "automatic"].map(level);
+    let mut view = levels.into_iter().fold(Map::new(), deep_merge::merge);
+    let (mut recipes, mut roles) = (vec![], vec![]);
+    for item in node.get("run_list").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        if let Some(name) = item.strip_prefix("recipe[").and_then(|rest| rest.strip_suffix(']')) {
+            recipes.push(Value::from(name));
+        } else if let Some(name) = item.strip_prefix("role[").and_then(|rest| rest.strip_suffix(']')) {
+            roles.push(Value::from(name));
+        }
+    }
+    view.insert("recipe".to_owned(), Value::Array(recipes));
+    view.insert("role".to_owned(), Value::Array(roles));
+    let levels = ["default", "normal", "override", "automatic"];
+    let rest = node.as_object().into_iter().flatten().filter(|(key, _)| !levels.contains(&key.as_str()));
+    view.extend(rest.map(|(key, value)| (key.clone(), value.clone())));
+    view
+}

@@ -1,0 +1,214 @@
+//! A component that policies share, such as a language's runtime: large, in a file beside the program, and known by its
+//! digest before it is read.
+//!
+//! Its native code has 60 MB, which nobody wants to read, hash and copy in each run. So it is a file that is mapped, and
+//! what was verified once is remembered by the file's identity: device, inode, size and the times of its last changes,
+//! under the node's key. Whoever writes to the file changes the last of them.
+//!
+//! Native code may also be shipped beside the component. There it is what the program is: code that whoever installed it
+//! chose. It counts if it lies where only root (or who runs this) can write, and its name says that it was made of this
+//! component, for this engine and this processor.
+
+use crate::cache::NativeCache;
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+/// Zeros in native code are not written: half of it is a memory image with holes.
+const PAGE: usize = 4096;
+
+/// A component that policies share.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedComponent<'a> {
+    /// Where it lies.
+    pub path: &'a Path,
+    /// Its SHA-256, in hexadecimal. What is at `path` was found to have it.
+    pub digest: &'a str,
+    /// Reads and verifies it, when it has to be compiled, which takes a minute and is worth a word.
+    pub read: &'a dyn ReadComponent,
+}
+
+/// Reads a shared component.
+pub trait ReadComponent: std::fmt::Debug {
+    /// The component's bytes, whose digest is the one that was said.
+    ///
+    /// # Errors
+    /// It cannot be read, or is another one by now.
+    fn read(&self) -> io::Result<Vec<u8>>;
+}
+
+/// The name of a shared component's native code: of what it was made, and for which engine, settings and processor.
+pub(crate) fn native_name(engine: &Engine, digest: &str) -> String {
+    struct Feed(blake3::Hasher);
+    impl std::hash::Hasher for Feed {
+        fn write(&mut self, bytes: &[u8]) {
+            self.0.update(bytes);
+        }
+        fn finish(&self) -> u64 {
+            0
+        }
+    }
+    let mut feed = Feed(blake3::Hasher::new());
+    std::hash::Hash::hash(&engine.precompile_compatibility_hash(), &mut feed);
+    feed.0.update(digest.as_bytes());
+    let hash = feed.0.finalize().to_hex();
+    format!("{}.native", hash.get(..32).unwrap_or(&hash))
+}
+
+/// Native code that was shipped beside a component, if it can be trusted.
+pub(crate) fn shipped(engine: &Engine, component: &Path, digest: &str) -> Option<Component> {
+    let folder = component.parent()?;
+    let file = open(&folder.join(native_name(engine, digest)))?;
+    let owned = |about: std::fs::Metadata| {
+        let owner = about.uid();
+        (owner == 0 || owner == rustix::process::geteuid().as_raw()) && about.permissions().mode() & 0o022 == 0
+    };
+    let trusted = owned(file.metadata().ok()?) && owned(std::fs::metadata(folder).ok()?);
+    trusted.then(|| map(engine, &file)).flatten()
+}
+
+/// Native code of our own that was kept before.
+pub(crate) fn kept(cache: &NativeCache, engine: &Engine, digest: &str) -> Option<Component> {
+    let name = native_name(engine, digest);
+    let file = open(&cache.path().join(&name))?;
+    let tags = std::fs::read(cache.path().join(format!("{name}.tags"))).ok()?;
+    let [content, identity] = [tags.get(..32)?, tags.get(32..64)?];
+    let same = |tag: &[u8], hash: blake3::Hash| blake3::Hash::from_slice(tag).is_ok_and(|tag| tag == hash);
+    if !same(identity, identity_tag(cache, &name, &file)?) {
+        // Moved or restored, with its tags: once more it is read whole.
+        if !same(content, content_tag(cache, &name, &file)?) {
+            return None;
+        }
+        write_tags(cache, &name, &file)?;
+    }
+    map(engine, &file)
+}
+
+/// Keeps native code. Failing to is no error: the component is compiled again next time.
+pub(crate) fn keep(cache: &NativeCache, engine: &Engine, digest: &str, component: &Component) {
+    let name = native_name(engine, digest);
+    let Ok(code) = component.serialize() else { return };
+    let written = write_code(cache.path(), &name, &code, 0o600);
+    if written.ok().and_then(|file| write_tags(cache, &name, &file)).is_none() {
+        let _ = std::fs::remove_file(cache.path().join(&name));
+    }
+}
+
+/// Writes native code into a folder, at once and whole, with holes for its zeros.
+pub(crate) fn write_code(folder: &Path, name: &str, code: &[u8], mode: u32) -> io::Result<File> {
+    let temporary = folder.join(format!("{name}.{}", std::process::id()));
+    let written = write_with_holes(&temporary, code, mode).and_then(|file| {
+        std::fs::rename(&temporary, folder.join(name))?;
+        Ok(file)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn write_with_holes(path: &Path, code: &[u8], mode: u32) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut file = File::options().read(true).write(true).create_new(true).mode(mode).open(path)?;
+    for page in code.chunks(PAGE) {
+        if page.iter().all(|byte| *byte == 0) {
+            file.seek_relative(i64::try_from(page.len()).unwrap_or(0))?;
+        } else {
+            file.write_all(page)?;
+        }
+    }
+    file.set_len(code.len() as u64)?;
+    Ok(file)
+}
+
+fn write_tags(cache: &NativeCache, name: &str, file: &File) -> Option<()> {
+    let mut tags = content_tag(cache, name, file)?.as_bytes().to_vec();
+    tags.extend(identity_tag(cache, name, file)?.as_bytes());
+    let temporary = cache.path().join(format!("{name}.tags.{}", std::process::id()));
+    std::fs::write(&temporary, tags).ok()?;
+    std::fs::rename(&temporary, cache.path().join(format!("{name}.tags"))).ok()
+}
+
+fn content_tag(cache: &NativeCache, name: &str, mut file: &File) -> Option<blake3::Hash> {
+    let mut hasher = cache.keyed("native code");
+    hasher.update(name.as_bytes());
+    let mut piece = vec![0; 1 << 20];
+    file.rewind().ok()?;
+    loop {
+        let count = file.read(&mut piece).ok()?;
+        if count == 0 {
+            return Some(hasher.finalize());
+        }
+        hasher.update(piece.get(..count)?);
+    }
+}
+
+fn identity_tag(cache: &NativeCache, name: &str, file: &File) -> Option<blake3::Hash> {
+    let mut hasher = cache.keyed("identity");
+    hasher.update(name.as_bytes());
+    hasher.update(&identity(file)?);
+    Some(hasher.finalize())
+}
+
+/// What changes whenever a file's content does.
+fn identity(file: &File) -> Option<Vec<u8>> {
+    let about = file.metadata().ok()?;
+    let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
+    let mut words = [about.dev(), about.ino(), about.size()].map(u64::to_le_bytes).concat();
+    words.extend(times.map(i64::to_le_bytes).concat());
+    Some(words)
+}
+
+impl NativeCache {
+    /// The SHA-256 that [`Self::remember_digest`] was told for a file that has not changed since.
+    #[must_use]
+    pub fn digest_of(&self, file: &File) -> Option<String> {
+        let (name, hasher) = self.digest_file(file)?;
+        let text = std::fs::read_to_string(self.path().join(name)).ok()?;
+        let (digest, tag) = text.split_once(' ')?;
+        let tag = blake3::Hash::from_hex(tag.trim()).ok()?;
+        (digest_tag(hasher, digest) == tag).then(|| digest.to_owned())
+    }
+
+    /// Remembers a file's SHA-256 for as long as the file does not change. Failing to is no error.
+    pub fn remember_digest(&self, file: &File, digest: &str) {
+        let Some((name, hasher)) = self.digest_file(file) else { return };
+        let temporary = self.path().join(format!("{name}.{}", std::process::id()));
+        let text = format!("{digest} {}\n", digest_tag(hasher, digest).to_hex());
+        let written = std::fs::write(&temporary, text);
+        if written.and_then(|()| std::fs::rename(&temporary, self.path().join(name))).is_err() {
+            let _ = std::fs::remove_file(&temporary);
+        }
+    }
+
+    /// Under which name a file's digest is remembered, and what its tag begins with.
+    fn digest_file(&self, file: &File) -> Option<(String, blake3::Hasher)> {
+        let mut hasher = self.keyed("digest");
+        hasher.update(&identity(file)?);
+        let hash = hasher.finalize().to_hex();
+        Some((format!("{}.digest", hash.get(..32)?), hasher))
+    }
+}
+
+fn digest_tag(mut hasher: blake3::Hasher, digest: &str) -> blake3::Hash {
+    hasher.update(digest.as_bytes());
+    hasher.finalize()
+}
+
+/// Opens a regular file, and no link.
+fn open(path: &Path) -> Option<File> {
+    let file =
+        File::from(rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?);
+    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some(file)
+}
+
+/// Maps native code into memory: the very file that was looked at, whatever is under its name by now.
+fn map(engine: &Engine, file: &File) -> Option<Component> {
+    crate::cache::map_native(engine, Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
+}

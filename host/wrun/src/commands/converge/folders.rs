@@ -1,0 +1,271 @@
+//! A run of cookbooks from where they lie: the folders of a Chef repository instead of policies.
+//!
+//! Everything that needs a guest (metadata, roles and environments in Ruby) is asked of an instance of its own before the
+//! policy begins. What is wrong with roles, cookbooks and constraints is the run's failure, as in Chef: it has a report,
+//! and handlers hear of it.
+
+mod documents;
+mod metadata;
+
+use super::read_text;
+use crate::arguments::ConvergeArguments;
+use crate::house::{BuiltinTypes, Folders, Runtime, Source, TheHouse};
+use crate::poll::finish;
+use crate::settings::Settings;
+use anyhow::Context as _;
+use converge::{Failure, House as _, PolicyInput, Questions};
+use documents::Documents;
+use grants::{Grants, PolicyGrants};
+use metadata::Metadata;
+use node::cookbook_choice::{KnownCookbook, choose_cookbooks};
+use node::object::{Environment, JsonAttributes, NodeObject, PolicyStart};
+use node::roles::Role;
+use node::run_list::{Expansion, RunList, expand, split_recipe};
+use policy::CookbookFolders;
+use policy::folders::Selected;
+use providers::DataFolders;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The name under which grants speak of cookbooks that are run from folders.
+pub(super) const POLICY: &str = "solo";
+
+/// The name of the run list's own environment.
+const DEFAULT_ENVIRONMENT: &str = "_default";
+
+/// What the folders hold, read as far as no guest is needed.
+pub(super) struct FolderInput {
+    runtime: Arc<Runtime>,
+    cookbooks: Arc<CookbookFolders>,
+    roles: Documents,
+    environments: Documents,
+    secret: Option<Vec<u8>>,
+    run_list: Option<RunList>,
+    override_run_list: Option<RunList>,
+    environment: Option<String>,
+}
+
+impl FolderInput {
+    pub(super) fn read(
+        arguments: &ConvergeArguments,
+        settings: &Settings,
+        json: &JsonAttributes,
+    ) -> anyhow::Result<Self> {
+        let given = &arguments.folders;
+        let list = |texts: &[String], option: &str| {
+            let items = texts.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|item| !item.is_empty());
+            let list = RunList::parse(items).map(RunList::without_repeats).with_context(|| option.to_owned());
+            (!texts.is_empty()).then_some(list).transpose()
+        };
+        let run_list = list(&given.run_list, "--run-list")?.or_else(|| json.run_list.clone());
+        let secret = given.encrypted_data_bag_secret.as_deref().map(secret).transpose()?;
+        Ok(Self {
+            runtime: Arc::new(Runtime::find(settings.runtime_dir.as_deref())?),
+            cookbooks: Arc::new(CookbookFolders::open(&given.cookbooks)?),
+            roles: Documents::read(given.roles.as_deref(), "role")?,
+            environments: Documents::read(given.environments.as_deref(), "environment")?,
+            secret,
+            run_list,
+            override_run_list: list(&arguments.override_runlist, "--override-runlist")?,
+            environment: given.environment.clone().or_else(|| json.chef_environment.clone()),
+        })
+    }
+
+    /// The runtime's component, to be checked before anything is changed.
+    pub(super) fn runtime(&self) -> &Arc<Runtime> {
+        &self.runtime
+    }
+
+    /// Makes the one policy of it: asks the guest what only it knows, expands the run list, chooses the cookbooks.
+    ///
+    /// # Errors
+    /// An environment's or a node's name that is none. All that Chef calls a failed run is in the policy's `refused`.
+    pub(super) fn policy(
+        mut self,
+        arguments: &ConvergeArguments,
+        all_grants: &Grants,
+        house: &mut TheHouse<'_>,
+        node: &mut NodeObject,
+    ) -> anyhow::Result<PolicyInput> {
+        if let Some(environment) = &self.environment {
+            node.set_chef_environment(environment)?;
+        }
+        if let Some(list) = self.run_list.take() {
+            node.set_run_list(list);
+        }
+        let own_node = node.to_saved_json(&house.settings.saved_attributes)?;
+        let known = self.ask(all_grants, house);
+        let list = self.override_run_list.take().unwrap_or_else(|| node.run_list().clone());
+        let resolved = self.resolve(&list, node.chef_environment(), &known);
+        let chosen = self.cookbooks.select(&resolved.cookbooks);
+        let names: Vec<_> = chosen.names().map(str::to_owned).collect();
+        let places = names.iter().filter_map(|name| Some((name.clone(), chosen.place(name)?.display().to_string())));
+        let places = places.collect();
+        let data = DataFolders {
+            data_bags: arguments.folders.data_bags.clone(),
+            nodes: arguments.folders.nodes.clone(),
+            own_node: Some(own_node),
+            roles: self.roles.into_values(),
+            environments: self.environments.into_values(),
+            secret: self.secret,
+        };
+        let folders = Folders { runtime: self.runtime, files: Arc::new(chosen), data: Arc::new(data) };
+        house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
+        let grants = all_grants.policy(POLICY, &names);
+        let wall_time = grants.limits().wall_seconds.map(std::time::Duration::from_secs);
+        house.grants.insert(POLICY.to_owned(), grants);
+        Ok(PolicyInput {
+            name: POLICY.to_owned(),
+            revision: String::new(),
+            cookbooks: resolved.cookbooks.into_iter().map(|cookbook| (cookbook.name, cookbook.version)).collect(),
+            recipes: resolved.recipes,
+            start: resolved.start,
+            wall_time,
+            places,
+            refused: resolved.refused,
+        })
+    }
+
+    /// Asks what only a guest knows. Returns the cookbooks by their names; what is wrong with one is kept with it.
+    fn ask(&mut self, all_grants: &Grants, house: &mut TheHouse<'_>) -> BTreeMap<String, Metadata> {
+        let folders = Folders {
+            runtime: Arc::clone(&self.runtime),
+            files: Arc::clone(&self.cookbooks),
+            data: Arc::new(DataFolders::default()),
+        };
+        house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
+        let grants: Arc<PolicyGrants> = all_grants.policy(POLICY, &[]);
+        house.grants.insert(POLICY.to_owned(), grants);
+        let input = PolicyInput { name: POLICY.to_owned(), ..PolicyInput::default() };
+        let mut opened = house.open(&input);
+        let mut questions = match &mut opened {
+            Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes))),
+            Err(failure) => Err(failure.clone()),
+        };
+        let mut ask = |question: &str, input: Value| match &mut questions {
+            Ok(questions) => finish(questions.ask(question, input)),
+            Err(failure) => Err(failure.clone()),
+        };
+        let known = metadata::all(&self.cookbooks, &mut ask);
+        self.roles.evaluate(&mut ask);
+        self.environments.evaluate(&mut ask);
+        if let Ok(questions) = questions {
+            // It has answered all it was asked.
+            let _ = finish(questions.end());
+        }
+        known
+    }
+
+    fn resolve(&self, list: &RunList, environment: &str, known: &BTreeMap<String, Metadata>) -> Resolved {
+        let mut resolved =
+            Resolved { start: PolicyStart { run_list: list.clone(), ..PolicyStart::default() }, ..Resolved::default() };
+        if let Err(failure) = self.resolve_into(&mut resolved, list, environment, known) {
+            resolved.refused = Some(failure);
+        }
+        resolved
+    }
+
+    /// As far as it goes: what is known when something is wrong is in the report.
+    fn resolve_into(
+        &self,
+        resolved: &mut Resolved,
+        list: &RunList,
+        name: &str,
+        known: &BTreeMap<String, Metadata>,
+    ) -> Result<(), Failure> {
+        let mut roles = HashMap::new();
+        let (environment, constraints) = self.environment(name)?;
+        let expansion = loop {
+            // Only roles that are reached are read, so that a broken one that nobody uses harms nobody.
+            let expansion = expand(list, name, &roles);
+            let expansion = expansion.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+            let missing = expansion.missing_roles.iter().map(|(role, _)| role);
+            let mut found = false;
+            for role in missing.filter(|role| self.roles.has(role)) {
+                roles.insert(role.clone(), self.role(role)?);
+                found = true;
+            }
+            if !found {
+                break expansion;
+            }
+        };
+        missing_roles(&expansion)?;
+        resolved.start = PolicyStart::of_expansion(list.clone(), &expansion, &environment);
+        resolved.recipes = expansion.recipes.iter().map(|recipe| full_name(&recipe.name)).collect();
+        let versions = known.iter().map(|(name, metadata)| (name.clone(), metadata.known()));
+        let versions: BTreeMap<String, KnownCookbook> = versions.collect();
+        let order = choose_cookbooks(&expansion.recipes, &versions, (name, &constraints));
+        // A cookbook whose metadata is broken has no dependencies yet; that it is broken comes first.
+        let reached = order.iter().flatten().cloned();
+        let reached = reached.chain(expansion.recipes.iter().map(|recipe| split_recipe(&recipe.name).0.to_owned()));
+        if let Some(broken) = reached.filter_map(|name| known.get(&name)?.broken.clone()).next() {
+            return Err(broken);
+        }
+        let order = order.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+        resolved.cookbooks = order.iter().filter_map(|name| Some(known.get(name)?.selected(name))).collect();
+        Ok(())
+    }
+
+    fn role(&self, name: &str) -> Result<Role, Failure> {
+        let json = self.roles.value(name)?;
+        Role::from_json(name, &json)
+            .map_err(|error| Failure::raised("Chef::Exceptions::ValidationFailed", error.to_string()))
+    }
+
+    /// The environment's attributes and its constraints on cookbooks.
+    fn environment(&self, name: &str) -> Result<(Environment, BTreeMap<String, String>), Failure> {
+        if name == DEFAULT_ENVIRONMENT && !self.environments.has(name) {
+            return Ok((Environment { name: name.to_owned(), ..Environment::default() }, BTreeMap::new()));
+        }
+        if !self.environments.has(name) {
+            let message = format!("there is no environment {name:?}");
+            return Err(Failure::raised("Chef::Exceptions::EnvironmentNotFound", message));
+        }
+        let json = self.environments.value(name)?;
+        let attributes = |key: &str| json.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
+        let environment = Environment {
+            name: name.to_owned(),
+            default_attributes: attributes("default_attributes"),
+            override_attributes: attributes("override_attributes"),
+        };
+        Ok((environment, texts(&attributes("cookbook_versions"))))
+    }
+}
+
+/// What a run list comes to, as far as it could be found out.
+#[derive(Default)]
+struct Resolved {
+    start: PolicyStart,
+    recipes: Vec<String>,
+    cookbooks: Vec<Selected>,
+    refused: Option<Failure>,
+}
+
+/// The entries of an object that are texts.
+fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
+    object.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+fn full_name(recipe: &str) -> String {
+    let (cookbook, recipe) = split_recipe(recipe);
+    format!("{cookbook}::{recipe}")
+}
+
+fn missing_roles(expansion: &Expansion) -> Result<(), Failure> {
+    if expansion.missing_roles.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = expansion.missing_roles.iter().map(|(role, _)| role.as_str()).collect();
+    let message = format!("The expanded run list includes nonexistent roles: {}", names.join(", "));
+    Err(Failure::raised("Chef::Exceptions::MissingRole", message))
+}
+
+/// The secret, without the line's end, as Chef reads it.
+fn secret(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let text = read_text(path, "the secret for encrypted data bag items")?;
+    let secret = text.trim().as_bytes().to_vec();
+    anyhow::ensure!(!secret.is_empty(), "the secret {} is empty", path.display());
+    Ok(secret)
+}

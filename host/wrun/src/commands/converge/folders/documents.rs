@@ -1,0 +1,114 @@
+//! Roles and environments: files of JSON, which are read here, or of Ruby, which only a guest can evaluate.
+
+use anyhow::Context as _;
+use converge::Failure;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The largest file that is read, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The documents of a folder, by name.
+pub(super) struct Documents {
+    /// `role` or `environment`: what the guest is asked for.
+    kind: &'static str,
+    found: BTreeMap<String, Document>,
+}
+
+enum Document {
+    Known(Value),
+    Ruby { path: PathBuf, text: String },
+    Broken(Failure),
+}
+
+impl Documents {
+    pub(super) fn read(folder: Option<&Path>, kind: &'static str) -> anyhow::Result<Self> {
+        let mut found = BTreeMap::new();
+        let Some(folder) = folder else { return Ok(Self { kind, found }) };
+        let unreadable = || format!("{kind}s cannot be read from {}", folder.display());
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).with_context(unreadable)? {
+                let path = entry.with_context(unreadable)?.path();
+                let name = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
+                let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+                match (name, ending) {
+                    // Repositories sort them into folders; of one name the Ruby file is taken, as in Chef.
+                    _ if path.is_dir() => folders.push(path),
+                    (Some(name), "rb") => drop(found.insert(name, ruby(path))),
+                    (Some(name), "json") => {
+                        let document = json_file(&path);
+                        found.entry(name).or_insert(document);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(Self { kind, found })
+    }
+
+    /// Has the guest evaluate those in Ruby.
+    pub(super) fn evaluate(&mut self, ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>) {
+        for (name, document) in &mut self.found {
+            let Document::Ruby { path, text } = document else { continue };
+            let asked = json!({ "name": name, "file": path.display().to_string(), "source": text });
+            *document = match ask(self.kind, asked) {
+                Ok(value) => Document::Known(value),
+                Err(failure) => Document::Broken(failure),
+            };
+        }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.found.contains_key(name)
+    }
+
+    pub(super) fn value(&self, name: &str) -> Result<Value, Failure> {
+        match self.found.get(name) {
+            Some(Document::Known(value)) => Ok(value.clone()),
+            Some(Document::Broken(failure)) => Err(failure.clone()),
+            Some(Document::Ruby { .. }) | None => {
+                Err(Failure::raised("Wrun::Bug", format!("the {} {name} was not evaluated", self.kind)))
+            }
+        }
+    }
+
+    /// For whoever asks by name later.
+    pub(super) fn into_values(self) -> BTreeMap<String, Result<Value, String>> {
+        let value = |document| match document {
+            Document::Known(value) => Ok(value),
+            Document::Broken(failure) => Err(failure.to_string()),
+            Document::Ruby { path, .. } => Err(format!("{} was not evaluated", path.display())),
+        };
+        self.found.into_iter().map(|(name, document)| (name, value(document))).collect()
+    }
+}
+
+fn ruby(path: PathBuf) -> Document {
+    match text(&path) {
+        Ok(text) => Document::Ruby { path, text },
+        Err(failure) => Document::Broken(failure),
+    }
+}
+
+fn json_file(path: &Path) -> Document {
+    let parsed = text(path).and_then(|text| {
+        serde_json::from_str(&text).map_err(|error| {
+            Failure::raised(
+                "Chef::Exceptions::JSON::ParseError",
+                format!("{}:{}: {error}", path.display(), error.line()),
+            )
+        })
+    });
+    parsed.map_or_else(Document::Broken, Document::Known)
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let failed = |why: String| Failure::raised("IOError", format!("{}: {why}", path.display()));
+    let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
+    if size > MAX_BYTES {
+        return Err(failed(format!("it has more than {MAX_BYTES} bytes")));
+    }
+    std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+}

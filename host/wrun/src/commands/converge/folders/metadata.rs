@@ -1,0 +1,91 @@
+//! What cookbooks say of themselves: `metadata.json`, read here, or `metadata.rb`, which only a guest can evaluate.
+
+use super::texts;
+use converge::{CookbookFiles as _, Failure, FileError};
+use node::cookbook_choice::KnownCookbook;
+use policy::CookbookFolders;
+use policy::folders::Selected;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The version of a cookbook that does not say.
+const NO_VERSION: &str = "0.0.0";
+
+/// A cookbook's metadata, as far as the host needs it.
+pub(super) struct Metadata {
+    folder: String,
+    version: String,
+    dependencies: BTreeMap<String, String>,
+    /// Why it cannot be used.
+    pub(super) broken: Option<Failure>,
+}
+
+impl Metadata {
+    pub(super) fn known(&self) -> KnownCookbook {
+        KnownCookbook { version: self.version.clone(), dependencies: self.dependencies.clone() }
+    }
+
+    pub(super) fn selected(&self, name: &str) -> Selected {
+        Selected { name: name.to_owned(), version: self.version.clone(), folder: self.folder.clone() }
+    }
+
+    fn broken(folder: &str, failure: Failure) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            version: NO_VERSION.to_owned(),
+            dependencies: BTreeMap::new(),
+            broken: Some(failure),
+        }
+    }
+}
+
+/// The metadata of all cookbooks by their names: what their metadata says, else their folder's.
+pub(super) fn all(
+    cookbooks: &CookbookFolders,
+    ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
+) -> BTreeMap<String, Metadata> {
+    let mut known = BTreeMap::new();
+    for folder in cookbooks.names() {
+        let (name, metadata) = match read(cookbooks, folder, ask) {
+            Ok((name, metadata)) => (name, metadata),
+            Err(failure) => (folder.to_owned(), Metadata::broken(folder, failure)),
+        };
+        // A folder that is called as its cookbook goes before one that is not.
+        if name == folder || !known.contains_key(&name) {
+            known.insert(name, metadata);
+        }
+    }
+    known
+}
+
+fn read(
+    cookbooks: &CookbookFolders,
+    folder: &str,
+    ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
+) -> Result<(String, Metadata), Failure> {
+    let place = cookbooks.place(folder).map(|path| path.display().to_string()).unwrap_or_default();
+    let invalid = |what: &str| {
+        let message = format!("Cookbook loaded at path [{place}] has invalid metadata: {what}");
+        Failure::raised("Chef::Exceptions::MetadataNotValid", message)
+    };
+    let json = match cookbooks.read(folder, "metadata.json") {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            let message = format!("{place}/metadata.json:{}: {error}", error.line());
+            Failure::raised("Chef::Exceptions::JSON::ParseError", message)
+        })?,
+        Err(FileError::NoSuchFile(_) | FileError::NoSuchCookbook(_)) => match cookbooks.read(folder, "metadata.rb") {
+            Ok(_) => ask("metadata", json!({ "cookbook": folder, "place": place }))?,
+            Err(_) => return Err(invalid("The `name' attribute is required in cookbook metadata")),
+        },
+    };
+    let text = |key: &str| json.get(key).and_then(Value::as_str).map(str::to_owned);
+    let name = text("name").filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| invalid("The `name' attribute is required in cookbook metadata"))?;
+    let metadata = Metadata {
+        folder: folder.to_owned(),
+        version: text("version").unwrap_or_else(|| NO_VERSION.to_owned()),
+        dependencies: json.get("dependencies").and_then(Value::as_object).map(texts).unwrap_or_default(),
+        broken: None,
+    };
+    Ok((name, metadata))
+}

@@ -1,0 +1,232 @@
+//! The language runtime that policies of Ruby cookbooks share: a component beside the program, made by
+//! `cargo xtask guests`.
+//!
+//! It lies where the setting `runtime_dir` says, else in `../share/wrun` beside the program, as it is installed and as a
+//! checkout's target folder has it. Its digest names it: a policy's artifact says which one it was built for.
+
+use converge::{CookbookFiles, FileError};
+use sha2::{Digest as _, Sha256};
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// How a runtime's file begins and ends; between them stand its version and its revision: `ruby-4.0.0-1.component.wasm`.
+const PREFIX: &str = "ruby-";
+const SUFFIX: &str = ".component.wasm";
+
+/// The largest runtime that is read, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// What linear memory has at the start: Ruby reserves it and touches little of it.
+const RESERVED_MEMORY: usize = 320 << 20;
+
+/// Why there is no runtime to use.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RuntimeError {
+    /// No folder holds one.
+    #[error(
+        "there is no Ruby runtime in {}; set `runtime_dir` or WRUN_RUNTIME_DIR to the folder that holds \
+         ruby-VERSION.component.wasm (in a checkout, `cargo xtask guests` makes it)",
+        folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(" or ")
+    )]
+    Missing {
+        /// Where it was looked for.
+        folders: Vec<PathBuf>,
+    },
+    /// The policy was built for another one.
+    #[error("the policy needs the runtime {wanted}, and {} is another one", path.display())]
+    Other {
+        /// Name and digest of the one that is needed.
+        wanted: String,
+        /// The one that is there.
+        path: PathBuf,
+    },
+    /// It cannot be read.
+    #[error("cannot read the runtime {}", path.display())]
+    Read {
+        /// Its file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// A runtime that was found and read.
+#[derive(Debug, Clone)]
+pub(crate) struct Runtime {
+    /// Its name, with version and revision: `ruby-4.0.0-1`.
+    pub(crate) name: String,
+    /// Its file.
+    pub(crate) path: PathBuf,
+    /// Its SHA-256, 64 hexadecimal digits.
+    pub(crate) digest: String,
+    component: Vec<u8>,
+}
+
+impl Runtime {
+    /// Finds the newest runtime; `setting` is `runtime_dir`.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub(crate) fn find(setting: Option<&Path>) -> Result<Self, RuntimeError> {
+        let folders = folders(setting);
+        let newest = folders.iter().find_map(|folder| newest(folder));
+        Self::read(&newest.ok_or(RuntimeError::Missing { folders })?)
+    }
+
+    /// Finds the runtime that a policy was built for.
+    ///
+    /// # Errors
+    /// There is none, it cannot be read, or it is another one.
+    pub(crate) fn find_exact(setting: Option<&Path>, name: &str, digest: &str) -> Result<Self, RuntimeError> {
+        let folders = folders(setting);
+        let paths = folders.iter().map(|folder| folder.join(format!("{name}{SUFFIX}")));
+        let Some(path) = paths.into_iter().find(|path| path.is_file() && version(path).is_some()) else {
+            return Err(RuntimeError::Missing { folders });
+        };
+        let found = Self::read(&path)?;
+        if found.digest == digest {
+            return Ok(found);
+        }
+        Err(RuntimeError::Other { wanted: format!("{name} ({digest})"), path })
+    }
+
+    /// The component's bytes, for the sandbox.
+    pub(crate) fn component(&self) -> &[u8] {
+        &self.component
+    }
+
+    /// The memory limit of a policy on this runtime: what it may use beside what Ruby reserves.
+    pub(crate) fn memory(&self, own: usize) -> usize {
+        own.saturating_add(RESERVED_MEMORY)
+    }
+
+    fn read(path: &Path) -> Result<Self, RuntimeError> {
+        let failed = |source| RuntimeError::Read { path: path.to_owned(), source };
+        let mut component = Vec::new();
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(LARGEST + 1).read_to_end(&mut component).map_err(failed)?;
+        if component.len() as u64 > LARGEST {
+            return Err(failed(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is too large to be one")));
+        }
+        let digest = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = file_name.strip_suffix(SUFFIX).unwrap_or(&file_name).to_owned();
+        Ok(Self { name, path: path.to_owned(), digest, component })
+    }
+}
+
+/// The pseudo-cookbook from which a runtime that carries no library takes it. No cookbook can have this name.
+const LIBRARY: &str = "wrun:library";
+
+/// A policy's files and, beside them, the library of a developer's runtime: `setting` is `ruby_library`.
+pub(crate) fn with_library(files: Arc<dyn CookbookFiles>, setting: Option<&Path>) -> Arc<dyn CookbookFiles> {
+    match setting {
+        None => files,
+        Some(folder) => Arc::new(WithLibrary { files, folder: folder.to_owned() }),
+    }
+}
+
+struct WithLibrary {
+    files: Arc<dyn CookbookFiles>,
+    folder: PathBuf,
+}
+
+impl WithLibrary {
+    /// The paths of all Ruby files below a folder, relative to the library's.
+    fn sources(&self, below: &Path, found: &mut Vec<String>) {
+        let Ok(entries) = std::fs::read_dir(below) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                self.sources(&path, found);
+            } else if path.extension().is_some_and(|end| end == "rb")
+                && let Ok(inside) = path.strip_prefix(&self.folder)
+            {
+                found.push(inside.display().to_string());
+            }
+        }
+    }
+}
+
+impl CookbookFiles for WithLibrary {
+    fn cookbooks(&self) -> Vec<(String, String)> {
+        self.files.cookbooks()
+    }
+
+    fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
+        if cookbook != LIBRARY {
+            return self.files.paths(cookbook, folder);
+        }
+        let mut found = Vec::new();
+        self.sources(&self.folder, &mut found);
+        found.sort();
+        Ok(found)
+    }
+
+    fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        if cookbook != LIBRARY {
+            return self.files.read(cookbook, path);
+        }
+        let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        let content = inside.then(|| std::fs::read(self.folder.join(path)).ok()).flatten();
+        content.ok_or_else(|| FileError::NoSuchFile(format!("{path} in {}", self.folder.display())))
+    }
+}
+
+/// Where runtimes may be, most wanted first.
+fn folders(setting: Option<&Path>) -> Vec<PathBuf> {
+    if let Some(folder) = setting {
+        return vec![folder.to_owned()];
+    }
+    let program = std::env::current_exe().ok();
+    let beside = program.as_deref().and_then(Path::parent).and_then(Path::parent);
+    beside.map(|folder| folder.join("share/wrun")).into_iter().collect()
+}
+
+/// The newest runtime in a folder.
+fn newest(folder: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    paths.filter_map(|path| Some((version(&path)?, path))).max().map(|(_, path)| path)
+}
+
+/// The numbers in a runtime's file name; none: it is no runtime.
+fn version(path: &Path) -> Option<Vec<u32>> {
+    let name = path.file_name()?.to_str()?;
+    let numbers = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    numbers.split(['.', '-']).map(|number| number.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_is_found_and_others_are_no_runtimes() {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = Some(folder.path());
+        let missing = Runtime::find(setting).unwrap_err().to_string();
+        assert!(missing.contains(&folder.path().display().to_string()), "{missing}");
+        for name in ["ruby-4.0.0-2", "ruby-4.0.0-10", "ruby-4.0.0-9", "ruby-4.0.0-x", "python-9.0.0-1"] {
+            std::fs::write(folder.path().join(format!("{name}.component.wasm")), name).unwrap();
+        }
+        let found = Runtime::find(setting).unwrap();
+        assert_eq!((found.name.as_str(), found.component()), ("ruby-4.0.0-10", b"ruby-4.0.0-10".as_slice()));
+        assert_eq!(found.digest.len(), 64);
+    }
+
+    #[test]
+    fn a_policy_gets_the_runtime_it_was_built_for_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = Some(folder.path());
+        std::fs::write(folder.path().join("ruby-4.0.0-1.component.wasm"), "one").unwrap();
+        let digest = Runtime::find(setting).unwrap().digest;
+        assert_eq!(Runtime::find_exact(setting, "ruby-4.0.0-1", &digest).unwrap().component(), b"one");
+        let other = Runtime::find_exact(setting, "ruby-4.0.0-1", &"0".repeat(64)).unwrap_err();
+        assert!(matches!(other, RuntimeError::Other { .. }), "{other}");
+        let missing = Runtime::find_exact(setting, "ruby-4.0.0-7", &digest).unwrap_err();
+        assert!(matches!(missing, RuntimeError::Missing { .. }), "{missing}");
+        let outside = Runtime::find_exact(setting, "../x", &digest).unwrap_err();
+        assert!(matches!(outside, RuntimeError::Missing { .. }), "{outside}");
+    }
+}

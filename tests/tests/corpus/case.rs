@@ -1,0 +1,80 @@
+//! One case: what it is, and how its runs are held against what Chef gave.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use crate::comparison::differences;
+use crate::different::{is_different, reasons};
+use crate::place::Place;
+use crate::read_json;
+
+/// A case of the corpus.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    /// `case.json`.
+    pub(crate) settings: Value,
+}
+
+impl Case {
+    /// All cases of a folder, by name.
+    pub(crate) fn all(folder: &Path) -> Result<Vec<Self>> {
+        let entries =
+            std::fs::read_dir(folder).with_context(|| format!("the corpus {} is missing", folder.display()))?;
+        let mut cases = Vec::new();
+        for entry in entries {
+            let folder = entry?.path();
+            if folder.join("case.json").is_file() {
+                let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let settings = read_json(&folder.join("case.json"))?;
+                cases.push(Self { name, folder, settings });
+            }
+        }
+        ensure!(!cases.is_empty(), "{} has no cases", folder.display());
+        cases.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(cases)
+    }
+
+    /// Whether a key of the case says yes.
+    pub(crate) fn is(&self, key: &str) -> bool {
+        self.settings.get(key).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts(&self, key: &str) -> Option<Vec<&str>> {
+        Some(self.settings.get(key)?.as_array()?.iter().filter_map(Value::as_str).collect())
+    }
+
+    /// Makes the runs and says what is not as it was with Chef.
+    pub(crate) fn differences(&self, show: bool) -> Result<Vec<String>> {
+        let place = Place::new(self)?;
+        let runs = self.settings.get("runs").and_then(Value::as_u64).unwrap_or(1);
+        let mut all = Vec::new();
+        for run in 1..=runs {
+            let expected = read_json(&self.folder.join(format!("expected/run{run}.json")))?;
+            let found = place.run(self, run)?;
+            if show {
+                all.push(format!("run {run} gave {}", serde_json::to_string_pretty(&found.json)?));
+                all.push(found.errors.clone());
+            }
+            let known = reasons(&self.name);
+            let (mut own, mut seen) = (Vec::new(), Vec::new());
+            for difference in differences(&expected, &found, &place) {
+                match is_different(known, run, difference.key) {
+                    true => seen.push(difference.key),
+                    false => own.push(difference),
+                }
+            }
+            let lines = own.iter().map(|difference| format!("run {run}: {}: {}", difference.key, difference.text));
+            all.extend(lines);
+            // A reason that no longer holds would hide the next difference.
+            let idle = known.iter().filter(|row| row.run == run && !seen.contains(&row.key));
+            all.extend(
+                idle.map(|row| format!("run {run}: {} is as with Chef, but the table says that it differs", row.key)),
+            );
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,146 @@
+//! Holds a result against the expected one, key by key.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::normal_form::{message, replace, value};
+use crate::place::{Found, Place};
+
+/// Something that is not as expected.
+pub(crate) struct Difference {
+    pub(crate) key: &'static str,
+    pub(crate) text: String,
+}
+
+/// What is compared of a resource in any case.
+const ROW: [&str; 7] = ["type", "name", "action", "status", "cookbook", "recipe", "nesting"];
+
+/// What is compared of a resource where the program prints it.
+const PRINTED: [&str; 3] = ["notified", "forced_why_run", "retried"];
+
+/// Where Chef's recorder cut a long message.
+const CUT: &str = "...[cut]";
+
+/// What differs between a result and what Chef gave.
+pub(crate) fn differences(expected: &Value, found: &Found, place: &Place) -> Vec<Difference> {
+    let names = place.names();
+    let got = replace(&found.json, &names);
+    let mut all = Vec::new();
+    let mut note = |key: &'static str, text: Option<String>| all.extend(text.map(|text| Difference { key, text }));
+    note("outcome", unequal(&expected["outcome"], &got["outcome"]));
+    let (wanted_error, error) = (&expected["error"], &got["error"]);
+    if is_transport(wanted_error) {
+        note("error", names_the_same(expected, error));
+    } else {
+        note("error.class", unequal(&wanted_error["class"], &error["class"]));
+        note("error.message", unequal_messages(&wanted_error["message"], &error["message"]));
+    }
+    note("resources", unequal_rows(&expected["resources"], &got["resources"]));
+    note("node", unequal(&value(&expected["node"]), &value(&got["node"])));
+    note("expanded_run_list", unequal(&expected["expanded_run_list"], &got["expanded_run_list"]));
+    note("roles", unequal(&expected["roles"], &got["roles"]));
+    note("log", unequal_lines(&log(&expected["log"], &Value::Null), &log(&got["log"], &expected["log"])));
+    note("tree", unequal_entries(&value(&expected["tree"]), &value(&replace(&found.tree, &names))));
+    let backups = expected.get("backups").cloned().unwrap_or_else(|| json!({}));
+    note("backups", unequal_entries(&backups, &found.backups));
+    all
+}
+
+fn unequal(expected: &Value, got: &Value) -> Option<String> {
+    (expected != got).then(|| format!("expected {expected}\n     got {got}"))
+}
+
+fn unequal_messages(expected: &Value, got: &Value) -> Option<String> {
+    let (wanted, have) = (expected.as_str().map(message), got.as_str().map(message));
+    let same = match (&wanted, &have) {
+        (Some(wanted), Some(have)) => match wanted.split_once(CUT) {
+            Some((begin, _)) => have.starts_with(begin.trim_end()),
+            None => wanted == have,
+        },
+        (wanted, have) => wanted == have,
+    };
+    (!same).then(|| format!("expected {}\n     got {}", wanted.unwrap_or_default(), have.unwrap_or_default()))
+}
+
+/// Errors of Chef's own transport, which we do not have.
+fn is_transport(error: &Value) -> bool {
+    error["class"].as_str().is_some_and(|class| class.starts_with("Net::"))
+}
+
+/// Whether our error names one of the things that Chef's is about: what stands in quotes in its log and in its answer's
+/// body, or a cookbook of the run list.
+fn names_the_same(expected: &Value, error: &Value) -> Option<String> {
+    let quoted = |text: &str| text.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let lines = expected["log"].as_array().into_iter().flatten().filter_map(|line| line["message"].as_str());
+    let mut names: BTreeSet<String> = lines.flat_map(quoted).collect();
+    let body = expected["error"]["response_body"].as_str().unwrap_or_default();
+    names.extend(body.rsplit([' ', '/']).next().map(|word| word.trim_matches(['"', ']', '}']).to_owned()));
+    let items = expected["node"]["run_list"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    names.extend(items.filter_map(|item| item.split(['[', ']', '@', ':']).nth(1)).map(str::to_owned));
+    let said = error["message"].as_str().unwrap_or_default();
+    let named = names.iter().any(|name| !name.is_empty() && said.contains(name.as_str()));
+    (!named).then(|| format!("expected an error that names one of {names:?}\n     got {error}"))
+}
+
+fn unequal_rows(expected: &Value, got: &Value) -> Option<String> {
+    let rows = |list: &Value, other: Option<&Value>| -> Vec<String> {
+        let list = list.as_array().into_iter().flatten().enumerate();
+        list.map(|(at, row)| {
+            let printed = |key: &&&str| other.is_none_or(|other| !other[at][**key].is_null());
+            let optional = PRINTED.iter().filter(printed);
+            let entries = ROW.iter().chain(optional).filter(|key| !row[**key].is_null());
+            let entries: BTreeMap<&str, Value> = entries.map(|key| (*key, value(&row[*key]))).collect();
+            json!(entries).to_string()
+        })
+        .collect()
+    };
+    // What the program does not print of the optional keys is not asked of it.
+    unequal_lines(&rows(expected, Some(got)), &rows(got, None))
+}
+
+/// The lines of cookbooks: level and message. Of ours those are left out that Chef's own logger says.
+fn log(lines: &Value, upstream: &Value) -> Vec<String> {
+    let line = |line: &Value| {
+        format!(
+            "{} {}",
+            line["level"].as_str().unwrap_or_default(),
+            message(line["message"].as_str().unwrap_or_default())
+        )
+    };
+    let of = |source: &'static str, list: &Value| -> Vec<String> {
+        list.as_array().into_iter().flatten().filter(|one| one["source"] == source).map(line).collect()
+    };
+    let own = of("logger", upstream);
+    of("resource", lines).into_iter().filter(|line| !own.contains(line)).collect()
+}
+
+/// Shows two lists as a difference, without what they have in common at both ends.
+fn unequal_lines(expected: &[String], got: &[String]) -> Option<String> {
+    if expected == got {
+        return None;
+    }
+    let same = expected.iter().zip(got).take_while(|(left, right)| left == right).count();
+    let rest = (expected.len().min(got.len())) - same;
+    let end = expected.iter().rev().zip(got.iter().rev()).take(rest).take_while(|(left, right)| left == right).count();
+    let part = |lines: &[String], sign: &str| {
+        let lines = lines.iter().skip(same).take(lines.len() - same - end);
+        lines.map(|line| format!("\n  {sign} {line}")).collect::<String>()
+    };
+    Some(format!("after {same} that are the same{}{}", part(expected, "-"), part(got, "+")))
+}
+
+fn unequal_entries(expected: &Value, got: &Value) -> Option<String> {
+    let (empty, mut lines) = (serde_json::Map::new(), String::new());
+    let (wanted, have) = (expected.as_object().unwrap_or(&empty), got.as_object().unwrap_or(&empty));
+    for key in wanted.keys().chain(have.keys()).collect::<BTreeSet<_>>() {
+        if wanted.get(key) != have.get(key) {
+            let side = |sign: &str, entry: Option<&Value>| {
+                entry.map(|entry| format!("\n  {sign} {key} {entry}")).unwrap_or_default()
+            };
+            lines += &side("-", wanted.get(key));
+            lines += &side("+", have.get(key));
+        }
+    }
+    (!lines.is_empty()).then_some(lines)
+}

@@ -1,0 +1,116 @@
+//! What Chef does: whole runs of small cookbooks, held against what real Chef gave (the corpus's README says how).
+//!
+//! Every case is run in scratch folders of its own, those that change the machine itself in a throw-away root; cases run
+//! beside each other. Prints one line per case and `N passed, M failed`. `WRUN_CORPUS` names another corpus; a folder that
+//! is missing is a failure. Words on the command line choose cases by parts of their names, `=NAME` exactly one; differences are
+//! shown in full. `--show` also prints what the program gave.
+//!
+//! ```text
+//! cargo test -p specs --test corpus -- =cr-basics
+//! ```
+
+mod case;
+mod comparison;
+mod different;
+mod normal_form;
+mod place;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context as _, Result, ensure};
+
+use case::Case;
+
+/// What was asked for on the command line.
+struct Wanted {
+    words: Vec<String>,
+    show: bool,
+}
+
+impl Wanted {
+    fn read() -> Self {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let show = arguments.iter().any(|argument| argument == "--show");
+        // The test harness's own options, which a caller of all tests gives, mean nothing here.
+        Self { words: arguments.into_iter().filter(|argument| !argument.starts_with('-')).collect(), show }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let fits =
+            |word: &String| word.strip_prefix('=').map_or_else(|| name.contains(word.as_str()), |exact| exact == name);
+        self.words.is_empty() || self.words.iter().any(fits)
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Wanted::read()) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            say(&format!("corpus: {error:#}\n0 passed, 1 failed\ntest result: FAILED. 0 passed; 1 failed; 0 ignored"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the cases; returns how many failed.
+fn run(wanted: &Wanted) -> Result<usize> {
+    let folder = corpus();
+    let cases = Case::all(&folder.join("converge"))?;
+    let cases: Vec<Case> = cases.into_iter().filter(|case| wanted.has(&case.name)).collect();
+    ensure!(!cases.is_empty(), "no case of {} has such a name", folder.display());
+    if let Some(sentence) = specs::base::missing_prerequisite() {
+        anyhow::bail!(sentence);
+    }
+    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let out = Mutex::new(());
+    std::thread::scope(|scope| {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(cases.len());
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let differences = case.differences(wanted.show);
+                    let differences = differences.unwrap_or_else(|error| vec![format!("{error:#}")]);
+                    failed.fetch_add(usize::from(!differences.is_empty()), Ordering::Relaxed);
+                    let _one_at_a_time = out.lock();
+                    report(&case.name, &differences);
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner();
+    let passed = cases.len() - failed;
+    let word = if failed == 0 { "ok" } else { "FAILED" };
+    say(&format!("{passed} passed, {failed} failed\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored"));
+    Ok(failed)
+}
+
+/// The corpus's folder: what `WRUN_CORPUS` says, else the project's copy.
+fn corpus() -> PathBuf {
+    let own = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus"));
+    std::env::var_os("WRUN_CORPUS").map_or_else(own, PathBuf::from)
+}
+
+fn report(name: &str, differences: &[String]) {
+    if differences.is_empty() {
+        say(&format!("{name} ... ok"));
+    } else {
+        let lines = differences.iter().flat_map(|difference| difference.lines()).map(|line| format!("    {line}\n"));
+        say(&format!("{name} ... FAILED\n{}", lines.collect::<String>().trim_end()));
+    }
+}
+
+/// A reader who closed standard output wants no words.
+fn say(text: &str) {
+    let _ignored = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Reads a JSON file.
+fn read_json(path: &std::path::Path) -> Result<serde_json::Value> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
+}
