@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Chef's name for `shell_out` and `shell_out!`.
+# Chef's name for `shell_out` and `shell_out!`, which recipes, resources and providers have.
 
 require "mixlib/shellout/helper"
 
@@ -9,8 +9,14 @@ class Chef
     module ShellOut
       include Mixlib::ShellOut::Helper
 
-      # Classes that extend themselves by it have the methods too.
+      # Whoever calls them on the module itself has them too.
       extend Mixlib::ShellOut::Helper
+    end
+  end
+
+  module DSL
+    module Universal
+      include Mixin::ShellOut
     end
   end
 end

@@ -3,6 +3,8 @@
 # Built-in types that act in Ruby, by resources of their own: reports show these as Chef's do. What each may be given comes
 # from the host's schema, as for all built-in types.
 
+require_relative "../mixin/shell_out"
+
 class Chef
   class Resource
     module Builtin
@@ -14,6 +16,7 @@ end
 
 %w[
   alternatives apt_preference apt_repository apt_update breakpoint build_essential chef_handler chef_sleep cron_access cron_d
-  hostname kernel_module locale ohai_hint ssh_known_hosts_entry sudo swap_file sysctl timezone user_ulimit yum_repository
+  hostname kernel_module locale ohai_hint openssl_keys openssl_certificates ssh_known_hosts_entry sudo swap_file sysctl
+  timezone user_ulimit yum_repository
 ].each { |name| require_relative "builtin/#{name}" }
 require_relative "builtin/undone"
