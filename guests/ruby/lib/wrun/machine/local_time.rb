@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+# The machine's local time. WebAssembly knows none, so that to Ruby all local time is UTC; the host says what it really is.
+
+module Wrun
+  module Machine
+    # The machine's time zone, as Ruby asks one of a library.
+    class LocalZone
+      # An offset holds for so long: zones change theirs at full quarters of an hour.
+      STEP = 900
+      private_constant :STEP
+
+      def initialize
+        @known = {}
+      end
+
+      def utc_to_local(time) = time + offset(time.to_i)
+
+      # Local times have no number of their own: the offset of the moment that would be it in UTC, then of that before.
+      def local_to_utc(time)
+        guess = time.to_i - offset(time.to_i)
+        time - offset(guess)
+      end
+
+      def abbr(time) = at(time.to_i)[1]
+      def name = at(Time.native_now.to_i)[1]
+      alias to_s name
+      def dst?(_time) = false
+      def offset(seconds) = at(seconds)[0]
+
+      # Whether local time is UTC at a moment.
+      def utc?(seconds) = offset(seconds).zero?
+
+      private
+
+      def at(seconds)
+        @known.clear if @known.size > 1_000
+        @known[seconds / STEP] ||= Bridge.call("clock.zone", seconds)
+      end
+    end
+
+    LOCAL = LocalZone.new
+  end
+end
+
+class Time
+  class << self
+    alias native_now now
+    alias native_at at
+    alias native_new new
+    alias native_local local
+
+    def now(**options)
+      time = native_now(**options)
+      options.key?(:in) ? time : time.wrun_local
+    end
+
+    def at(*arguments, **options)
+      time = native_at(*arguments, **options)
+      options.key?(:in) || arguments.first.is_a?(Time) ? time : time.wrun_local
+    end
+
+    # Parts without a zone are local ones.
+    def new(*arguments, **options)
+      return native_new(*arguments, **options) if options.key?(:in) || arguments.size > 6 || arguments.first.is_a?(String)
+      return now if arguments.empty?
+
+      time = native_new(*arguments)
+      Wrun::Machine::LOCAL.utc?(time.to_i) ? time : native_new(*arguments, in: Wrun::Machine::LOCAL)
+    end
+
+    def local(*arguments)
+      time = native_local(*arguments)
+      return time if Wrun::Machine::LOCAL.utc?(time.to_i)
+
+      native_new(time.year, time.month, time.day, time.hour, time.min, time.sec + time.subsec, in: Wrun::Machine::LOCAL)
+    end
+
+    alias mktime local
+  end
+
+  alias native_localtime localtime
+  alias native_getlocal getlocal
+
+  def localtime(zone = nil)
+    return native_localtime(zone) if zone
+
+    Wrun::Machine::LOCAL.utc?(to_i) ? native_localtime : native_localtime(Wrun::Machine::LOCAL)
+  end
+
+  alias native_zone zone
+
+  def zone
+    zone = native_zone
+    zone.is_a?(Wrun::Machine::LocalZone) ? zone.abbr(self) : zone
+  end
+
+  def getlocal(zone = nil) = zone ? native_getlocal(zone) : dup.localtime
+  def wrun_local = Wrun::Machine::LOCAL.utc?(to_i) ? self : native_localtime(Wrun::Machine::LOCAL)
+end
