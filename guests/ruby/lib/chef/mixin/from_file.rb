@@ -13,14 +13,16 @@ class Chef
         text.dup.force_encoding(Encoding::UTF_8)
       end
 
-      def from_file(path)
-        self.source_file = path
-        instance_eval(FromFile.text(path), path, 1)
+      # The text sees the local variables of these methods: the only one is called as Chef's is, since a word like `path`
+      # means something else in cookbooks.
+      def from_file(filename)
+        self.source_file = filename
+        instance_eval(FromFile.text(filename), filename, 1)
       end
 
-      def class_from_file(path)
-        self.source_file = path
-        class_eval(FromFile.text(path), path, 1)
+      def class_from_file(filename)
+        self.source_file = filename
+        class_eval(FromFile.text(filename), filename, 1)
       end
     end
   end

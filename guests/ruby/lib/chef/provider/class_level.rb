@@ -31,11 +31,10 @@ class Chef
       def wrun_compiles?(action) = method_defined?(:"compile_action_#{action}")
 
       def use(partial)
-        folder = ::File.dirname(caller_locations(1, 1).first.path)
-        name = ::File.basename(partial, ".rb").delete_prefix("_")
-        path = ::File.expand_path("#{::File.dirname(partial)}/_#{name}.rb", folder)
-        class_eval(Mixin::FromFile.text(path), path, 1)
+        wrun_take_in(Wrun::Resources.partial_beside(caller_locations(1, 1).first.path, partial))
       end
+
+      def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.text(wrun_path), wrun_path, 1)
 
       # Helpers that the resource's class has are at hand in its actions; its properties are asked by `new_resource`.
       def include_resource_dsl_module(resource)

@@ -96,6 +96,9 @@ class Chef
   end
 end
 
+# These may be declared without a name.
+[Chef::Resource::AptUpdate, Chef::Resource::BuildEssential].each { |type| type.property(:name, String, default: "") }
+
 # Which of several types a name means depends on the platform.
 {
   package: [

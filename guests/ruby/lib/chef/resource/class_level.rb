@@ -75,14 +75,15 @@ class Chef
       def use(partial)
         return use_core(partial.delete_prefix("core::")) if partial.start_with?("core::")
 
-        folder = ::File.dirname(@wrun_file || caller_locations(1, 1).first.path)
-        path = ::File.expand_path("#{::File.dirname(partial)}/_#{bare_name(partial)}.rb", folder)
-        class_eval(Mixin::FromFile.text(path), path, 1)
+        wrun_take_in(Wrun::Resources.partial_beside(@wrun_file || caller_locations(1, 1).first.path, partial))
       end
+
+      # The text sees this method's local variable, which no cookbook's word may be.
+      def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.text(wrun_path), wrun_path, 1)
 
       # Chef's own partials are modules here.
       def use_core(partial)
-        shared = Wrun::Resources::Partials.find(bare_name(partial))
+        shared = Wrun::Resources::Partials.find(::File.basename(partial, ".rb").delete_prefix("_"))
         raise Errno::ENOENT, "core::#{partial}" unless shared
 
         class_eval(&shared)
@@ -102,10 +103,6 @@ class Chef
 
       def node = Chef.run_context&.node
       def run_context = Chef.run_context
-
-      private
-
-      def bare_name(partial) = ::File.basename(partial, ".rb").delete_prefix("_")
     end
   end
 end

@@ -49,6 +49,9 @@ class Chef
         nothing: %i[macosx_service selinux_state],
       }.freeze
 
+      # They may be declared without a name.
+      NAMELESS = %i[habitat_install homebrew_update].freeze
+
       # Other names of the same types.
       ALIASES = {
         mac_os_x_userdefaults: :macos_userdefaults, osx_config_profile: :osx_profile, zypper_repo: :zypper_repository,
@@ -58,6 +61,7 @@ class Chef
       class << self
         def make
           DEFAULT_ACTIONS.each { |action, names| names.each { |name| make_one(name, action) } }
+          NAMELESS.each { |name| Chef.resource_handler_map.get(nil, name).property(:name, String, default: "") }
           ALIASES.each { |name, other| provide(name, Chef.resource_handler_map.get(nil, other)) }
         end
 

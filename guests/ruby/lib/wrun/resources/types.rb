@@ -52,6 +52,12 @@ module Wrun
         name.gsub(/[^A-Za-z0-9_]/, "_")
       end
 
+      # The file that `use 'common'` means, beside a file.
+      def partial_beside(path, partial)
+        name = ::File.basename(partial, ".rb").delete_prefix("_")
+        ::File.expand_path("#{::File.dirname(partial)}/_#{name}.rb", ::File.dirname(path))
+      end
+
       private
 
       def file(path)
