@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+# `Chef::Util::Selinux`: whether the machine enforces SELinux, and giving a file its context back.
+
+class Chef
+  class Util
+    module Selinux
+      include Mixin::ShellOut if Mixin.const_defined?(:ShellOut)
+      include Mixin::Which
+
+      def selinux_enabled? = !!(enabled_command && shell_out(enabled_command, returns: [0, 1]).exitstatus.zero?)
+
+      def restore_security_context(path, recursive = false)
+        return Log.warn("Can not find \"restorecon\" on the system. Skipping selinux security context restore.") unless restorecon
+
+        shell_out!([restorecon, recursive ? "-R" : nil, path].compact)
+      end
+
+      private
+
+      def enabled_command = which("selinuxenabled") || nil
+      def restorecon = which("restorecon") || nil
+    end
+  end
+end
