@@ -66,6 +66,12 @@ class Chef
 
     def tagged?(*names) = names.all? { |name| tags.include?(name.to_s) }
 
+    # What cookbooks set so far is forgotten; roles and environments stay.
+    def reset_defaults_and_overrides
+      default.clear
+      override.clear
+    end
+
     # The host saves the node when its policy has succeeded, and not before.
     def save
       Chef::Log.debug("node.save: the node is saved when its policy has succeeded")

@@ -129,6 +129,7 @@ class Chef
       def replace(level, path, value)
         Writes.write(LEVELS.fetch(level), steps(path), value, "node.replace")
         Node.forget_all
+        value
       end
     end
   end
