@@ -54,10 +54,23 @@ module Wrun
         frames = error.backtrace || []
         cookbooks = frames.reject { |frame| frame.match?(OURS) }
         cookbooks = frames if ENV_TRACE[0]
-        cookbooks.map { |frame| frame.sub(/:in [`'](.*)'\z/) { ": in #{$1}" }.scrub }
+        cookbooks = [first_of_syntax_error(error), *cookbooks].compact if error.is_a?(SyntaxError)
+        cookbooks.map { |frame| placed(frame.sub(/:in [`'](.*)'\z/) { ": in #{$1}" }.scrub) }
       end
 
       private
+
+      # A cookbook's file is named by the cookbook, wherever its place is.
+      def placed(frame)
+        path, rest = frame.match(/\A(.+?)(:\d+(?::.*)?)\z/m)&.captures
+        cookbook, file = path && Sources.split(path)
+        cookbook ? "#{cookbook}/#{file}#{rest}" : frame
+      end
+
+      # What cannot be read has no frame of its own; its message begins with the place.
+      def first_of_syntax_error(error)
+        error.message[/\A.+?:\d+(?=:)/]&.then { |place| Sources.split(place.sub(/:\d+\z/, "")) ? place : nil }
+      end
 
       def text_of(error)
         error.message.to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
