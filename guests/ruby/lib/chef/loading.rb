@@ -7,6 +7,7 @@ require_relative "cookbook/metadata"
 require_relative "cookbook/loader"
 require_relative "cookbook/recipes"
 require_relative "cookbook/phases"
+require_relative "ohai"
 
 class Chef
   class RunContext
