@@ -4,9 +4,11 @@
 
 class Chef
   class Node
-    # A node that a search found, as it was saved: for looking at only.
+    # A node that a search found, as it was saved. What is written to it stays here.
     class Saved
       include Enumerable
+
+      LEVELS = %w[default normal override automatic].freeze
 
       attr_reader :name, :chef_environment, :run_list
 
@@ -15,23 +17,35 @@ class Chef
         @chef_environment = data["chef_environment"] || "_default"
         @policy = data.slice("policy_name", "policy_group")
         @run_list = RunList.new(*Array(data["run_list"]))
-        levels = %w[default normal override automatic].map { |level| data[level] || {} }
-        @attributes = ImmutableMash.new(levels.inject { |merged, level| Mixin::DeepMerge.hash_only_merge(merged, level) })
-        @levels = data.slice("default", "normal", "override", "automatic")
+        @levels = LEVELS.to_h { |level| [level, ChefUtils::Mash.new(data[level] || {})] }
       end
 
-      def [](key) = @attributes[key]
+      LEVELS.each do |level|
+        define_method(level) { @levels.fetch(level) }
+        alias_method :"#{level}_attrs", level
+      end
+
+      # The highest level that has the key wins; hashes are merged.
+      def [](key)
+        values = LEVELS.filter_map { |level| @levels[level].key?(key) ? [@levels[level][key]] : nil }
+        merged = values.inject { |one, other| [Mixin::DeepMerge.hash_only_merge(one[0], other[0])] }
+        ImmutableMash.new("it" => merged[0])["it"] if merged
+      end
+
+      def attributes
+        keys = LEVELS.flat_map { |level| @levels[level].keys }.uniq
+        ImmutableMash.new(keys.to_h { |key| [key, self[key]] })
+      end
+
       def environment = @chef_environment
       def policy_name = @policy["policy_name"]
       def policy_group = @policy["policy_group"]
-      def attributes = @attributes
       def tags = Array(self["tags"])
       def roles = Array(self["roles"])
       def role?(role) = roles.include?(role.to_s)
       def recipe?(recipe) = run_list.include?(recipe) || Array(self["recipes"]).include?(recipe)
-      def each(&block) = @attributes.each(&block)
-      %w[default normal override automatic].each { |level| define_method(level) { ImmutableMash.new(@levels[level] || {}) } }
-      def to_hash = @attributes.to_hash.merge("name" => name, "chef_environment" => chef_environment, "run_list" => run_list.for_json)
+      def each(&block) = attributes.each(&block)
+      def to_hash = attributes.to_hash.merge("name" => name, "chef_environment" => chef_environment, "run_list" => run_list.for_json)
       alias to_h to_hash
       def to_json(*options) = JSONCompat.to_json(to_hash, *options)
       def node = self
@@ -42,7 +56,7 @@ class Chef
       def is_a?(type) = type == Node || super
       alias kind_of? is_a?
 
-      def method_missing(name, ...) = ImmutableMash.public_method_defined?(name) ? @attributes.public_send(name, ...) : super
+      def method_missing(name, ...) = ImmutableMash.public_method_defined?(name) ? attributes.public_send(name, ...) : super
       def respond_to_missing?(name, all = false) = ImmutableMash.public_method_defined?(name) || super
     end
 
