@@ -43,6 +43,7 @@ class Chef
 
         raise ArgumentError, "Validation map has unknown check: _pv_#{check}"
       end
+      @classes = classes_that_fit
       store_default
     end
 
@@ -183,6 +184,13 @@ class Chef
       @name && :"@#{@name}"
     end
 
+    # Where nothing but the type is checked: classes whose own instances are right, which is all that most values need.
+    def classes_that_fit
+      return unless @checks.size == 1 && @checks[0][0] == :is
+
+      Array(@checks[0][1]).grep(Class)
+    end
+
     # A default that needs no resource is coerced and checked once, where it is written.
     def store_default
       value = default
@@ -243,6 +251,8 @@ class Chef
 
     def coerce_and_check(resource, value)
       value = exec(resource, @coercion, value) if @coercion && !value.nil?
+      return value if @classes&.include?(value.class)
+
       check(resource, @name || :property_type, value) if !@checks.empty? && (!value.nil? || @has_default)
       value
     end

@@ -31,12 +31,15 @@ class Chef
     property :umask, [String, Integer], desired_state: false
     property :ignore_failure, [true, false, :quiet, "quiet"], default: false, desired_state: false
 
+    PLAIN_NAME = properties[:name]
+    private_constant :PLAIN_NAME
+
     attr_accessor :params, :run_context, :cookbook_name, :recipe_name, :enclosing_provider, :declared_type
     attr_writer :source_line, :allowed_actions
     attr_accessor :executed_by_runner
 
     def initialize(name, run_context = nil)
-      name(name) unless name.nil?
+      wrun_take_name(name) unless name.nil?
       @run_context = run_context
       @allowed_actions = self.class.allowed_actions.dup
       @action = self.class.default_action
@@ -192,6 +195,13 @@ class Chef
     def respond_to_missing?(_name, _private = false) = false
 
     private
+
+    # As `name(given)`, which every resource begins with.
+    def wrun_take_name(given)
+      return name(given) unless self.class.properties[:name].equal?(PLAIN_NAME)
+
+      @name = given.is_a?(String) ? given : PLAIN_NAME.coerce(self, given)
+    end
 
     def check_action(action)
       allowed = allowed_actions
