@@ -8,6 +8,7 @@
 //! All of it needs root, and says so before it touches anything.
 
 pub mod base;
+pub mod corpus;
 pub mod machine;
 pub mod program;
 pub mod root;

@@ -103,7 +103,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs one test program; shows its words only where a test failed, and the counts that vector tests print in any case.
+/// Runs one test program; shows its words only where a test failed or each case counts, and the counts that vector tests
+/// print in any case.
 fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>) -> Result<Count> {
     let heading = format!("{}: {} {}", test.area.name(), test.package, test.name);
     let mut command = Command::new(&test.executable);
@@ -121,7 +122,8 @@ fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>)
     let output = command.output().with_context(|| format!("cannot run {}", test.executable.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let count = judge(&text, output.status.success());
-    if count.failed > 0 {
+    // Of the corpus each case is shown, whatever came of it.
+    if count.failed > 0 || test.area == Area::Corpus {
         say::line(&format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
     } else {
         text.lines().filter(|line| is_file_count(line)).for_each(|line| say::line(&format!("    {}", line.trim())));

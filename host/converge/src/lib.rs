@@ -29,4 +29,6 @@ pub use run::{
     MAX_RECORDS, MAX_RESOURCES, Notified, Party, Property, ROOT, Resource, ResourceId, Run, Test, Timing, Wish,
 };
 pub use runner::{Runner, Stop};
-pub use whole::{House, Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunOptions, RunReport, WholeRun};
+pub use whole::{
+    House, Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunOptions, RunReport, WholeRun,
+};

@@ -84,7 +84,8 @@ impl Rules {
         match tell {
             Tell::Request(request) => {
                 self.last = self.last.wrapping_add(1);
-                let value = matches!(request, Request::Evaluate { .. } | Request::Inspect(_) | Request::Question { .. });
+                let value =
+                    matches!(request, Request::Evaluate { .. } | Request::Inspect(_) | Request::Question { .. });
                 self.open.push(Open::Request(self.last, if value { Wants::Value } else { Wants::Finished }));
             }
             Tell::Done(_) => self.done = self.open.pop().is_none(),

@@ -39,7 +39,9 @@ pub(crate) fn told(number: u32, tell: Tell) -> turns::Told {
         Tell::Request(request) => request,
     };
     let request = match request {
-        Request::Phase { name, input } | Request::Question { name, input } => turns::Request::Run(turns::Phase { name, input: input.to_string() }),
+        Request::Phase { name, input } | Request::Question { name, input } => {
+            turns::Request::Run(turns::Phase { name, input: input.to_string() })
+        }
         Request::Evaluate { callback, input } => {
             turns::Request::Evaluate(turns::Evaluation { callback, input: input.map(|value| value.to_string()) })
         }

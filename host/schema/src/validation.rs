@@ -163,10 +163,11 @@ pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
 
 /// Checks a declaration and brings its properties to their canonical names and values, in the order given; a property that is set
 /// twice keeps its last value. Lazy properties are left out. A property that is set to `null` and does not mean `null` itself is
-/// reset, and left out too. No action means the default action. Defaults are not filled in: see [`with_defaults`].
+/// reset, and left out too. Defaults are not filled in: see [`with_defaults`]; what an action needs is asked when it runs: see
+/// [`check_required`].
 ///
 /// # Errors
-/// The first thing that is wrong: type, actions, unknown property, value, required property.
+/// The first thing that is wrong: type, actions, unknown property, value.
 pub fn validate(
     kind: &str,
     name: &str,
@@ -178,24 +179,14 @@ pub fn validate(
     check_limit("bytes in its name", name.len(), MAXIMUM_NAME_BYTES)?;
     check_actions(resource, actions)?;
     let mut known: Vec<(String, Json)> = Vec::with_capacity(properties.len());
-    let mut set: Vec<&'static str> = Vec::with_capacity(properties.len());
     for (called, given) in properties {
         let property = find_property(resource, called)?;
         known.retain(|(other, _)| other != property.name);
-        set.retain(|other| *other != property.name);
-        match given {
-            Given::Lazy => set.push(property.name),
-            Given::Known(json) => {
-                if let Some(value) = accept(property, name, json)? {
-                    set.push(property.name);
-                    known.push((property.name.to_owned(), value));
-                }
-            }
+        if let Given::Known(json) = given
+            && let Some(value) = accept(property, name, json)?
+        {
+            known.push((property.name.to_owned(), value));
         }
-    }
-    let default_action = [resource.default_action];
-    for action in if actions.is_empty() { default_action.as_slice() } else { actions } {
-        check_required(resource, action, |property| set.contains(&property))?;
     }
     Ok(known)
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
+use specs::corpus::differences;
 
-use crate::comparison::differences;
 use crate::different::{is_different, reasons};
 use crate::place::Place;
 use crate::read_json;
@@ -54,14 +54,14 @@ impl Case {
         let mut all = Vec::new();
         for run in 1..=runs {
             let expected = read_json(&self.folder.join(format!("expected/run{run}.json")))?;
-            let found = place.run(self, run)?;
+            let (found, errors) = place.run(self, run)?;
             if show {
                 all.push(format!("run {run} gave {}", serde_json::to_string_pretty(&found.json)?));
-                all.push(found.errors.clone());
+                all.push(errors);
             }
             let known = reasons(&self.name);
             let (mut own, mut seen) = (Vec::new(), Vec::new());
-            for difference in differences(&expected, &found, &place) {
+            for difference in differences(&expected, &found) {
                 match is_different(known, run, difference.key) {
                     true => seen.push(difference.key),
                     false => own.push(difference),

@@ -10,9 +10,7 @@
 //! ```
 
 mod case;
-mod comparison;
 mod different;
-mod normal_form;
 mod place;
 
 use std::io::Write as _;

@@ -10,10 +10,11 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, bail};
 use base64::Engine as _;
 use serde_json::{Map, Value, json};
+use specs::corpus::Found;
+use specs::corpus::normal_form::replace;
 use specs::{Network, Program, Root};
 
 use crate::case::Case;
-use crate::normal_form::replace;
 
 /// The node's name; Chef's runs had it too.
 const NODE: &str = "corpus";
@@ -41,16 +42,6 @@ pub(crate) struct Place {
     attributes: Value,
 }
 
-/// What a run gave.
-pub(crate) struct Found {
-    pub(crate) json: Value,
-    pub(crate) errors: String,
-    /// What stands below the scratch folder.
-    pub(crate) tree: Value,
-    /// How many backups of each path there are.
-    pub(crate) backups: Value,
-}
-
 impl Place {
     pub(crate) fn new(case: &Case) -> Result<Self> {
         let base = tempfile::Builder::new().prefix("wrun-corpus-").tempdir()?;
@@ -74,7 +65,7 @@ impl Place {
     }
 
     /// What stands for a path in results.
-    pub(crate) fn names(&self) -> Vec<(String, &'static str)> {
+    fn names(&self) -> Vec<(String, &'static str)> {
         let below = |name: &str| self.base.path().join(name).display().to_string();
         vec![(below("cookbooks"), "COOKBOOKS"), (self.scratch.clone(), "ROOT"), (below("cache"), "CACHE")]
     }
@@ -175,8 +166,8 @@ impl Place {
         Ok(())
     }
 
-    /// Makes a run.
-    pub(crate) fn run(&self, case: &Case, run: u64) -> Result<Found> {
+    /// Makes a run. Returns its result and what it said on standard error.
+    pub(crate) fn run(&self, case: &Case, run: u64) -> Result<(Found, String)> {
         let attributes = self.attributes.get(format!("run{run}")).unwrap_or(&self.attributes);
         let attributes = replace(attributes, &[("ROOT".to_owned(), self.scratch.as_str())]);
         let file = self.base.path().join("attributes.json");
@@ -199,11 +190,13 @@ impl Place {
             }
         };
         let (stdout, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let Ok(json) = serde_json::from_str(&stdout) else {
+        let Ok(json) = serde_json::from_str::<Value>(&stdout) else {
             bail!("{} run {run}: no JSON, {}:\n{stdout}{errors}", case.name, output.status);
         };
-        let tree = self.tree()?;
-        Ok(Found { json, errors: errors.into_owned(), tree, backups: self.backups()? })
+        let names = self.names();
+        let tree = replace(&self.tree()?, &names);
+        let found = Found { json: replace(&json, &names), tree, backups: self.backups()? };
+        Ok((found, errors.into_owned()))
     }
 
     fn arguments(&self, attributes: &Path) -> Vec<String> {

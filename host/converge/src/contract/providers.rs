@@ -174,11 +174,24 @@ pub trait Types: Send + Sync {
     /// Whether there is such a type, and what it does if nothing is said.
     fn default_action(&self, kind: &str) -> Option<&str>;
 
+    /// The name under which reports and messages show a type: Chef's, where it differs from what cookbooks write.
+    fn shown<'a>(&self, kind: &'a str) -> &'a str {
+        kind
+    }
+
     /// Checks a declaration's type, actions and plain properties, and brings the properties into their canonical form.
     ///
     /// # Errors
     /// `Chef::Exceptions::ValidationFailed` and its like, with a near name as the hint.
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure>;
+
+    /// Whether everything that an action needs is set: asked when it runs, also where a notification brought it.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    fn check_required(&self, _kind: &str, _action: &str, _is_set: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Whether an action looks at a property at all. A lazy value that nobody looks at is never computed: a template that
     /// is deleted need not be one that can be rendered.

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
-use std::collections::{HashMap, HashSet};
+use node::origin::Origin;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// One policy's run. Whoever has the turn has it, by `&mut`: no lock, nothing shared.
@@ -32,6 +33,8 @@ pub struct Run {
     pub recipes: Vec<String>,
     /// Recipes that have been compiled or are being compiled.
     pub included: HashSet<String>,
+    /// Where cookbooks lie that are read from folders, by name.
+    pub places: BTreeMap<String, String>,
     pub(crate) types: HashMap<String, GuestType>,
     pub(crate) contexts: Vec<Context>,
     pub(crate) actions: u32,
@@ -134,9 +137,11 @@ impl Run {
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
         let (context, key, detached) = (declaration.context, declaration.key(), declaration.detached);
         let wishes = declaration.notifications.clone();
+        let shown = self.shown(&declaration.kind);
         self.resources.push(Resource {
             declaration,
             key: key.clone(),
+            shown,
             updated: false,
             updated_by_last_action: false,
             executed: false,
@@ -163,6 +168,14 @@ impl Run {
             _ => there.resources.push(id),
         }
         Ok(id)
+    }
+
+    /// The name under which a type is shown.
+    fn shown(&self, kind: &str) -> String {
+        match &self.builtin {
+            Some(types) if !self.types.contains_key(kind) => types.shown(kind).to_owned(),
+            _ => kind.to_owned(),
+        }
     }
 
     fn check(&self, declaration: &mut Declaration) -> Outcome {
@@ -273,6 +286,28 @@ impl Run {
         match &self.builtin {
             Some(types) => types.check_property(kind, name, property),
             None => Ok(property),
+        }
+    }
+
+    /// Whether everything that an action of a built-in type needs is set.
+    ///
+    /// # Errors
+    /// `Chef::Exceptions::ValidationFailed`.
+    pub(crate) fn check_required(&self, id: ResourceId, action: &str) -> Outcome {
+        let declaration = &self.known(id)?.declaration;
+        let Some(types) = &self.builtin else { return Ok(()) };
+        types.check_required(&declaration.kind, action, &|name| declaration.property(name).is_some())
+    }
+
+    /// A place in a cookbook as a person finds it: absolute where the cookbook lies in a folder of the machine.
+    pub(crate) fn place(&self, origin: &Origin) -> String {
+        let (Some(file), Some(line)) = (&origin.file, origin.line) else { return String::new() };
+        let folder = origin.cookbook.as_ref().and_then(|cookbook| self.places.get(cookbook));
+        match folder {
+            // Chef shows the frame that declared it: of a recipe's own lines that is the method which reads files.
+            Some(folder) if file.ends_with(".rb") => format!("{folder}/{file}:{line}:in `from_file'"),
+            Some(folder) => format!("{folder}/{file}:{line}"),
+            None => format!("{file}:{line}"),
         }
     }
 

@@ -181,6 +181,8 @@ pub struct Resource {
     pub declaration: Declaration,
     /// `type[name]`.
     pub key: String,
+    /// Its type as reports and messages show it.
+    pub shown: String,
     /// Some action changed it.
     pub updated: bool,
     /// The last action changed it.

@@ -2,7 +2,6 @@
 
 use super::{Party, ResourceId, Run, Timing, Wish};
 use crate::{Failure, Outcome};
-use node::origin::Origin;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Notification {
@@ -65,7 +64,9 @@ impl Run {
                 match self.find(context_id, target) {
                     Some(receiver) => found.push((at, receiver)),
                     None if context.unified && !always && timing != Timing::Before => {}
-                    None => return Err(not_found(&own.key, &own.declaration.origin, target, &note.action)),
+                    None => {
+                        return Err(not_found(&own.key, &self.place(&own.declaration.origin), target, &note.action));
+                    }
                 }
             }
         }
@@ -80,11 +81,7 @@ impl Run {
 }
 
 /// Chef's sentence for a receiver that nobody declared.
-pub(crate) fn not_found(sender: &str, origin: &Origin, target: &str, action: &str) -> Failure {
-    let place = match (&origin.file, origin.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        _ => String::new(),
-    };
+pub(crate) fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
     Failure::raised(
         "Chef::Exceptions::ResourceNotFound",
         format!(

@@ -62,7 +62,7 @@ impl ActionRecord {
         let declaration = &resource.declaration;
         Self {
             resource: id,
-            kind: declaration.kind.clone(),
+            kind: resource.shown.clone(),
             name: declaration.name.clone(),
             origin: declaration.origin.clone(),
             sensitive: declaration.sensitive,

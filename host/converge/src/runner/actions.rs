@@ -256,16 +256,18 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// A failure as the resource's declarer hears of it: same class and exception object, with the place it passed.
     fn in_resource(&self, id: ResourceId, failure: Failure) -> Failure {
         let Ok(resource) = self.run.known(id) else { return failure };
+        let declaration = &resource.declaration;
+        let place = format!("{}[{}] ({})", resource.shown, declaration.name, defined_at(&declaration.origin));
         match failure {
             Failure::Raised(mut raised) => {
                 if raised.passed.len() <= crate::MAX_DEPTH as usize {
-                    raised.passed.push(format!("{} ({})", resource.key, defined_at(&resource.declaration.origin)));
+                    raised.passed.push(place);
                 }
                 Failure::Raised(raised)
             }
             Failure::Many(_) => {
                 let mut raised = failure.into_raised();
-                raised.passed.push(format!("{} ({})", resource.key, defined_at(&resource.declaration.origin)));
+                raised.passed.push(place);
                 raised.into()
             }
             other => other,

@@ -149,7 +149,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Party::Key(key) => self.run.find(context, key).ok_or_else(|| {
                 let origin = self.run.find(context, sender).and_then(|id| self.run.known(id).ok());
                 let origin = origin.map(|sender| sender.declaration.origin.clone()).unwrap_or_default();
-                not_found(sender, &origin, key, action)
+                not_found(sender, &self.run.place(&origin), key, action)
             }),
         }
     }

@@ -52,6 +52,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<Went, Failure> {
+        self.run.check_required(id, action)?;
         let (properties, checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run;
         let declaration = &self.run.known(id)?.declaration;

@@ -165,6 +165,7 @@ impl<H: House> WholeRun<'_, H> {
         let mut run = Run::new(&policy.name, self.options.why_run, attributes, Arc::clone(&self.builtin));
         run.node_name = node.name().to_owned();
         run.recipes.clone_from(&policy.recipes);
+        run.places.clone_from(&policy.places);
         run.hidden = hidden;
         Ok(run)
     }

@@ -152,7 +152,7 @@ fn collection(run: &Run) -> Vec<Value> {
                 let cookbook = origin.cookbook.as_deref().unwrap_or_default();
                 format!("{cookbook}/{file}:{}", origin.line.unwrap_or(0))
             });
-            json!([declaration.kind, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
+            json!([resource.shown, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
         })
         .collect()
 }

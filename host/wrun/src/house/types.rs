@@ -23,6 +23,13 @@ impl Types for BuiltinTypes {
         schema::find(kind).map(|found| found.default_action)
     }
 
+    fn shown<'a>(&self, kind: &'a str) -> &'a str {
+        match kind {
+            "user" => "linux_user",
+            other => other,
+        }
+    }
+
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
         let found = schema::require(&declaration.kind).map_err(|error| failed(&error))?;
         let actions: Vec<_> = declaration.actions.iter().map(String::as_str).collect();
@@ -46,6 +53,11 @@ impl Types for BuiltinTypes {
         declaration.properties.extend(lazy);
         declaration.kind = found.name.to_owned();
         Ok(())
+    }
+
+    fn check_required(&self, kind: &str, action: &str, is_set: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
+        let Some(found) = schema::find(kind) else { return Ok(()) };
+        schema::check_required(found, action, is_set).map_err(|error| failed(&error))
     }
 
     fn uses(&self, _kind: &str, action: &str, name: &str) -> bool {

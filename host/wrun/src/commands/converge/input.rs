@@ -96,7 +96,9 @@ fn policy_names(settings: &Settings, json: &JsonAttributes) -> anyhow::Result<Ve
     let names =
         if settings.policy_names.is_empty() { json.policy_names.clone() } else { settings.policy_names.clone() };
     if names.is_empty() {
-        bail!("which policies? name them with --policy-name, or set `policy_name` in the settings");
+        bail!(
+            "which policies? name them with --policy-name, or set `policy_name` in the settings; --cookbooks runs folders"
+        );
     }
     if let Some((at, twice)) =
         names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))

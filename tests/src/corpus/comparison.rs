@@ -4,13 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::normal_form::{message, replace, value};
-use crate::place::{Found, Place};
+use super::normal_form::{message, value};
+
+/// What a run gave, with `ROOT`, `COOKBOOKS` and `CACHE` for the paths of the tester's machine.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What it printed.
+    pub json: Value,
+    /// What stands below the scratch folder.
+    pub tree: Value,
+    /// How many backups of each path there are.
+    pub backups: Value,
+}
 
 /// Something that is not as expected.
-pub(crate) struct Difference {
-    pub(crate) key: &'static str,
-    pub(crate) text: String,
+#[derive(Debug)]
+pub struct Difference {
+    /// The key of the result: `error.message`.
+    pub key: &'static str,
+    /// What is different.
+    pub text: String,
 }
 
 /// What is compared of a resource in any case.
@@ -23,9 +36,9 @@ const PRINTED: [&str; 3] = ["notified", "forced_why_run", "retried"];
 const CUT: &str = "...[cut]";
 
 /// What differs between a result and what Chef gave.
-pub(crate) fn differences(expected: &Value, found: &Found, place: &Place) -> Vec<Difference> {
-    let names = place.names();
-    let got = replace(&found.json, &names);
+#[must_use]
+pub fn differences(expected: &Value, found: &Found) -> Vec<Difference> {
+    let got = &found.json;
     let mut all = Vec::new();
     let mut note = |key: &'static str, text: Option<String>| all.extend(text.map(|text| Difference { key, text }));
     note("outcome", unequal(&expected["outcome"], &got["outcome"]));
@@ -41,7 +54,7 @@ pub(crate) fn differences(expected: &Value, found: &Found, place: &Place) -> Vec
     note("expanded_run_list", unequal(&expected["expanded_run_list"], &got["expanded_run_list"]));
     note("roles", unequal(&expected["roles"], &got["roles"]));
     note("log", unequal_lines(&log(&expected["log"], &Value::Null), &log(&got["log"], &expected["log"])));
-    note("tree", unequal_entries(&value(&expected["tree"]), &value(&replace(&found.tree, &names))));
+    note("tree", unequal_entries(&value(&expected["tree"]), &value(&found.tree)));
     let backups = expected.get("backups").cloned().unwrap_or_else(|| json!({}));
     note("backups", unequal_entries(&backups, &found.backups));
     all
@@ -143,4 +156,79 @@ fn unequal_entries(expected: &Value, got: &Value) -> Option<String> {
         }
     }
     (!lines.is_empty()).then_some(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result() -> Value {
+        json!({
+            "outcome": "failure", "expanded_run_list": ["t"], "roles": [], "node": {"normal": {"a": 1, "b": 2}},
+            "error": {"class": "NoMethodError", "message": "undefined method `x' for nil:NilClass"},
+            "resources": [{"type": "file", "name": "ROOT/a", "action": "create", "status": "updated", "cookbook": "t",
+                           "recipe": "default", "nesting": 0, "notified": {"timing": "before", "by": "log[x]"}}],
+            "log": [{"source": "resource", "level": "info", "message": "x"}, {"source": "logger", "level": "warn", "message": "w"}],
+            "tree": {"a": {"type": "file", "content": "{:a=>1}"}}, "backups": {"a": 1},
+        })
+    }
+
+    fn found(json: Value) -> Found {
+        Found { json, tree: json!({"a": {"type": "file", "content": "{a: 1}"}}), backups: json!({"a": 1}) }
+    }
+
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Value), expect: &[&str]) {
+        let mut got = result();
+        got["error"]["message"] = json!("undefined method 'x'  for nil");
+        change(&mut got);
+        let keys: Vec<_> = differences(&result(), &found(got)).iter().map(|difference| difference.key).collect();
+        assert_eq!(keys, expect);
+    }
+
+    #[test]
+    fn each_key_is_compared() {
+        check(|_| {}, &[]);
+        check(|got| got["node"] = json!({"normal": {"b": 2, "a": 1}}), &[]);
+        check(|got| got["outcome"] = json!("success"), &["outcome"]);
+        check(|got| got["error"] = Value::Null, &["error.class", "error.message"]);
+        check(|got| got["error"]["message"] = json!("undefined method 'y' for nil"), &["error.message"]);
+        check(|got| got["resources"][0]["status"] = json!("up-to-date"), &["resources"]);
+        check(|got| got["resources"][0]["nesting"] = json!(1), &["resources"]);
+        check(|got| got["resources"] = json!([]), &["resources"]);
+        check(|got| got["node"]["normal"]["a"] = json!(2), &["node"]);
+        check(|got| got["roles"] = json!(["r"]), &["roles"]);
+        check(|got| got["expanded_run_list"] = json!([]), &["expanded_run_list"]);
+        check(|got| got["log"][0]["message"] = json!("y"), &["log"]);
+        check(|got| got["log"] = json!([]), &["log"]);
+    }
+
+    #[test]
+    fn what_is_not_printed_is_not_asked_for() {
+        check(|got| drop(got["resources"][0].as_object_mut().unwrap().remove("notified")), &[]);
+        check(|got| got["resources"][0]["notified"]["timing"] = json!("delayed"), &["resources"]);
+        check(|got| got["resources"][0]["seconds"] = json!(1), &[]);
+    }
+
+    #[test]
+    fn a_cookbooks_log_is_compared_without_what_upstreams_logger_says() {
+        check(|got| got["log"][1]["source"] = json!("resource"), &[]);
+        check(|got| got["log"][1] = json!({"source": "resource", "level": "warn", "message": "other"}), &["log"]);
+    }
+
+    #[test]
+    fn errors_of_the_transport_need_only_name_the_same() {
+        let mut expected = result();
+        expected["error"] = json!({"class": "Net::HTTPServerException", "message": "404"});
+        expected["node"]["run_list"] = json!(["recipe[t::x]"]);
+        expected["log"] = json!([{"source": "logger", "level": "error", "message": "Failed: \"people\" \"zed\""}]);
+        let keys = |message: &str| {
+            let mut got = expected.clone();
+            got["error"] = json!({"class": "Any", "message": message});
+            differences(&expected, &found(got)).iter().map(|difference| difference.key).collect::<Vec<_>>()
+        };
+        assert!(keys("there is no item zed").is_empty());
+        assert!(keys("cookbook t is missing").is_empty());
+        assert_eq!(keys("no"), ["error"]);
+    }
 }

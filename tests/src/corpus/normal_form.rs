@@ -32,12 +32,12 @@ static REPLACED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 static BLANKS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\s+").ok());
 
 /// A text in its one form.
-pub(crate) fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     REPLACED.iter().fold(text.to_owned(), |text, (pattern, by)| pattern.replace_all(&text, *by).into_owned())
 }
 
 /// A message in its one form: white space does not count, nor do names that were made up for temporary files.
-pub(crate) fn message(message: &str) -> String {
+pub fn message(message: &str) -> String {
     let plain = text(message);
     let plain = match BLANKS.as_ref() {
         Some(blanks) => blanks.replace_all(&plain, |_: &Captures<'_>| " ").into_owned(),
@@ -47,7 +47,7 @@ pub(crate) fn message(message: &str) -> String {
 }
 
 /// A value with all its texts in their one form.
-pub(crate) fn value(value: &Value) -> Value {
+pub fn value(value: &Value) -> Value {
     match value {
         Value::String(string) => Value::String(text(string)),
         Value::Array(list) => list.iter().map(self::value).collect(),
@@ -61,7 +61,7 @@ pub(crate) fn value(value: &Value) -> Value {
 }
 
 /// Replaces a text in all texts of a value, in keys too.
-pub(crate) fn replace(value: &Value, pairs: &[(String, &str)]) -> Value {
+pub fn replace(value: &Value, pairs: &[(String, &str)]) -> Value {
     let in_text = |text: &str| pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from.as_str(), to));
     match value {
         Value::String(string) => Value::String(in_text(string)),
@@ -71,5 +71,47 @@ pub(crate) fn replace(value: &Value, pairs: &[(String, &str)]) -> Value {
             Value::Object(entries.collect())
         }
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn same(old: &str, new: &str) {
+        assert_eq!(text(old), text(new), "{old} / {new}");
+    }
+
+    #[test]
+    fn what_two_versions_of_ruby_print_is_brought_to_one_form() {
+        same(r#"{"a"=>1, :b=>[{:c=>nil}]}"#, r#"{"a" => 1, b: [{c: nil}]}"#);
+        same(r#"{:"a b"=>1}"#, r#"{"a b": 1}"#);
+        same("undefined method `upcase' for nil:NilClass", "undefined method 'upcase' for nil");
+        same("undefined method `x' for #<A::B:0x00007f name=1>", "undefined method 'x' for an instance of A::B");
+        same("undefined method `x' for \"text\":String", "undefined method 'x' for an instance of String");
+        let recipe = "undefined method `x' for cookbook: t, recipe: default :Chef::Recipe";
+        same(recipe, "undefined method 'x' for an instance of Chef::Recipe");
+        same("undefined method `x' for Foo:Class", "undefined method 'x' for class Foo");
+        same("a.rb:1:in `m'", "a.rb:1:in 'A::B#m'");
+        same("#<Class:0x000055d0>", "#<Class:0x00007fee>");
+    }
+
+    #[test]
+    fn nothing_else_is_changed() {
+        for plain in ["a => nothing", "it's `x", "10:30 a:b", "for all: X", "wait for Net::HTTP"] {
+            assert_eq!(text(plain).replace("=>", " => "), plain);
+        }
+        assert_ne!(text("for an instance of A"), text("for an instance of B"));
+    }
+
+    #[test]
+    fn white_space_counts_in_contents_and_not_in_messages() {
+        assert_eq!(message(" a\n  b "), "a b");
+        assert_eq!(value(&json!({"b": "x  y", "a": [1]})).to_string(), r#"{"a":[1],"b":"x  y"}"#);
+        let pairs = [("/tmp/1/s".to_owned(), "ROOT")];
+        assert_eq!(replace(&json!({"/tmp/1/s/a": ["/tmp/1/s"]}), &pairs), json!({"ROOT/a": ["ROOT"]}));
     }
 }

@@ -1,0 +1,6 @@
+//! How a run is held against what real Chef gave, for the corpus.
+
+pub mod comparison;
+pub mod normal_form;
+
+pub use comparison::{Difference, Found, differences};
