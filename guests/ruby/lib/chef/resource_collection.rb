@@ -102,7 +102,10 @@ class Chef
       rescue Exceptions::ResourceNotFound => error
         failure = error
       end
-      raise failure
+      found = specs.map { |spec| declared_elsewhere(spec) }
+      raise failure unless found.all?
+
+      found.size == 1 ? found.first : found
     end
     alias resources find
 
@@ -126,6 +129,13 @@ class Chef
     def local(key) = @by_key[key]
 
     private
+
+    # What the policy's cookbooks in another language have declared.
+    def declared_elsewhere(spec)
+      key = spec.is_a?(Hash) ? spec.first.then { |type, name| "#{type}[#{name}]" } : spec.to_s
+      id = run_context && Wrun::Bridge.call("resources.find", run_context.wrun_id, key)
+      id && Wrun::Resources.stand_for(id, run_context)
+    end
 
     def not_found(key) = "Cannot find a resource matching #{key} (did you define it first?)"
 

@@ -29,6 +29,11 @@ module Wrun
         @wrun_id
       end
 
+      # Is the host's resource of that number.
+      def wrun_stand_for(id)
+        @wrun_id = id
+      end
+
       # A copy stands nowhere.
       def wrun_forget
         @wrun_id = nil

@@ -29,6 +29,18 @@ module Wrun
         (@contexts[resource.run_context&.wrun_id || 0] ||= []) << resource.wrun_id
       end
 
+      # A resource of Ruby's for one that the host knows from elsewhere.
+      def stand_for(id, run_context)
+        return @known[id] if @known[id]
+
+        kind, name = Bridge.call("resources.describe", id)
+        type = Chef::ResourceResolver.resolve(kind, node: run_context.node) or return
+        resource = type.new(name, run_context)
+        resource.declared_type = kind.to_sym
+        resource.wrun_stand_for(id)
+        @known[id] = resource
+      end
+
       # A context has ended, and what was declared in it is spoken of no more.
       def forget(context)
         @contexts.delete(context)&.each { |id| @known.delete(id) }
