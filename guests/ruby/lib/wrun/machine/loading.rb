@@ -1,36 +1,12 @@
 # frozen_string_literal: true
 
-# `require` and its kin: the runtime's own library by Ruby itself, files of cookbooks from the policy, others from the
-# machine, as far as the policy may read it. What the sandbox cannot have is refused in plain words.
+# `require` and its kin: the runtime's own library by Ruby itself, files of cookbooks and gems from the policy, others from
+# the machine, as far as the policy may read it. What the sandbox cannot have is refused in plain words.
+
+require_relative "libraries"
 
 module Wrun
   module Machine
-    # Why a library is not there, by the beginning of its name.
-    LACKING = {
-      "io/console" => "has no terminal",
-      "pty" => "has no terminal",
-      "readline" => "has no terminal",
-      "reline" => "has no terminal",
-      "curses" => "has no terminal",
-      "ffi" => "calls no foreign libraries",
-      "fiddle" => "calls no foreign libraries",
-      "dbus" => "has no sockets and calls no foreign libraries",
-      "pg" => "calls no foreign libraries",
-      "mysql2" => "calls no foreign libraries",
-      "mysql" => "calls no foreign libraries",
-      "sqlite3" => "calls no foreign libraries",
-      "nokogiri" => "calls no foreign libraries",
-      "rubygems" => "installs and looks for no gems",
-      "bundler" => "installs and looks for no gems",
-      "win32" => "is no Windows",
-      "win32ole" => "is no Windows",
-      "drb" => "has no sockets",
-      "webrick" => "has no sockets",
-      "rest-client" => "has no gem of this name: Net::HTTP and Chef::HTTP are answered by the host",
-      "rest_client" => "has no gem of this name: Net::HTTP and Chef::HTTP are answered by the host",
-    }.freeze
-    private_constant :LACKING
-
     @loading = {}
 
     class << self
@@ -57,22 +33,24 @@ module Wrun
       def feature(name)
         return File.expand_path(name).then { |path| own_feature(path) unless path.match?(RUNTIME) } if name.match?(%r{\A[/~.]})
 
-        folders = $LOAD_PATH.map(&:to_s).reject { |folder| runtime_folder?(folder) }
-        folders.each do |folder|
+        $LOAD_PATH.each do |folder|
+          folder = folder.to_s
+          next if runtime_folder?(folder)
+
           found = own_feature(File.expand_path(name, folder))
           return found if found
         end
         nil
       end
 
-      # Refuses a library, in plain words if it is known why it is not there.
-      def lacking(name, error)
-        why = LACKING[name] || LACKING[name.split("/").first]
-        return error unless why
+      # A name that Ruby itself does not find: a file of a gem that came with the policy, or a part of Chef that is there
+      # already. Otherwise the error, in plain words if it is known why such a library is not there.
+      def find_elsewhere(name, error)
+        path = Gems.feature(name)
+        return load_once(path) if path
+        return false if Libraries.of_chef?(name)
 
-        LoadError.new("cannot load such file -- #{name} (the sandbox that policies run in #{why})").tap do |plain|
-          plain.instance_variable_set(:@path, name)
-        end
+        raise Libraries.refusal(name) || error
       end
 
       private
@@ -102,9 +80,10 @@ module Kernel
 
     wrun_require(name)
   rescue LoadError => error
+    # A file that was found may itself ask for what is not there.
     raise error unless error.path == name
 
-    raise Wrun::Machine.lacking(name, error)
+    Wrun::Machine.find_elsewhere(name, error)
   end
 
   def require_relative(name)
@@ -118,7 +97,7 @@ module Kernel
     path = File.expand_path(name)
     return wrun_load(name) if path.match?(Wrun::Machine::RUNTIME)
 
-    path = Wrun::Machine.feature(name) || name unless File.file?(path)
+    path = Wrun::Machine.feature(name) || path unless File.file?(path)
     raise LoadError, "cannot load such file -- #{name}" unless File.file?(path)
 
     Wrun::Machine.evaluate_file(path)

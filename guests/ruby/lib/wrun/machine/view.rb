@@ -85,9 +85,16 @@ module Wrun
         Sources.read(path) if inside_cookbook?(path)
       end
 
+      # The runtime's own files lie in its memory or, for those who work on it, with the host.
       def runtime_bytes(path)
         IO.native_binread(path)
       rescue Errno::ENOENT
+        path.start_with?("/wrun/") && defined?(Boot::LIBRARY) ? library_bytes(path.delete_prefix("/wrun/")) : nil
+      end
+
+      def library_bytes(path)
+        Bridge.call("cookbooks.read", Boot::LIBRARY, path)
+      rescue Refused
         nil
       end
 
