@@ -5,37 +5,20 @@
 class Chef
   class Resource
     class YumRepository
+      # Cookbooks for several distributions declare repositories where there is no yum: nothing is done there.
       action :create do
-        write_repository
-        declare_cache_commands if new_resource.make_cache
+        if which("yum")
+          write_repository
+          declare_cache_commands if new_resource.make_cache
+        end
       end
 
       action :delete do
-        id = new_resource.repositoryid
-        execute "yum clean all #{id}" do
-          command "yum clean all --disablerepo=* --enablerepo=#{id}"
-          only_if "yum repolist all | grep -P '^#{id}([ \\t]|$)'"
-        end
-
-        file repository_file do
-          action :delete
-          notifies :flush_cache, "package[package-cache-reload-#{id}]", :immediately
-        end
-
-        reload_packages
+        remove_repository if which("yum")
       end
 
       action :makecache do
-        given = new_resource
-        id = given.repositoryid
-        execute "yum-makecache-#{id}" do
-          command "yum -q -y makecache --disablerepo=* --enablerepo=#{id}"
-          action :run
-          only_if { given.enabled }
-          notifies :flush_cache, "package[package-cache-reload-#{id}]", :immediately
-        end
-
-        reload_packages
+        make_cache if which("yum")
       end
 
       # Older names.
@@ -44,6 +27,34 @@ class Chef
 
       action_class do
         def repository_file = ::File.join(new_resource.reposdir, "#{new_resource.repositoryid}.repo")
+
+        def remove_repository
+          id = new_resource.repositoryid
+          execute "yum clean all #{id}" do
+            command "yum clean all --disablerepo=* --enablerepo=#{id}"
+            only_if "yum repolist all | grep -P '^#{id}([ \\t]|$)'"
+          end
+
+          file repository_file do
+            action :delete
+            notifies :flush_cache, "package[package-cache-reload-#{id}]", :immediately
+          end
+
+          reload_packages
+        end
+
+        def make_cache
+          given = new_resource
+          id = given.repositoryid
+          execute "yum-makecache-#{id}" do
+            command "yum -q -y makecache --disablerepo=* --enablerepo=#{id}"
+            action :run
+            only_if { given.enabled }
+            notifies :flush_cache, "package[package-cache-reload-#{id}]", :immediately
+          end
+
+          reload_packages
+        end
 
         def write_repository
           given = new_resource
