@@ -17,4 +17,8 @@ class Chef
   class Node
     include DSL::Universal
   end
+
+  class Recipe
+    include DSL::Tags
+  end
 end

@@ -84,7 +84,7 @@ class Chef
       private
 
       def warn_of_unreachable(name, cookbook)
-        Chef::Log.warn("MissingCookbookDependency:\nRecipe `#{name}` is not in the run_list, and cookbook '#{cookbook}'\n" \
+        Chef::Log.debug("MissingCookbookDependency:\nRecipe `#{name}` is not in the run_list, and cookbook '#{cookbook}'\n" \
                        "is not a dependency of any cookbook in the run_list. To load this recipe,\nfirst add a " \
                        "dependency of the cookbook '#{cookbook}' into the metadata\nof the cookbook which depends on " \
                        "'#{cookbook}'.\n")

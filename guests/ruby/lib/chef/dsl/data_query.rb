@@ -17,7 +17,7 @@ class Chef
         DataBag.validate_name!(bag.to_s)
         DataBag.load(bag).keys
       rescue StandardError
-        Log.error("Failed to list data bag items in data bag: #{bag.inspect}")
+        Log.debug("Failed to list data bag items in data bag: #{bag.inspect}")
         raise
       end
 
@@ -29,11 +29,17 @@ class Chef
 
         EncryptedDataBagItem.new(found.raw_data, secret || EncryptedDataBagItem.load_secret)
       rescue StandardError
-        Log.error("Failed to load data bag item: #{bag.inspect} #{item.inspect}")
+        Log.debug("Failed to load data bag item: #{bag.inspect} #{item.inspect}")
         raise
       end
 
       def tagged?(*tags) = tags.all? { |tag| run_context.node.tags.include?(tag) }
+    end
+
+    # Tags of the node, in recipes.
+    module Tags
+      def tag(*names) = run_context.node.tag(*names)
+      def untag(*names) = run_context.node.untag(*names)
     end
 
     # chef-vault's words over plain data bags, which is what Chef falls back to.
