@@ -9,6 +9,7 @@ module ChefUtils
     alias regular_update update
     alias regular_clear clear
     alias regular_delete delete
+    alias regular_replace replace
 
     def self.from_hash(hash)
       mash = new(hash)

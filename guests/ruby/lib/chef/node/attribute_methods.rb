@@ -106,7 +106,8 @@ class Chef
       def values = attributes.values
 
       def debug_value(*path)
-        levels = Wrun::Bridge.call("node.debug", steps(path))
+        # What earlier policies left is named only where it says something: Chef knows no such level.
+        levels = Wrun::Bridge.call("node.debug", steps(path)).reject { |level, *value| level == "inherited" && value.empty? }
         levels.map { |level, *value| [level, value.empty? ? :not_present : Values.immutable(value[0], path)] }
       end
 

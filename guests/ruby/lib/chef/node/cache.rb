@@ -6,6 +6,7 @@
 class Chef
   class Node
     @merged = {}
+    @stale = {}
     @levels = {}
     @version = nil
     @turn = nil
@@ -16,6 +17,7 @@ class Chef
       # A top-level attribute of the merged view.
       def merged(key)
         look_whether_old unless @turn == Wrun::Turns.passed
+        refresh(key) if @stale.key?(key)
         @merged.fetch(key) { @merged[key] = read_merged(key) }
       end
 
@@ -30,15 +32,23 @@ class Chef
         Values.immutable(read(name, path), path)
       end
 
-      # This guest changed something below a top-level attribute (nil: anywhere).
-      def forget_merged(key)
-        key ? @merged.delete(key) : @merged.clear
+      # This guest changed something at a path.
+      def forget_merged(path)
         @wrote = true
+        key, child = path
+        known = @merged[key] or return
+        # Where only a part is old, only that part is read again. What is new there would not stand in its place, though.
+        if child && known.instance_of?(ImmutableMash) && known.key?(child) && !@automatic_written.key?(key)
+          (@stale[key] ||= {})[child] = true
+        else
+          forget_top(key)
+        end
       end
 
       # This guest had the host change several levels.
       def forget_all
         @merged.clear
+        @stale.clear
         forget_levels
         @wrote = true
       end
@@ -54,7 +64,7 @@ class Chef
       # A cookbook wrote to `automatic`. Its own policy sees it, and nobody else: the level is the host's.
       def wrote_automatic(key)
         @automatic_written[key] = true
-        @merged.delete(key)
+        forget_top(key)
       end
 
       private
@@ -63,10 +73,25 @@ class Chef
         now = Wrun::Bridge.call("node.version")
         unless now == @version
           @merged.clear
+          @stale.clear
           forget_levels
         end
         @version = now
         @turn = Wrun::Turns.passed
+      end
+
+      def forget_top(key)
+        @merged.delete(key)
+        @stale.delete(key)
+      end
+
+      # Whoever holds the old object keeps what it said.
+      def refresh(key)
+        fresh = ImmutableMash.allocate.regular_replace(@merged[key])
+        @stale.delete(key).each_key do |child|
+          fresh.regular_writer(child, Values.immutable(read("merged", [key, child]), [key, child]))
+        end
+        @merged[key] = fresh
       end
 
       def forget_levels

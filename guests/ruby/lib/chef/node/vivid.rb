@@ -39,7 +39,7 @@ class Chef
 
           json = Values.to_json_value(value, path)
           done = refused_as_chef_says { Wrun::Bridge.call(how, level, path, json, Wrun::Sources.origin) }
-          Node.forget_merged(path.first)
+          Node.forget_merged(path)
           done
         end
 
@@ -47,7 +47,7 @@ class Chef
           return Node.wrote_automatic(path.first) if level == "automatic"
 
           refused_as_chef_says { Wrun::Bridge.call("node.unlink", level, path, false, Wrun::Sources.origin) }
-          Node.forget_merged(path.first)
+          Node.forget_merged(path.first(1))
         end
 
         # What the host does not allow, as Ruby exceptions.
