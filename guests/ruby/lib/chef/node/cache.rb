@@ -12,6 +12,7 @@ class Chef
     @turn = nil
     @wrote = false
     @automatic_written = {}
+    @generation = 0
 
     class << self
       # A top-level attribute of the merged view.
@@ -44,6 +45,9 @@ class Chef
           forget_top(key)
         end
       end
+
+      # Another copy of a level was written to.
+      def forget_level(name) = name == "automatic" ? nil : @levels.delete(name)
 
       # This guest had the host change several levels.
       def forget_all
@@ -95,6 +99,7 @@ class Chef
       end
 
       def forget_levels
+        @generation += 1
         @levels.delete_if { |name, _| name != "automatic" || @automatic_written.empty? }
       end
 

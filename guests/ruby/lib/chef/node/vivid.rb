@@ -12,10 +12,16 @@ class Chef
       def put_at(level, place)
         @level = level
         @place = place
+        @generation = Node.generation
         self
       end
 
       private
+
+      # Whoever kept this while others had the turn writes to the host, and what has been read since is old.
+      def note_change
+        Node.forget_level(@level) unless @generation == Node.generation
+      end
 
       # A value as it stands in this level below `key`.
       def placed(value, key)
@@ -28,6 +34,7 @@ class Chef
 
       def send_write(path, value)
         Writes.write(@level, path, value)
+        note_change
       end
     end
 
@@ -101,6 +108,7 @@ class Chef
         return block&.call(key) unless key?(key)
 
         Writes.unlink(@level, @place + [key.to_s])
+        note_change
         regular_delete(key)
       end
 
