@@ -14,7 +14,12 @@ class Chef
     @automatic_written = {}
     @generation = 0
 
+    @generation = 0
+
     class << self
+      # Grows when what has been read of the levels is forgotten.
+      attr_reader :generation
+
       # A top-level attribute of the merged view.
       def merged(key)
         look_whether_old unless @turn == Wrun::Turns.passed
