@@ -12,7 +12,6 @@ class Chef
     @turn = nil
     @wrote = false
     @automatic_written = {}
-    @generation = 0
 
     @generation = 0
 
