@@ -25,3 +25,6 @@ require_relative "machine/local_time"
 require_relative "machine/randomness"
 require_relative "machine/threads"
 require_relative "machine/loading"
+
+# What cookbooks find loaded under Chef without asking for it.
+%w[base64 etc logger open3 socket tempfile timeout tmpdir net/http mixlib/shellout].each { |name| require name }

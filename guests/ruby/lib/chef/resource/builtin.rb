@@ -3,6 +3,7 @@
 # Built-in types that act in Ruby, by resources of their own: reports show these as Chef's do. What each may be given comes
 # from the host's schema, as for all built-in types.
 
+require_relative "../http"
 require_relative "../mixin/shell_out"
 
 class Chef

@@ -130,7 +130,7 @@ module Wrun
       def to_io = self
       def wait_readable(*) = self
       def wait_writable(*) = self
-      def fcntl(*) = raise(NotImplementedError, "the sandbox has no file descriptors")
+      def fcntl(*) = raise(IOError, "the sandbox has no file descriptors")
       def ioctl(*) = fcntl
       def fileno = fcntl
       def to_i = fcntl
