@@ -17,13 +17,19 @@ class Chef
       http_proxy: nil, https_proxy: nil, no_proxy: nil, environment: "_default", umask: 0o022, user: nil, group: nil,
       file_staging_uses_destdir: :auto, rest_timeout: 300, yum_timeout: 120, windows_service: {},
       data_bag_decrypt_minimum_version: 0, data_bag_encrypt_version: 3, target_mode: nil, fips: false, chef_guid: nil,
-      ohai: {}, treat_deprecation_warnings_as_errors: false, silence_deprecation_warnings: [], show_download_progress: false,
+      ohai: {}, treat_deprecation_warnings_as_errors: false, silence_deprecation_warnings: [],
+      show_download_progress: false,
       diff_disabled: false, enable_selinux_file_permission_fixup: true, no_lazy_load: true, run_lock_timeout: nil,
-      internal_locale: "C.UTF-8", rubygems_url: "https://rubygems.org", clear_gem_sources: nil, ssl_ca_file: nil, ssl_ca_path: nil,
-      repo_mode: "everything", node_path: "/var/chef/nodes", role_path: "/var/chef/roles", data_bag_path: "/var/chef/data_bags",
-      environment_path: "/var/chef/environments", knife: {}, download_progress_interval: 10, ez: false, policy_document_native_api: true,
-      ohai_segment_plugin_path: "/var/chef/ohai/cookbook_plugins", always_dump_stacktrace: false, count_log_resource_updates: false,
-      group_valid_regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/, user_valid_regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+      internal_locale: "C.UTF-8", rubygems_url: "https://rubygems.org", clear_gem_sources: nil, ssl_ca_file: nil,
+      ssl_ca_path: nil,
+      repo_mode: "everything", node_path: "/var/chef/nodes", role_path: "/var/chef/roles",
+      data_bag_path: "/var/chef/data_bags",
+      environment_path: "/var/chef/environments", knife: {}, download_progress_interval: 10, ez: false,
+      policy_document_native_api: true,
+      ohai_segment_plugin_path: "/var/chef/ohai/cookbook_plugins", always_dump_stacktrace: false,
+      count_log_resource_updates: false,
+      group_valid_regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/,
+      user_valid_regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
     }.freeze
 
     LISTS = %i[start_handlers report_handlers exception_handlers event_handlers].freeze

@@ -40,7 +40,10 @@ class Chef
     def logger = Chef::Log
     def node = self
 
-    def run_list(*) = @run_list ||= RunList.new(*(Node.written_run_list || Wrun::Bridge.call("node.recipes").map { |it| "recipe[#{it}]" }))
+    def run_list(*)
+      @run_list ||= RunList.new(Node.written_run_list || Wrun::Bridge.call("node.recipes").map { |it| "recipe[#{it}]" })
+    end
+
     alias primary_runlist run_list
     def run_list?(item) = run_list.include?(item)
     def recipe_list = self["recipes"]

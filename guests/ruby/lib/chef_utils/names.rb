@@ -27,7 +27,8 @@ module ChefUtils
       Workstation: { PRODUCT: "Chef Workstation", DIR_SUFFIX: "chef-workstation", DOCS: "https://docs.chef.io/workstation/" },
       Zero: { PRODUCT: "Chef Infra Zero", EXEC: "chef-zero" }
     }.each do |name, words|
-      const_set(name, Class.new).tap { |type| words.each { |word, value| type.const_set(word, value.is_a?(String) ? value.freeze : value) } }
+      type = const_set(name, Class.new)
+      words.each { |word, value| type.const_set(word, value.freeze) }
     end
   end
 end

@@ -52,7 +52,8 @@ class Chef
             raise ArgumentError, complaint unless data.is_a?(Hash) && data.key?("resources")
 
             # Evaluated in the name of the recipe's file, so that its resources say where they come from.
-            declaring = TOPLEVEL_BINDING.eval("proc { |recipe, type, name, block| recipe.declare_resource(type, name, &block) }", path, 1)
+            code = "proc { |recipe, type, name, block| recipe.declare_resource(type, name, &block) }"
+            declaring = TOPLEVEL_BINDING.eval(code, path, 1)
             data["resources"].each { |resource| declare(recipe, resource.dup, declaring) }
           end
 

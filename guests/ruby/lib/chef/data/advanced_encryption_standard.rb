@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# AES with keys of 128 to 256 bits, in CBC and in Galois/counter mode (FIPS 197, SP 800-38A and -38D). This Ruby has no OpenSSL, and
-# encrypted data bags need no more than a few blocks.
+# AES with keys of 128 to 256 bits, in CBC and in Galois/counter mode (FIPS 197, SP 800-38A and -38D). This Ruby has no
+# OpenSSL, and encrypted data bags need no more than a few blocks.
 
 module Wrun
   class AdvancedEncryptionStandard

@@ -31,11 +31,13 @@ class Chef
 
     def self.validate_name!(name)
       unless VALID_NAME.match?(name)
-        raise Exceptions::InvalidDataBagName, "DataBags must have a name matching #{VALID_NAME.inspect}, you gave #{name.inspect}"
+        raise Exceptions::InvalidDataBagName,
+              "DataBags must have a name matching #{VALID_NAME.inspect}, you gave #{name.inspect}"
       end
       return unless RESERVED_NAMES.match?(name)
 
-      raise Exceptions::InvalidDataBagName, "DataBags may not have a name matching #{RESERVED_NAMES.inspect}, you gave #{name.inspect}"
+      raise Exceptions::InvalidDataBagName,
+            "DataBags may not have a name matching #{RESERVED_NAMES.inspect}, you gave #{name.inspect}"
     end
 
     # All bags: their names.
@@ -66,7 +68,8 @@ class Chef
     def self.validate_id!(id)
       return if VALID_ID.match?(id.to_s)
 
-      raise Exceptions::InvalidDataBagItemID, "Data Bag items must have an id matching #{VALID_ID.inspect}, you gave: #{id.inspect}"
+      raise Exceptions::InvalidDataBagItemID,
+            "Data Bag items must have an id matching #{VALID_ID.inspect}, you gave: #{id.inspect}"
     end
 
     def self.load(bag, id)

@@ -138,7 +138,8 @@ class Chef
 
       def counted(value)
         unless value["auth_tag"]
-          raise DecryptionFailure, "Error decrypting data bag value: invalid authentication tag. Most likely the data is corrupted"
+          raise DecryptionFailure,
+                "Error decrypting data bag value: invalid authentication tag. Most likely the data is corrupted"
         end
 
         encrypted = bytes(value, "encrypted_data")

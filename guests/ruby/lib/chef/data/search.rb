@@ -45,7 +45,12 @@ class Chef
       def role?(role) = roles.include?(role.to_s)
       def recipe?(recipe) = run_list.include?(recipe) || Array(self["recipes"]).include?(recipe)
       def each(&block) = attributes.each(&block)
-      def to_hash = attributes.to_hash.merge("name" => name, "chef_environment" => chef_environment, "run_list" => run_list.for_json)
+
+      def to_hash
+        about = { "name" => name, "chef_environment" => chef_environment, "run_list" => run_list.for_json }
+        attributes.to_hash.merge(about)
+      end
+
       alias to_h to_hash
       def to_json(*options) = JSONCompat.to_json(to_hash, *options)
       def node = self
@@ -56,7 +61,10 @@ class Chef
       def is_a?(type) = type == Node || super
       alias kind_of? is_a?
 
-      def method_missing(name, ...) = ImmutableMash.public_method_defined?(name) ? attributes.public_send(name, ...) : super
+      def method_missing(name, ...)
+        ImmutableMash.public_method_defined?(name) ? attributes.public_send(name, ...) : super
+      end
+
       def respond_to_missing?(name, all = false) = ImmutableMash.public_method_defined?(name) || super
     end
 
@@ -65,12 +73,16 @@ class Chef
       return instance if name == instance.name
 
       found = Data.found { Wrun::Bridge.call("data.search", "node", "name:#{name}") }
-      raise Net::HTTPClientException.new("404 \"Not Found\": node #{name}", Data::Response.new("404", "Not Found")) if found.empty?
+      return Saved.new(found.first) unless found.empty?
 
-      Saved.new(found.first)
+      raise Net::HTTPClientException.new("404 \"Not Found\": node #{name}", Data::Response.new("404", "Not Found"))
     end
 
-    def self.list(*) = Data.found { Wrun::Bridge.call("data.search", "node", "*:*") }.to_h { |it| [it["name"], "nodes/#{it["name"]}"] }
+    def self.list(*)
+      found = Data.found { Wrun::Bridge.call("data.search", "node", "*:*") }
+      found.to_h { |it| [it["name"], "nodes/#{it["name"]}"] }
+    end
+
     def self.from_hash(data) = Saved.new(data)
   end
 
@@ -91,7 +103,8 @@ class Chef
         found = find(type.to_s, query || "*:*")
         start = (options[:start] || 0).to_i
         rows = block ? found.drop(start) : found.slice(start, (options[:rows] || ROWS).to_i) || []
-        rows = rows.map { |row| options[:filter_result] ? filtered(type.to_s, row, options[:filter_result]) : object(type.to_s, row) }
+        wanted = options[:filter_result]
+        rows = rows.map { |row| wanted ? filtered(type.to_s, row, wanted) : object(type.to_s, row) }
         return [rows, start, found.size] unless block
 
         rows.each(&block)

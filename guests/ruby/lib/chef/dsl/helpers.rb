@@ -67,7 +67,9 @@ class Chef
     end
 
     module RebootPending
-      def reboot_pending? = run_context.reboot_requested? || (platform_family?("debian") && File.exist?("/var/run/reboot-required"))
+      def reboot_pending?
+        run_context.reboot_requested? || (platform_family?("debian") && File.exist?("/var/run/reboot-required"))
+      end
     end
 
     # The registry is Windows'.
@@ -110,7 +112,7 @@ class Chef
         run_context.default_secret_config = before
       end
 
-      def secret(name: nil, version: nil, service: default_secret_service, config: nil) # rubocop:disable Lint/UnusedMethodArgument
+      def secret(name: nil, service: default_secret_service, **)
         raise NotImplementedError, "the secret '#{name}' cannot be fetched: the service #{service.inspect} is not supported"
       end
     end

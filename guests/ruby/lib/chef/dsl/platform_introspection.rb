@@ -58,7 +58,9 @@ class Chef
       # `{ family or families => value, 'default' => value }`
       class PlatformFamilyDependentValue
         def initialize(values)
-          @values = values.each_with_object({}) { |(families, one), all| Array(families).each { |family| all[family.to_s] = one } }
+          @values = values.each_with_object({}) do |(families, one), all|
+            Array(families).each { |family| all[family.to_s] = one }
+          end
         end
 
         def value_for_node(node)

@@ -28,17 +28,21 @@ class Chef
 
       def convert_to_snake_case(text, namespace = nil)
         text = text.to_s.sub(/\A#{namespace}(::)?/, "") if namespace
-        text.to_s.gsub("::", "/").gsub(/([A-Z\d]+)([A-Z][a-z])/, '\1_\2').gsub(/([a-z\d])([A-Z])/, '\1_\2').tr("-", "_").downcase
+        text = text.to_s.gsub("::", "/").gsub(/([A-Z\d]+)([A-Z][a-z])/, '\1_\2')
+        text.gsub(/([a-z\d])([A-Z])/, '\1_\2').tr("-", "_").downcase
       end
 
-      def normalize_snake_case_name(text) = text.to_s.gsub(/[^A-Za-z0-9_]/, "_").then { |name| name.match?(/\A[0-9]/) ? "_#{name}" : name }
+      def normalize_snake_case_name(text)
+        name = text.to_s.gsub(/[^A-Za-z0-9_]/, "_")
+        name.match?(/\A[0-9]/) ? "_#{name}" : name
+      end
+
       def snake_case_basename(text) = convert_to_snake_case(text).split("::").last.tr("/", "_")
       def constantize(name) = name.split("::").reject(&:empty?).inject(Object) { |scope, part| scope.const_get(part) }
 
       def filename_to_qualified_string(base, filename)
         file = File.basename(filename, ".rb")
-        name = normalize_snake_case_name(file == "default" ? base.to_s : "#{base}_#{file}")
-        name
+        normalize_snake_case_name(file == "default" ? base.to_s : "#{base}_#{file}")
       end
     end
 

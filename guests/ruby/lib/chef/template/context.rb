@@ -72,7 +72,8 @@ class Chef
         end
 
         def _public_instance_variables
-          (instance_variables - [:@_extension_modules]).to_h { |name| [name.name.delete_prefix("@").to_sym, instance_variable_get(name)] }
+          names = instance_variables - [:@_extension_modules]
+          names.to_h { |name| [name.name.delete_prefix("@").to_sym, instance_variable_get(name)] }
         end
 
         private
