@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Tempfile: a file of the machine that is gone when the policy's run is over, at the latest. Ruby's own relies on
-# finalizers, which never run here.
+# Tempfile: a file of the machine under a name that nothing had. Ruby's own is removed by finalizers, which never run here:
+# what a cookbook does not `unlink` stays.
 
 require "delegate"
 require "tmpdir"
 
 class Tempfile < DelegateClass(File)
-  @kept = {}
-
   class << self
     # Makes one and, with a block, removes it afterwards.
     def create(basename = "", folder = nil, mode: 0, **options)
@@ -34,14 +32,6 @@ class Tempfile < DelegateClass(File)
       end
     end
 
-    # Which files are to be removed at the end.
-    attr_reader :kept
-
-    def remove_kept
-      kept.keys.each { |path| File.unlink(path) if File.exist?(path) }
-      kept.clear
-    end
-
     def wrun_mode(mode) = mode | File::RDWR | File::CREAT | File::EXCL
   end
 
@@ -49,7 +39,6 @@ class Tempfile < DelegateClass(File)
     @path = Dir::Tmpname.create(basename, folder)
     @options = options
     super(File.open(@path, Tempfile.wrun_mode(mode), 0o600, **options))
-    Tempfile.kept[@path] = true
   end
 
   # None once it has been removed.
@@ -73,7 +62,6 @@ class Tempfile < DelegateClass(File)
     return if @path.nil?
 
     File.unlink(@path) if File.exist?(@path)
-    Tempfile.kept.delete(@path)
     @path = nil
   end
 

@@ -3,7 +3,7 @@
 # The machine as a cookbook sees it. WebAssembly gives Ruby neither files nor processes, so the classes through which Ruby
 # programs reach them are made to ask the host, which checks every call against the policy's grants.
 
-require_relative "bridge"
+require_relative "turns"
 require_relative "sources"
 require_relative "machine/host"
 require_relative "machine/paths"
@@ -25,6 +25,13 @@ require_relative "machine/local_time"
 require_relative "machine/randomness"
 require_relative "machine/threads"
 require_relative "machine/loading"
+
+# What open files still hold is written before the host gets the turn. Nobody is there to rescue what becomes of that.
+Wrun::Turns.before do
+  Wrun::Machine.settle
+rescue SystemCallError, IOError => error
+  Wrun::Bridge.call("output.log", "error", "a file that was not closed could not be written: #{error.message}")
+end
 
 # What cookbooks find loaded under Chef without asking for it.
 %w[base64 etc logger open3 socket tempfile timeout tmpdir net/http mixlib/shellout].each { |name| require name }
