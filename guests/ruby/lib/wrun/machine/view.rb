@@ -40,6 +40,10 @@ module Wrun
         raise Errno::EISDIR.new(path, "io_fread") if of_cookbook(path)
 
         from_machine(path, offset, length, about)
+      rescue Errno::EACCES
+        raise unless inside_cookbook?(path)
+
+        raise Errno::ENOENT.new(path, about), cause: nil
       end
 
       # The names in a directory.
@@ -50,6 +54,10 @@ module Wrun
 
         settle
         ask(about, "machine.list-directory", path)
+      rescue Errno::EACCES
+        raise unless inside_cookbook?(path)
+
+        raise Errno::ENOENT.new(path, about), cause: nil
       end
 
       # Changes what is at a path.
