@@ -5,7 +5,7 @@ use crate::bindings::wrun::cookbook as wit;
 use crate::cache::NativeCache;
 use crate::limits::{COMPONENT_BYTES, GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
-use crate::shared::{self, SharedComponent};
+use crate::shared::{self, Code, SharedComponent};
 use converge::{Interfaces, Services};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -111,36 +111,11 @@ impl Sandbox {
     pub async fn open(
         &self,
         policy: &str,
-        component: &[u8],
+        code: impl Into<Code<'_>>,
         limits: &Limits,
         services: Services,
     ) -> Result<Policy, SandboxError> {
-        let prepared = self.prepare(policy, component, services.interfaces)?;
-        self.start(policy, prepared, limits, services).await
-    }
-
-    /// As [`Self::open`], of a component that policies share.
-    ///
-    /// # Errors
-    /// As [`Self::open`], or it cannot be read.
-    pub async fn open_shared(
-        &self,
-        policy: &str,
-        component: SharedComponent<'_>,
-        limits: &Limits,
-        services: Services,
-    ) -> Result<Policy, SandboxError> {
-        let prepared = self.prepare_shared(policy, component, services.interfaces)?;
-        self.start(policy, prepared, limits, services).await
-    }
-
-    async fn start(
-        &self,
-        policy: &str,
-        prepared: CookbookPre<State>,
-        limits: &Limits,
-        services: Services,
-    ) -> Result<Policy, SandboxError> {
+        let prepared = self.prepare(policy, code.into(), services.interfaces)?;
         debug_assert!(self.ticker.thread.is_some());
         let mut store = Policy::store(&self.engine, policy, limits, services);
         store.data_mut().clock.start();
@@ -157,27 +132,47 @@ impl Sandbox {
     ///
     /// # Errors
     /// It is no component, of another contract, or wants what it is not granted.
-    pub fn check(&self, policy: &str, component: &[u8], interfaces: Interfaces) -> Result<(), SandboxError> {
-        self.prepare(policy, component, interfaces).map(drop)
-    }
-
-    /// Compiles a component, or takes its native code from the cache, and links it. Once per component and run.
-    fn prepare(&self, policy: &str, bytes: &[u8], interfaces: Interfaces) -> Result<CookbookPre<State>, SandboxError> {
-        let key = (blake3::hash(bytes).to_hex().to_string(), interfaces);
-        self.prepared(policy, key, || self.compile(policy, bytes))
-    }
-
-    /// As [`Self::check`], of a component that policies share.
-    ///
-    /// # Errors
-    /// As [`Self::check`], or it cannot be read.
-    pub fn check_shared(
+    pub fn check<'a>(
         &self,
         policy: &str,
-        component: SharedComponent<'_>,
+        code: impl Into<Code<'a>>,
         interfaces: Interfaces,
     ) -> Result<(), SandboxError> {
-        self.prepare_shared(policy, component, interfaces).map(drop)
+        self.prepare(policy, code.into(), interfaces).map(drop)
+    }
+
+    /// Compiles a component, or takes its native code from where it is, and links it. Once per component and run.
+    fn prepare(
+        &self,
+        policy: &str,
+        code: Code<'_>,
+        interfaces: Interfaces,
+    ) -> Result<CookbookPre<State>, SandboxError> {
+        let name = match code {
+            Code::Own(bytes) => blake3::hash(bytes).to_hex().to_string(),
+            Code::Shared(shared) => shared.digest.to_owned(),
+        };
+        let key = (name, interfaces);
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = prepared.get(&key) {
+            return Ok(found.clone());
+        }
+        let component = match code {
+            Code::Own(bytes) => self.compile(policy, bytes)?,
+            Code::Shared(shared) => self.shared_component(policy, shared)?,
+        };
+        self.check_imports(policy, &component, interfaces)?;
+        let linker = self.linker(interfaces).map_err(SandboxError::Engine)?;
+        let linked = linker.instantiate_pre(&component).and_then(CookbookPre::new);
+        let linked = linked.map_err(|error| SandboxError::Start {
+            policy: policy.into(),
+            why: format!(
+                "it was built for another version of the contract than {}; build it again ({error:#})",
+                crate::CONTRACT
+            ),
+        })?;
+        prepared.insert(key, linked.clone());
+        Ok(linked)
     }
 
     /// Writes a shared component's native code beside it, to be shipped. Returns where it is.
@@ -196,18 +191,11 @@ impl Sandbox {
         Ok(folder.join(name))
     }
 
-    fn prepare_shared(
-        &self,
-        policy: &str,
-        component: SharedComponent<'_>,
-        interfaces: Interfaces,
-    ) -> Result<CookbookPre<State>, SandboxError> {
-        let key = (component.digest.to_owned(), interfaces);
-        self.prepared(policy, key, || {
-            let cached = || self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, component.digest));
-            let there = shared::shipped(&self.engine, component.path, component.digest).or_else(cached);
-            there.map_or_else(|| self.compile_shared(policy, component), Ok)
-        })
+    /// A shared component: shipped with native code, or compiled before, or now.
+    fn shared_component(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
+        let cached = || self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, shared.digest));
+        let there = shared::shipped(&self.engine, shared.path, shared.digest).or_else(cached);
+        there.map_or_else(|| self.compile_shared(policy, shared), Ok)
     }
 
     fn compile_shared(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
@@ -219,33 +207,6 @@ impl Sandbox {
             shared::keep(cache, &self.engine, shared.digest, &component);
         }
         Ok(component)
-    }
-
-    /// A component that was prepared before, or is now.
-    fn prepared(
-        &self,
-        policy: &str,
-        key: (String, Interfaces),
-        compile: impl FnOnce() -> Result<Component, SandboxError>,
-    ) -> Result<CookbookPre<State>, SandboxError> {
-        let interfaces = key.1;
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = prepared.get(&key) {
-            return Ok(found.clone());
-        }
-        let component = compile()?;
-        self.check_imports(policy, &component, interfaces)?;
-        let linker = self.linker(interfaces).map_err(SandboxError::Engine)?;
-        let linked = linker.instantiate_pre(&component).and_then(CookbookPre::new);
-        let linked = linked.map_err(|error| SandboxError::Start {
-            policy: policy.into(),
-            why: format!(
-                "it was built for another version of the contract than {}; build it again ({error:#})",
-                crate::CONTRACT
-            ),
-        })?;
-        prepared.insert(key, linked.clone());
-        Ok(linked)
     }
 
     fn compile(&self, policy: &str, bytes: &[u8]) -> Result<Component, SandboxError> {

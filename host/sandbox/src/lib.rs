@@ -27,7 +27,7 @@ pub use engine::{Sandbox, SandboxError};
 pub use limits::Limits;
 pub use policy::Policy;
 pub use session::Session;
-pub use shared::{ReadComponent, SharedComponent};
+pub use shared::{Code, ReadComponent, SharedComponent, is_installed};
 
 /// The contract that guests are built against, as components name it.
 pub const CONTRACT: &str = "wrun:cookbook@0.1.0";

@@ -22,6 +22,33 @@ use wasmtime::component::Component;
 /// Zeros in native code are not written: half of it is a memory image with holes.
 const PAGE: usize = 4096;
 
+/// What a policy runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Code<'a> {
+    /// A component of its own, whose bytes these are.
+    Own(&'a [u8]),
+    /// A component that policies share.
+    Shared(SharedComponent<'a>),
+}
+
+impl<'a> From<&'a [u8]> for Code<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Own(bytes)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Code<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Self {
+        Self::Own(bytes)
+    }
+}
+
+impl<'a> From<SharedComponent<'a>> for Code<'a> {
+    fn from(shared: SharedComponent<'a>) -> Self {
+        Self::Shared(shared)
+    }
+}
+
 /// A component that policies share.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedComponent<'a> {
@@ -64,12 +91,20 @@ pub(crate) fn native_name(engine: &Engine, digest: &str) -> String {
 pub(crate) fn shipped(engine: &Engine, component: &Path, digest: &str) -> Option<Component> {
     let folder = component.parent()?;
     let file = open(&folder.join(native_name(engine, digest)))?;
-    let owned = |about: std::fs::Metadata| {
-        let owner = about.uid();
-        (owner == 0 || owner == rustix::process::geteuid().as_raw()) && about.permissions().mode() & 0o022 == 0
+    is_installed(&file, folder).then(|| map(engine, &file)).flatten()
+}
+
+/// Whether a file in a folder is there because root, or who runs this, put it there: nobody else can write to either.
+#[must_use]
+pub fn is_installed(file: &File, folder: &Path) -> bool {
+    let owned = |about: io::Result<std::fs::Metadata>| {
+        about.is_ok_and(|about| {
+            let owner = about.uid();
+            let is_ours = owner == 0 || owner == rustix::process::geteuid().as_raw();
+            is_ours && about.permissions().mode() & 0o022 == 0
+        })
     };
-    let trusted = owned(file.metadata().ok()?) && owned(std::fs::metadata(folder).ok()?);
-    trusted.then(|| map(engine, &file)).flatten()
+    owned(file.metadata()) && owned(std::fs::metadata(folder))
 }
 
 /// Native code of our own that was kept before.
@@ -162,42 +197,6 @@ fn identity(file: &File) -> Option<Vec<u8>> {
     let mut words = [about.dev(), about.ino(), about.size()].map(u64::to_le_bytes).concat();
     words.extend(times.map(i64::to_le_bytes).concat());
     Some(words)
-}
-
-impl NativeCache {
-    /// The SHA-256 that [`Self::remember_digest`] was told for a file that has not changed since.
-    #[must_use]
-    pub fn digest_of(&self, file: &File) -> Option<String> {
-        let (name, hasher) = self.digest_file(file)?;
-        let text = std::fs::read_to_string(self.path().join(name)).ok()?;
-        let (digest, tag) = text.split_once(' ')?;
-        let tag = blake3::Hash::from_hex(tag.trim()).ok()?;
-        (digest_tag(hasher, digest) == tag).then(|| digest.to_owned())
-    }
-
-    /// Remembers a file's SHA-256 for as long as the file does not change. Failing to is no error.
-    pub fn remember_digest(&self, file: &File, digest: &str) {
-        let Some((name, hasher)) = self.digest_file(file) else { return };
-        let temporary = self.path().join(format!("{name}.{}", std::process::id()));
-        let text = format!("{digest} {}\n", digest_tag(hasher, digest).to_hex());
-        let written = std::fs::write(&temporary, text);
-        if written.and_then(|()| std::fs::rename(&temporary, self.path().join(name))).is_err() {
-            let _ = std::fs::remove_file(&temporary);
-        }
-    }
-
-    /// Under which name a file's digest is remembered, and what its tag begins with.
-    fn digest_file(&self, file: &File) -> Option<(String, blake3::Hasher)> {
-        let mut hasher = self.keyed("digest");
-        hasher.update(&identity(file)?);
-        let hash = hasher.finalize().to_hex();
-        Some((format!("{}.digest", hash.get(..32)?), hasher))
-    }
-}
-
-fn digest_tag(mut hasher: blake3::Hasher, digest: &str) -> blake3::Hash {
-    hasher.update(digest.as_bytes());
-    hasher.finalize()
 }
 
 /// Opens a regular file, and no link.

@@ -5,7 +5,9 @@
 //! checkout's target folder has it. Its digest names it: a policy's artifact says which one it was built for.
 
 use converge::{CookbookFiles, FileError};
+use sandbox::{ReadComponent, SharedComponent, is_installed};
 use sha2::{Digest as _, Sha256};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +15,9 @@ use std::sync::Arc;
 /// How a runtime's file begins and ends; between them stand its version and its revision: `ruby-4.0.0-1.component.wasm`.
 const PREFIX: &str = "ruby-";
 const SUFFIX: &str = ".component.wasm";
+
+/// What stands instead of `wasm` at the end of the file that holds a runtime's digest.
+const DIGEST: &str = "sha256";
 
 /// The largest runtime that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -51,7 +56,7 @@ pub(crate) enum RuntimeError {
     },
 }
 
-/// A runtime that was found and read.
+/// A runtime that was found.
 #[derive(Debug, Clone)]
 pub(crate) struct Runtime {
     /// Its name, with version and revision: `ruby-4.0.0-1`.
@@ -60,7 +65,6 @@ pub(crate) struct Runtime {
     pub(crate) path: PathBuf,
     /// Its SHA-256, 64 hexadecimal digits.
     pub(crate) digest: String,
-    component: Vec<u8>,
 }
 
 impl Runtime {
@@ -71,7 +75,7 @@ impl Runtime {
     pub(crate) fn find(setting: Option<&Path>) -> Result<Self, RuntimeError> {
         let folders = folders(setting);
         let newest = folders.iter().find_map(|folder| newest(folder));
-        Self::read(&newest.ok_or(RuntimeError::Missing { folders })?)
+        Self::at(&newest.ok_or(RuntimeError::Missing { folders })?)
     }
 
     /// Finds the runtime that a policy was built for.
@@ -84,16 +88,16 @@ impl Runtime {
         let Some(path) = paths.into_iter().find(|path| path.is_file() && version(path).is_some()) else {
             return Err(RuntimeError::Missing { folders });
         };
-        let found = Self::read(&path)?;
+        let found = Self::at(&path)?;
         if found.digest == digest {
             return Ok(found);
         }
         Err(RuntimeError::Other { wanted: format!("{name} ({digest})"), path })
     }
 
-    /// The component's bytes, for the sandbox.
-    pub(crate) fn component(&self) -> &[u8] {
-        &self.component
+    /// The component, for the sandbox.
+    pub(crate) fn component(&self) -> SharedComponent<'_> {
+        SharedComponent { path: &self.path, digest: &self.digest, read: self }
     }
 
     /// The memory limit of a policy on this runtime: what it may use beside what Ruby reserves.
@@ -101,19 +105,53 @@ impl Runtime {
         own.saturating_add(RESERVED_MEMORY)
     }
 
-    fn read(path: &Path) -> Result<Self, RuntimeError> {
+    fn at(path: &Path) -> Result<Self, RuntimeError> {
         let failed = |source| RuntimeError::Read { path: path.to_owned(), source };
-        let mut component = Vec::new();
-        let file = std::fs::File::open(path).map_err(failed)?;
-        file.take(LARGEST + 1).read_to_end(&mut component).map_err(failed)?;
-        if component.len() as u64 > LARGEST {
-            return Err(failed(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is too large to be one")));
-        }
-        let digest = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = match installed_digest(path) {
+            Some(digest) => digest,
+            None => digest(&read(path).map_err(failed)?),
+        };
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = file_name.strip_suffix(SUFFIX).unwrap_or(&file_name).to_owned();
-        Ok(Self { name, path: path.to_owned(), digest, component })
+        Ok(Self { name, path: path.to_owned(), digest })
     }
+}
+
+impl ReadComponent for Runtime {
+    fn read(&self) -> std::io::Result<Vec<u8>> {
+        let component = read(&self.path)?;
+        if digest(&component) == self.digest {
+            return Ok(component);
+        }
+        Err(std::io::Error::other(format!("it does not have the digest {} that stands beside it", self.digest)))
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut component = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut component)?;
+    if component.len() as u64 > LARGEST {
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is too large to be one"));
+    }
+    Ok(component)
+}
+
+fn digest(component: &[u8]) -> String {
+    Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The digest that was installed beside a runtime, so that nobody has to read 23 MB to learn it. It counts as far as the
+/// program itself does: if nobody but root can write to the folder. Older than the runtime, it is another one's.
+fn installed_digest(path: &Path) -> Option<String> {
+    let (component, folder) = (File::open(path).ok()?, path.parent()?);
+    let mut beside = File::open(path.with_extension(DIGEST)).ok()?;
+    let is_newer = beside.metadata().ok()?.modified().ok()? >= component.metadata().ok()?.modified().ok()?;
+    let is_trusted = is_newer && is_installed(&beside, folder) && is_installed(&component, folder);
+    let mut text = String::new();
+    beside.by_ref().take(100).read_to_string(&mut text).ok().filter(|_| is_trusted)?;
+    let digest = text.trim();
+    let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest.then(|| digest.to_ascii_lowercase())
 }
 
 /// The pseudo-cookbook from which a runtime that carries no library takes it. No cookbook can have this name.
@@ -211,8 +249,8 @@ mod tests {
             std::fs::write(folder.path().join(format!("{name}.component.wasm")), name).unwrap();
         }
         let found = Runtime::find(setting).unwrap();
-        assert_eq!((found.name.as_str(), found.component()), ("ruby-4.0.0-10", b"ruby-4.0.0-10".as_slice()));
-        assert_eq!(found.digest.len(), 64);
+        assert_eq!((found.name.as_str(), found.read().unwrap()), ("ruby-4.0.0-10", b"ruby-4.0.0-10".to_vec()));
+        assert_eq!(found.digest, digest(b"ruby-4.0.0-10"));
     }
 
     #[test]
@@ -221,12 +259,31 @@ mod tests {
         let setting = Some(folder.path());
         std::fs::write(folder.path().join("ruby-4.0.0-1.component.wasm"), "one").unwrap();
         let digest = Runtime::find(setting).unwrap().digest;
-        assert_eq!(Runtime::find_exact(setting, "ruby-4.0.0-1", &digest).unwrap().component(), b"one");
+        assert_eq!(Runtime::find_exact(setting, "ruby-4.0.0-1", &digest).unwrap().read().unwrap(), b"one");
         let other = Runtime::find_exact(setting, "ruby-4.0.0-1", &"0".repeat(64)).unwrap_err();
         assert!(matches!(other, RuntimeError::Other { .. }), "{other}");
         let missing = Runtime::find_exact(setting, "ruby-4.0.0-7", &digest).unwrap_err();
         assert!(matches!(missing, RuntimeError::Missing { .. }), "{missing}");
         let outside = Runtime::find_exact(setting, "../x", &digest).unwrap_err();
         assert!(matches!(outside, RuntimeError::Missing { .. }), "{outside}");
+    }
+
+    #[test]
+    fn an_installed_digest_counts_until_the_runtime_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = Some(folder.path());
+        let path = folder.path().join("ruby-4.0.0-1.component.wasm");
+        std::fs::write(&path, "one").unwrap();
+        let beside = folder.path().join("ruby-4.0.0-1.component.sha256");
+        std::fs::write(&beside, format!("{}\n", "a".repeat(64))).unwrap();
+        let found = Runtime::find(setting).unwrap();
+        assert_eq!(found.digest, "a".repeat(64));
+        assert!(found.read().is_err(), "a wrong digest is found when the component is read");
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+        File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+        assert_eq!(Runtime::find(setting).unwrap().digest, digest(b"one"));
+        std::fs::write(&beside, "no digest").unwrap();
+        File::options().write(true).open(&beside).unwrap().set_modified(later).unwrap();
+        assert_eq!(Runtime::find(setting).unwrap().digest, digest(b"one"));
     }
 }

@@ -6,6 +6,7 @@ use converge::{CookbookFiles, Data, Interfaces};
 use grants::PolicyGrants;
 use policy::{Artifact, CookbookFolders};
 use providers::{DataFolders, FolderData, NoData};
+use sandbox::Code;
 use std::sync::Arc;
 
 /// What a policy is made of.
@@ -25,10 +26,10 @@ pub(crate) struct Folders {
 
 impl Source {
     /// The component to start.
-    pub(crate) fn component(&self) -> &[u8] {
+    pub(crate) fn component(&self) -> Code<'_> {
         match self {
-            Self::Artifact(artifact) => artifact.component(),
-            Self::Folders(folders) => folders.runtime.component(),
+            Self::Artifact(artifact) => artifact.component().into(),
+            Self::Folders(folders) => folders.runtime.component().into(),
         }
     }
 
