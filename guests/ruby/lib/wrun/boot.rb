@@ -4,7 +4,7 @@
 
 require "set"
 require "stringio"
-require_relative "turns"
+require_relative "bridge"
 
 module Wrun
   module Boot
@@ -23,6 +23,8 @@ module Wrun
         settle do
           load_library
           Turns.serve
+        rescue Exception => error # rubocop:disable Lint/RescueException
+          refuse(error)
         end
       end
 
@@ -34,12 +36,19 @@ module Wrun
         Process.warmup
       end
 
-      # Lets `require` find the library's files, which are not in this Ruby's memory.
+      # Answers everything with what went wrong while the library was loaded.
+      def refuse(error)
+        raised = { class: error.class.name, message: error.message, backtrace: error.backtrace }
+        told = Bridge.call("turns.next", "ready")
+        told = Bridge.call("turns.next", "failed", told[1], raised) until told[0] == "done"
+      end
+
+      # Loads the library, whose files are not in this Ruby's memory.
       def load_library
         sources = Bridge.call("cookbooks.paths", LIBRARY, "").to_h { |path| ["/wrun/#{path}", path] }
         loaded = {}
         find = lambda do |name, from|
-          path = name.start_with?("/") ? name : File.expand_path(name, from)
+          path = File.expand_path(name, from)
           ["#{path}.rb", path].find { |candidate| sources.key?(candidate) }
         end
         load_file = lambda do |path|
@@ -61,11 +70,10 @@ module Wrun
             path = find.call(name.to_s, "/wrun")
             path ? load_file.call(path) : original.bind_call(self, name)
           end
-          original_relative = instance_method(:require_relative)
           define_method(:require_relative) do |name|
-            from = File.dirname(caller_locations(1, 1).first.path)
+            from = File.dirname(caller_locations(1, 1).first.absolute_path)
             path = find.call(name.to_s, from)
-            path ? load_file.call(path) : original_relative.bind_call(self, name)
+            path ? load_file.call(path) : original.bind_call(self, File.expand_path(name, from))
           end
           private :require, :require_relative
         end

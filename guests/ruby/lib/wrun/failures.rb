@@ -58,24 +58,28 @@ module Wrun
         cookbooks.map { |frame| placed(frame.sub(/:in [`'](.*)'\z/) { ": in #{$1}" }.scrub) }
       end
 
+      # An exception's message, whatever its class makes of it.
+      def text_of(error)
+        error.message.to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
+      rescue StandardError => second
+        "#{error.class} (its message raised #{second.class})"
+      end
+
       private
+
+      # Cookbook and file of a path. While the library is being loaded, nobody knows yet.
+      def split(path) = Wrun.const_defined?(:Sources) ? Sources.split(path) : nil
 
       # A cookbook's file is named by the cookbook, wherever its place is.
       def placed(frame)
         path, rest = frame.match(/\A(.+?)(:\d+(?::.*)?)\z/m)&.captures
-        cookbook, file = path && Sources.split(path)
+        cookbook, file = path && split(path)
         cookbook ? "#{cookbook}/#{file}#{rest}" : frame
       end
 
       # What cannot be read has no frame of its own; its message begins with the place.
       def first_of_syntax_error(error)
-        error.message[/\A.+?:\d+(?=:)/]&.then { |place| Sources.split(place.sub(/:\d+\z/, "")) ? place : nil }
-      end
-
-      def text_of(error)
-        error.message.to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
-      rescue StandardError => second
-        "#{error.class} (its message raised #{second.class})"
+        error.message[/\A.+?:\d+(?=:)/]&.then { |place| split(place.sub(/:\d+\z/, "")) ? place : nil }
       end
 
       def keep(error)

@@ -43,7 +43,7 @@ module Wrun
         converse("ready")
       rescue Exception => error # rubocop:disable Lint/RescueException
         # Nothing may leave into the adapter, which could only die of it.
-        warn("wrun: #{error.full_message(highlight: false)}")
+        Bridge.call("output.log", "error", Failures.text_of(error))
       end
 
       # Says something and answers requests until the host is done with it. Raises what became of an errand.
