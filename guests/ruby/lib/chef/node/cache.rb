@@ -41,7 +41,9 @@ class Chef
       def forget_merged(path)
         @wrote = true
         key, child = path
-        known = @merged[key] or return
+        return unless @merged.key?(key)
+
+        known = @merged[key]
         # Where only a part is old, only that part is read again. What is new there would not stand in its place, though.
         if child && known.instance_of?(ImmutableMash) && known.key?(child) && !@automatic_written.key?(key)
           (@stale[key] ||= {})[child] = true
