@@ -46,7 +46,13 @@ module Wrun
       # Chef's other libraries, which are loaded with it.
       BESIDE = %w[chef chef-utils chef_utils chef-config chef_config mixlib ohai addressable license_acceptance].freeze
 
-      private_constant :LACKING, :CHEF, :BESIDE
+      # Gems that many cookbooks name and that the runtime has in a version of its own, unless one travels with the policy.
+      OWN = {
+        "deepsort" => "deepsort", "docker" => "docker", "docker-api" => "docker", "inifile" => "inifile",
+        "iniparse" => "iniparse", "toml-rb" => "toml-rb"
+      }.freeze
+
+      private_constant :LACKING, :CHEF, :BESIDE, :OWN
 
       class << self
         def of_chef?(name)
@@ -55,6 +61,9 @@ module Wrun
 
           BESIDE.include?(first)
         end
+
+        # The runtime's own file for a gem's, or nil.
+        def own(name) = OWN[name] && "wrun/gems/#{OWN[name]}"
 
         # The error for a library that cannot be there; nil for one of which that is not known.
         def refusal(name)

@@ -48,6 +48,7 @@ module Wrun
       def find_elsewhere(name, error)
         path = Gems.feature(name)
         return load_once(path) if path
+        return wrun_require(Libraries.own(name)) if Libraries.own(name)
         return false if Libraries.of_chef?(name)
 
         raise Libraries.refusal(name) || error
