@@ -157,7 +157,7 @@ class Chef
         # The very resource where this guest declared it, else what is known of it.
         def resource_of(input)
           told = input["resource"] or return
-          found = Chef.run_context.resource_collection.with_number(told["id"]) if told["id"]
+          found = Wrun::Resources.stand_for(told["id"], Chef.run_context) if told["id"]
           found || RunStatus::Ran.new(told["type"]&.to_sym, told["name"], nil, nil, told["cookbook"], told["recipe"])
         end
       end

@@ -59,7 +59,7 @@ class Chef
         full = "#{cookbook}::#{recipe}"
         return false if Cookbook::Loaded.recipes.key?(full)
 
-        cookbook_collection[cookbook] if unreachable_cookbook?(cookbook)
+        # Whether there is such a recipe, and such a cookbook, is found out when the host has it compiled.
         Cookbook::Loaded.including(self) { Wrun::Turns.converse("include-recipe", full) }
         Cookbook::Loaded.recipes[full] || true
       end

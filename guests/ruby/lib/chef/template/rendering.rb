@@ -51,12 +51,15 @@ class Chef
       private
 
       def path
-        @path ||= @finder.find(@resource.source, local: @resource.local, cookbook: @resource.cookbook)
+        @path ||= @finder.find(source, local: @resource.local, cookbook: @resource.cookbook)
       end
+
+      # Named after the file, where nothing is said.
+      def source = @resource.source || "#{::File.basename(@resource.name)}.erb"
 
       def about_template
         {
-          cookbook_name: @resource.cookbook_name, recipe_name: @resource.recipe_name, template_name: @resource.source,
+          cookbook_name: @resource.cookbook_name, recipe_name: @resource.recipe_name, template_name: source,
           recipe_line_string: @resource.source_line, recipe_path: @resource.source_line_file,
           recipe_line: @resource.source_line_number, template_path: path
         }
