@@ -20,10 +20,13 @@ module Docker
   # How a request says that nobody can be asked.
   module Unreachable
     def method_missing(name, *, **)
+      # Ruby itself asks whether an object is another one too.
+      return super if name.start_with?("to_")
+
       raise Error::IOError, "the sandbox has no sockets, so #{self} cannot ask Docker's daemon (#{name}): use the `docker` command"
     end
 
-    def respond_to_missing?(*) = true
+    def respond_to_missing?(name, _all = false) = !name.start_with?("to_")
   end
 
   # Where a daemon would be.

@@ -49,7 +49,7 @@ module Wrun
       # Gems that many cookbooks name and that the runtime has in a version of its own, unless one travels with the policy.
       OWN = {
         "deepsort" => "deepsort", "docker" => "docker", "docker-api" => "docker", "inifile" => "inifile",
-        "iniparse" => "iniparse", "toml-rb" => "toml-rb"
+        "iniparse" => "iniparse", "ipaddress" => "ipaddress", "toml-rb" => "toml-rb"
       }.freeze
 
       private_constant :LACKING, :CHEF, :BESIDE, :OWN
