@@ -99,6 +99,10 @@ impl Program {
             ("WRUN_STATE_DIR", self.state().into()),
             ("WRUN_CONFIG", self.configuration().join("wrun.toml").into()),
         ];
+        // Who tries another runtime tries it with every test.
+        for name in ["WRUN_RUNTIME_DIR", "WRUN_RUBY_LIBRARY"] {
+            environment.extend(std::env::var_os(name).map(|value| (name, value)));
+        }
         // Native code is the same for all tests and takes long to make, so they share the tester's.
         if let Ok(cache) = crate::base::cache_folder() {
             environment.push(("WRUN_CACHE_DIR", cache.join("tests").into()));

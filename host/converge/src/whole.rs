@@ -175,11 +175,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             "start_time": started.seconds,
             "elapsed": seconds,
             "policies": policies,
-            "exception": failure.map(|failure| json!({
-                "class": failure.class(),
-                "message": failure.to_string(),
-                "backtrace": failure.backtrace(),
-            })),
+            "exception": failure.map(report::exception),
         })
     }
 

@@ -23,6 +23,9 @@ use anyhow::{Context as _, Result, ensure};
 
 use case::Case;
 
+/// The most lines of a difference, and characters of a line, that are shown where several cases are run.
+const SHORT: (usize, usize) = (8, 240);
+
 /// What was asked for on the command line.
 struct Wanted {
     words: Vec<String>,
@@ -58,6 +61,9 @@ fn main() -> ExitCode {
 /// Runs the cases; returns how many failed.
 fn run(wanted: &Wanted) -> Result<usize> {
     let folder = corpus();
+    let documented = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/compatibility.md");
+    let missing = different::undocumented(&std::fs::read_to_string(documented).context(documented)?);
+    ensure!(missing.is_empty(), "docs/compatibility.md lacks these lines:\n{}", missing.join("\n"));
     let cases = Case::all(&folder.join("converge"))?;
     let cases: Vec<Case> = cases.into_iter().filter(|case| wanted.has(&case.name)).collect();
     ensure!(!cases.is_empty(), "no case of {} has such a name", folder.display());
@@ -75,7 +81,7 @@ fn run(wanted: &Wanted) -> Result<usize> {
                     let differences = differences.unwrap_or_else(|error| vec![format!("{error:#}")]);
                     failed.fetch_add(usize::from(!differences.is_empty()), Ordering::Relaxed);
                     let _one_at_a_time = out.lock();
-                    report(&case.name, &differences);
+                    report(&case.name, &differences, cases.len() == 1);
                 }
             });
         }
@@ -93,11 +99,13 @@ fn corpus() -> PathBuf {
     std::env::var_os("WRUN_CORPUS").map_or_else(own, PathBuf::from)
 }
 
-fn report(name: &str, differences: &[String]) {
+fn report(name: &str, differences: &[String], in_full: bool) {
     if differences.is_empty() {
         say(&format!("{name} ... ok"));
     } else {
-        let lines = differences.iter().flat_map(|difference| difference.lines()).map(|line| format!("    {line}\n"));
+        let (most, width) = if in_full { (usize::MAX, usize::MAX) } else { SHORT };
+        let lines = differences.iter().flat_map(|difference| difference.lines().take(most));
+        let lines = lines.map(|line| format!("    {}\n", line.chars().take(width).collect::<String>()));
         say(&format!("{name} ... FAILED\n{}", lines.collect::<String>().trim_end()));
     }
 }

@@ -169,6 +169,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut record = ActionRecord::new(resource, id, action, Status::Unprocessed);
         record.notified = notified;
         record.forced_why_run = self.trial > 0;
+        // What an action's children notify runs inside that action, wherever it was declared.
+        record.nesting = u32::try_from(self.run.open_records.len()).unwrap_or(u32::MAX);
         if self.run.records.len() >= MAX_RECORDS {
             return Err(self.lost(format!("took more than {MAX_RECORDS} actions")));
         }

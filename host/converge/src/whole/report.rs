@@ -157,6 +157,11 @@ fn collection(run: &Run) -> Vec<Value> {
         .collect()
 }
 
+/// A failure as handlers hear of it.
+pub(super) fn exception(failure: &Failure) -> Value {
+    json!({ "class": failure.class(), "message": failure.to_string(), "backtrace": failure.backtrace() })
+}
+
 /// The actions of a policy, as its handlers hear of them.
 pub(super) fn resources(run: &Run) -> Value {
     let records = run.records.iter().filter(|record| !record.forced_why_run);

@@ -112,3 +112,40 @@ fn text(path: &Path) -> Result<String, Failure> {
     }
     std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_read_here_and_ruby_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("web.json", r#"{"name": "web"}"#);
+        write("db.rb", "name 'db'");
+        write("teams/db.json", r#"{"name": "not this one"}"#);
+        write("teams/mail.rb", "raise");
+        write("broken.json", "{");
+        write("README.md", "");
+        let mut documents = Documents::read(Some(folder.path()), "role").unwrap();
+        let mut asked = vec![];
+        documents.evaluate(&mut |question, input| {
+            asked.push(format!("{question} {} {}", input["name"], input["source"]));
+            match input["name"].as_str() {
+                Some("db") => Ok(json!({"name": "db"})),
+                _ => Err(Failure::raised("RuntimeError", "unhandled")),
+            }
+        });
+        assert_eq!(asked, [r#"role "db" "name 'db'""#, r#"role "mail" "raise""#]);
+        assert_eq!(documents.value("web").unwrap(), json!({"name": "web"}));
+        assert_eq!(documents.value("db").unwrap(), json!({"name": "db"}));
+        assert_eq!(documents.value("mail").unwrap_err().to_string(), "unhandled");
+        assert_eq!(documents.value("broken").unwrap_err().class(), "Chef::Exceptions::JSON::ParseError");
+        assert!(!documents.has("README") && !documents.has("gone"));
+        assert_eq!(documents.into_values().len(), 4);
+    }
+}

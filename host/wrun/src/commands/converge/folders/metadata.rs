@@ -89,3 +89,45 @@ fn read(
     };
     Ok((name, metadata))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookbook_is_called_as_its_metadata_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("a/metadata.json", r#"{"name": "a", "version": "1.2.0", "dependencies": {"b": "~> 1.0"}}"#);
+        write("a/metadata.rb", "raise 'not read'");
+        write("b-cookbook/metadata.rb", "name 'b'");
+        write("nameless/metadata.json", "{}");
+        write("none/recipes/default.rb", "");
+        write("wrong/metadata.rb", "name");
+        let cookbooks = CookbookFolders::open(&[folder.path().to_owned()]).unwrap();
+        let mut asked = vec![];
+        let known = all(&cookbooks, &mut |question, input| {
+            asked.push(format!("{question} {}", input["cookbook"]));
+            match input["cookbook"].as_str() {
+                Some("b-cookbook") => Ok(json!({"name": "b", "version": "1.0.1"})),
+                _ => Err(Failure::raised("ArgumentError", "wrong number of arguments")),
+            }
+        });
+        assert_eq!(asked, [r#"metadata "b-cookbook""#, r#"metadata "wrong""#]);
+        assert_eq!(known.keys().collect::<Vec<_>>(), ["a", "b", "nameless", "none", "wrong"]);
+        assert_eq!(known["a"].known().dependencies["b"], "~> 1.0");
+        let selected = Selected { name: "b".into(), version: "1.0.1".into(), folder: "b-cookbook".into() };
+        assert_eq!(known["b"].selected("b"), selected);
+        for (name, class) in [
+            ("nameless", "Chef::Exceptions::MetadataNotValid"),
+            ("none", "Chef::Exceptions::MetadataNotValid"),
+            ("wrong", "ArgumentError"),
+        ] {
+            assert_eq!(known[name].broken.as_ref().unwrap().class(), class);
+        }
+    }
+}
