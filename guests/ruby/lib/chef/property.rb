@@ -43,6 +43,8 @@ class Chef
 
         raise ArgumentError, "Validation map has unknown check: _pv_#{check}"
       end
+      # Going through a hash costs more here than through an array.
+      @checks.map! { |check, told| [check, check == :callbacks && told.is_a?(Hash) ? told.to_a : told] }
       @classes = classes_that_fit
       store_default
     end
@@ -59,7 +61,7 @@ class Chef
     def has_default? = @has_default # rubocop:disable Naming/PredicateName -- Chef's name
     def sensitive? = @options.fetch(:sensitive, false)
     def skip_docs? = @options.fetch(:skip_docs, false)
-    def validation_options = @checks.to_h
+    def validation_options = @options.slice(*@checks.map(&:first))
     def to_s = "#{name || "<property type>"}#{" of resource #{declared_in.resource_name}" if declared_in}"
 
     def default

@@ -45,13 +45,14 @@ class Chef
           end
 
           def regex(_scope, name, value, patterns, message)
-            return if value.nil? || Array(patterns).flatten.any? { |one| one.match?(value.to_s) }
+            return if value.nil? || (patterns.is_a?(Regexp) && patterns.match?(value.to_s))
+            return if Array(patterns).flatten.any? { |one| one.match?(value.to_s) }
 
             refuse(message, "Property #{name}'s value #{value} does not match regular expression #{patterns.inspect}")
           end
 
           def callbacks(_scope, name, value, checks, message)
-            raise ArgumentError, "Callback list must be a hash!" unless checks.is_a?(Hash)
+            raise ArgumentError, "Callback list must be a hash!" unless checks.is_a?(Hash) || checks.is_a?(Array)
             return if value.nil?
 
             checks.each do |text, check|

@@ -21,9 +21,9 @@ module Wrun
       # Puts the resource into its context; detached: into no collection, only `run_action` runs it.
       def wrun_declare(detached: false)
         rest = Values::Tail.new
-        declaration = wrun_declaration(rest)
-        declaration[:detached] = true if detached
-        @wrun_id = rest.call("resources.declare", declaration)
+        text = wrun_declaration(rest)
+        text << ",\"detached\":true" if detached
+        @wrun_id = rest.call("resources.declare", text << "}")
         @wrun_delayed&.each { |action| wrun_amend(delayed: action) }
         Resources.keep(self)
         @wrun_id
@@ -89,39 +89,44 @@ module Wrun
       def wrun_declaration(rest)
         context = (run_context || Chef.run_context).wrun_id
         guest = wrun_guest?
-        guest ? Types.announce(self) : Types.require_provider(self)
-        declaration = {
-          context: context, kind: wrun_kind, name: name, origin: wrun_origin, actions: Array(@action),
-          properties: guest ? [] : wrun_properties(context, rest)
-        }
+        Types.announce(self) if guest
+        text = +"{\"context\":#{context},\"kind\":#{Text.name(wrun_kind)},\"name\":#{Text.of(Values.json(name))}," \
+                "\"origin\":#{wrun_origin},\"actions\":#{Text.names(Array(@action))}"
+        text << ",\"properties\":[#{wrun_properties(context, rest).join(",")}]" unless guest
         guards = @only_if + @not_if
-        declaration[:guards] = guards.map { |guard| guard.wrun_guard(context) } unless guards.empty?
-        declaration[:notifications] = @wrun_notifications if @wrun_notifications
-        wrun_rarely_said(declaration)
+        text << ",\"guards\":[#{guards.map { |guard| Text.of(guard.wrun_guard(context)) }.join(",")}]" unless guards.empty?
+        wishes = @wrun_notifications
+        text << ",\"notifications\":[#{wishes.map { |wish| Text.notification(wish) }.join(",")}]" if wishes
+        wrun_rarely_said(text)
       end
 
       # What most resources leave as it is.
-      def wrun_rarely_said(declaration)
-        declaration[:retries] = retries if @retries
-        declaration[:retry_delay] = retry_delay if @retry_delay
-        declaration[:sensitive] = true if @sensitive && sensitive
-        declaration[:on_failure] = MODES[ignore_failure] if @ignore_failure
-        declaration[:umask] = umask.is_a?(String) ? umask.oct : umask if @umask
-        declaration
+      def wrun_rarely_said(text)
+        text << ",\"retries\":#{Integer(retries)}" if @retries
+        text << ",\"retry_delay\":#{Integer(retry_delay)}" if @retry_delay
+        text << ",\"sensitive\":true" if @sensitive && sensitive
+        text << ",\"on_failure\":#{Text.of(MODES[ignore_failure])}" if @ignore_failure
+        text << ",\"umask\":#{umask.is_a?(String) ? umask.oct : Integer(umask)}" if @umask
+        text
       end
 
       def wrun_kind = self.class.wrun_kind || resource_name.to_s
-      def wrun_origin = [cookbook_name.to_s, recipe_name.to_s, *Resources.place(@source_line)]
 
+      def wrun_origin
+        file, line = Resources.place(@source_line)
+        "[#{Text.name(cookbook_name)},#{Text.name(recipe_name)},#{Text.name(file)},#{line}]"
+      end
+
+      # Texts of pairs: name, and kind and value.
       def wrun_properties(context, rest)
         said = []
         self.class.wrun_host_properties.each do |name, slot|
           next unless instance_variable_defined?(slot)
 
-          said << [name, wrun_said(context, name, instance_variable_get(slot), rest)]
+          said << "[#{Text.name(name)},#{wrun_said(context, name, instance_variable_get(slot), rest)}]"
         end
-        said.concat(wrun_verifications(context)) if @verify
-        said.concat(wrun_more_properties(context))
+        said.concat(wrun_verifications(context).map { |pair| Text.of(pair) }) if @verify
+        said.concat(wrun_more_properties(context).map { |pair| Text.of(pair) })
       end
 
       # Commands that check new content, and blocks that do.
@@ -138,7 +143,7 @@ module Wrun
       end
 
       def wrun_said(context, name, value, rest)
-        return ["lazy", Turns.keep(context, wrun_lazy(name))] if value.is_a?(Chef::DelayedEvaluator)
+        return "[\"lazy\",#{Turns.keep(context, wrun_lazy(name))}]" if value.is_a?(Chef::DelayedEvaluator)
 
         rest.property(value)
       end
@@ -151,7 +156,7 @@ module Wrun
 
         rest = Values::Tail.new
         said = wrun_said((run_context || Chef.run_context).wrun_id, property.name, value, rest)
-        rest.call("resources.amend", @wrun_id, { property: [property.name, said] })
+        rest.call("resources.amend", @wrun_id, "{\"property\":[#{Text.name(property.name)},#{said}]}")
       end
     end
   end

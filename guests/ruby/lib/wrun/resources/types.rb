@@ -98,9 +98,6 @@ module Wrun
                       { name: kind, unified_mode: unified, inspects: inspects, bypassed_in_why_run: bypassed })
         end
 
-        # A type that neither Ruby nor the host acts for is refused when it is to act.
-        def require_provider(_resource) = nil
-
         private
 
         def traits_of(resource)

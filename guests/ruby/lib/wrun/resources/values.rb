@@ -2,6 +2,8 @@
 
 # Values of properties on their way to the host: JSON, and bytes where a text is none.
 
+require_relative "text"
+
 module Wrun
   module Resources
     module Values
@@ -44,16 +46,19 @@ module Wrun
 
       # The bytes that one call of the bridge brings along.
       class Tail
+        # A property's value as JSON text of the contract's pair.
         def property(value)
-          return ["plain", Values.json(value)] unless value.is_a?(String) && !Values.text?(value)
+          return "[\"plain\",#{Text.of(Values.json(value))}]" unless value.is_a?(String) && !Values.text?(value)
 
           @bytes ||= "".b
           at = @bytes.bytesize
           @bytes << value.b
-          ["bytes", [at, value.bytesize]]
+          "[\"bytes\",[#{at},#{value.bytesize}]]"
         end
 
-        def call(function, *arguments)
+        # Calls a function whose last argument is JSON text already.
+        def call(function, *arguments, text)
+          arguments << JSON::Fragment.new(text)
           @bytes ? Bridge.call_with(@bytes, function, *arguments) : Bridge.call(function, *arguments)
         end
       end

@@ -14,7 +14,7 @@ class Chef
       action :remove do
         path = preference_path
         if debian? && ::File.exist?(path)
-          logger.info "Un-pinning #{safe_name} from #{FOLDER}"
+          logger.debug "Un-pinning #{safe_name} from #{FOLDER}"
           file path do
             action :delete
           end

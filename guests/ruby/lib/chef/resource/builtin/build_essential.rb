@@ -19,7 +19,7 @@ class Chef
       end
 
       action :upgrade do
-        Chef::Log.info "The build_essential resource :upgrade action is only supported on macOS systems. Skipping..."
+        Chef::Log.debug "The build_essential resource :upgrade action is only supported on macOS systems. Skipping..."
       end
 
       action_class do

@@ -27,7 +27,7 @@ class Chef
         def handlers(kind) = Chef::Config[:"#{kind}_handlers"]
 
         def register(kind, handler)
-          Chef::Log.info("Enabling #{handler.class.name} as a #{kind} handler.")
+          Chef::Log.debug("Enabling #{handler.class.name} as a #{kind} handler.")
           handlers(kind) << handler
         end
 
@@ -35,7 +35,7 @@ class Chef
           handlers(kind).delete_if do |handler|
             next false unless handler.class.name == new_resource.class_name
 
-            Chef::Log.info("Disabling #{new_resource.class_name} as a #{kind} handler.")
+            Chef::Log.debug("Disabling #{new_resource.class_name} as a #{kind} handler.")
             true
           end
         end

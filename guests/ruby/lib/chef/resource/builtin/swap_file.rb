@@ -27,7 +27,7 @@ class Chef
 
         # The fast way does not work on all file systems, whatever they are called.
         def make_somehow
-          Chef::Log.info "starting first create: #{node["virtualization"]["system"]}"
+          Chef::Log.debug "starting first create: #{node["virtualization"]["system"]}"
           make(fast? ? fast_line : slow_line)
         rescue Mixlib::ShellOut::ShellCommandFailed => error
           Chef::Log.warn("#{new_resource} Rescuing failed swapfile creation for #{new_resource.path}")
@@ -59,7 +59,7 @@ class Chef
           lines = ::File.readlines(table)
           return if lines.any? { |one| one.strip == line }
 
-          Chef::Log.info("#{new_resource} adding entry to #{table} for #{new_resource.path}")
+          Chef::Log.debug("#{new_resource} adding entry to #{table} for #{new_resource.path}")
           ::File.write(table, "#{lines.join}#{line}\n")
         end
 
