@@ -206,8 +206,13 @@ async fn live<G: Guest, P: Providers>(
         return runner.freeze_attributes().await;
     }
     let converged = runner.converge().await;
-    let name = if converged.is_ok() { "converge_complete" } else { "converge_failed" };
-    runner.tell(name, json!({})).await;
+    let (name, input) = match &converged {
+        Ok(()) => ("converge_complete", json!({})),
+        Err(failure) => {
+            ("converge_failed", json!({ "error": { "class": failure.class(), "message": failure.to_string() } }))
+        }
+    };
+    runner.tell(name, input).await;
     converged?;
     runner.freeze_attributes().await
 }
