@@ -207,10 +207,8 @@ impl Providers for MachineProviders {
         match outcome {
             Ok(outcome) if outcome.code == Some(0) => Ok(Truth::True),
             Ok(_) => Ok(Truth::False),
-            Err(failure) => {
-                tracing::warn!("guard `{}` counts as false: {failure}", launch.shown().escape_debug());
-                Ok(Truth::False)
-            }
+            // One that could not be started or took too long is no answer: Chef fails the resource.
+            Err(failure) => Err(failure.into_raised(&launch)),
         }
     }
 

@@ -270,8 +270,10 @@ fn guards_are_true_at_exit_code_zero() {
     let guard = |command: &CommandTest| bench.providers(false).guard(command, false).unwrap();
     assert_eq!(guard(&CommandTest::text("true")), Truth::True);
     assert_eq!(guard(&CommandTest::text("exit 1")), Truth::False);
-    assert_eq!(guard(&CommandTest::text("wrun-no-such-command")), Truth::False);
-    assert_eq!(guard(&CommandTest { timeout: Some(1), ..CommandTest::text("sleep 30") }), Truth::False);
+    let failed = |command: &CommandTest| bench.providers(false).guard(command, false).unwrap_err().class;
+    assert_eq!(failed(&CommandTest::text("wrun-no-such-command")), "Errno::ENOENT");
+    let slow = CommandTest { timeout: Some(1), ..CommandTest::text("sleep 30") };
+    assert_eq!(failed(&slow), "Mixlib::ShellOut::CommandTimeout");
     let script = CommandTest { interpreter: Some("bash".into()), ..CommandTest::text("[[ abc == a* ]]") };
     assert_eq!(guard(&script), Truth::True);
     let refused = Bench::whole("").providers(false).guard(&CommandTest::text("true"), false).unwrap_err();

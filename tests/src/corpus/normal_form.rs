@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Regex;
 use serde_json::{Map, Value};
 
 /// What is replaced, in order.
@@ -17,19 +17,27 @@ static REPLACED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"`([^'`\n]*)'", "'$1'"),
         (r"\bfor nil:NilClass", "for nil"),
         (r"\bfor (true|false):(?:True|False)Class", "for $1"),
-        (r"\bfor #<(?:Class|Module):0x\h+>", "for #<Class:0xX>"),
+        (r"\bfor #<(?:Class|Module):0x[0-9a-f]+>", "for #<Class:0xX>"),
         (r"\bfor ([A-Z][\w:]*):(?:Class|Module)\b", "for class $1"),
         (r"\bfor module ", "for class "),
         (r"\bfor #<([A-Z][\w:]*)[^>\n]*>(?::[A-Z][\w:]*)?", "for an instance of $1"),
         (r"\bfor [^\n]*[^:\n]:([A-Z]\w*(?:::[A-Z]\w*)*)$", "for an instance of $1"),
         (r"\bin '(?:[A-Z][\w:]*[#.])([^']+)'", "in '$1'"),
-        (r"0x\h{4,}", "0xX"),
+        (r"0x[0-9a-f]{4,}", "0xX"),
+        // Names of temporary files, which Chef's recorder had replaced already.
+        (r"(/\.chef-[^\s/-]+)-[0-9-]+", "${1}TMPNAME"),
     ];
-    pairs.into_iter().filter_map(|(pattern, by)| Some((Regex::new(&format!("(?m){pattern}")).ok()?, by))).collect()
+    pairs.into_iter().map(|(pattern, by)| (compiled(&format!("(?m){pattern}")), by)).collect()
 });
 
 /// Runs of white space, which messages may break differently.
-static BLANKS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\s+").ok());
+static BLANKS: LazyLock<Regex> = LazyLock::new(|| compiled(r"\s+"));
+
+/// A pattern that is written above: one that is none must not go unnoticed.
+#[expect(clippy::panic, reason = "the tests below compile every pattern")]
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).unwrap_or_else(|error| panic!("{error}"))
+}
 
 /// A text in its one form.
 pub fn text(text: &str) -> String {
@@ -39,11 +47,7 @@ pub fn text(text: &str) -> String {
 /// A message in its one form: white space does not count, nor do names that were made up for temporary files.
 pub fn message(message: &str) -> String {
     let plain = text(message);
-    let plain = match BLANKS.as_ref() {
-        Some(blanks) => blanks.replace_all(&plain, |_: &Captures<'_>| " ").into_owned(),
-        None => plain,
-    };
-    plain.trim().to_owned()
+    BLANKS.replace_all(&plain, " ").trim().to_owned()
 }
 
 /// A value with all its texts in their one form.
@@ -96,7 +100,8 @@ mod tests {
         same(recipe, "undefined method 'x' for an instance of Chef::Recipe");
         same("undefined method `x' for Foo:Class", "undefined method 'x' for class Foo");
         same("a.rb:1:in `m'", "a.rb:1:in 'A::B#m'");
-        same("#<Class:0x000055d0>", "#<Class:0x00007fee>");
+        same("#<Class:0x000055d0>::X", "#<Class:0x13fb2e20>::X");
+        same("CACHE/.chef-badTMPNAME", "CACHE/.chef-bad-7401-0");
     }
 
     #[test]

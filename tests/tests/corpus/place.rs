@@ -67,7 +67,10 @@ impl Place {
     /// What stands for a path in results.
     fn names(&self) -> Vec<(String, &'static str)> {
         let below = |name: &str| self.base.path().join(name).display().to_string();
-        vec![(below("cookbooks"), "COOKBOOKS"), (self.scratch.clone(), "ROOT"), (below("cache"), "CACHE")]
+        let cache = self.program.environment().into_iter().find(|(name, _)| *name == "WRUN_CACHE_DIR");
+        let cache = cache.map(|(_, path)| (format!("{}/files", path.to_string_lossy()), "CACHE"));
+        let own = [(below("cookbooks"), "COOKBOOKS"), (self.scratch.clone(), "ROOT")];
+        own.into_iter().chain(cache).collect()
     }
 
     /// The scratch folder as the tester sees it.

@@ -261,6 +261,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let declaration = &resource.declaration;
         let place = format!("{}[{}] ({})", resource.shown, declaration.name, defined_at(&declaration.origin));
         match failure {
+            // Chef's class computes its message from its cause, so that a longer one never shows.
+            Failure::Raised(raised) if raised.class == "Chef::Mixin::Template::TemplateError" => {
+                Failure::Raised(raised)
+            }
             Failure::Raised(mut raised) => {
                 if raised.passed.len() <= crate::MAX_DEPTH as usize {
                     raised.passed.push(place);
