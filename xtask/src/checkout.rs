@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
+/// Options that build the tests too.
+pub(crate) const WITH_TESTS: [&str; 2] = ["--bins", "--tests"];
+
 /// The folder with the workspace's `Cargo.toml`.
 pub(crate) fn root() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -79,10 +82,22 @@ pub(crate) fn build_program() -> Result<PathBuf> {
     build_program_with(&[], "debug")
 }
 
+/// Where the program looks for runtimes, as it lies in the target folder: `../share/wrun`.
+pub(crate) fn runtimes() -> Result<PathBuf> {
+    Ok(target()?.join("share/wrun"))
+}
+
+/// The tool that makes the Ruby runtime, built together with the program, whose engine it shares. `options` are those
+/// with which the program was built.
+pub(crate) fn build_runtime_builder(options: &[&str]) -> Result<PathBuf> {
+    build_workspace(options)?;
+    Ok(target()?.join("debug/ruby-runtime"))
+}
+
 /// Builds the program together with the tests: what tests alone depend on adds features to what they share with the
 /// program, and built apart the engine would be built twice.
 pub(crate) fn build_program_and_tests() -> Result<PathBuf> {
-    build_program_with(&["--bins", "--tests"], "debug")
+    build_program_with(&WITH_TESTS, "debug")
 }
 
 /// Builds the program with the release profile, for the benchmarks.
@@ -95,10 +110,19 @@ fn build_program_with(options: &[&str], folder: &str) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("WRUN_PROGRAM") {
         return Ok(PathBuf::from(path));
     }
-    // The whole workspace and not the one package, so that features are the same as for the tests and nothing is built
-    // twice.
-    run(cargo().args(["build", "--quiet", "--workspace"]).args(options))?;
+    build_workspace(options)?;
+    Ok(target()?.join(folder).join("wrun"))
+}
+
+/// Builds the whole workspace and not one package, so that features are the same as for the tests and nothing is built
+/// twice.
+fn build_workspace(options: &[&str]) -> Result<()> {
+    run(cargo().args(["build", "--quiet", "--workspace"]).args(options))
+}
+
+/// Cargo's target folder.
+fn target() -> Result<PathBuf> {
     let metadata = metadata(&root().join("Cargo.toml"), false)?;
     let target = metadata.get("target_directory").and_then(Value::as_str).context("cargo names no target folder")?;
-    Ok(Path::new(target).join(folder).join("wrun"))
+    Ok(PathBuf::from(target))
 }

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use policy::author::{self, NoRuby, PolicyFolder};
@@ -11,9 +12,40 @@ use policy::build::{GuestCompiler, Settings, compile_modules, encode_component, 
 
 use crate::{checkout, say};
 
+/// What `cargo xtask guests` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Make only a Ruby runtime that loads its library in each run, from the folder WRUN_RUBY_LIBRARY
+    #[arg(long)]
+    library_at_start: bool,
+}
+
 /// Finds a compiler and builds all guests.
-pub(crate) fn build_all() -> Result<()> {
-    build(&find_compiler()?)
+pub(crate) fn build_all(arguments: &Arguments) -> Result<()> {
+    if arguments.library_at_start {
+        let folder = checkout::runtimes()?.with_file_name("wrun-library-at-start");
+        make_runtime(&folder, &["--library-at-start"], &[])?;
+        say::line(&format!(
+            "use it with WRUN_RUNTIME_DIR={} and WRUN_RUBY_LIBRARY={}",
+            folder.display(),
+            checkout::root().join("guests/ruby/lib").display()
+        ));
+        return Ok(());
+    }
+    build(&find_compiler()?)?;
+    build_runtime(&[])
+}
+
+/// Builds the Ruby runtime to where the program looks for it; `options` are those with which the program was built.
+/// What has not changed since is taken from the cache folder.
+pub(crate) fn build_runtime(options: &[&str]) -> Result<()> {
+    make_runtime(&checkout::runtimes()?, &[], options)
+}
+
+fn make_runtime(folder: &Path, kind: &[&str], options: &[&str]) -> Result<()> {
+    say::line("building the Ruby runtime");
+    let builder = checkout::build_runtime_builder(options)?;
+    checkout::run(Command::new(builder).arg(folder).arg(checkout::guest_target()).args(kind))
 }
 
 /// Finds or makes the guests' compiler, and says what it does.

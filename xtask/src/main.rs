@@ -39,8 +39,8 @@ enum Chore {
     Builders,
     /// Converge three teams' policies in a throw-away root, twice
     Demo(demo::Arguments),
-    /// Build the guests: fixtures for tests, and the example policies' artifacts
-    Guests,
+    /// Build the guests: fixtures for tests, the example policies' artifacts, and the Ruby runtime
+    Guests(guests::Arguments),
     /// Run the tests, all of them or those of some areas
     Test(test::Arguments),
 }
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Chore::BenchMeasure(arguments) => bench::measure(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Builders => builders::write().map(|()| ExitCode::SUCCESS),
         Chore::Demo(arguments) => demo::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Chore::Guests => guests::build_all().map(|()| ExitCode::SUCCESS),
+        Chore::Guests(arguments) => guests::build_all(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Test(arguments) => test::run(&arguments),
     };
     done.unwrap_or_else(|error| {

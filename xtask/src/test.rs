@@ -84,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let needs_program = areas.iter().any(|area| !matches!(area, Area::Vectors | Area::Style));
         let program = if needs_program { Some(checkout::build_program_and_tests()?) } else { None };
         guests::build(&compiler)?;
+        guests::build_runtime(&checkout::WITH_TESTS)?;
         specs::base::base_root(&mut say::line)?;
         let programs = targets::build(&areas)?;
         let filter = arguments.filter.as_deref();

@@ -40,22 +40,32 @@ impl Node {
         *node = Self::File(content);
     }
 
-    /// The Ruby files and templates of a folder and of those below it.
-    pub(crate) fn read(folder: &Path) -> Result<Self> {
+    /// The files of a folder and of those below it whose names end in one of these ways.
+    pub(crate) fn read(folder: &Path, endings: &[&str]) -> Result<Self> {
         let mut tree = Self::default();
-        tree.read_into("", folder)?;
+        tree.read_into("", folder, endings)?;
         Ok(tree)
     }
 
-    fn read_into(&mut self, prefix: &str, folder: &Path) -> Result<()> {
+    /// Calls a function with each file's path and content, in order.
+    pub(crate) fn each(&self, path: &str, visit: &mut dyn FnMut(&str, &[u8])) {
+        match self {
+            Self::File(content) => visit(path, content),
+            Self::Folder(entries) => {
+                entries.iter().for_each(|(name, node)| node.each(&format!("{path}/{name}"), visit))
+            }
+        }
+    }
+
+    fn read_into(&mut self, prefix: &str, folder: &Path, endings: &[&str]) -> Result<()> {
         let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
         for entry in entries {
             let path = entry.with_context(|| format!("cannot read {}", folder.display()))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let inside = format!("{prefix}{name}");
             if path.is_dir() {
-                self.read_into(&format!("{inside}/"), &path)?;
-            } else if name.ends_with(".rb") || name.ends_with(".erb") {
+                self.read_into(&format!("{inside}/"), &path, endings)?;
+            } else if endings.iter().any(|ending| name.ends_with(ending)) {
                 self.put(&inside, fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
             }
         }

@@ -10,6 +10,7 @@
 mod asyncify;
 mod component;
 mod files;
+mod kept;
 mod library;
 mod package;
 mod ruby;
@@ -20,10 +21,12 @@ pub use package::{PACKAGE, PACKAGE_VERSION, cache_folder};
 
 use anyhow::{Context as _, Result, bail};
 use files::Node;
+use kept::Kept;
 use policy::build::GuestCompiler;
 use policy::build::cargo::compile_modules;
 use policy::build::encode::check_component;
 use ruby::{Ruby, system_with, with_deep_stack};
+use sandbox::ReadComponent;
 use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +41,7 @@ pub const REVISION: u32 = 1;
 const OUR_PLACE: &str = "/wrun";
 
 /// What of our library is in every runtime: enough to talk to the host.
-const CORE: [&str; 4] = ["wrun/boot.rb", "wrun/bridge.rb", "wrun/failures.rb", "wrun/turns.rb"];
+const CORE: [&str; 2] = ["wrun/boot.rb", "wrun/bridge.rb"];
 
 /// When a runtime loads our library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +65,7 @@ impl Library {
 
     /// The files that Ruby's memory gets.
     fn files(self, folder: &Path) -> Result<Node> {
-        let all = Node::read(folder)?;
+        let all = Node::read(folder, &[".rb", ".erb"])?;
         if self == Self::Frozen {
             return Ok(all);
         }
@@ -84,6 +87,12 @@ pub struct Runtime {
     pub digest: String,
 }
 
+impl ReadComponent for Runtime {
+    fn read(&self) -> std::io::Result<Vec<u8>> {
+        fs::read(&self.path)
+    }
+}
+
 /// Makes the runtime and writes it into a folder as `ruby-VERSION-REVISION.component.wasm`, with the notice that its
 /// licences ask for beside it. `target` keeps cargo's files; `say` is told what takes long.
 ///
@@ -101,11 +110,14 @@ pub fn build_runtime(
     let path = folder.join(format!("ruby-{RUBY_VERSION}-{REVISION}.component.wasm"));
     replace(&path, &component)?;
     replace(&folder.join(format!("ruby-{RUBY_VERSION}-{REVISION}.NOTICE")), &notice)?;
-    let digest = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest: String = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
+    // Written last: it counts while it is newer than the component.
+    let beside = path.with_extension("sha256");
+    fs::write(&beside, format!("{digest}\n")).with_context(|| format!("cannot write {}", beside.display()))?;
     Ok(Runtime { path, digest })
 }
 
-/// Makes the component, and returns it with the notice of its licences.
+/// Makes the component, or takes it from the cache folder, and returns it with the notice of its licences.
 ///
 /// # Errors
 /// As [`build_runtime`].
@@ -115,20 +127,65 @@ pub fn make_component(
     target: &Path,
     say: &mut dyn FnMut(&str),
 ) -> Result<(Vec<u8>, Vec<u8>)> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the checkout lies at the root")?;
-    let cache = cache_folder()?;
-    fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
-    let package = package::package(&cache, say)?;
-    let standard = library::library(&package.ruby_with_library, &cache, say)?;
-    let ours = library.files(&here.join("lib"))?;
-    let patched = asyncify::enlarge(&package.ruby)?;
-    say("starting Ruby and freezing it");
-    let frozen = with_deep_stack(|| freeze(&patched.module, standard, ours, &library.boot()))?;
-    let bridge = compile_modules(&here.join("bridge"), compiler, target)?;
-    let bridge = bridge.into_iter().next().context("the bridge makes no module")?;
-    let component = component::encode(&frozen, &bridge.bytes, &here.join("../../wit"), &here.join("wit"))?;
-    check_component(&component)?;
-    Ok((component, package.notice))
+    let parts = Parts::new(library, compiler, target)?;
+    let kept = parts.kept()?;
+    if let Some(made) = kept.read() {
+        return Ok(made);
+    }
+    let (component, notice) = parts.make(say)?;
+    kept.write(&component, &notice);
+    Ok((component, notice))
+}
+
+/// As [`make_component`], and does not look into the cache folder for it: to see that it becomes the same again.
+///
+/// # Errors
+/// As [`build_runtime`].
+pub fn make_component_anew(
+    library: Library,
+    compiler: &GuestCompiler,
+    target: &Path,
+    say: &mut dyn FnMut(&str),
+) -> Result<(Vec<u8>, Vec<u8>)> {
+    Parts::new(library, compiler, target)?.make(say)
+}
+
+/// What a runtime is made of, beside the package.
+struct Parts {
+    /// The folder of all that is the Ruby runtime's.
+    here: &'static Path,
+    cache: PathBuf,
+    ours: Node,
+    bridge: Vec<u8>,
+    boot: String,
+}
+
+impl Parts {
+    fn new(library: Library, compiler: &GuestCompiler, target: &Path) -> Result<Self> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the checkout lies at the root")?;
+        let cache = cache_folder()?;
+        fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
+        let bridge = compile_modules(&here.join("bridge"), compiler, target)?;
+        let bridge = bridge.into_iter().next().context("the bridge makes no module")?.bytes;
+        Ok(Self { here, cache, ours: library.files(&here.join("lib"))?, bridge, boot: library.boot() })
+    }
+
+    fn kept(&self) -> Result<Kept> {
+        let parts = [("boot", self.boot.as_bytes()), ("bridge", self.bridge.as_slice())];
+        Kept::of(&self.cache, self.here, &parts, &self.ours)
+    }
+
+    fn make(self, say: &mut dyn FnMut(&str)) -> Result<(Vec<u8>, Vec<u8>)> {
+        let package = package::package(&self.cache, say)?;
+        let standard = library::library(&package.ruby_with_library, &self.cache, say)?;
+        let patched = asyncify::enlarge(&package.ruby)?;
+        say("starting Ruby and freezing it");
+        let frozen = with_deep_stack(|| freeze(&patched.module, standard, self.ours, &self.boot))?;
+        let (contract, border) = (self.here.join("../../wit"), self.here.join("wit"));
+        let component = component::encode(&frozen, &self.bridge, &contract, &border)?;
+        check_component(&component)?;
+        Ok((component, package.notice))
+    }
 }
 
 /// Packs files into Ruby's memory, starts it, loads our library, and returns the module as it is then.

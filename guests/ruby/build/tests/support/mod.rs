@@ -5,16 +5,17 @@
 mod services;
 
 use converge::{
-    Change, CommandTest, Declaration, Event, Failure, Got, Memory, Observer, Prepared, Property, Providers, Raised,
-    Run, Runner, Stop, Truth, Types, Wanted,
+    Answer, Change, CommandTest, Declaration, Event, Failure, Got, Guest as _, Memory, Observer, Prepared, Property,
+    Providers, Raised, Request, Run, Runner, Said, Services, Stop, Tell, Truth, Types, Wanted,
 };
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
-use policy::build::{Settings, guest_compiler};
+use policy::build::{GuestCompiler, Settings, guest_compiler};
 use ruby_runtime::Library;
-use sandbox::{Limits, NativeCache, Sandbox};
+use sandbox::{Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use sha2::{Digest as _, Sha256};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -22,27 +23,67 @@ use std::time::{Duration, Instant};
 /// What linear memory has at the start, most of it never touched, and what a policy may have beside it.
 pub(crate) const MEMORY: usize = (320 << 20) + (256 << 20);
 
+/// What is enough for every recipe that means well, on a busy machine too.
+const LIMITS: Limits = Limits { memory: MEMORY, guest_time: Duration::from_secs(60) };
+
 /// A runtime that loads its library at start: the library is `trial.rb`, so that what fails here is the runtime.
-pub(crate) fn runtime() -> &'static [u8] {
-    static RUNTIME: OnceLock<Vec<u8>> = OnceLock::new();
-    RUNTIME.get_or_init(|| make(Library::AtStart))
+pub(crate) fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let component = make(Library::AtStart);
+        let digest = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
+        Runtime { component, digest, path: PathBuf::from("the tests' runtime") }
+    })
 }
 
-/// Makes a runtime's component.
+/// A runtime in memory.
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    pub(crate) component: Vec<u8>,
+    digest: String,
+    path: PathBuf,
+}
+
+impl Runtime {
+    pub(crate) fn shared(&self) -> SharedComponent<'_> {
+        SharedComponent { path: &self.path, digest: &self.digest, read: self }
+    }
+}
+
+impl ReadComponent for Runtime {
+    fn read(&self) -> std::io::Result<Vec<u8>> {
+        eprintln!("compiling the runtime (a minute, once)");
+        Ok(self.component.clone())
+    }
+}
+
+/// Makes a runtime's component, unless it was made before.
 pub(crate) fn make(library: Library) -> Vec<u8> {
+    make_by(|compiler, target, say| ruby_runtime::make_component(library, compiler, target, say))
+}
+
+/// Makes a runtime's component, also if it was made before.
+pub(crate) fn make_anew(library: Library) -> Vec<u8> {
+    make_by(|compiler, target, say| ruby_runtime::make_component_anew(library, compiler, target, say))
+}
+
+type Made = anyhow::Result<(Vec<u8>, Vec<u8>)>;
+
+fn make_by(make: impl FnOnce(&GuestCompiler, &Path, &mut dyn FnMut(&str)) -> Made) -> Vec<u8> {
     let settings = Settings::from_environment().unwrap();
     let compiler = guest_compiler(&settings, &mut |sentence| eprintln!("{sentence}")).unwrap();
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("guests");
-    ruby_runtime::make_component(library, &compiler, &target, &mut |sentence| eprintln!("{sentence}")).unwrap().0
+    make(&compiler, &target, &mut |sentence| eprintln!("{sentence}")).unwrap().0
 }
 
 /// One engine for all tests: the runtime is compiled once, and its native code is kept between test runs.
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("native");
+        // Where the builder keeps it too, under the same key.
+        let folder = ruby_runtime::cache_folder().unwrap().join("ruby-native");
         std::fs::create_dir_all(&folder).unwrap();
-        Sandbox::new(Some(NativeCache::new(&folder, [7; 32]).unwrap())).unwrap()
+        Sandbox::new(Some(NativeCache::new(&folder, *b"native code of the Ruby runtime.").unwrap())).unwrap()
     })
 }
 
@@ -65,20 +106,42 @@ pub(crate) struct Ran {
 
 /// Runs one recipe: `app::default` of a cookbook `app` whose only file it is.
 pub(crate) fn run(recipe: &str) -> Ran {
-    run_with(&[("recipes/default.rb", recipe)], Limits { memory: MEMORY, guest_time: Duration::from_secs(20) })
+    run_within(recipe, LIMITS)
 }
 
-/// Runs `app::default` of a cookbook with these files, within limits.
-pub(crate) fn run_with(files: &[(&str, &str)], limits: Limits) -> Ran {
-    let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-    let runtime = runtime();
-    let sandbox = sandbox();
+/// Runs one recipe within limits.
+pub(crate) fn run_within(recipe: &str, limits: Limits) -> Ran {
+    run_with(recipe, limits, true)
+}
+
+/// Runs one recipe of a policy that is granted neither time nor randomness.
+pub(crate) fn run_denied(recipe: &str) -> Ran {
+    run_with(recipe, LIMITS, false)
+}
+
+/// Asks a question that comes before a policy.
+pub(crate) fn ask(name: &str, input: Value) -> Result<Value, String> {
+    let services = services::services(String::new(), true);
+    let opened = finish(sandbox().open("app", runtime().shared(), &LIMITS, services));
+    let mut policy = opened.unwrap();
+    let mut run = Run::new("app", true, Attributes::new(), Arc::new(BuiltinTypes));
+    let mut session = policy.session();
+    let request = Request::Question { name: name.into(), input };
+    match finish(session.turn(&mut run, Tell::Request(request))) {
+        Ok(Said::Answer(Answer::Value(Got::Json(value)))) => Ok(value),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+fn run_with(recipe: &str, limits: Limits, granted: bool) -> Ran {
+    let (runtime, sandbox, recipe) = (runtime(), sandbox(), recipe.to_owned());
     // Unoptimised, each nested child takes 25 KiB of the host's stack.
     let thread = std::thread::Builder::new().stack_size(16 << 20);
-    thread.spawn(move || converge(sandbox, runtime, files, &limits)).unwrap().join().unwrap()
+    let services = move || services::services(recipe, granted);
+    thread.spawn(move || converge(sandbox, runtime, services(), &limits)).unwrap().join().unwrap()
 }
 
-fn converge(sandbox: &Sandbox, runtime: &[u8], files: Vec<(String, String)>, limits: &Limits) -> Ran {
+fn converge(sandbox: &Sandbox, runtime: &Runtime, services: Services, limits: &Limits) -> Ran {
     let mut attributes = Attributes::new();
     let facts = json!({ "platform": "debian", "platform_family": "debian", "platform_version": "12.5" });
     attributes.set_level(Level::Automatic, facts.as_object().cloned().unwrap(), &Origin::default()).unwrap();
@@ -86,7 +149,7 @@ fn converge(sandbox: &Sandbox, runtime: &[u8], files: Vec<(String, String)>, lim
     let log = Arc::<Mutex<Vec<String>>>::default();
     run.set_observer(Some(Box::new(Heard(Arc::clone(&log)))));
     let began = Instant::now();
-    let opened = finish(sandbox.open("app", runtime, limits, services::services(files)));
+    let opened = finish(sandbox.open("app", runtime.shared(), limits, services));
     let mut policy = opened.unwrap();
     let opened = began.elapsed();
     let (mut acting, mut journal) = (Acting::default(), Journal::default());
@@ -107,6 +170,7 @@ fn converge(sandbox: &Sandbox, runtime: &[u8], files: Vec<(String, String)>, lim
     let backtrace = outcome.err().map(|failure| failure.backtrace().to_vec()).unwrap_or_default();
     let ended =
         finish(session.end()).err().map(|lost| ("lost".to_owned(), format!("{} {:?}", lost.why, lost.backtrace)));
+    let backtrace = policy.lost().map_or(backtrace, |lost| lost.backtrace.clone());
     let declared = run.resources.iter().map(|resource| {
         let (it, origin) = (&resource.declaration, &resource.declaration.origin);
         let file = format!("{}/{}", origin.cookbook.as_deref().unwrap_or(""), origin.file.as_deref().unwrap_or(""));

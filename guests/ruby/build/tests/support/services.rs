@@ -8,14 +8,14 @@ use node::file_specificity::NodeIdentity;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Services of a policy whose one cookbook, `app`, has these files.
-pub(crate) fn services(files: Vec<(String, String)>) -> Services {
+/// Services of a policy whose one cookbook, `app`, has this recipe. Granted or not are time and randomness.
+pub(crate) fn services(recipe: String, granted: bool) -> Services {
     Services {
         machine: Box::new(Nothing),
         data: Box::new(Nothing),
-        files: Arc::new(Files(files)),
-        clock: true,
-        random: true,
+        files: Arc::new(Files(recipe)),
+        clock: granted,
+        random: granted,
         environment: vec![("LANG".into(), "C.UTF-8".into())],
         started: Moment { seconds: 1_700_000_000, nanoseconds: 5 },
         zone: |_| (3600, "CET".into()),
@@ -50,33 +50,35 @@ impl TypeTexts for Texts {
     }
 }
 
-/// Where a runtime without library looks for it, and the tests' own.
+/// Where a runtime without library looks for it, and what it finds: the tests' own, and of ours what talks to the host.
 const LIBRARY: &str = "wrun:library";
-const TRIAL: (&str, &str) = ("wrun/library.rb", include_str!("trial.rb"));
+const SOURCES: [(&str, &str); 3] = [
+    ("wrun/failures.rb", include_str!("../../../lib/wrun/failures.rb")),
+    ("wrun/library.rb", include_str!("trial.rb")),
+    ("wrun/turns.rb", include_str!("../../../lib/wrun/turns.rb")),
+];
 
-struct Files(Vec<(String, String)>);
+/// The cookbook's only recipe.
+const RECIPE: &str = "recipes/default.rb";
+
+struct Files(String);
 
 impl CookbookFiles for Files {
     fn cookbooks(&self) -> Vec<(String, String)> {
         vec![("app".into(), "1.0.0".into())]
     }
 
-    fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
-        if cookbook == LIBRARY {
-            return Ok(vec![TRIAL.0.to_owned()]);
+    fn paths(&self, cookbook: &str, _: &str) -> Result<Vec<String>, FileError> {
+        match cookbook {
+            LIBRARY => Ok(SOURCES.iter().map(|(path, _)| (*path).to_owned()).collect()),
+            _ => Ok(vec![RECIPE.to_owned()]),
         }
-        let mut paths: Vec<String> =
-            self.0.iter().map(|(path, _)| path.clone()).filter(|path| path.starts_with(folder)).collect();
-        paths.sort();
-        Ok(paths)
     }
 
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
-        if cookbook == LIBRARY && path == TRIAL.0 {
-            return Ok(TRIAL.1.into());
-        }
-        let found = self.0.iter().find(|(other, _)| other == path);
-        found.map(|(_, text)| text.clone().into_bytes()).ok_or_else(|| FileError::NoSuchFile(path.to_owned()))
+        let source = SOURCES.iter().find(|(other, _)| cookbook == LIBRARY && *other == path).map(|(_, text)| *text);
+        let recipe = (cookbook == "app" && path == RECIPE).then_some(self.0.as_str());
+        source.or(recipe).map(Into::into).ok_or_else(|| FileError::NoSuchFile(path.to_owned()))
     }
 }
 

@@ -21,7 +21,7 @@ module Wrun
         guards = guard ? [[false, Turns.keep(context, guard)]] : []
         id = Bridge.call("resources.declare", {
           context: context, kind: kind, name: name, origin: ["app", "default", "recipes/default.rb", 1],
-          properties: properties, guards: guards, on_failure: ignore ? "ignore" : "raise"
+          actions: ACTIONS.key?(kind) ? ["run"] : [], properties: properties, guards: guards, on_failure: ignore ? "ignore" : "raise"
         })
         KINDS[id] = kind
         Turns.converse("settle", id) unless context.zero?
