@@ -62,6 +62,13 @@ pub struct RunOptions {
     pub compile_only: bool,
 }
 
+impl RunOptions {
+    /// Nothing may be changed: a cookbook may run resources while it compiles, and then they are run dry too.
+    fn is_dry(&self) -> bool {
+        self.why_run || self.compile_only
+    }
+}
+
 /// A run that goes on, from policy to policy.
 pub struct WholeRun<'a, H: House> {
     house: &'a mut H,

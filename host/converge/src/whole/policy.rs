@@ -143,7 +143,7 @@ impl<H: House> WholeRun<'_, H> {
         json!({
             "policy": policy.name,
             "cookbooks": order,
-            "why_run": self.options.why_run,
+            "why_run": self.options.is_dry(),
             "places": policy.places,
             "run_list": start.run_list.to_strings(),
             "environment": environment.unwrap_or(node.chef_environment()),
@@ -162,7 +162,7 @@ impl<H: House> WholeRun<'_, H> {
         let visible = house.visible(policy, &all);
         let hidden = node.inherited().iter().filter(|(key, value)| visible.get(key.as_str()) != Some(*value));
         let hidden = hidden.map(|(key, _)| key.clone()).collect();
-        let mut run = Run::new(&policy.name, self.options.why_run, attributes, Arc::clone(&self.builtin));
+        let mut run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
         run.node_name = node.name().to_owned();
         run.recipes.clone_from(&policy.recipes);
         run.places.clone_from(&policy.places);
