@@ -14,11 +14,30 @@ pub(crate) struct Different {
 /// All of them, by case.
 pub(crate) const DIFFERENT: &[Different] = &[
     Different { case: "attr-syntax-error", run: 1, key: "error.message", why: SYNTAX },
+    Different { case: "chef-sleep-breakpoint", run: 1, key: "resources", why: NAMELESS },
+    Different { case: "chef-sleep-breakpoint", run: 2, key: "resources", why: NAMELESS },
     Different { case: "dsl-syntax-error", run: 1, key: "error.message", why: SYNTAX },
+    Different { case: "dsl-why-run-mode", run: 1, key: "outcome", why: DRY },
+    Different { case: "dsl-why-run-mode", run: 1, key: "error.class", why: DRY },
+    Different { case: "dsl-why-run-mode", run: 1, key: "error.message", why: DRY },
+    Different { case: "dsl-why-run-mode", run: 1, key: "resources", why: DRY },
+    Different { case: "dsl-why-run-mode", run: 1, key: "node", why: DRY },
+    Different { case: "dsl-why-run-mode", run: 1, key: "log", why: DRY },
+    Different { case: "dsl-why-run-mode", run: 1, key: "tree", why: DRY },
+    Different { case: "execute-basics", run: 1, key: "tree", why: GROUP },
+    Different { case: "execute-basics", run: 2, key: "tree", why: GROUP },
+    Different { case: "file-verify-block-fails", run: 1, key: "error.message", why: REFUSED },
+    Different { case: "lazy-reevaluated", run: 1, key: "node", why: LAZY },
+    Different { case: "lazy-reevaluated", run: 2, key: "node", why: LAZY },
+    Different { case: "whyrun-services-scripts", run: 1, key: "resources", why: GUARD },
 ];
-
-/// Ruby's parser is another one since 3.4.
 const SYNTAX: &str = "Ruby 4.0's parser says more about a syntax error than Ruby 3.1's, and in other words";
+const NAMELESS: &str = "a `breakpoint` without a name is called after a line of Chef's own source";
+const DRY: &str = "in a dry run Ruby code writes nothing either: what would be written is the error's text";
+const GROUP: &str = "a command of another user has that user's group, not root's, where no group is given";
+const REFUSED: &str = "content that a `verify` block refuses is not kept; what a command refuses is";
+const LAZY: &str = "a lazy attribute is saved with its value, not as the name of an object";
+const GUARD: &str = "a dry run runs no commands of guards: the resource is shown as if it ran, and as uncertain";
 
 /// The rows of a case; they stand together.
 pub(crate) fn reasons(case: &str) -> &'static [Different] {
