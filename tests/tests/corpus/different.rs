@@ -31,6 +31,7 @@ pub(crate) const DIFFERENT: &[Different] = &[
     Different { case: "lazy-reevaluated", run: 2, key: "node", why: LAZY },
     Different { case: "whyrun-services-scripts", run: 1, key: "resources", why: GUARD },
 ];
+
 const SYNTAX: &str = "Ruby 4.0's parser says more about a syntax error than Ruby 3.1's, and in other words";
 const NAMELESS: &str = "a `breakpoint` without a name is called after a line of Chef's own source";
 const DRY: &str = "in a dry run Ruby code writes nothing either: what would be written is the error's text";
