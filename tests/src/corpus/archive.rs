@@ -21,10 +21,11 @@ pub(super) fn without_times(tree: &Value) -> Value {
     let Value::Object(entries) = tree else { return tree.clone() };
     let entry = |entry: &Value| {
         let mut entry = entry.clone();
-        let content = entry.get("content_base64").and_then(Value::as_str).and_then(|text| STANDARD.decode(text).ok());
-        if let Some(mut content) = content {
+        if let Some(encoded) = entry.get_mut("content_base64")
+            && let Some(mut content) = encoded.as_str().and_then(|text| STANDARD.decode(text).ok())
+        {
             take_out(&mut content);
-            entry["content_base64"] = json!(STANDARD.encode(content));
+            *encoded = json!(STANDARD.encode(content));
         }
         entry
     };

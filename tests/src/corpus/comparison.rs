@@ -89,9 +89,10 @@ fn names_the_same(expected: &Value, error: &Value) -> Option<String> {
     let quoted = |text: &str| text.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let lines = expected["log"].as_array().into_iter().flatten().filter_map(|line| line["message"].as_str());
     let mut names: BTreeSet<String> = lines.flat_map(quoted).collect();
-    let body = expected["error"]["response_body"].as_str().unwrap_or_default();
+    let body = expected.pointer("/error/response_body").and_then(Value::as_str).unwrap_or_default();
     names.extend(body.rsplit([' ', '/']).next().map(|word| word.trim_matches(['"', ']', '}']).to_owned()));
-    let items = expected["node"]["run_list"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let items =
+        expected.pointer("/node/run_list").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     names.extend(items.filter_map(|item| item.split(['[', ']', '@', ':']).nth(1)).map(str::to_owned));
     let said = error["message"].as_str().unwrap_or_default();
     names.remove("");
@@ -103,7 +104,7 @@ fn unequal_rows(expected: &Value, got: &Value) -> Option<String> {
     let rows = |list: &Value, other: Option<&Value>| -> Vec<String> {
         let list = list.as_array().into_iter().flatten().enumerate();
         list.map(|(at, row)| {
-            let printed = |key: &&&str| other.is_none_or(|other| !other[at][**key].is_null());
+            let printed = |key: &&&str| other.is_none_or(|other| other.pointer(&format!("/{at}/{key}")).is_some());
             let optional = PRINTED.iter().filter(printed);
             let entries = ROW.iter().chain(optional).filter(|key| !row[**key].is_null());
             let entries: BTreeMap<&str, Value> = entries.map(|key| (*key, value(&row[*key]))).collect();

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use specs::corpus::Found;
 use specs::corpus::normal_form::replace;
@@ -229,24 +230,17 @@ impl Place {
                 let path = entry?.path();
                 let about = path.symlink_metadata()?;
                 let (owner, group) = (users.name(about.uid()), groups.name(about.gid()));
-                let mut entry = json!({ "owner": owner, "group": group });
-                let mode = json!(format!("{:04o}", about.mode() & 0o7777));
-                if about.is_symlink() {
-                    entry["type"] = json!("link");
-                    entry["target"] = json!(fs::read_link(&path)?.display().to_string());
+                let mode = format!("{:04o}", about.mode() & 0o7777);
+                let entry = if about.is_symlink() {
+                    let target = fs::read_link(&path)?.display().to_string();
+                    json!({ "type": "link", "owner": owner, "group": group, "target": target })
                 } else if about.is_dir() {
-                    entry["type"] = json!("directory");
-                    entry["mode"] = mode;
                     folders.push(path.clone());
+                    json!({ "type": "directory", "owner": owner, "group": group, "mode": mode })
                 } else {
-                    entry["type"] = json!("file");
-                    entry["mode"] = mode;
-                    match String::from_utf8(fs::read(&path)?) {
-                        Ok(text) if !text.contains('\0') => entry["content"] = json!(text),
-                        Ok(text) => entry["content_base64"] = json!(base64(text.as_bytes())),
-                        Err(binary) => entry["content_base64"] = json!(base64(&binary.into_bytes())),
-                    }
-                }
+                    let (key, content) = content(fs::read(&path)?);
+                    json!({ "type": "file", "owner": owner, "group": group, "mode": mode, key: content })
+                };
                 tree.insert(path.strip_prefix(&top)?.display().to_string(), entry);
             }
         }
@@ -275,8 +269,13 @@ impl Place {
     }
 }
 
-fn base64(bytes: &[u8]) -> String {
-    base64::engine::general_purpose::STANDARD.encode(bytes)
+/// A file's content, as the corpus writes text and what is none.
+fn content(bytes: Vec<u8>) -> (&'static str, String) {
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => ("content", text),
+        Ok(text) => ("content_base64", STANDARD.encode(text)),
+        Err(binary) => ("content_base64", STANDARD.encode(binary.into_bytes())),
+    }
 }
 
 /// Names by number, from a file like `/etc/passwd`.

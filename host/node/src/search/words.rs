@@ -39,11 +39,10 @@ impl Pattern {
         for piece in &self.pieces {
             let mut next = vec![];
             for at in &places {
+                let here = text.get(*at).copied();
                 match piece {
-                    Piece::Character(wanted) => {
-                        next.extend(text.get(*at).filter(|found| same(**found, *wanted)).map(|_| at + 1))
-                    }
-                    Piece::One => next.extend(text.get(*at).filter(|found| is_word(**found)).map(|_| at + 1)),
+                    Piece::Character(wanted) => next.extend(here.filter(|found| same(*found, *wanted)).map(|_| at + 1)),
+                    Piece::One => next.extend(here.filter(|found| is_word(*found)).map(|_| at + 1)),
                     Piece::Any => next.extend(run(text, *at, is_word)),
                     Piece::Gap => next.extend(run(text, *at, |found| !is_word(found)).skip(1)),
                 }
