@@ -123,14 +123,14 @@ impl Cookbook {
                 metadata
             }
         };
-        let text = |key: &str| metadata.get(key).and_then(serde_json::Value::as_str);
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str);
         let name = text("name").filter(|name| is_component_name(name));
         let name = name
             .ok_or_else(|| wrong(format!("{} cannot be a cookbook's name", text("name").unwrap_or_default())))?
             .to_owned();
         let version = text("version").unwrap_or("0.0.0").to_owned();
         Version::parse(&version, VersionStyle::Cookbook).map_err(|error| wrong(error.to_string()))?;
-        let dependencies = match metadata.get("dependencies").unwrap_or(&serde_json::Value::Null) {
+        let dependencies = match metadata.get("dependencies").unwrap_or(&Value::Null) {
             Value::Null => BTreeMap::new(),
             dependencies => serde_json::from_value(dependencies.clone())
                 .map_err(|error| wrong(format!("its dependencies are not what Chef writes: {error}")))?,
