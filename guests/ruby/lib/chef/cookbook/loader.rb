@@ -11,6 +11,7 @@ class Chef
       end
 
       def load
+        @cookbooks.each { |cookbook| check_versions(cookbook) }
         @cookbooks.each { |cookbook| load_libraries(cookbook) }
         @cookbooks.each { |cookbook| load_attributes(cookbook) }
         @cookbooks.each { |cookbook| load_resource_classes(cookbook) }
@@ -18,6 +19,21 @@ class Chef
       end
 
       private
+
+      # Whether this Chef is one that the cookbook wants.
+      def check_versions(cookbook)
+        return unless metadata_says?(cookbook, /^\s*(?:chef|ohai)_version\b|"(?:chef|ohai)_versions"\s*:\s*\[\s*\[/)
+
+        metadata = CookbookCollection.instance[cookbook].metadata
+        metadata.validate_chef_version!
+        metadata.validate_ohai_version!
+      end
+
+      # Metadata is evaluated only where it can say something about a matter.
+      def metadata_says?(cookbook, pattern)
+        file = %w[metadata.rb metadata.json].find { |name| Wrun::Sources.file?(cookbook, name) }
+        file && Wrun::Sources.text(cookbook, file).scrub.match?(pattern)
+      end
 
       # Cookbooks may ask that only some libraries are loaded at once; the others are then found by `require`.
       def load_libraries(cookbook)
@@ -32,12 +48,10 @@ class Chef
         files.each { |file| Kernel.require(Wrun::Sources.path(cookbook, file)) }
       end
 
-      # Metadata is evaluated only where it can say something about libraries.
       def eager_libraries(cookbook)
-        asked = %w[metadata.rb metadata.json].any? do |file|
-          Wrun::Sources.file?(cookbook, file) && Wrun::Sources.text(cookbook, file).include?("eager_load_libraries")
-        end
-        asked ? CookbookCollection.instance[cookbook].metadata.eager_load_libraries : true
+        return true unless metadata_says?(cookbook, /eager_load_libraries/)
+
+        CookbookCollection.instance[cookbook].metadata.eager_load_libraries
       end
 
       def wanted_library?(globs, file)
