@@ -3,6 +3,16 @@
 # A cookbook's metadata, as `metadata.rb` says it or `metadata.json` has it.
 
 class Chef
+  class Exceptions
+    { CookbookChefVersionMismatch => "Chef Infra Client", CookbookOhaiVersionMismatch => "ohai" }.each do |type, product|
+      type.define_method(:initialize) do |running, cookbook, version, *constraints|
+        wanted = constraints.map { |it| it.requirement.as_list.to_s }.join(", ")
+        super("Cookbook '#{cookbook}' version '#{version}' depends on #{product} version #{wanted}, " \
+              "but the running #{product} version is #{running}")
+      end
+    end
+  end
+
   module Cookbook
     class Metadata
       include Mixin::FromFile
