@@ -21,7 +21,7 @@ class Chef
     def event_handler(&block) = EventDispatch.subscribe(&block)
 
     # A word of what is going away; `id` is the name under which Chef documents it.
-    def deprecated(_id, message) = Log.deprecation(message)
-    def log_deprecation(message, _place = nil) = Log.deprecation(message)
+    def deprecated(id, message) = Log.debug("deprecated (#{id}): #{message}")
+    def log_deprecation(message, _place = nil) = Log.debug("deprecated: #{message}")
   end
 end

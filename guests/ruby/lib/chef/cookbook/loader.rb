@@ -31,7 +31,7 @@ class Chef
 
       # Metadata is evaluated only where it can say something about a matter.
       def metadata_says?(cookbook, pattern)
-        file = %w[metadata.rb metadata.json].find { |name| Wrun::Sources.file?(cookbook, name) }
+        file = %w[metadata.json metadata.rb].find { |name| Wrun::Sources.file?(cookbook, name) }
         file && Wrun::Sources.text(cookbook, file).scrub.match?(pattern)
       end
 

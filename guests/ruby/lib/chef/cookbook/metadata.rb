@@ -194,8 +194,8 @@ class Chef
       # The metadata of a cookbook, by the name of its folder.
       def self.read(folder)
         metadata = Metadata.new
-        if Wrun::Sources.file?(folder, "metadata.rb") then metadata.from_file(Wrun::Sources.path(folder, "metadata.rb"))
-        elsif Wrun::Sources.file?(folder, "metadata.json") then metadata.from_json(Wrun::Sources.text(folder, "metadata.json"))
+        if Wrun::Sources.file?(folder, "metadata.json") then metadata.from_json(Wrun::Sources.text(folder, "metadata.json"))
+        elsif Wrun::Sources.file?(folder, "metadata.rb") then metadata.from_file(Wrun::Sources.path(folder, "metadata.rb"))
         else raise Exceptions::MetadataNotFound.new(Wrun::Sources.place(folder), folder)
         end
         return metadata if metadata.valid?
