@@ -29,11 +29,13 @@ const LIMITS: Limits = Limits { memory: MEMORY, guest_time: Duration::from_secs(
 /// A runtime that loads its library at start: the library is `trial.rb`, so that what fails here is the runtime.
 pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    RUNTIME.get_or_init(|| {
-        let component = make(Library::AtStart);
-        let digest = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
-        Runtime { component, digest, path: PathBuf::from("the tests' runtime") }
-    })
+    RUNTIME.get_or_init(|| Runtime::new(Library::AtStart))
+}
+
+/// The runtime that nodes get.
+pub(crate) fn released_runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| Runtime::new(Library::Frozen))
 }
 
 /// A runtime in memory.
@@ -45,6 +47,12 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
+    fn new(library: Library) -> Self {
+        let component = make(library);
+        let digest = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { component, digest, path: PathBuf::from("the tests' runtime") }
+    }
+
     pub(crate) fn shared(&self) -> SharedComponent<'_> {
         SharedComponent { path: &self.path, digest: &self.digest, read: self }
     }
@@ -72,7 +80,8 @@ type Made = anyhow::Result<(Vec<u8>, Vec<u8>)>;
 fn make_by(make: impl FnOnce(&GuestCompiler, &Path, &mut dyn FnMut(&str)) -> Made) -> Vec<u8> {
     let settings = Settings::from_environment().unwrap();
     let compiler = guest_compiler(&settings, &mut |sentence| eprintln!("{sentence}")).unwrap();
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("guests");
+    // The folder in which `cargo xtask guests` builds the bridge.
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/guests");
     make(&compiler, &target, &mut |sentence| eprintln!("{sentence}")).unwrap().0
 }
 
@@ -111,12 +120,12 @@ pub(crate) fn run(recipe: &str) -> Ran {
 
 /// Runs one recipe within limits.
 pub(crate) fn run_within(recipe: &str, limits: Limits) -> Ran {
-    run_with(recipe, limits, true)
+    run_with(runtime(), recipe, limits, true)
 }
 
 /// Runs one recipe of a policy that is granted neither time nor randomness.
 pub(crate) fn run_denied(recipe: &str) -> Ran {
-    run_with(recipe, LIMITS, false)
+    run_with(runtime(), recipe, LIMITS, false)
 }
 
 /// Asks a question that comes before a policy.
@@ -133,8 +142,13 @@ pub(crate) fn ask(name: &str, input: Value) -> Result<Value, String> {
     }
 }
 
-fn run_with(recipe: &str, limits: Limits, granted: bool) -> Ran {
-    let (runtime, sandbox, recipe) = (runtime(), sandbox(), recipe.to_owned());
+/// Runs one recipe on the runtime that nodes get.
+pub(crate) fn run_released(recipe: &str) -> Ran {
+    run_with(released_runtime(), recipe, LIMITS, true)
+}
+
+fn run_with(runtime: &'static Runtime, recipe: &str, limits: Limits, granted: bool) -> Ran {
+    let (sandbox, recipe) = (sandbox(), recipe.to_owned());
     // Unoptimised, each nested child takes 25 KiB of the host's stack.
     let thread = std::thread::Builder::new().stack_size(16 << 20);
     let services = move || services::services(recipe, granted);
