@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+# Erubis' name over our own templates: some cookbooks render text themselves.
+
+require_relative "chef/template/compiler"
+
+module Erubis
+  VERSION = "2.7.0"
+
+  # Values that a template sees as instance variables.
+  class Context
+    def initialize(values = {}) = values.each { |name, value| self[name] = value }
+    def [](name) = instance_variable_get(:"@#{name}")
+
+    def []=(name, value)
+      instance_variable_set(:"@#{name}", value)
+    end
+  end
+
+  class Eruby
+    attr_reader :src, :filename
+
+    def initialize(template, options = {})
+      @src = Chef::Template::Compiler.new(template).ruby
+      @filename = options[:filename] || "(erubis)"
+    end
+
+    # With a hash or an object as `self`.
+    def evaluate(context = Context.new)
+      context = Context.new(context) if context.is_a?(Hash)
+      context.instance_eval(&TOPLEVEL_BINDING.eval("proc { #{src} }", filename, 1))
+    end
+
+    # With local variables: those of a binding, or a hash's.
+    def result(variables = TOPLEVEL_BINDING)
+      return variables.eval(src, filename, 1) if variables.is_a?(Binding)
+
+      place = Object.new.instance_eval { binding }
+      variables.each { |name, value| place.local_variable_set(name.to_sym, value) }
+      place.eval(src, filename, 1)
+    end
+  end
+
+  FastEruby = Eruby
+end
