@@ -176,9 +176,7 @@ fn answer_data(request: &Request<'_>) -> Result<Reply, Reply> {
             let (bag, id): (String, String) = request.arguments()?;
             Ok(Reply::Value(data::bag_item(&bag, &id).map_err(refused_data)?))
         }
-        "bag-secret" => {
-            Ok(data::bag_secret().map_err(refused_data)?.map_or_else(Reply::nothing, Reply::Bytes))
-        }
+        "bag-secret" => Ok(data::bag_secret().map_err(refused_data)?.map_or_else(Reply::nothing, Reply::Bytes)),
         "role" => Ok(Reply::Value(data::role(&request.argument::<String>()?).map_err(refused_data)?)),
         "environment" => Ok(Reply::Value(data::environment(&request.argument::<String>()?).map_err(refused_data)?)),
         "search" => {
