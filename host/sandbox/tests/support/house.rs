@@ -156,6 +156,7 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
             ..PolicyStart::default()
         },
         wall_time: guest.wall_time,
+        ..PolicyInput::default()
     };
     let inputs = guests.iter().map(input).collect();
     let done = Arc::<Mutex<Vec<String>>>::default();
