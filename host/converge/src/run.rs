@@ -11,7 +11,8 @@ pub use collection::Run;
 pub(crate) use context::Context;
 pub use context::{ContextId, ROOT};
 pub use declaration::{
-    Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Test, Timing, Wish,
+    Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Speaker, Test,
+    Timing, Wish,
 };
 pub(crate) use notifications::{Notification, not_found};
 pub use record::{ActionRecord, Notified};

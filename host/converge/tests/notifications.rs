@@ -12,7 +12,7 @@ use support::{AnyType, Case, FakeGuest, FakeProviders, Journal, UNIFIED, finish}
 fn run(case: &Value, leaves_in_guest: bool) -> Result<(Run, Outcome, Journal), String> {
     let setting = Case::new(&case["resources"], leaves_in_guest);
     let mut run = Run::new("test", false, Default::default(), Arc::new(AnyType));
-    run.define("g".into(), UNIFIED).unwrap();
+    run.define(0, "g".into(), UNIFIED).unwrap();
     let mut guest = FakeGuest::new(&setting);
     for spec in case["resources"].as_array().unwrap() {
         guest.declare(&mut run, ROOT, spec).map_err(|failure| failure.to_string())?;

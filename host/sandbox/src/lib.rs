@@ -16,15 +16,18 @@ mod desk;
 mod engine;
 mod host;
 pub mod limits;
+mod pair;
 mod policy;
 mod rules;
 mod session;
 mod shared;
+mod voice;
 mod words;
 
 pub use cache::NativeCache;
 pub use engine::{Sandbox, SandboxError};
 pub use limits::Limits;
+pub use pair::{Conversation, Policies};
 pub use policy::Policy;
 pub use session::Session;
 pub use shared::{Code, ReadComponent, SharedComponent, is_installed};

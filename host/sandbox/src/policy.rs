@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::desk::Desk;
 use crate::limits::Limits;
 use crate::rules::{Lie, Rules};
+use crate::voice::Voice;
 use converge::{Lost, Run, Services};
 use std::time::Duration;
 use wasmtime::{Engine, Store, StoreLimits, Trap, UpdateDeadline, WasmBacktrace};
@@ -19,6 +20,8 @@ pub struct Policy {
 /// What belongs to a policy's store. Nothing here is shared with another.
 pub(crate) struct State {
     pub(crate) policy: String,
+    /// Which of the policy's guests it is.
+    pub(crate) voice: Voice,
     /// Here exactly while the guest has the turn.
     pub(crate) run: Option<Box<Run>>,
     pub(crate) desk: Desk,
@@ -38,6 +41,7 @@ impl Policy {
     pub(crate) fn store(engine: &Engine, policy: &str, limits: &Limits, services: Services) -> Store<State> {
         let state = State {
             policy: policy.into(),
+            voice: Voice::default(),
             run: None,
             desk: Desk::default(),
             rules: Rules::default(),

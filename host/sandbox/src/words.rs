@@ -3,6 +3,7 @@
 use crate::bindings::wrun::cookbook::{resources as wit, turns, types};
 use crate::limits::{RAISED_FRAMES, RAISED_TEXT};
 use crate::rules::Lie;
+use crate::voice::Voice;
 use converge::{
     Amendment, Answer, Call, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Got, Guard, Party,
     Property, Raised, Request, Said, Tell, Test, Timing, Wish,
@@ -11,7 +12,7 @@ use node::origin::Origin;
 use serde_json::Value;
 
 /// `None` is `ready`, which is no word of the conversation itself.
-pub(crate) fn said(said: turns::Said) -> Result<Option<Said>, Lie> {
+pub(crate) fn said(voice: Voice, said: turns::Said) -> Result<Option<Said>, Lie> {
     Ok(Some(match said {
         turns::Said::Ready => return Ok(None),
         turns::Said::Errand(errand) => Said::Errand(match errand {
@@ -28,23 +29,24 @@ pub(crate) fn said(said: turns::Said) -> Result<Option<Said>, Lie> {
                 Err(why) => return Err(Lie::BadValue { request, why }),
             },
             turns::Answer::Content(bytes) => Answer::Value(Got::Bytes(bytes)),
-            turns::Answer::Failed(raised) => Answer::Failed(raised_from(raised)),
+            turns::Answer::Failed(raised) => Answer::Failed(raised_from(voice, raised)),
         }),
     }))
 }
 
-pub(crate) fn told(number: u32, tell: Tell) -> turns::Told {
+pub(crate) fn told(voice: Voice, number: u32, tell: Tell) -> turns::Told {
     let request = match tell {
-        Tell::Done(outcome) => return turns::Told::Done(outcome.map_err(raised)),
+        Tell::Done(outcome) => return turns::Told::Done(outcome.map_err(|failure| raised(voice, failure))),
         Tell::Request(request) => request,
     };
     let request = match request {
         Request::Phase { name, input } | Request::Question { name, input } => {
             turns::Request::Run(turns::Phase { name, input: input.to_string() })
         }
-        Request::Evaluate { callback, input } => {
-            turns::Request::Evaluate(turns::Evaluation { callback, input: input.map(|value| value.to_string()) })
-        }
+        Request::Evaluate { callback, input } => turns::Request::Evaluate(turns::Evaluation {
+            callback: voice.number(callback),
+            input: input.map(|value| value.to_string()),
+        }),
         Request::Act(Call { resource, action, context, why_run }) => {
             turns::Request::Act(turns::Call { id: resource, action, context, why_run })
         }
@@ -60,24 +62,24 @@ pub(crate) fn parse(json: &str) -> Result<Value, String> {
 }
 
 /// A failure as guest code hears of it.
-pub(crate) fn raised(failure: Failure) -> types::Raised {
+pub(crate) fn raised(voice: Voice, failure: Failure) -> types::Raised {
     let Raised { class, message, passed, backtrace, object, hint } = failure.into_raised();
     // A guest shows what it is told; the hint is for the same people.
     let message = match hint {
         Some(hint) if class == "Wrun::Denied" => format!("{message}\n{hint}"),
         _ => message,
     };
-    types::Raised { class, message, passed, backtrace, object }
+    types::Raised { class, message, passed, backtrace, object: object.and_then(|object| voice.own(object)) }
 }
 
-fn raised_from(raised: types::Raised) -> Raised {
+fn raised_from(voice: Voice, raised: types::Raised) -> Raised {
     let cut = |text: String| if text.len() > RAISED_TEXT { shorten(&text, RAISED_TEXT) } else { text };
     Raised {
         class: cut(raised.class),
         message: cut(raised.message),
         passed: raised.passed.into_iter().take(converge::MAX_DEPTH as usize).map(cut).collect(),
         backtrace: raised.backtrace.into_iter().take(RAISED_FRAMES).map(cut).collect(),
-        object: raised.object,
+        object: raised.object.and_then(|object| voice.mark(object)),
         hint: None,
     }
 }
@@ -99,9 +101,10 @@ pub(crate) fn origin(policy: &str, origin: types::Origin) -> Origin {
     }
 }
 
-pub(crate) fn declaration(policy: &str, from: wit::Declaration) -> Result<Declaration, Failure> {
+pub(crate) fn declaration(policy: &str, voice: Voice, from: wit::Declaration) -> Result<Declaration, Failure> {
     let properties: Result<Vec<_>, Failure> =
-        from.properties.into_iter().map(|(name, value)| Ok((name.clone(), property(&name, value)?))).collect();
+        from.properties.into_iter().map(|(name, value)| Ok((name.clone(), property(voice, &name, value)?))).collect();
+    let guards: Result<_, Failure> = from.guards.into_iter().map(|from| guard(voice, from)).collect();
     Ok(Declaration {
         context: from.context,
         kind: from.kind,
@@ -109,7 +112,7 @@ pub(crate) fn declaration(policy: &str, from: wit::Declaration) -> Result<Declar
         origin: origin(policy, from.origin),
         actions: from.actions,
         properties: properties?,
-        guards: from.guards.into_iter().map(guard).collect(),
+        guards: guards?,
         notifications: from.notifications.into_iter().map(wish).collect(),
         retries: from.retries,
         retry_delay: from.retry_delay,
@@ -117,6 +120,7 @@ pub(crate) fn declaration(policy: &str, from: wit::Declaration) -> Result<Declar
         sensitive: from.sensitive,
         umask: from.umask,
         detached: from.detached,
+        speaker: voice.speaker(),
     })
 }
 
@@ -128,33 +132,39 @@ fn failure_mode(mode: wit::FailureMode) -> FailureMode {
     }
 }
 
-fn property(name: &str, property: wit::Property) -> Result<Property, Failure> {
+fn property(voice: Voice, name: &str, property: wit::Property) -> Result<Property, Failure> {
     Ok(match property {
         wit::Property::Plain(json) => Property::Plain(parse(&json).map_err(|why| {
             Failure::raised("Chef::Exceptions::ValidationFailed", format!("property {name} is no JSON: {why}"))
         })?),
         wit::Property::Bytes(bytes) => Property::Bytes(bytes),
-        wit::Property::Lazy(callback) => Property::Lazy(callback),
-        wit::Property::Verify(callback) => Property::Verify(callback),
+        wit::Property::Lazy(callback) => Property::Lazy(closure(voice, callback)?),
+        wit::Property::Verify(callback) => Property::Verify(closure(voice, callback)?),
     })
 }
 
+/// A closure's number, marked as its guest's.
+fn closure(voice: Voice, callback: u32) -> Result<u32, Failure> {
+    let too_large = || Failure::raised("ArgumentError", format!("{callback} is too large for a closure's number"));
+    voice.mark(callback).ok_or_else(too_large)
+}
+
 /// A property as the guest wrote it.
-pub(crate) fn property_back(property: &Property) -> wit::Property {
+pub(crate) fn property_back(voice: Voice, property: &Property) -> wit::Property {
     match property {
         Property::Plain(value) => wit::Property::Plain(value.to_string()),
         Property::Bytes(bytes) => wit::Property::Bytes(bytes.clone()),
-        Property::Lazy(callback) => wit::Property::Lazy(*callback),
-        Property::Verify(callback) => wit::Property::Verify(*callback),
+        Property::Lazy(callback) => wit::Property::Lazy(voice.number(*callback)),
+        Property::Verify(callback) => wit::Property::Verify(voice.number(*callback)),
     }
 }
 
-fn guard(guard: wit::Guard) -> Guard {
+fn guard(voice: Voice, guard: wit::Guard) -> Result<Guard, Failure> {
     let test = match guard.test {
         wit::Test::Command(command_of) => Test::Command(Box::new(command(command_of))),
-        wit::Test::Block(callback) => Test::Block(callback),
+        wit::Test::Block(callback) => Test::Block(closure(voice, callback)?),
     };
-    Guard { negated: guard.negated, test }
+    Ok(Guard { negated: guard.negated, test })
 }
 
 pub(crate) fn command(command: wit::Command) -> CommandTest {
@@ -190,12 +200,12 @@ fn wish(wish: wit::Notification) -> Wish {
     }
 }
 
-pub(crate) fn amendment(amendment: wit::Amendment) -> Result<Amendment, Failure> {
+pub(crate) fn amendment(voice: Voice, amendment: wit::Amendment) -> Result<Amendment, Failure> {
     Ok(match amendment {
         wit::Amendment::Actions(actions) => Amendment::Actions(actions),
-        wit::Amendment::Property((name, value)) => Amendment::Property(name.clone(), property(&name, value)?),
+        wit::Amendment::Property((name, value)) => Amendment::Property(name.clone(), property(voice, &name, value)?),
         wit::Amendment::Clear(name) => Amendment::Clear(name),
-        wit::Amendment::Guard(added) => Amendment::Guard(guard(added)),
+        wit::Amendment::Guard(added) => Amendment::Guard(guard(voice, added)?),
         wit::Amendment::Notification(added) => Amendment::Notification(wish(added)),
         wit::Amendment::Delayed(action) => Amendment::Delayed(action),
         wit::Amendment::Retries((retries, delay)) => Amendment::Retries(retries, delay),

@@ -15,7 +15,7 @@ use node::saved_filter::SavedFilters;
 use policy::Artifact;
 use providers::{GuestMachine, MachineProviders};
 use rights::Rights;
-use sandbox::{Limits, Policy, Sandbox, Session};
+use sandbox::{Code, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
 use state::{Pending, RunLock, Unrecorded};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use runtime::Runtime;
-pub(crate) use source::{Folders, Source};
+pub(crate) use source::{Folders, Released, Source};
 pub(crate) use types::BuiltinTypes;
 
 /// Everything that the run needs, made once.
@@ -60,19 +60,19 @@ pub(crate) struct Kept {
 
 /// A policy's instance with its providers.
 pub(crate) struct Opened {
-    policy: Policy,
+    policies: Policies,
     providers: MachineProviders,
 }
 
 impl Instance for Opened {
-    type Session<'a> = Session<'a>;
+    type Session<'a> = Conversation<'a>;
     type Providers = MachineProviders;
 
-    fn conversation(&mut self) -> (Session<'_>, &mut MachineProviders) {
-        (self.policy.session(), &mut self.providers)
+    fn conversation(&mut self) -> (Conversation<'_>, &mut MachineProviders) {
+        (self.policies.conversation(), &mut self.providers)
     }
 
-    fn end<'a>(session: Session<'a>) -> impl Future<Output = Result<(), Lost>> + Send
+    fn end<'a>(session: Conversation<'a>) -> impl Future<Output = Result<(), Lost>> + Send
     where
         Self: 'a,
     {
@@ -97,7 +97,13 @@ impl TheHouse<'_> {
         self.grants.get(policy).ok_or_else(|| Failure::raised("Wrun::Bug", format!("policy {policy} has no grants")))
     }
 
-    fn services(&self, grants: &Arc<PolicyGrants>, machine: GuestMachine, source: &Source) -> Services {
+    fn services(
+        &self,
+        grants: &Arc<PolicyGrants>,
+        machine: GuestMachine,
+        source: &Source,
+        interfaces: Interfaces,
+    ) -> Services {
         Services {
             machine: Box::new(machine),
             data: source.data(grants),
@@ -110,16 +116,16 @@ impl TheHouse<'_> {
             attributes: Box::new(Rights(Arc::clone(grants))),
             node: self.node.clone(),
             types: Arc::new(BuiltinTypes),
-            interfaces: source.interfaces(interfaces(grants)),
+            interfaces,
         }
     }
 
-    fn limits(&self, grants: &PolicyGrants, source: &Source) -> Limits {
+    fn limits(&self, grants: &PolicyGrants) -> Limits {
         let own = grants.limits();
         let memory = own.memory_mib.unwrap_or(self.settings.guest_memory_mib.get());
         let seconds = own.guest_seconds.unwrap_or(self.settings.guest_seconds.get());
         Limits {
-            memory: source.memory(usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX)),
+            memory: usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX),
             guest_time: Duration::from_secs(seconds),
         }
     }
@@ -150,10 +156,24 @@ impl House for TheHouse<'_> {
         let source = self.sources.get(name).ok_or_else(missing)?;
         let grants = self.grants_of(name)?;
         let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, source)))?;
-        let services = self.services(grants, providers.machine(), source);
-        let opened = finish(self.sandbox.open(name, source.component(), &self.limits(grants, source), services));
-        let policy = opened.map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))?;
-        Ok(Opened { policy, providers })
+        let start = |code: Code<'_>, interfaces, limits: &Limits| {
+            let services = self.services(grants, providers.machine(), source, interfaces);
+            finish(self.sandbox.open(name, code, limits, services))
+                .map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))
+        };
+        let limits = self.limits(grants);
+        let own = source.own_code().map(|code| start(code, interfaces(grants), &limits)).transpose()?;
+        // A language's runtime imports everything, and each call is checked.
+        let ruby = source.runtime().map(|runtime| {
+            let limits = Limits { memory: runtime.memory(limits.memory), ..limits.clone() };
+            start(runtime.component().into(), Interfaces::ALL, &limits)
+        });
+        let policies = match (own, ruby.transpose()?) {
+            (Some(own), Some(ruby)) => Policies::two(own, ruby, source.ruby_cookbooks()),
+            (Some(only), None) | (None, Some(only)) => Policies::One(only),
+            (None, None) => return Err(Failure::raised("Wrun::Bug", format!("policy {name} has no code"))),
+        };
+        Ok(Opened { policies, providers })
     }
 
     fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value {

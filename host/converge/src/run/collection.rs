@@ -2,7 +2,7 @@
 
 use super::{
     Amendment, Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
-    ResourceId,
+    ResourceId, Speaker,
 };
 use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
@@ -35,7 +35,7 @@ pub struct Run {
     pub included: HashSet<String>,
     /// Where cookbooks lie that are read from folders, by name.
     pub places: BTreeMap<String, String>,
-    pub(crate) types: HashMap<String, GuestType>,
+    pub(crate) types: BTreeMap<Speaker, HashMap<String, GuestType>>,
     pub(crate) contexts: Vec<Context>,
     pub(crate) actions: u32,
     /// What has become due in the root context and is not in the journal yet: receiver and action.
@@ -105,11 +105,11 @@ impl Run {
         self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
     }
 
-    /// Announces a type that the guest implements; a later definition replaces an earlier one.
+    /// Announces a type that a guest implements; a later definition of that guest replaces an earlier one.
     ///
     /// # Errors
     /// The name is empty or too long.
-    pub fn define(&mut self, name: String, guest_type: GuestType) -> Outcome {
+    pub fn define(&mut self, speaker: Speaker, name: String, guest_type: GuestType) -> Outcome {
         if name.is_empty() || name.len() > 256 {
             return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
         }
@@ -117,13 +117,18 @@ impl Run {
             let line = format!("policy `{}` replaces the built-in resource type `{name}` by its own", self.policy);
             self.log(LogLevel::Debug, &line);
         }
-        self.types.insert(name, guest_type);
+        self.types.entry(speaker).or_default().insert(name, guest_type);
         Ok(())
     }
 
-    /// The type's traits, if the guest implements it.
-    pub fn guest_type(&self, kind: &str) -> Option<GuestType> {
-        self.types.get(kind).copied()
+    /// The type's traits, if the guest that declares a resource of it implements it.
+    pub fn guest_type(&self, speaker: Speaker, kind: &str) -> Option<GuestType> {
+        self.types.get(&speaker)?.get(kind).copied()
+    }
+
+    /// The same of a declared resource.
+    pub fn type_of(&self, declaration: &Declaration) -> Option<GuestType> {
+        self.guest_type(declaration.speaker, &declaration.kind)
     }
 
     /// Puts a resource into its context, or changes nothing and says why not. In a unified context the guest must send
@@ -137,7 +142,7 @@ impl Run {
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
         let (context, key, detached) = (declaration.context, declaration.key(), declaration.detached);
         let wishes = declaration.notifications.clone();
-        let shown = self.shown(&declaration.kind);
+        let shown = self.shown(declaration.speaker, &declaration.kind);
         self.resources.push(Resource {
             declaration,
             key: key.clone(),
@@ -171,9 +176,9 @@ impl Run {
     }
 
     /// The name under which a type is shown.
-    fn shown(&self, kind: &str) -> String {
+    fn shown(&self, speaker: Speaker, kind: &str) -> String {
         match &self.builtin {
-            Some(types) if !self.types.contains_key(kind) => types.shown(kind).to_owned(),
+            Some(types) if self.guest_type(speaker, kind).is_none() => types.shown(kind).to_owned(),
             _ => kind.to_owned(),
         }
     }
@@ -188,8 +193,8 @@ impl Run {
             let message = format!("{} has more than {MAX_PER_RESOURCE} guards and notifications", declaration.key());
             return Err(Failure::raised("Wrun::TooManyNotifications", message));
         }
-        match (self.types.contains_key(&declaration.kind), &self.builtin) {
-            (false, Some(types)) => types.check(declaration),
+        match (self.guest_type(declaration.speaker, &declaration.kind), &self.builtin) {
+            (None, Some(types)) => types.check(declaration),
             _ => Ok(()),
         }
     }
@@ -223,8 +228,9 @@ impl Run {
     pub fn amend(&mut self, id: ResourceId, amendment: Amendment) -> Outcome {
         let resource = self.known(id)?;
         let (context, kind) = (resource.declaration.context, resource.declaration.kind.clone());
+        let is_builtin = self.guest_type(resource.declaration.speaker, &kind).is_none();
         let amendment = match (amendment, &self.builtin) {
-            (Amendment::Property(name, property), Some(types)) if !self.types.contains_key(&kind) => {
+            (Amendment::Property(name, property), Some(types)) if is_builtin => {
                 let property = types.check_property(&kind, &name, property)?;
                 Amendment::Property(name, property)
             }
@@ -411,8 +417,8 @@ impl Run {
     }
 
     pub(crate) fn begin(&mut self, parent: ContextId, owner: ResourceId, by_guest: bool) -> ContextId {
-        let kind = self.resources.get(owner as usize).map(|resource| resource.declaration.kind.as_str());
-        let unified = kind.and_then(|kind| self.types.get(kind)).is_some_and(|guest_type| guest_type.unified);
+        let owner_type = self.resources.get(owner as usize).and_then(|owner| self.type_of(&owner.declaration));
+        let unified = owner_type.is_some_and(|guest_type| guest_type.unified);
         let outer = self.contexts.get(parent as usize);
         // A context that the guest enters around an inner action nests its resources no deeper.
         let nesting = outer.map_or(0, |outer| outer.nesting) + u32::from(!by_guest);

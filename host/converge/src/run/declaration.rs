@@ -8,6 +8,10 @@ use serde_json::Value;
 /// A declared resource; an index that is never reused within a run.
 pub type ResourceId = u32;
 
+/// Which of a policy's guests: cookbooks of two languages have an instance each. Types, closures and exceptions belong to
+/// the guest that made them.
+pub type Speaker = u8;
+
 /// A resource as the cookbook wrote it.
 #[derive(Debug, Clone, Default)]
 pub struct Declaration {
@@ -39,6 +43,8 @@ pub struct Declaration {
     pub umask: Option<u32>,
     /// Stands in no collection; only `run_action` runs it.
     pub detached: bool,
+    /// The guest that declared it, whose types it may be of.
+    pub speaker: Speaker,
 }
 
 impl Declaration {

@@ -153,7 +153,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if let Some(what) = unknown {
             self.uncertain(resource, &what);
         }
-        match self.run.guest_type(&self.run.known(resource)?.declaration.kind) {
+        match self.run.type_of(&self.run.known(resource)?.declaration) {
             Some(guest_type) => self.act_in_guest(resource, action, guest_type).await,
             None => self.act_on_machine(resource, action).await,
         }

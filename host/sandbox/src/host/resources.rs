@@ -2,6 +2,7 @@
 
 use crate::bindings::wrun::cookbook::{resources as wit, types};
 use crate::policy::State;
+use crate::voice::Voice;
 use crate::words;
 use converge::{Failure, GuestType};
 use wasmtime::Result;
@@ -9,8 +10,8 @@ use wasmtime::Result;
 type Answer<T> = Result<Result<T, types::Raised>>;
 
 /// An ordinary error for the guest; never a trap.
-fn answer<T>(outcome: Result<T, Failure>) -> Answer<T> {
-    Ok(outcome.map_err(words::raised))
+fn answer<T>(voice: Voice, outcome: Result<T, Failure>) -> Answer<T> {
+    Ok(outcome.map_err(|failure| words::raised(voice, failure)))
 }
 
 impl wit::Host for State {
@@ -20,21 +21,23 @@ impl wit::Host for State {
             inspects: from.inspects,
             bypassed_in_why_run: from.bypassed_in_why_run,
         };
-        answer(self.run()?.define(from.name, guest_type))
+        let voice = self.voice;
+        answer(voice, self.run()?.define(voice.speaker(), from.name, guest_type))
     }
 
     fn declare(&mut self, declaration: wit::Declaration) -> Answer<u32> {
+        let voice = self.voice;
         let run = self.run()?;
-        let declaration = words::declaration(&run.policy, declaration);
-        answer(declaration.and_then(|declaration| run.declare(declaration)))
+        let declaration = words::declaration(&run.policy, voice, declaration);
+        answer(voice, declaration.and_then(|declaration| run.declare(declaration)))
     }
 
     fn retract(&mut self, id: u32) -> Answer<()> {
-        answer(self.run()?.retract(id))
+        answer(self.voice, self.run()?.retract(id))
     }
 
     fn enter(&mut self, id: u32, parent: u32) -> Answer<u32> {
-        answer(self.run()?.enter(id, parent))
+        answer(self.voice, self.run()?.enter(id, parent))
     }
 
     fn find(&mut self, context: u32, key: String) -> Result<Option<u32>> {
@@ -51,13 +54,16 @@ impl wit::Host for State {
     }
 
     fn amend(&mut self, id: u32, amendment: wit::Amendment) -> Answer<()> {
+        let voice = self.voice;
         let run = self.run()?;
-        answer(words::amendment(amendment).and_then(|amendment| run.amend(id, amendment)))
+        answer(voice, words::amendment(voice, amendment).and_then(|amendment| run.amend(id, amendment)))
     }
 
     fn read(&mut self, id: u32, name: String) -> Result<Option<wit::Property>> {
+        let voice = self.voice;
         let resource = self.run()?.known(id).ok();
-        Ok(resource.and_then(|it| it.declaration.property(&name)).map(words::property_back))
+        let property = resource.and_then(|it| it.declaration.property(&name));
+        Ok(property.map(|property| words::property_back(voice, property)))
     }
 
     fn look(&mut self, id: u32) -> Result<Option<wit::Status>> {
@@ -69,15 +75,16 @@ impl wit::Host for State {
         let state = state.map_or(Ok(serde_json::Value::Null), |json| words::parse(&json));
         let state =
             state.map_err(|why| Failure::raised("ArgumentError", format!("the current value is no JSON: {why}")));
+        let voice = self.voice;
         let run = self.run()?;
-        answer(state.and_then(|state| run.observed(id, state)))
+        answer(voice, state.and_then(|state| run.observed(id, state)))
     }
 
     fn converge_by(&mut self, id: u32, what: Vec<String>) -> Answer<bool> {
-        answer(self.run()?.converge_by(id, what))
+        answer(self.voice, self.run()?.converge_by(id, what))
     }
 
     fn mark(&mut self, id: u32, updated: bool) -> Answer<()> {
-        answer(self.run()?.mark(id, updated))
+        answer(self.voice, self.run()?.mark(id, updated))
     }
 }

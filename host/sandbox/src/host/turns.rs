@@ -14,7 +14,7 @@ impl turns::Host for State {
         // An endless chain of cheap calls might never meet the engine's own check with the clock over its budget.
         self.clock.check()?;
         self.rules.said(&said)?;
-        if let (Some(said), Some(run)) = (words::said(said)?, self.run.take()) {
+        if let (Some(said), Some(run)) = (words::said(self.voice, said)?, self.run.take()) {
             self.desk.put(Slot::ToHost(run, said));
         }
         let desk = self.desk.clone();
@@ -29,6 +29,6 @@ impl turns::Host for State {
             self.run = Some(run);
         }
         self.clock.start();
-        Ok(words::told(number, tell))
+        Ok(words::told(self.voice, number, tell))
     }
 }

@@ -14,7 +14,7 @@ use crate::format::doc::Doc;
 use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
 use crate::format::{All, Shared, json};
-use crate::house::{self, BuiltinTypes, Keeper, Kept, Source, TheHouse};
+use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse};
 use crate::logging::{self, RunLog};
 use crate::poll::finish;
 use crate::printer::{Printer, Tone, escape};
@@ -55,17 +55,23 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     if let Some(folders) = &input.folders {
         sandbox.check(folders::POLICY, folders.runtime().component(), converge::Interfaces::ALL)?;
     }
+    let mut sources = BTreeMap::new();
     for (name, artifact) in &input.artifacts {
-        if let Some(grants) = input.grants.get(name) {
-            sandbox.check(name, artifact.component(), house::interfaces(grants))?;
+        let source = Source::Released(Released::new(artifact.clone(), &settings)?);
+        if let (Some(code), Some(grants)) = (source.own_code(), input.grants.get(name)) {
+            sandbox.check(name, code, house::interfaces(grants))?;
         }
+        if let Some(runtime) = source.runtime() {
+            sandbox.check(name, runtime.component(), converge::Interfaces::ALL)?;
+        }
+        sources.insert(name.clone(), source);
     }
     let (keeper, folder) = keeper(&settings, state.as_ref(), &input, began, &stop, dry, *printer)?;
     let mut node = load_node(state.as_ref(), &input.node_name)?;
     let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
     node.begin_run(&names, input.attributes.clone());
     let run = Running { settings: &settings, arguments: &arguments, printer: *printer, stop: &stop, began };
-    run.go(input, sandbox, node, keeper, folder)
+    run.go(input, sources, sandbox, node, keeper, folder)
 }
 
 /// What stays the same from the first resource to the last word.
@@ -81,6 +87,7 @@ impl Running<'_> {
     fn go(
         &self,
         input: Input,
+        sources: BTreeMap<String, Source>,
         sandbox: Sandbox,
         mut node: NodeObject,
         keeper: Keeper,
@@ -94,7 +101,7 @@ impl Running<'_> {
         let mut house = TheHouse {
             settings: self.settings,
             sandbox,
-            sources: input.artifacts.into_iter().map(|(name, artifact)| (name, Source::Artifact(artifact))).collect(),
+            sources,
             grants: input.grants,
             node: input.identity,
             started,

@@ -1,11 +1,15 @@
 //! `wrun policy new` and `wrun policy build`.
 
+mod ruby;
+
 use crate::arguments::PolicyCommand;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
+use crate::settings::Layer;
 use anyhow::{Context as _, bail};
-use policy::author::{self, NoRuby, SdkSource};
+use policy::author::{self, SdkSource};
 use policy::build;
+use ruby::RuntimeHere;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<Exit> {
@@ -53,8 +57,9 @@ fn start(
 
 fn build_one(folder: &Path, output: &Path, target: &Path, printer: Printer) -> anyhow::Result<Exit> {
     let settings = build::Settings::from_environment()?;
+    let program = super::settings(None, Layer::default())?;
     let mut compiler = || build::guest_compiler(&settings, &mut |sentence| printer.note(Tone::Quiet, sentence));
-    let artifact = author::build(folder, &mut NoRuby, &mut compiler, target)?;
+    let artifact = author::build(folder, &mut RuntimeHere::new(&program), &mut compiler, target)?;
     let path = author::store(&artifact, output)?;
     let manifest = artifact.manifest();
     let revision = manifest.revision_id.get(..12).unwrap_or_default();

@@ -1,20 +1,45 @@
 //! Where a policy's code, its cookbooks' files and its data come from: an artifact, or folders on this machine.
 
-use super::runtime::{self, Runtime};
+use super::runtime::{self, Runtime, RuntimeError};
 use crate::settings::Settings;
-use converge::{CookbookFiles, Data, Interfaces};
+use converge::{CookbookFiles, Data};
 use grants::PolicyGrants;
+use policy::artifact::Language;
 use policy::{Artifact, CookbookFolders};
 use providers::{DataFolders, FolderData, NoData};
 use sandbox::Code;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a policy is made of.
 pub(crate) enum Source {
     /// What its team released.
-    Artifact(Artifact),
+    Released(Released),
     /// Cookbooks that are run from where they lie.
     Folders(Folders),
+}
+
+/// A policy's artifact, and the runtime that its Ruby cookbooks ask for.
+pub(crate) struct Released {
+    pub(crate) artifact: Artifact,
+    pub(crate) runtime: Option<Arc<Runtime>>,
+}
+
+impl Released {
+    /// Finds what an artifact needs beside itself.
+    ///
+    /// # Errors
+    /// The runtime that it was built for is not there.
+    pub(crate) fn new(artifact: Artifact, settings: &Settings) -> Result<Self, RuntimeError> {
+        let runtime = match &artifact.manifest().runtime {
+            policy::artifact::Runtime::Rust => None,
+            policy::artifact::Runtime::Shared { name, digest } => {
+                let folder = settings.runtime_dir.as_deref();
+                Some(Arc::new(Runtime::find_exact(folder, name, digest)?))
+            }
+        };
+        Ok(Self { artifact, runtime })
+    }
 }
 
 /// Cookbooks in folders, on the runtime of their language.
@@ -25,45 +50,46 @@ pub(crate) struct Folders {
 }
 
 impl Source {
-    /// The component to start.
-    pub(crate) fn component(&self) -> Code<'_> {
+    /// The policy's own component, if it has code of its own.
+    pub(crate) fn own_code(&self) -> Option<Code<'_>> {
         match self {
-            Self::Artifact(artifact) => artifact.component().into(),
-            Self::Folders(folders) => folders.runtime.component().into(),
+            Self::Released(Released { artifact, .. }) if artifact.manifest().has_own_code() => {
+                Some(artifact.component().into())
+            }
+            _ => None,
         }
+    }
+
+    /// The runtime of its Ruby cookbooks, if it has any.
+    pub(crate) fn runtime(&self) -> Option<&Runtime> {
+        match self {
+            Self::Released(released) => released.runtime.as_deref(),
+            Self::Folders(folders) => Some(&folders.runtime),
+        }
+    }
+
+    /// The names of its Ruby cookbooks, where it has others too.
+    pub(crate) fn ruby_cookbooks(&self) -> BTreeSet<String> {
+        let Self::Released(Released { artifact, .. }) = self else { return BTreeSet::new() };
+        let cookbooks = artifact.manifest().cookbooks.iter();
+        cookbooks.filter(|one| one.language == Language::Ruby).map(|one| one.name.clone()).collect()
     }
 
     /// The cookbooks' files.
     pub(crate) fn files(&self, settings: &Settings) -> Arc<dyn CookbookFiles> {
-        match self {
-            Self::Artifact(artifact) => Arc::new(artifact.clone()),
-            Self::Folders(folders) => {
-                runtime::with_library(Arc::clone(&folders.files) as _, settings.ruby_library.as_deref())
-            }
-        }
+        let files: Arc<dyn CookbookFiles> = match self {
+            Self::Released(Released { artifact, runtime: None }) => return Arc::new(artifact.clone()),
+            Self::Released(Released { artifact, .. }) => Arc::new(artifact.clone()),
+            Self::Folders(folders) => Arc::clone(&folders.files) as _,
+        };
+        runtime::with_library(files, settings.ruby_library.as_deref())
     }
 
     /// The data that operators keep beside the cookbooks, within the policy's grants.
     pub(crate) fn data(&self, grants: &Arc<PolicyGrants>) -> Box<dyn Data> {
         match self {
-            Self::Artifact(_) => Box::new(NoData::new(Arc::clone(grants))),
+            Self::Released(_) => Box::new(NoData::new(Arc::clone(grants))),
             Self::Folders(folders) => Box::new(FolderData::new(Arc::clone(grants), Arc::clone(&folders.data))),
-        }
-    }
-
-    /// The memory that the component may have, if its policy's own code may use this much, in bytes.
-    pub(crate) fn memory(&self, own: usize) -> usize {
-        match self {
-            Self::Artifact(_) => own,
-            Self::Folders(folders) => folders.runtime.memory(own),
-        }
-    }
-
-    /// Which interfaces the component is linked with: a language's runtime imports all, and each call is checked.
-    pub(crate) fn interfaces(&self, granted: Interfaces) -> Interfaces {
-        match self {
-            Self::Artifact(_) => granted,
-            Self::Folders(_) => Interfaces::ALL,
         }
     }
 }
