@@ -123,14 +123,12 @@ impl Cookbook {
                 metadata
             }
         };
-        let text = |key: &str| metadata.get(key).and_then(Value::as_str);
-        let name = text("name").filter(|name| is_component_name(name));
-        let name = name
-            .ok_or_else(|| wrong(format!("{} cannot be a cookbook's name", text("name").unwrap_or_default())))?
-            .to_owned();
-        let version = text("version").unwrap_or("0.0.0").to_owned();
+        let said = |key: &str| metadata.get(key).unwrap_or(&Value::Null);
+        let name = said("name").as_str().filter(|name| is_component_name(name));
+        let name = name.ok_or_else(|| wrong(format!("{} cannot be a cookbook's name", said("name"))))?.to_owned();
+        let version = said("version").as_str().unwrap_or("0.0.0").to_owned();
         Version::parse(&version, VersionStyle::Cookbook).map_err(|error| wrong(error.to_string()))?;
-        let dependencies = match metadata.get("dependencies").unwrap_or(&Value::Null) {
+        let dependencies = match said("dependencies") {
             Value::Null => BTreeMap::new(),
             dependencies => serde_json::from_value(dependencies.clone())
                 .map_err(|error| wrong(format!("its dependencies are not what Chef writes: {error}")))?,
