@@ -27,8 +27,10 @@ pub enum Capability {
     Users,
     /// Groups.
     Groups,
-    /// Users as whom `cron_d` may run commands.
+    /// Users as whom `cron` and `cron_d` may run commands.
     CronUsers,
+    /// Mounts, as `DEVICE on MOUNT_POINT type TYPE (OPTIONS)`.
+    Mounts,
     /// Commands.
     Commands,
     /// Servers that may be spoken to.
@@ -53,11 +55,13 @@ pub enum Capability {
     Clock,
     /// Random numbers.
     Random,
+    /// Starting the node again.
+    Reboot,
 }
 
 impl Capability {
     /// All that are lists of names or patterns.
-    pub(crate) const LISTS: [Self; 21] = [
+    pub(crate) const LISTS: [Self; 22] = [
         Self::Paths,
         Self::PrivilegedPaths,
         Self::ReadPaths,
@@ -70,6 +74,7 @@ impl Capability {
         Self::Users,
         Self::Groups,
         Self::CronUsers,
+        Self::Mounts,
         Self::DownloadHosts,
         Self::WriteAttributes,
         Self::ReadAttributes,
@@ -96,6 +101,7 @@ impl Capability {
             Self::Users => "users",
             Self::Groups => "groups",
             Self::CronUsers => "cron_users",
+            Self::Mounts => "mounts",
             Self::Commands => "commands",
             Self::DownloadHosts => "download_hosts",
             Self::WriteAttributes => "write_attributes",
@@ -108,6 +114,7 @@ impl Capability {
             Self::Environment => "environment",
             Self::Clock => "clock",
             Self::Random => "random",
+            Self::Reboot => "reboot",
         }
     }
 
@@ -125,6 +132,7 @@ impl Capability {
             Self::Users => "manage user",
             Self::Groups => "manage group",
             Self::CronUsers => "schedule commands as user",
+            Self::Mounts => "mount",
             Self::Commands => "run command",
             Self::DownloadHosts => "speak to",
             Self::WriteAttributes => "write attribute",
@@ -137,6 +145,7 @@ impl Capability {
             Self::Environment => "read environment variable",
             Self::Clock => "read the",
             Self::Random => "draw numbers from",
+            Self::Reboot => "restart",
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, wildcard};
 use crate::policy::PolicyGrants;
-use crate::proofs::GrantedUrl;
+use crate::proofs::{GrantedRepository, GrantedUrl};
 
 /// The most bytes of a URL; more is refused, since no server takes it either.
 const MAX_URL: usize = 8192;
@@ -54,6 +54,8 @@ fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
         "https" => Some(443),
         "http" => Some(80),
+        "ssh" => Some(22),
+        "git" => Some(9418),
         _ => None,
     }
 }
@@ -97,11 +99,103 @@ impl PolicyGrants {
     /// # Errors
     /// The server is not granted, or the URL is none that can be told apart safely.
     pub fn download(&self, url: &str) -> Result<GrantedUrl, Denied> {
-        let Some((server, _)) = parse(url, false) else {
+        let spoken = |server: &Server| matches!(server.scheme.as_str(), "http" | "https");
+        let Some((server, _)) = parse(url, false).filter(|(server, _)| spoken(server)) else {
             let reason = "it is no plain http or https URL (user names in URLs are refused too)";
             return Err(self.refuse(Capability::DownloadHosts, url, "https://server", Some(reason.into())));
         };
         self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
         Ok(GrantedUrl { url: url.into(), scheme: server.scheme, host: server.host, port: server.port })
+    }
+
+    /// Whether the policy may fetch a repository of this address: a URL of http, https, ssh or git, or ssh's short form
+    /// `user@host:path`. Not for a path on the node, which is a path to read.
+    ///
+    /// # Errors
+    /// The server is not granted, or the address is none that can be told apart safely.
+    pub fn repository(&self, address: &str) -> Result<GrantedRepository, Denied> {
+        if self.everything {
+            self.allow(Capability::DownloadHosts, address, "--allow-all")?;
+            return Ok(GrantedRepository(address.into()));
+        }
+        let Some(server) = repository_server(address) else {
+            let reason = "it is no plain address of a server of http, https, ssh or git";
+            return Err(self.refuse(Capability::DownloadHosts, address, "https://server", Some(reason.into())));
+        };
+        self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
+        Ok(GrantedRepository(address.into()))
+    }
+}
+
+/// The server of a repository's address. The user's name is no part of it: who may log in is decided by keys.
+fn repository_server(address: &str) -> Option<Server> {
+    let plain_user = |user: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        !user.is_empty() && !user.starts_with('-') && user.chars().all(plain)
+    };
+    if let Some(rest) = address.strip_prefix("ssh://") {
+        let end = rest.find('/').unwrap_or(rest.len());
+        let host = match rest.get(..end)?.split_once('@') {
+            Some((user, _)) if plain_user(user) => rest.get(user.len() + 1..)?,
+            Some(_) => return None,
+            None => rest,
+        };
+        return plain_server(&format!("ssh://{host}"));
+    }
+    if address.contains("://") {
+        return plain_server(address);
+    }
+    let (server, path) = address.split_once(':')?;
+    let host = server.split_once('@').map_or(Some(server), |(user, host)| plain_user(user).then_some(host))?;
+    // `helper::address` runs a program of git's.
+    if server.contains('/') || path.is_empty() || path.starts_with(':') || path.chars().any(char::is_control) {
+        return None;
+    }
+    plain_server(&format!("ssh://{host}"))
+}
+
+/// Servers whose name a program could take for an option are none.
+fn plain_server(url: &str) -> Option<Server> {
+    parse(url, false).map(|(server, _)| server).filter(|server| !server.host.starts_with('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_of_repositories() {
+        let check = |address: &str, expect: Option<&str>| {
+            assert_eq!(repository_server(address).map(|server| server.shown()).as_deref(), expect, "{address}");
+        };
+        check("https://example.org/a.git", Some("https://example.org"));
+        check("git://example.org/a", Some("git://example.org"));
+        check("ssh://git@example.org:2222/a", Some("ssh://example.org:2222"));
+        check("git@example.org:team/a.git", Some("ssh://example.org"));
+        check("example.org:a", Some("ssh://example.org"));
+        for odd in [
+            "ext::sh -c x",
+            "/srv/a",
+            "a/b:c",
+            "https://user@example.org/a",
+            "ssh://-oProxyCommand=x/a",
+            "-x@y:z",
+            "-oProxyCommand=x:y",
+            "file:///srv/a",
+            "ssh://a b/c",
+            "host:",
+            "ssh://a@b@c/d",
+        ] {
+            check(odd, None);
+        }
+    }
+
+    #[test]
+    fn only_http_is_downloaded() {
+        let grants = crate::Grants::parse("[policy.p]\ndownload_hosts = [\"ssh://example.org\"]", "x").unwrap();
+        let grants = grants.policy("p", &[]);
+        assert!(grants.repository("git@example.org:a").is_ok());
+        assert!(grants.repository("https://example.org/a").is_err());
+        assert!(grants.download("ssh://example.org/a").is_err());
     }
 }

@@ -143,6 +143,7 @@ impl Source<'_> {
             match name {
                 "clock" => rules.clock = self.boolean(name, value)?,
                 "random" => rules.random = self.boolean(name, value)?,
+                "reboot" => rules.reboot = self.boolean(name, value)?,
                 "limits" => rules.limits = self.limits(value)?,
                 "commands" => rules.commands = self.commands(name, value)?,
                 "deny_commands" => rules.denied_commands = self.commands(name, value)?,
@@ -157,7 +158,7 @@ impl Source<'_> {
         let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == plain) else {
             let keys: Vec<String> =
                 Capability::LISTS.iter().flat_map(|one| [one.key().into(), format!("deny_{}", one.key())]).collect();
-            let others = ["commands", "deny_commands", "clock", "random", "limits"];
+            let others = ["commands", "deny_commands", "clock", "random", "reboot", "limits"];
             let known: Vec<&str> = keys.iter().map(String::as_str).chain(others).collect();
             return Err(self.unknown(key, offset, &known));
         };

@@ -17,6 +17,7 @@ mod commands;
 mod denied;
 mod downloads;
 mod file;
+mod mounts;
 mod names;
 mod paths;
 mod pattern;
@@ -29,9 +30,11 @@ mod words;
 pub use commands::{CommandAsked, CommandGrant, LineAsked};
 pub use denied::{Capability, Denied};
 pub use file::GrantsError;
+pub use mounts::MountAsked;
 pub use policy::{Grants, Limits, PolicyGrants};
 pub use proofs::{
-    GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedName, GrantedOptions,
-    GrantedPackage, GrantedPath, GrantedService, GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
+    GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedMount, GrantedName,
+    GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,
+    GrantedUrl, GrantedUser, Program, ReadablePath,
 };
 pub use words::split_words;

@@ -4,7 +4,7 @@ use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged;
-use crate::proofs::{GrantedMode, GrantedPath, GrantedService, GrantedTree, ReadablePath};
+use crate::proofs::{GrantedMode, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath};
 use crate::rules::Verdict;
 
 /// Set-user-id and set-group-id.
@@ -114,6 +114,16 @@ impl PolicyGrants {
         }
         self.decide(Capability::CronUsers, Asked::Text(user), user, || privileged::user(user))?;
         Ok(GrantedPath(path.into()))
+    }
+
+    /// Whether the policy may change a user's crontab: the user stands in `cron_users`, which never reaches root by a
+    /// wildcard. The caller writes the job, and must refuse line breaks in every field of it.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn crontab(&self, user: &str) -> Result<GrantedName, Denied> {
+        self.decide(Capability::CronUsers, Asked::Text(user), user, || privileged::user(user))?;
+        Ok(GrantedName(user.into()))
     }
 
     /// Whether links that enable or mask a granted service may be made at this path: the unit's own name in

@@ -4,6 +4,7 @@ use crate::commands::CommandGrant;
 use crate::denied::{Capability, Denied, toml_key, toml_list};
 use crate::file::{self, GrantsError};
 use crate::pattern::Asked;
+use crate::proofs::GrantedReboot;
 use crate::rules::{Rules, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -87,6 +88,7 @@ pub(crate) struct PolicyRules {
     pub(crate) denied_commands: Vec<CommandGrant>,
     pub(crate) clock: bool,
     pub(crate) random: bool,
+    pub(crate) reboot: bool,
     pub(crate) limits: Limits,
 }
 
@@ -125,6 +127,7 @@ impl PolicyGrants {
                 Capability::Commands => !self.rules.commands.is_empty(),
                 Capability::Clock => self.rules.clock,
                 Capability::Random => self.rules.random,
+                Capability::Reboot => self.rules.reboot,
                 Capability::PrivilegedPaths => {
                     self.list(Capability::Paths).iter().any(|rule| rule.allow && rule.privileged)
                 }
@@ -140,6 +143,22 @@ impl PolicyGrants {
     /// Whether the policy may draw random numbers.
     pub fn random(&self) -> bool {
         self.everything || self.rules.random
+    }
+
+    /// Whether the policy may start the node again, which ends what every other policy has running.
+    ///
+    /// # Errors
+    /// Not granted.
+    pub fn reboot(&self) -> Result<GrantedReboot, Denied> {
+        let line = || "reboot = true".to_owned();
+        if !self.everything && !self.rules.reboot {
+            return Err(self.refuse_with_line(Capability::Reboot, "the node", line(), None));
+        }
+        let rule = if self.everything { "--allow-all".to_owned() } else { line() };
+        let (policy, key) = (self.policy.as_str(), Capability::Reboot.key());
+        tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked = "the node", rule);
+        self.need(key, line());
+        Ok(GrantedReboot(()))
     }
 
     pub(crate) fn list(&self, capability: Capability) -> &Rules {

@@ -108,8 +108,9 @@ const PATHS: [&str; 93] = [
     "/etc/wrun",
 ];
 
-/// More of them: state of ours, and the databases of users.
-const MORE_PATHS: [&str; 14] = [
+/// More of them: what is mounted at boot, state of ours, and the databases of users.
+const MORE_PATHS: [&str; 15] = [
+    "/etc/fstab",
     "/var/lib/wrun",
     "/var/cache/wrun",
     "/var/lib/apt",

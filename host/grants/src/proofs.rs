@@ -58,6 +58,61 @@ named_proof!(
     GrantedName, name
 );
 
+/// The node may be started again.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedReboot(pub(crate) ());
+
+/// This file system may be mounted there, with these options, and have its line in the table of file systems.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedMount {
+    pub(crate) device: String,
+    pub(crate) mount_point: String,
+    pub(crate) kind: String,
+    pub(crate) options: String,
+}
+
+impl GrantedMount {
+    /// As the table of file systems names it: a device, `LABEL=..`, `UUID=..`, a remote share.
+    pub fn device(&self) -> &str {
+        &self.device
+    }
+
+    /// The resolved path; `none` for what has no place.
+    pub fn mount_point(&self) -> &str {
+        &self.mount_point
+    }
+
+    /// The kind of file system.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// Separated by commas.
+    pub fn options(&self) -> &str {
+        &self.options
+    }
+}
+
+impl fmt::Display for GrantedMount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {} type {} ({})", self.device, self.mount_point, self.kind, self.options)
+    }
+}
+
+/// This repository may be fetched by a program that speaks its protocol.
+#[must_use = "an effect needs this proof"]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantedRepository(pub(crate) String);
+
+impl GrantedRepository {
+    /// The address, as it was asked.
+    pub fn address(&self) -> &str {
+        &self.0
+    }
+}
+
 /// These options may be given to a package tool.
 #[must_use = "an effect needs this proof"]
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{CommandAsked, Denied, Grants, LineAsked, PolicyGrants};
+use grants::{CommandAsked, Denied, Grants, LineAsked, MountAsked, PolicyGrants};
 use std::sync::Arc;
 
 fn policy(table: &str) -> Arc<PolicyGrants> {
@@ -279,4 +279,51 @@ fn the_right_to_a_service_is_the_right_to_enable_it_and_nothing_else() {
         assert!(link(path)(&policy(table)).is_err(), "{path}");
     }
     assert!(policy(table).manage_path("/etc/systemd/system/mariadb.service").is_err());
+}
+
+#[test]
+fn a_crontab_is_granted_by_its_user() {
+    let denial = denied_until_granted("cron_users = [\"*\"]", |grants| grants.crontab("root"));
+    assert_eq!(denial.line, "cron_users = [\"root\"]");
+    denied_until_granted("paths = [\"/var/spool/cron/crontabs/backup\"]", |grants| grants.crontab("backup"));
+    assert!(policy("cron_users = [\"*\"]").crontab("backup").is_ok());
+}
+
+#[test]
+fn a_mount_is_granted_whole() {
+    let asked = MountAsked { device: "/dev/sdb1", mount_point: "/srv/data", kind: "ext4", options: "noatime" };
+    let denial = denied_until_granted("paths = [\"/srv/**\"]", |grants| grants.mount(&asked));
+    assert_eq!(denial.line, "mounts = [\"/dev/sdb1 on /srv/data type ext4 (noatime)\"]");
+    let rules = "mounts = [\"tmpfs on /srv/* type tmpfs (nosuid*)\"]";
+    let scratch = MountAsked { device: "tmpfs", mount_point: "/srv/x", kind: "tmpfs", options: "nosuid,size=1m" };
+    assert!(policy(rules).mount(&scratch).is_ok());
+    for other in [
+        MountAsked { options: "suid", ..scratch },
+        MountAsked { mount_point: "/etc", ..scratch },
+        MountAsked { device: "/etc", ..scratch },
+        MountAsked { device: "tmpfs on /srv/x type tmpfs (nosuid) /etc", ..scratch },
+        MountAsked { mount_point: "/srv/x\n/dev/sdb1", ..scratch },
+        MountAsked { device: "--bind", ..scratch },
+        MountAsked { options: "", ..scratch },
+    ] {
+        assert!(policy(rules).mount(&other).is_err(), "{other:?}");
+    }
+    let table = |rules: &str, path: &str| {
+        let grants = policy(rules);
+        let mount = grants.mount(&scratch).unwrap();
+        grants.mount_table(&mount, path).is_ok()
+    };
+    assert!(table(rules, "/etc/fstab") && !table(rules, "/etc/shadow"));
+    assert!(!table(&format!("{rules}\ndeny_paths = [\"/etc/fstab\"]"), "/etc/fstab"));
+}
+
+#[test]
+fn the_table_of_file_systems_needs_its_name() {
+    denied_until_granted("paths = [\"/etc/**\"]", |grants| grants.manage_path("/etc/fstab"));
+}
+
+#[test]
+fn starting_the_node_again_is_granted_on_its_own() {
+    let denial = denied_until_granted("commands = [\"reboot\"]", |grants| grants.reboot());
+    assert_eq!(denial.to_string(), "policy `database` may not restart `the node`");
 }
