@@ -1,5 +1,6 @@
 //! What can go wrong in a policy's run, with the class under which guest code may rescue it.
 
+use crate::Stop;
 use std::fmt;
 
 /// How something that may fail ended.
@@ -164,6 +165,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Raised(raised) => raised.fmt(f),
             Self::Lost(lost) => write!(f, "policy `{}` {}", lost.policy, lost.why),
+            Self::Stopped(Stop::REBOOT) => f.write_str("ended early, to start the node again"),
             Self::Stopped(signal) => write!(f, "ended by signal {signal}"),
             Self::Many(all) => {
                 f.write_str("Multiple failures occurred:")?;

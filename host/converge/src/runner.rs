@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 pub struct Stop(Arc<AtomicI32>);
 
 impl Stop {
+    /// No signal, but a resource that ended the run so that the node is started again.
+    pub const REBOOT: i32 = -1;
+
     /// Asks the run to end. Async-signal-safe.
     pub fn request(&self, signal: i32) {
         self.0.store(signal, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Those who inspect and change the machine, as the runner sees them.
 
 use crate::{Declaration, Failure, Got, Property, Raised, ResourceId};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The providers of one policy. They act only within what the operator granted that policy.
 ///
@@ -22,6 +22,20 @@ pub trait Providers: Send {
     /// # Errors
     /// The staged file cannot be written.
     fn stage(&mut self, plan: &mut Self::Plan) -> Result<Value, Raised>;
+
+    /// Keeps staged content that a `verify` block rejected, for people to look at; where. None: nothing is kept.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn reject(&mut self, plan: Self::Plan) -> Result<Option<String>, Raised> {
+        drop(plan);
+        Ok(None)
+    }
+
+    /// Facts that the action before gathered anew, by their first key; asked once after each action that changed something.
+    fn gathered(&mut self) -> Option<Map<String, Value>> {
+        None
+    }
 
     /// Carries a plan out, then inspects again: what did not reach its aim is an error. Not called in a dry run.
     ///

@@ -7,7 +7,9 @@ use crate::{
     Answer, Call, Callback, Certainty, Change, Failure, Got, Guest, GuestType, Outcome, Property, Providers, Request,
     ResourceId, Wanted,
 };
-use serde_json::Value;
+use node::attributes::Level;
+use node::origin::Origin;
+use serde_json::{Map, Value};
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn act_in_guest(
@@ -63,15 +65,18 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let (Certainty::Assumed(what) | Certainty::Unknown(what)) = certainty;
             self.uncertain(id, what);
         }
-        let Some(mut plan) = prepared.plan else { return Ok(Went::UpToDate) };
+        let Some(plan) = prepared.plan else { return Ok(Went::UpToDate) };
         if why_run {
             self.changed(id, prepared.changes);
         } else {
-            self.verify(id, &mut plan, checks).await?;
+            let plan = self.verify(id, plan, checks).await?;
             let declaration = &self.run.known(id)?.declaration;
             let wanted = Wanted { resource: id, declaration, action, properties, why_run };
             let changes = self.providers.commit(&wanted, plan)?;
             self.changed(id, changes);
+            if let Some(facts) = self.providers.gathered() {
+                self.take_facts(facts)?;
+            }
         }
         self.run.known_mut(id)?.mark(true);
         Ok(Went::Updated)
@@ -108,16 +113,19 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok((properties, checks))
     }
 
-    async fn verify(&mut self, id: ResourceId, plan: &mut P::Plan, checks: Vec<Callback>) -> Outcome {
+    /// Asks the guest's `verify` blocks about the staged content; the plan again, if they accept it.
+    async fn verify(&mut self, id: ResourceId, mut plan: P::Plan, checks: Vec<Callback>) -> Result<P::Plan, Failure> {
         if checks.is_empty() {
-            return Ok(());
+            return Ok(plan);
         }
-        let staged = self.providers.stage(plan)?;
+        let staged = self.providers.stage(&mut plan)?;
         if staged == Value::Null {
-            return Ok(());
+            return Ok(plan);
         }
         for callback in checks {
             if !is_true(&self.evaluate(callback, Some(staged.clone())).await?) {
+                let kept = self.providers.reject(plan)?;
+                let kept = kept.map(|place| format!("\n\nTemporary file moved to {place}")).unwrap_or_default();
                 let declaration = &self.run.known(id)?.declaration;
                 let path = match declaration.property("path") {
                     Some(Property::Plain(Value::String(path))) => path,
@@ -125,9 +133,19 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 };
                 return Err(Failure::raised(
                     "Chef::Exceptions::ValidationFailed",
-                    format!("Proposed content for {path} failed verification <Proc>"),
+                    format!("Proposed content for {path} failed verification <Proc>{kept}"),
                 ));
             }
+        }
+        Ok(plan)
+    }
+
+    /// Puts facts that were gathered anew in place of the old ones of the same first key.
+    fn take_facts(&mut self, facts: Map<String, Value>) -> Outcome {
+        let origin = Origin::policy(&self.run.policy);
+        for (key, value) in facts {
+            let written = self.run.node.host_write(Level::Automatic, &[key], value, &origin);
+            written.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
         }
         Ok(())
     }
