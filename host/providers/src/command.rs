@@ -121,6 +121,24 @@ impl Launch {
         Self { timeout, ..self }
     }
 
+    /// As whom it runs.
+    #[must_use]
+    pub(crate) fn user(self, user: &str) -> Self {
+        Self { user: Some(user.into()), ..self }
+    }
+
+    /// In which group it runs.
+    #[must_use]
+    pub(crate) fn group(self, group: &str) -> Self {
+        Self { group: Some(group.into()), ..self }
+    }
+
+    /// Where it runs.
+    #[must_use]
+    pub(crate) fn cwd(self, cwd: &str) -> Self {
+        Self { cwd: Some(cwd.into()), ..self }
+    }
+
     /// A variable beside the clean environment.
     #[must_use]
     pub(crate) fn environment(mut self, name: &str, value: &str) -> Self {

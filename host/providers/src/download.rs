@@ -12,6 +12,7 @@ mod redirect;
 
 pub(crate) use cache_control::CacheControl;
 
+use crate::Downloads;
 use crate::digest::Hasher;
 use crate::plan::denied;
 use crate::root::{NamelessFile, Root, memory_file};
@@ -19,7 +20,7 @@ use converge::{HttpRequest, HttpResponse, Raised};
 use failure::{of_body, of_call, of_status};
 use grants::{GrantedUrl, PolicyGrants};
 use std::io::{Read, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use ureq::http::{Request, Response};
 use ureq::tls::{RootCerts, TlsConfig};
@@ -33,12 +34,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long a server may be silent: Chef's limit.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// How long one download may take in all.
-const WHOLE_TIMEOUT: Duration = Duration::from_secs(4 * 3600);
-
-/// The largest file that is downloaded, in bytes: the cache directory must hold it.
-const MAXIMUM_DOWNLOAD: u64 = 16 << 30;
 
 /// The largest file that a dry run without a cache directory keeps in memory, in bytes.
 const MAXIMUM_IN_MEMORY: u64 = 256 << 20;
@@ -80,19 +75,21 @@ pub(crate) enum Fetched {
 ///
 /// # Errors
 /// The address, or one that it redirects to, is denied; the server cannot be reached or says no.
-pub(crate) fn fetch(grants: &PolicyGrants, cache: Option<&Root>, wish: &Wish<'_>) -> Result<Fetched, Raised> {
+pub(crate) fn fetch(
+    grants: &PolicyGrants,
+    cache: Option<&Root>,
+    wish: &Wish<'_>,
+    limits: Downloads,
+) -> Result<Fetched, Raised> {
     check_fields(&wish.headers)?;
     let request = HttpRequest { method: "GET".into(), url: wish.url.into(), headers: wish.headers.clone(), body: None };
-    let (url, response) = if wish.verify {
-        follow(agent(), grants, &request, wish.compressed)?
-    } else {
-        follow(&new_agent(true), grants, &request, wish.compressed)?
-    };
+    let agent = if wish.verify { agent(limits.time) } else { new_agent(true, limits.time) };
+    let (url, response) = follow(&agent, grants, &request, wish.compressed)?;
     match response.status().as_u16() {
         304 => Ok(Fetched::NotModified),
         200..=299 => {
             let control = CacheControl::of(response.headers());
-            let file = store(response, &url, cache)?;
+            let file = store(response, &url, cache, limits.bytes)?;
             let control = control.with_checksum(file.digest.text());
             Ok(Fetched::File(file, control))
         }
@@ -104,9 +101,9 @@ pub(crate) fn fetch(grants: &PolicyGrants, cache: Option<&Root>, wish: &Wish<'_>
 ///
 /// # Errors
 /// The address, or one that it redirects to, is denied; the server cannot be reached; the answer is too large.
-pub(crate) fn request(request: &HttpRequest, grants: &PolicyGrants) -> Result<HttpResponse, Raised> {
+pub(crate) fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) -> Result<HttpResponse, Raised> {
     check_fields(&request.headers)?;
-    let (url, response) = follow(agent(), grants, request, true)?;
+    let (url, response) = follow(&agent(limits.time), grants, request, true)?;
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let (status, headers) = (response.status().as_u16(), fields.collect());
@@ -119,13 +116,22 @@ pub(crate) fn request(request: &HttpRequest, grants: &PolicyGrants) -> Result<Ht
     Ok(HttpResponse { status, headers, body })
 }
 
-/// Connections and certificates, made when first needed.
-fn agent() -> &'static Agent {
-    static AGENT: OnceLock<Agent> = OnceLock::new();
-    AGENT.get_or_init(|| new_agent(false))
+/// What a status that is no success is called.
+pub(crate) fn failed(status: u16) -> Raised {
+    failure::of_number(status)
 }
 
-fn new_agent(trust_anyone: bool) -> Agent {
+/// Connections and certificates, made when first needed and kept as long as nobody wants another limit.
+fn agent(time: Duration) -> Agent {
+    static AGENT: Mutex<Option<(Duration, Agent)>> = Mutex::new(None);
+    let mut kept = AGENT.lock().unwrap_or_else(PoisonError::into_inner);
+    match kept.as_ref() {
+        Some((limit, agent)) if *limit == time => agent.clone(),
+        _ => kept.insert((time, new_agent(false, time))).1.clone(),
+    }
+}
+
+fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).disable_verification(trust_anyone).build();
     Agent::config_builder()
         .tls_config(tls)
@@ -135,7 +141,7 @@ fn new_agent(trust_anyone: bool) -> Agent {
         .proxy(None)
         .allow_non_standard_methods(true)
         .user_agent(concat!("wrun/", env!("CARGO_PKG_VERSION")))
-        .timeout_global(Some(WHOLE_TIMEOUT))
+        .timeout_global(Some(time))
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .timeout_recv_response(Some(SILENCE_TIMEOUT))
         .timeout_per_read(Some(SILENCE_TIMEOUT))
@@ -197,11 +203,11 @@ fn send(
 }
 
 /// Writes a body into a file without a name.
-fn store(response: Response<Body>, url: &GrantedUrl, cache: Option<&Root>) -> Result<NamelessFile, Raised> {
+fn store(response: Response<Body>, url: &GrantedUrl, cache: Option<&Root>, limit: u64) -> Result<NamelessFile, Raised> {
     let mut reader = response.into_body().into_with_config().limit(u64::MAX).reader();
     let (mut file, limit) = match cache {
-        Some(cache) => (cache.nameless_file()?, MAXIMUM_DOWNLOAD),
-        None => (memory_file()?, MAXIMUM_IN_MEMORY),
+        Some(cache) => (cache.nameless_file()?, limit),
+        None => (memory_file()?, limit.min(MAXIMUM_IN_MEMORY)),
     };
     let mut hash = Hasher::default();
     let mut buffer = vec![0; 64 << 10];

@@ -15,6 +15,7 @@ mod digest;
 mod download;
 mod machine;
 mod plan;
+mod reboots;
 mod resources;
 mod root;
 mod settings;
@@ -23,14 +24,15 @@ mod users;
 pub use command::Live;
 pub use data::{DataFolders, FolderData, NoData};
 pub use machine::GuestMachine;
-pub use settings::{Log, Settings};
+pub use reboots::{Reboot, Reboots};
+pub use settings::{Downloads, GatherFacts, Log, Settings};
 
 use command::Commands;
 use converge::{Change, CommandTest, Declaration, Got, Prepared, Providers, Raised, Truth, Wanted};
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,6 +51,7 @@ pub struct MachineProviders {
     cache: Option<Arc<Root>>,
     caches: Caches,
     assumed: Assumed,
+    gathered: Option<Map<String, Value>>,
 }
 
 impl MachineProviders {
@@ -67,6 +70,7 @@ impl MachineProviders {
             cache: None,
             caches: Caches::default(),
             assumed: Assumed::default(),
+            gathered: None,
         })
     }
 
@@ -110,6 +114,7 @@ impl MachineProviders {
             caches: &mut self.caches,
             commands: &self.commands,
             again: None,
+            gathered: &mut self.gathered,
         };
         let done = act(&mut writer);
         self.caches.users.doubt();
@@ -174,6 +179,15 @@ impl Providers for MachineProviders {
             Some(staging) => self.write(|writer| staging.run(writer)),
             None => Ok(Value::Null),
         }
+    }
+
+    fn reject(&mut self, mut plan: ReadyPlan) -> Result<Option<String>, Raised> {
+        let Some(rejection) = plan.0.rejection.take() else { return Ok(None) };
+        self.write(rejection).map(Some)
+    }
+
+    fn gathered(&mut self) -> Option<Map<String, Value>> {
+        self.gathered.take()
     }
 
     fn commit(&mut self, wanted: &Wanted<'_>, plan: ReadyPlan) -> Result<Vec<Change>, Raised> {

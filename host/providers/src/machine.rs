@@ -194,6 +194,6 @@ impl Machine for GuestMachine {
         if self.is_dry_run(why_run) && !matches!(request.method.as_str(), "GET" | "HEAD") {
             return Err(MachineError::DryRun(format!("send {} {}", request.method, url.url())));
         }
-        crate::download::request(request, &self.settings.grants).map_err(raised)
+        crate::download::request(request, &self.settings.grants, self.settings.downloads).map_err(raised)
     }
 }

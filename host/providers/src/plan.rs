@@ -14,7 +14,7 @@ use crate::root::Root;
 use crate::users::Users;
 use converge::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
 use grants::{Denied, GrantedCommand, PolicyGrants};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     pub(crate) certainty: Vec<Certainty>,
     /// Puts content where the guest's `verify` blocks can look at it.
     pub(crate) staging: Option<Staging>,
+    /// Keeps staged content that a block rejected, for people to look at; where.
+    pub(crate) rejection: Option<Rejection>,
     /// What later resources of a dry run may take for granted once these steps are done.
     pub(crate) assumptions: Vec<Assumption>,
 }
@@ -126,6 +128,9 @@ impl Staging {
         (self.0)(writer)
     }
 }
+
+/// What keeps rejected content.
+pub(crate) type Rejection = Box<dyn FnOnce(&mut Writer<'_>) -> Result<String, Raised> + Send>;
 
 /// What a dry run takes for granted because an earlier resource would have seen to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -241,6 +246,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) commands: &'a Commands,
     /// Set by [`plan_again`](Self::plan_again).
     pub(crate) again: Option<Vec<Change>>,
+    /// Facts that were gathered anew, for the node.
+    pub(crate) gathered: &'a mut Option<Map<String, Value>>,
 }
 
 impl Writer<'_> {

@@ -20,11 +20,21 @@ mod template;
 
 // System family.
 mod account;
+mod archive_file;
 mod asked;
+mod cron;
 mod cron_d;
+mod cron_fields;
+mod git;
 mod group;
+mod http_request;
+mod mount;
+mod nested;
+mod ohai;
 pub(crate) mod package;
+mod reboot;
 pub(crate) mod service;
+mod systemd_unit;
 mod user;
 
 /// The provider of a type; none: there is no such built-in type.
@@ -41,12 +51,25 @@ pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {
         "script" | "bash" | "csh" | "ksh" | "perl" | "python" | "ruby" => &script::Script,
         "log" => &log::Log,
         "notify_group" => &notify_group::NotifyGroup,
-        "package" | "apt_package" => &package::AptPackage,
+        "package" => &package::Package,
+        "apt_package" => &package::AptPackage,
         "dpkg_package" => &package::DpkgPackage,
+        "rpm_package" => &package::RpmPackage,
+        "dnf_package" => &package::DnfPackage { program: "dnf" },
+        "yum_package" => &package::DnfPackage { program: "yum" },
+        "gem_package" | "chef_gem" => &package::Gem,
         "user" | "linux_user" => &user::User,
         "group" => &group::Group,
         "service" => &service::Service,
+        "archive_file" => &archive_file::ArchiveFile,
+        "cron" => &cron::Cron,
         "cron_d" => &cron_d::CronD,
+        "git" => &git::Git,
+        "http_request" => &http_request::Request,
+        "mount" => &mount::Mount,
+        "ohai" => &ohai::Ohai,
+        "reboot" => &reboot::RebootResource,
+        "systemd_unit" => &systemd_unit::SystemdUnit,
         #[cfg(test)]
         "test" => &crate::tests::Scripted,
         _ => return None,

@@ -1,15 +1,20 @@
 //! What the providers of one policy need to know of the run.
 
 use crate::command::Live;
+use crate::reboots::Reboots;
 use converge::{CookbookFiles, LogLevel, Stop};
 use grants::PolicyGrants;
 use node::file_specificity::NodeIdentity;
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Takes lines for the run's log.
 pub type Log = dyn Fn(LogLevel, &str) + Send + Sync;
+
+/// Gathers facts: those below one key, or all. An error is a sentence.
+pub type GatherFacts = dyn Fn(Option<&str>) -> Result<Map<String, Value>, String> + Send + Sync;
 
 /// What the providers of one policy need to know of the run.
 pub struct Settings {
@@ -31,6 +36,14 @@ pub struct Settings {
     pub stop: Stop,
     /// How long a held lock of the package tools is waited for.
     pub package_lock_wait: Duration,
+    /// How many backups of a file are kept, where the resource does not say.
+    pub backups: usize,
+    /// How large downloads may be, and how long they may take.
+    pub downloads: Downloads,
+    /// Where policies ask for the node to be started again.
+    pub reboots: Reboots,
+    /// Gathers facts anew, as the policy may see them; none: they are what they are.
+    pub facts: Option<Arc<GatherFacts>>,
     /// Hears the output of commands with `live_stream`, while they run.
     pub live: Option<Arc<Live>>,
     /// Hears what `log` resources say.
@@ -40,4 +53,22 @@ pub struct Settings {
 impl Settings {
     /// How long a held lock of the package tools is waited for, if nobody says otherwise.
     pub const PACKAGE_LOCK_WAIT: Duration = Duration::from_secs(120);
+
+    /// How many backups of a file are kept, if nobody says otherwise: Chef's number.
+    pub const BACKUPS: usize = 5;
+}
+
+/// Limits of a download.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Downloads {
+    /// The most bytes of one file.
+    pub bytes: u64,
+    /// How long one may take in all.
+    pub time: Duration,
+}
+
+impl Default for Downloads {
+    fn default() -> Self {
+        Self { bytes: 4 << 30, time: Duration::from_secs(1800) }
+    }
 }

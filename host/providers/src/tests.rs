@@ -90,6 +90,10 @@ fn bench(why_run: bool) -> Bench {
         why_run,
         stop: Stop::default(),
         package_lock_wait: Duration::ZERO,
+        backups: Settings::BACKUPS,
+        downloads: Downloads::default(),
+        reboots: Reboots::default(),
+        facts: None,
         live: None,
         log: Some(Arc::new(move |level, line: &str| log.lock().unwrap().push((level, line.into())))),
     };

@@ -13,6 +13,12 @@ pub(crate) enum Exit {
     Interrupted,
     /// 3: ended by SIGTERM.
     Terminated,
+    /// 35: done, and the node will be started again.
+    RebootScheduled,
+    /// 37: done, and the node must be started again, which is for others to do.
+    RebootNeeded,
+    /// 41: done, but the node could not be started again as it should be.
+    RebootFailed,
     /// 43: bad usage, configuration or input; nothing was changed.
     Usage,
     /// 101: a bug of ours.
@@ -26,6 +32,9 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Interrupted => 2,
             Exit::Terminated => 3,
+            Exit::RebootScheduled => 35,
+            Exit::RebootNeeded => 37,
+            Exit::RebootFailed => 41,
             Exit::Usage => 43,
             Exit::Bug => 101,
         })

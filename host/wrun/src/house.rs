@@ -1,5 +1,6 @@
 //! Puts the house together: the policies' artifacts, the sandbox, the providers and the state, as a run needs them.
 
+mod fresh_facts;
 mod rights;
 mod runtime;
 mod source;
@@ -13,7 +14,7 @@ use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
 use policy::Artifact;
-use providers::{GuestMachine, MachineProviders};
+use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
 use rights::Rights;
 use sandbox::{Code, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
@@ -40,6 +41,9 @@ pub(crate) struct TheHouse<'a> {
     pub(crate) stop: converge::Stop,
     pub(crate) log: Arc<providers::Log>,
     pub(crate) live: Option<Arc<providers::Live>>,
+    pub(crate) reboots: Reboots,
+    /// The facts were taken from a file and stay as they are.
+    pub(crate) given_facts: bool,
     pub(crate) keeper: Keeper,
 }
 
@@ -130,6 +134,11 @@ impl TheHouse<'_> {
         }
     }
 
+    fn downloads(&self) -> Downloads {
+        let bytes = self.settings.download_mib.get().saturating_mul(1 << 20);
+        Downloads { bytes, time: self.settings.download_seconds.seconds() }
+    }
+
     fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source) -> providers::Settings {
         providers::Settings {
             root: self.settings.root.clone(),
@@ -141,6 +150,10 @@ impl TheHouse<'_> {
             why_run: self.why_run,
             stop: self.stop.clone(),
             package_lock_wait: self.settings.package_lock_timeout.seconds(),
+            backups: usize::try_from(self.settings.backups.get()).unwrap_or(usize::MAX),
+            downloads: self.downloads(),
+            reboots: self.reboots.clone(),
+            facts: (!self.given_facts).then(|| fresh_facts::gatherer(&self.settings.root, grants)),
             live: self.live.clone(),
             log: Some(Arc::clone(&self.log)),
         }

@@ -26,7 +26,6 @@ pub(crate) const DIFFERENT: &[Different] = &[
     Different { case: "dsl-why-run-mode", run: 1, key: "tree", why: DRY },
     Different { case: "execute-basics", run: 1, key: "tree", why: GROUP },
     Different { case: "execute-basics", run: 2, key: "tree", why: GROUP },
-    Different { case: "file-verify-block-fails", run: 1, key: "error.message", why: REFUSED },
     Different { case: "lazy-reevaluated", run: 1, key: "node", why: LAZY },
     Different { case: "lazy-reevaluated", run: 2, key: "node", why: LAZY },
     Different { case: "whyrun-services-scripts", run: 1, key: "resources", why: GUARD },
@@ -36,7 +35,6 @@ const SYNTAX: &str = "Ruby 4.0's parser says more about a syntax error than Ruby
 const NAMELESS: &str = "a `breakpoint` without a name is called after a line of Chef's own source";
 const DRY: &str = "in a dry run Ruby code writes nothing either: what would be written is the error's text";
 const GROUP: &str = "a command of another user has that user's group, not root's, where no group is given";
-const REFUSED: &str = "content that a `verify` block refuses is not kept; what a command refuses is";
 const LAZY: &str = "a lazy attribute is saved with its value, not as the name of an object";
 const GUARD: &str = "a dry run runs no commands of guards: the resource is shown as if it ran, and as uncertain";
 

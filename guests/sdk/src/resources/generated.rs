@@ -2,7 +2,7 @@
 //!
 //! @generated from the host's schema by `cargo xtask builders`; do not edit.
 
-use crate::builder::kinds::{Anything, Boolean, BooleanOrInteger, BooleanOrText, Integer, IntegerOrList, List, Map, Mode, Text, TextOrInteger, TextOrList};
+use crate::builder::kinds::{Anything, Boolean, BooleanOrInteger, BooleanOrText, Integer, IntegerOrList, List, ListOrMap, Map, Mode, Text, TextOrInteger, TextOrList, TextOrMap};
 use crate::builder::{Builder, IntoProperty, common_methods};
 
 /// Manages packages with apt. A list of names is handled in one transaction.
@@ -147,6 +147,95 @@ impl AptPackage {
 }
 
 common_methods!(AptPackage);
+
+/// Unpacks an archive that is on the node.
+///
+/// Default action: `extract`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct ArchiveFile(pub(crate) Builder);
+
+/// A new `archive_file` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn archive_file(name: impl Into<String>) -> ArchiveFile {
+    ArchiveFile(Builder::new("archive_file", name))
+}
+
+impl ArchiveFile {
+    /// The archive's path.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// The folder to unpack into.
+    ///
+    /// Required.
+    pub fn destination(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("destination", value.into_property());
+        self
+    }
+
+    /// The owner of what is unpacked.
+    pub fn owner(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The group of what is unpacked.
+    pub fn group(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// The permission bits of the destination.
+    ///
+    /// Default: `"755"`.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// What is kept of the archive: times, owners and so on.
+    ///
+    /// Default: `[:time]`.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// Whether existing files are replaced; `auto` replaces those that are older.
+    ///
+    /// Default: `false`.
+    pub fn overwrite(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("overwrite", value.into_property());
+        self
+    }
+
+    /// How many leading folders are left out of the paths.
+    ///
+    /// Default: `0`.
+    pub fn strip_components(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("strip_components", value.into_property());
+        self
+    }
+
+    /// Unpacks what is missing or differs.
+    pub fn action_extract(mut self) -> Self {
+        self.0.action("extract");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(ArchiveFile);
 
 /// Runs a script with `bash`. It runs each time unless a guard or `creates` says otherwise.
 ///
@@ -434,6 +523,145 @@ impl CookbookFile {
 
 common_methods!(CookbookFile);
 
+/// Manages one job in a user's crontab, found again by its name.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Cron(pub(crate) Builder);
+
+/// A new `cron` resource.
+#[track_caller]
+pub fn cron(name: impl Into<String>) -> Cron {
+    Cron(Builder::new("cron", name))
+}
+
+impl Cron {
+    /// The minute, from 0 to 59.
+    ///
+    /// Default: `"*"`.
+    pub fn minute(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("minute", value.into_property());
+        self
+    }
+
+    /// The hour, from 0 to 23.
+    ///
+    /// Default: `"*"`.
+    pub fn hour(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("hour", value.into_property());
+        self
+    }
+
+    /// The day of the month, from 1 to 31.
+    ///
+    /// Default: `"*"`.
+    pub fn day(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("day", value.into_property());
+        self
+    }
+
+    /// The month, from 1 to 12 or by its English abbreviation.
+    ///
+    /// Default: `"*"`.
+    pub fn month(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("month", value.into_property());
+        self
+    }
+
+    /// The day of the week, from 0 (Sunday) to 7 or by its English name.
+    ///
+    /// Default: `"*"`.
+    pub fn weekday(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("weekday", value.into_property());
+        self
+    }
+
+    /// The user the job runs as.
+    ///
+    /// Default: `"root"`.
+    pub fn user(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// SHELL in the job's environment.
+    pub fn shell(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("shell", value.into_property());
+        self
+    }
+
+    /// PATH in the job's environment.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// HOME in the job's environment.
+    pub fn home(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("home", value.into_property());
+        self
+    }
+
+    /// Whom cron mails the output to.
+    pub fn mailto(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("mailto", value.into_property());
+        self
+    }
+
+    /// Further variables of the job's environment.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// Options of the `timeout` command that the job runs under; a number is its duration.
+    ///
+    /// Default: `{}`.
+    pub fn time_out(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("time_out", value.into_property());
+        self
+    }
+
+    /// The command to run.
+    ///
+    /// Required for `create`.
+    pub fn command(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("command", value.into_property());
+        self
+    }
+
+    /// A word in place of minute, hour, day, month and weekday.
+    ///
+    /// One of `reboot`, `yearly`, `annually`, `monthly`, `weekly`, `daily`, `midnight`, `hourly`.
+    pub fn time(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("time", value.into_property());
+        self
+    }
+
+    /// Enters the job, or corrects it.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the job from the crontab.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Cron);
+
 /// Manages a file in /etc/cron.d with one job.
 ///
 /// Default action: `create`.
@@ -607,6 +835,155 @@ impl CronD {
 
 common_methods!(CronD);
 
+/// Runs a script with `csh`. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Csh(pub(crate) Builder);
+
+/// A new `csh` resource.
+#[track_caller]
+pub fn csh(name: impl Into<String>) -> Csh {
+    Csh(Builder::new("csh", name))
+}
+
+impl Csh {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The script itself.
+    ///
+    /// Required.
+    pub fn code(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("code", value.into_property());
+        self
+    }
+
+    /// The program that runs the script.
+    ///
+    /// Default: `"csh"`.
+    pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("interpreter", value.into_property());
+        self
+    }
+
+    /// Arguments for the interpreter, before the script.
+    pub fn flags(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("flags", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Csh);
+
 /// Manages a directory: whether it is there, and who may use it.
 ///
 /// Default action: `create`.
@@ -675,6 +1052,141 @@ impl Directory {
 }
 
 common_methods!(Directory);
+
+/// Manages packages with dnf. A list of names is handled in one transaction.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct DnfPackage(pub(crate) Builder);
+
+/// A new `dnf_package` resource. The name is also its `package_name`, unless that is set.
+#[track_caller]
+pub fn dnf_package(name: impl Into<String>) -> DnfPackage {
+    DnfPackage(Builder::new("dnf_package", name))
+}
+
+impl DnfPackage {
+    /// The package's name, or several.
+    ///
+    /// Default: the resource's name.
+    pub fn package_name(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("package_name", value.into_property());
+        self
+    }
+
+    /// The version, or one for each name of the list.
+    pub fn version(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("version", value.into_property());
+        self
+    }
+
+    /// Further arguments for the package manager.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// A package file on the node.
+    pub fn source(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// Seconds after which the package manager is ended.
+    ///
+    /// Default: 900.
+    pub fn timeout(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Environment variables for the package manager.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The architecture, or one for each name of the list.
+    pub fn arch(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("arch", value.into_property());
+        self
+    }
+
+    /// Whether the index is fetched again before or after the action.
+    ///
+    /// Default: `{"before"=>false, "after"=>false}`.
+    pub fn flush_cache(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("flush_cache", value.into_property());
+        self
+    }
+
+    /// Whether an older version may replace a newer one.
+    ///
+    /// Default: `true`.
+    pub fn allow_downgrade(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("allow_downgrade", value.into_property());
+        self
+    }
+
+    /// Installs the package; with a version, exactly that one.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Installs the package or brings it to the newest version.
+    pub fn action_upgrade(mut self) -> Self {
+        self.0.action("upgrade");
+        self
+    }
+
+    /// Removes the package and leaves its configuration.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Removes the package and its configuration.
+    pub fn action_purge(mut self) -> Self {
+        self.0.action("purge");
+        self
+    }
+
+    /// Configures the package again from its response file.
+    pub fn action_reconfig(mut self) -> Self {
+        self.0.action("reconfig");
+        self
+    }
+
+    /// Keeps the package at its version.
+    pub fn action_lock(mut self) -> Self {
+        self.0.action("lock");
+        self
+    }
+
+    /// Lets the package be upgraded again.
+    pub fn action_unlock(mut self) -> Self {
+        self.0.action("unlock");
+        self
+    }
+
+    /// Fetches the index again.
+    pub fn action_flush_cache(mut self) -> Self {
+        self.0.action("flush_cache");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(DnfPackage);
 
 /// Installs packages from files on the node with dpkg, without their dependencies.
 ///
@@ -1067,6 +1579,157 @@ impl File {
 
 common_methods!(File);
 
+/// Manages a checkout of a git repository.
+///
+/// Default action: `sync`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Git(pub(crate) Builder);
+
+/// A new `git` resource. The name is also its `destination`, unless that is set.
+#[track_caller]
+pub fn git(name: impl Into<String>) -> Git {
+    Git(Builder::new("git", name))
+}
+
+impl Git {
+    /// The folder of the checkout.
+    ///
+    /// Default: the resource's name.
+    pub fn destination(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("destination", value.into_property());
+        self
+    }
+
+    /// The user who makes and owns the checkout.
+    ///
+    /// Default: the user who runs the run.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group that makes and owns the checkout.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Seconds after which a command is ended.
+    pub fn timeout(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Environment variables for the commands.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The repository's address.
+    pub fn repository(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("repository", value.into_property());
+        self
+    }
+
+    /// The branch, tag or commit.
+    ///
+    /// Default: `"HEAD"`.
+    pub fn revision(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("revision", value.into_property());
+        self
+    }
+
+    /// The name of the remote.
+    ///
+    /// Default: `"origin"`.
+    pub fn remote(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("remote", value.into_property());
+        self
+    }
+
+    /// Further remotes: names and addresses.
+    ///
+    /// Default: `{}`.
+    pub fn additional_remotes(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("additional_remotes", value.into_property());
+        self
+    }
+
+    /// How many commits of the history are fetched.
+    pub fn depth(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("depth", value.into_property());
+        self
+    }
+
+    /// Whether submodules are fetched too.
+    ///
+    /// Default: `false`.
+    pub fn enable_submodules(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("enable_submodules", value.into_property());
+        self
+    }
+
+    /// Whether the revision is checked out on a local branch.
+    ///
+    /// Default: `true`.
+    pub fn enable_checkout(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("enable_checkout", value.into_property());
+        self
+    }
+
+    /// The local branch for the checkout.
+    pub fn checkout_branch(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("checkout_branch", value.into_property());
+        self
+    }
+
+    /// A program that git runs in place of ssh.
+    pub fn ssh_wrapper(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("ssh_wrapper", value.into_property());
+        self
+    }
+
+    /// Brings the checkout to the revision, or makes it.
+    pub fn action_sync(mut self) -> Self {
+        self.0.action("sync");
+        self
+    }
+
+    /// Makes the checkout if there is none.
+    pub fn action_checkout(mut self) -> Self {
+        self.0.action("checkout");
+        self
+    }
+
+    /// Puts the files of the revision there, without the repository's own data.
+    pub fn action_export(mut self) -> Self {
+        self.0.action("export");
+        self
+    }
+
+    /// Shows what differs.
+    pub fn action_diff(mut self) -> Self {
+        self.0.action("diff");
+        self
+    }
+
+    /// Shows the history.
+    pub fn action_log(mut self) -> Self {
+        self.0.action("log");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Git);
+
 /// Manages a local group and its members.
 ///
 /// Default action: `create`.
@@ -1217,6 +1880,242 @@ impl GuestBlock {
 
 common_methods!(GuestBlock);
 
+/// Sends an HTTP request each time.
+///
+/// Default action: `get`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct HttpRequest(pub(crate) Builder);
+
+/// A new `http_request` resource. The name is also its `message`, unless that is set.
+#[track_caller]
+pub fn http_request(name: impl Into<String>) -> HttpRequest {
+    HttpRequest(Builder::new("http_request", name))
+}
+
+impl HttpRequest {
+    /// The address.
+    pub fn url(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("url", value.into_property());
+        self
+    }
+
+    /// Headers of the request.
+    ///
+    /// Default: `{}`.
+    pub fn headers(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("headers", value.into_property());
+        self
+    }
+
+    /// The body of requests that have one; a map or list is sent as JSON.
+    ///
+    /// Default: the resource's name.
+    pub fn message(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("message", value.into_property());
+        self
+    }
+
+    /// Sends GET.
+    pub fn action_get(mut self) -> Self {
+        self.0.action("get");
+        self
+    }
+
+    /// Sends PATCH with the message.
+    pub fn action_patch(mut self) -> Self {
+        self.0.action("patch");
+        self
+    }
+
+    /// Sends PUT with the message.
+    pub fn action_put(mut self) -> Self {
+        self.0.action("put");
+        self
+    }
+
+    /// Sends POST with the message.
+    pub fn action_post(mut self) -> Self {
+        self.0.action("post");
+        self
+    }
+
+    /// Sends DELETE.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Sends HEAD.
+    pub fn action_head(mut self) -> Self {
+        self.0.action("head");
+        self
+    }
+
+    /// Sends OPTIONS.
+    pub fn action_options(mut self) -> Self {
+        self.0.action("options");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(HttpRequest);
+
+/// Runs a script with `ksh`. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Ksh(pub(crate) Builder);
+
+/// A new `ksh` resource.
+#[track_caller]
+pub fn ksh(name: impl Into<String>) -> Ksh {
+    Ksh(Builder::new("ksh", name))
+}
+
+impl Ksh {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The script itself.
+    ///
+    /// Required.
+    pub fn code(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("code", value.into_property());
+        self
+    }
+
+    /// The program that runs the script.
+    ///
+    /// Default: `"ksh"`.
+    pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("interpreter", value.into_property());
+        self
+    }
+
+    /// Arguments for the interpreter, before the script.
+    pub fn flags(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("flags", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Ksh);
+
 /// Manages a symbolic or hard link.
 ///
 /// Default action: `create`.
@@ -1286,6 +2185,161 @@ impl Link {
 
 common_methods!(Link);
 
+/// Manages a local user, as `user` does.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct LinuxUser(pub(crate) Builder);
+
+/// A new `linux_user` resource. The name is also its `username`, unless that is set.
+#[track_caller]
+pub fn linux_user(name: impl Into<String>) -> LinuxUser {
+    LinuxUser(Builder::new("linux_user", name))
+}
+
+impl LinuxUser {
+    /// The user's name.
+    ///
+    /// Default: the resource's name.
+    pub fn username(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("username", value.into_property());
+        self
+    }
+
+    /// The full name and what else stands in the comment field.
+    pub fn comment(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("comment", value.into_property());
+        self
+    }
+
+    /// The user's number.
+    pub fn uid(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("uid", value.into_property());
+        self
+    }
+
+    /// The primary group, by name or number.
+    pub fn gid(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("gid", value.into_property());
+        self
+    }
+
+    /// The home directory.
+    pub fn home(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("home", value.into_property());
+        self
+    }
+
+    /// The login shell.
+    pub fn shell(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("shell", value.into_property());
+        self
+    }
+
+    /// The password's hash, as it stands in the shadow file.
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// The password's salt (macOS only).
+    pub fn salt(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("salt", value.into_property());
+        self
+    }
+
+    /// Whether the number may be another user's too.
+    ///
+    /// Default: `false`.
+    pub fn non_unique(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("non_unique", value.into_property());
+        self
+    }
+
+    /// Whether the home directory is created, moved and removed with the user.
+    ///
+    /// Default: `false`.
+    pub fn manage_home(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("manage_home", value.into_property());
+        self
+    }
+
+    /// Whether a user who is logged in is removed, with home directory and mail.
+    ///
+    /// Default: `false`.
+    pub fn force(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("force", value.into_property());
+        self
+    }
+
+    /// Whether a new user gets a number from the system's range.
+    ///
+    /// Default: `false`.
+    pub fn system(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("system", value.into_property());
+        self
+    }
+
+    /// The day on which the account expires, as YYYY-MM-DD.
+    pub fn expire_date(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("expire_date", value.into_property());
+        self
+    }
+
+    /// Days after the password has expired until the account is closed; 0 closes it at once, -1 never.
+    pub fn inactive(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("inactive", value.into_property());
+        self
+    }
+
+    /// Creates the user, or corrects what differs.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the user.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Corrects an existing user; it is an error if there is none.
+    pub fn action_modify(mut self) -> Self {
+        self.0.action("modify");
+        self
+    }
+
+    /// Corrects the user if there is one.
+    pub fn action_manage(mut self) -> Self {
+        self.0.action("manage");
+        self
+    }
+
+    /// Locks the user's password.
+    pub fn action_lock(mut self) -> Self {
+        self.0.action("lock");
+        self
+    }
+
+    /// Unlocks the user's password.
+    pub fn action_unlock(mut self) -> Self {
+        self.0.action("unlock");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(LinuxUser);
+
 /// Writes a message to the run's log. It counts as a change only where it notifies.
 ///
 /// Default action: `write`.
@@ -1331,6 +2385,163 @@ impl Log {
 
 common_methods!(Log);
 
+/// Manages a mounted file system and its line in fstab.
+///
+/// Default action: `mount`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Mount(pub(crate) Builder);
+
+/// A new `mount` resource. The name is also its `mount_point`, unless that is set.
+#[track_caller]
+pub fn mount(name: impl Into<String>) -> Mount {
+    Mount(Builder::new("mount", name))
+}
+
+impl Mount {
+    /// Where it is mounted.
+    ///
+    /// Default: the resource's name.
+    pub fn mount_point(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("mount_point", value.into_property());
+        self
+    }
+
+    /// The device, label, number or remote share.
+    pub fn device(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("device", value.into_property());
+        self
+    }
+
+    /// How `device` names it.
+    ///
+    /// One of `device`, `label`, `uuid`. Default: `:device`.
+    pub fn device_type(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("device_type", value.into_property());
+        self
+    }
+
+    /// The kind of file system.
+    ///
+    /// Default: `"auto"`.
+    pub fn fstype(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("fstype", value.into_property());
+        self
+    }
+
+    /// Options of the mount, as a list or separated by commas.
+    ///
+    /// Default: `["defaults"]`.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// The dump field of fstab.
+    ///
+    /// Default: `0`.
+    pub fn dump(mut self, value: impl IntoProperty<BooleanOrInteger>) -> Self {
+        self.0.set("dump", value.into_property());
+        self
+    }
+
+    /// The field of fstab that says when the file system is checked.
+    ///
+    /// Default: `2`.
+    pub fn pass(mut self, value: impl IntoProperty<BooleanOrInteger>) -> Self {
+        self.0.set("pass", value.into_property());
+        self
+    }
+
+    /// The device to check (Solaris only).
+    ///
+    /// Default: `"-"`.
+    pub fn fsck_device(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("fsck_device", value.into_property());
+        self
+    }
+
+    /// Whether the file system can be mounted again without unmounting.
+    ///
+    /// Default: `{"remount"=>false}`.
+    pub fn supports(mut self, value: impl IntoProperty<ListOrMap>) -> Self {
+        self.0.set("supports", value.into_property());
+        self
+    }
+
+    /// Whether it stands in fstab.
+    ///
+    /// Default: `false`.
+    pub fn enabled(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("enabled", value.into_property());
+        self
+    }
+
+    /// The user for a remote share.
+    pub fn username(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("username", value.into_property());
+        self
+    }
+
+    /// The user's password.
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// The user's domain.
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// Mounts the device unless it is mounted.
+    pub fn action_mount(mut self) -> Self {
+        self.0.action("mount");
+        self
+    }
+
+    /// Unmounts the device.
+    pub fn action_umount(mut self) -> Self {
+        self.0.action("umount");
+        self
+    }
+
+    /// The same as `umount`.
+    pub fn action_unmount(mut self) -> Self {
+        self.0.action("unmount");
+        self
+    }
+
+    /// Mounts the device again, with changed options.
+    pub fn action_remount(mut self) -> Self {
+        self.0.action("remount");
+        self
+    }
+
+    /// Enters the file system in fstab.
+    pub fn action_enable(mut self) -> Self {
+        self.0.action("enable");
+        self
+    }
+
+    /// Removes the file system from fstab.
+    pub fn action_disable(mut self) -> Self {
+        self.0.action("disable");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Mount);
+
 /// Does nothing itself and always counts as changed: one name for several notifications.
 ///
 /// Default action: `nothing`.
@@ -1359,6 +2570,41 @@ impl NotifyGroup {
 }
 
 common_methods!(NotifyGroup);
+
+/// Gathers the node's facts again, for instance after a user was created.
+///
+/// Default action: `reload`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Ohai(pub(crate) Builder);
+
+/// A new `ohai` resource.
+#[track_caller]
+pub fn ohai(name: impl Into<String>) -> Ohai {
+    Ohai(Builder::new("ohai", name))
+}
+
+impl Ohai {
+    /// The group of facts to gather; all if unset.
+    pub fn plugin(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("plugin", value.into_property());
+        self
+    }
+
+    /// Gathers the facts.
+    pub fn action_reload(mut self) -> Self {
+        self.0.action("reload");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Ohai);
 
 /// Manages packages with the package manager of the node's platform. A list of names is handled in one transaction.
 ///
@@ -1502,6 +2748,361 @@ impl Package {
 }
 
 common_methods!(Package);
+
+/// Runs a script with `perl`. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Perl(pub(crate) Builder);
+
+/// A new `perl` resource.
+#[track_caller]
+pub fn perl(name: impl Into<String>) -> Perl {
+    Perl(Builder::new("perl", name))
+}
+
+impl Perl {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The script itself.
+    ///
+    /// Required.
+    pub fn code(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("code", value.into_property());
+        self
+    }
+
+    /// The program that runs the script.
+    ///
+    /// Default: `"perl"`.
+    pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("interpreter", value.into_property());
+        self
+    }
+
+    /// Arguments for the interpreter, before the script.
+    pub fn flags(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("flags", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Perl);
+
+/// Runs a script with `python`. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Python(pub(crate) Builder);
+
+/// A new `python` resource.
+#[track_caller]
+pub fn python(name: impl Into<String>) -> Python {
+    Python(Builder::new("python", name))
+}
+
+impl Python {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The script itself.
+    ///
+    /// Required.
+    pub fn code(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("code", value.into_property());
+        self
+    }
+
+    /// The program that runs the script.
+    ///
+    /// Default: `"python"`.
+    pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("interpreter", value.into_property());
+        self
+    }
+
+    /// Arguments for the interpreter, before the script.
+    pub fn flags(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("flags", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Python);
+
+/// Starts the node again, at once or after the run.
+///
+/// Default action: `nothing`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Reboot(pub(crate) Builder);
+
+/// A new `reboot` resource.
+#[track_caller]
+pub fn reboot(name: impl Into<String>) -> Reboot {
+    Reboot(Builder::new("reboot", name))
+}
+
+impl Reboot {
+    /// The reason, for the log.
+    ///
+    /// Default: `"Reboot by Chef Infra Client"`.
+    pub fn reason(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("reason", value.into_property());
+        self
+    }
+
+    /// Minutes to wait.
+    ///
+    /// Default: `0`.
+    pub fn delay_mins(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("delay_mins", value.into_property());
+        self
+    }
+
+    /// Starts the node again when the run has ended well.
+    pub fn action_request_reboot(mut self) -> Self {
+        self.0.action("request_reboot");
+        self
+    }
+
+    /// Ends the run and starts the node again.
+    pub fn action_reboot_now(mut self) -> Self {
+        self.0.action("reboot_now");
+        self
+    }
+
+    /// Takes back a request.
+    pub fn action_cancel(mut self) -> Self {
+        self.0.action("cancel");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Reboot);
 
 /// Copies a folder of a cookbook's `files`, with everything in it.
 ///
@@ -1857,6 +3458,246 @@ impl RemoteFile {
 
 common_methods!(RemoteFile);
 
+/// Installs packages from files on the node with rpm, without their dependencies.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct RpmPackage(pub(crate) Builder);
+
+/// A new `rpm_package` resource. The name is also its `package_name`, unless that is set.
+#[track_caller]
+pub fn rpm_package(name: impl Into<String>) -> RpmPackage {
+    RpmPackage(Builder::new("rpm_package", name))
+}
+
+impl RpmPackage {
+    /// Further arguments for the package manager.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// A package file on the node.
+    pub fn source(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// Seconds after which the package manager is ended.
+    ///
+    /// Default: 900.
+    pub fn timeout(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Environment variables for the package manager.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The package's name.
+    ///
+    /// Default: the resource's name.
+    pub fn package_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("package_name", value.into_property());
+        self
+    }
+
+    /// The version.
+    pub fn version(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("version", value.into_property());
+        self
+    }
+
+    /// Whether an older version may replace a newer one.
+    ///
+    /// Default: `true`.
+    pub fn allow_downgrade(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("allow_downgrade", value.into_property());
+        self
+    }
+
+    /// Installs the package.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Installs the package or brings it to this version.
+    pub fn action_upgrade(mut self) -> Self {
+        self.0.action("upgrade");
+        self
+    }
+
+    /// Removes the package.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(RpmPackage);
+
+/// Runs a script with `ruby`. It runs each time unless a guard or `creates` says otherwise.
+///
+/// Default action: `run`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Ruby(pub(crate) Builder);
+
+/// A new `ruby` resource.
+#[track_caller]
+pub fn ruby(name: impl Into<String>) -> Ruby {
+    Ruby(Builder::new("ruby", name))
+}
+
+impl Ruby {
+    /// A path: while something exists there, nothing is run.
+    pub fn creates(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("creates", value.into_property());
+        self
+    }
+
+    /// The working directory.
+    pub fn cwd(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cwd", value.into_property());
+        self
+    }
+
+    /// Environment variables, beside those of the run.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The user to run as, by name or number.
+    pub fn user(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The group to run as, by name or number.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the user's groups and login environment apply.
+    ///
+    /// Default: `false`.
+    pub fn login(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("login", value.into_property());
+        self
+    }
+
+    /// Whether the command's output is shown while it runs.
+    ///
+    /// Default: `false`.
+    pub fn live_stream(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("live_stream", value.into_property());
+        self
+    }
+
+    /// Whether PATH and the locale are set as for the run's own commands.
+    ///
+    /// Default: `false`.
+    pub fn default_env(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("default_env", value.into_property());
+        self
+    }
+
+    /// Text for the command's standard input.
+    pub fn input(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("input", value.into_property());
+        self
+    }
+
+    /// The exit status, or a list of them, that means success.
+    ///
+    /// Default: `0`.
+    pub fn returns(mut self, value: impl IntoProperty<IntegerOrList>) -> Self {
+        self.0.set("returns", value.into_property());
+        self
+    }
+
+    /// Seconds after which the command is ended.
+    ///
+    /// Default: `3600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The domain of `user` (Windows only).
+    pub fn domain(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain", value.into_property());
+        self
+    }
+
+    /// The password of `user` (Windows only).
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// Whether the command runs with full rights (Windows only).
+    ///
+    /// Default: `false`.
+    pub fn elevated(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("elevated", value.into_property());
+        self
+    }
+
+    /// The script itself.
+    ///
+    /// Required.
+    pub fn code(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("code", value.into_property());
+        self
+    }
+
+    /// The program that runs the script.
+    ///
+    /// Default: `"ruby"`.
+    pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("interpreter", value.into_property());
+        self
+    }
+
+    /// Arguments for the interpreter, before the script.
+    pub fn flags(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("flags", value.into_property());
+        self
+    }
+
+    /// Runs it.
+    pub fn action_run(mut self) -> Self {
+        self.0.action("run");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Ruby);
+
 /// Runs a script with a given interpreter. It runs each time unless a guard or `creates` says otherwise.
 ///
 /// Default action: `run`.
@@ -2175,6 +4016,161 @@ impl Service {
 
 common_methods!(Service);
 
+/// Manages a unit file of systemd and the unit's state.
+///
+/// Default action: `nothing`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct SystemdUnit(pub(crate) Builder);
+
+/// A new `systemd_unit` resource. The name is also its `unit_name`, unless that is set.
+#[track_caller]
+pub fn systemd_unit(name: impl Into<String>) -> SystemdUnit {
+    SystemdUnit(Builder::new("systemd_unit", name))
+}
+
+impl SystemdUnit {
+    /// The unit's name with its suffix, such as `collectd.service`.
+    ///
+    /// Default: the resource's name.
+    pub fn unit_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("unit_name", value.into_property());
+        self
+    }
+
+    /// The user whose own systemd is meant.
+    pub fn user(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// The unit file: its text, or a map of sections to maps of keys to values.
+    pub fn content(mut self, value: impl IntoProperty<TextOrMap>) -> Self {
+        self.0.set("content", value.into_property());
+        self
+    }
+
+    /// Whether systemd reads its units again after a change.
+    ///
+    /// Default: `true`.
+    pub fn triggers_reload(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("triggers_reload", value.into_property());
+        self
+    }
+
+    /// Whether systemd-analyze must accept the unit first.
+    ///
+    /// Default: `true`.
+    pub fn verify(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("verify", value.into_property());
+        self
+    }
+
+    /// Writes the unit file, or corrects it.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the unit file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Enables or disables the unit as the distribution's presets say.
+    pub fn action_preset(mut self) -> Self {
+        self.0.action("preset");
+        self
+    }
+
+    /// Goes back to the distribution's version of the unit.
+    pub fn action_revert(mut self) -> Self {
+        self.0.action("revert");
+        self
+    }
+
+    /// Makes the unit start with the system.
+    pub fn action_enable(mut self) -> Self {
+        self.0.action("enable");
+        self
+    }
+
+    /// Keeps the unit from starting with the system.
+    pub fn action_disable(mut self) -> Self {
+        self.0.action("disable");
+        self
+    }
+
+    /// Disables the unit and enables it again.
+    pub fn action_reenable(mut self) -> Self {
+        self.0.action("reenable");
+        self
+    }
+
+    /// Makes the unit impossible to start.
+    pub fn action_mask(mut self) -> Self {
+        self.0.action("mask");
+        self
+    }
+
+    /// Undoes `mask`.
+    pub fn action_unmask(mut self) -> Self {
+        self.0.action("unmask");
+        self
+    }
+
+    /// Starts the unit unless it is active.
+    pub fn action_start(mut self) -> Self {
+        self.0.action("start");
+        self
+    }
+
+    /// Stops the unit if it is active.
+    pub fn action_stop(mut self) -> Self {
+        self.0.action("stop");
+        self
+    }
+
+    /// Stops the unit and starts it again.
+    pub fn action_restart(mut self) -> Self {
+        self.0.action("restart");
+        self
+    }
+
+    /// Makes the unit read its configuration again.
+    pub fn action_reload(mut self) -> Self {
+        self.0.action("reload");
+        self
+    }
+
+    /// Restarts the unit if it is active.
+    pub fn action_try_restart(mut self) -> Self {
+        self.0.action("try_restart");
+        self
+    }
+
+    /// Reloads the unit if it can, else restarts it.
+    pub fn action_reload_or_restart(mut self) -> Self {
+        self.0.action("reload_or_restart");
+        self
+    }
+
+    /// Reloads the unit if it can, else restarts it if it is active.
+    pub fn action_reload_or_try_restart(mut self) -> Self {
+        self.0.action("reload_or_try_restart");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(SystemdUnit);
+
 /// Writes a file whose content the cookbook renders from one of its templates.
 ///
 /// Default action: `create`.
@@ -2482,3 +4478,132 @@ impl User {
 }
 
 common_methods!(User);
+
+/// Manages packages with yum. A list of names is handled in one transaction.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct YumPackage(pub(crate) Builder);
+
+/// A new `yum_package` resource. The name is also its `package_name`, unless that is set.
+#[track_caller]
+pub fn yum_package(name: impl Into<String>) -> YumPackage {
+    YumPackage(Builder::new("yum_package", name))
+}
+
+impl YumPackage {
+    /// The package's name, or several.
+    ///
+    /// Default: the resource's name.
+    pub fn package_name(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("package_name", value.into_property());
+        self
+    }
+
+    /// The version, or one for each name of the list.
+    pub fn version(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("version", value.into_property());
+        self
+    }
+
+    /// Further arguments for the package manager.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// A package file on the node.
+    pub fn source(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// Seconds after which the package manager is ended.
+    ///
+    /// Default: 900.
+    pub fn timeout(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Environment variables for the package manager.
+    ///
+    /// Default: `{}`.
+    pub fn environment(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("environment", value.into_property());
+        self
+    }
+
+    /// The architecture, or one for each name of the list.
+    pub fn arch(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("arch", value.into_property());
+        self
+    }
+
+    /// Whether the index is fetched again before or after the action.
+    ///
+    /// Default: `{"before"=>false, "after"=>false}`.
+    pub fn flush_cache(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("flush_cache", value.into_property());
+        self
+    }
+
+    /// Whether an older version may replace a newer one.
+    ///
+    /// Default: `true`.
+    pub fn allow_downgrade(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("allow_downgrade", value.into_property());
+        self
+    }
+
+    /// The yum program.
+    pub fn yum_binary(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("yum_binary", value.into_property());
+        self
+    }
+
+    /// Installs the package; with a version, exactly that one.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Installs the package or brings it to the newest version.
+    pub fn action_upgrade(mut self) -> Self {
+        self.0.action("upgrade");
+        self
+    }
+
+    /// Removes the package and leaves its configuration.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Removes the package and its configuration.
+    pub fn action_purge(mut self) -> Self {
+        self.0.action("purge");
+        self
+    }
+
+    /// Keeps the package at its version.
+    pub fn action_lock(mut self) -> Self {
+        self.0.action("lock");
+        self
+    }
+
+    /// Lets the package be upgraded again.
+    pub fn action_unlock(mut self) -> Self {
+        self.0.action("unlock");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(YumPackage);

@@ -3,19 +3,24 @@
 use converge::Raised;
 use grants::GrantedUrl;
 use std::io;
-use ureq::http::Response;
+use ureq::http::{Response, StatusCode};
 use ureq::{Body, Error, Timeout};
 
 /// A status that is no success.
 pub(super) fn of_status(response: &Response<Body>) -> Raised {
-    let status = response.status();
-    let class = match status.as_u16() {
+    of_number(response.status().as_u16())
+}
+
+/// The same by its number.
+pub(super) fn of_number(status: u16) -> Raised {
+    let class = match status {
         400..=499 => "Net::HTTPClientException",
         500..=599 => "Net::HTTPFatalError",
         300..=399 => "Net::HTTPRetriableError",
         _ => "Net::HTTPError",
     };
-    Raised::new(class, format!("{} \"{}\"", status.as_u16(), status.canonical_reason().unwrap_or_default()))
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    Raised::new(class, format!("{status} \"{}\"", reason.unwrap_or_default()))
 }
 
 /// A request without an answer.

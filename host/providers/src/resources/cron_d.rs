@@ -6,6 +6,7 @@
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
+use crate::resources::cron_fields::{field, line, timeout};
 use crate::resources::file_content::wish::Grant;
 use crate::resources::file_content::{self, Access, Content, Current, FileWish, Source};
 use converge::{Raised, Wanted};
@@ -180,45 +181,6 @@ impl Job {
     }
 }
 
-/// The `timeout` command that the job runs under. (Chef's `cron_d` accepts the property and does nothing with it; its
-/// `cron` writes it as this does.)
-fn timeout(wanted: &Wanted<'_>) -> Result<Option<String>, Raised> {
-    let mut words = vec!["timeout".to_owned()];
-    let options = asked::map(wanted, "time_out");
-    let mut duration = None;
-    for (name, value) in options {
-        let value = field("time_out", value)?;
-        match (name.as_str(), value.as_str()) {
-            ("duration", _) => duration = Some(value),
-            ("preserve-status" | "foreground", "true") => words.push(format!("--{name}")),
-            ("kill-after" | "signal", _) => words.push(format!("--{name} {value}")),
-            _ => {}
-        }
-    }
-    let Some(duration) = duration else { return Ok(None) };
-    words.push(duration);
-    Ok(Some(words.join(" ")))
-}
-
-/// A value that ends where its line ends.
-fn line(property: &str, value: String) -> Result<String, Raised> {
-    if value.contains(|c: char| c != '\t' && c.is_control()) {
-        let message =
-            format!("{property} holds a line end or another control character, which would begin another job");
-        return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
-    }
-    Ok(value)
-}
-
-/// A value that is one word.
-fn field(property: &str, value: String) -> Result<String, Raised> {
-    if value.is_empty() || value.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        let message = format!("{property} {value:?} is no single word");
-        return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
-    }
-    Ok(value)
-}
-
 /// A value as Ruby's `shellescape` writes it.
 fn quote(value: &str) -> String {
     if value.is_empty() {
@@ -267,15 +229,6 @@ mod tests {
         check("# x\nPATH=/bin\nA = b\n\n*/5 * * * * daemon /bin/true\n", &["daemon"]);
         check("@reboot alice x\n0 1 2 3 4 bob A=b y\n@daily alice z\n", &["alice", "bob"]);
         check("* * *\n", &["root"]);
-    }
-
-    #[test]
-    fn no_field_can_hold_another_job() {
-        assert!(line("command", "true\n* * * * * root evil".into()).is_err());
-        assert!(line("command", "true\r".into()).is_err());
-        assert!(field("user", "daemon root".into()).is_err());
-        assert!(field("minute", "*\n".into()).is_err());
-        assert_eq!(line("command", "a\tb".into()).unwrap(), "a\tb");
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod remove;
 mod verify;
 pub(crate) mod wish;
 
-pub(crate) use access::{Access, Numbers, assumption};
+pub(crate) use access::{Access, Account, Numbers, assumption};
 pub(crate) use content::Content;
 pub(crate) use create::{access_step, plan_create};
 pub(crate) use inspect::Current;

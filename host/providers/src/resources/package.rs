@@ -1,4 +1,4 @@
-//! `package`, `apt_package` and `dpkg_package`: packages through the real tools.
+//! `package`, `apt_package`, `dpkg_package` and the types of other distributions: packages through the real tools.
 //!
 //! The tools do all changing, since no library is safer than their locking and their order of steps. Looking is done without
 //! them where a file says it: what is installed stands in dpkg's status file, which is read once and again only when it
@@ -10,19 +10,25 @@
 
 mod apt;
 mod candidates;
+mod choice;
 mod database;
 mod dpkg;
+mod gem;
 mod lock;
 mod preseed;
 mod request;
+mod rpm;
 mod status;
 mod targets;
 mod tools;
 mod version;
 
 pub(crate) use apt::AptPackage;
+pub(crate) use choice::Package;
 pub(crate) use database::PackageCache;
 pub(crate) use dpkg::DpkgPackage;
+pub(crate) use gem::Gem;
+pub(crate) use rpm::{DnfPackage, RpmPackage};
 
 /// The class of what goes wrong with packages.
 const PACKAGE_ERROR: &str = "Chef::Exceptions::Package";

@@ -145,7 +145,7 @@ fn purge(
                 Ok(writer.root.site(&granted)?.remove_directory()?)
             })
         } else {
-            super::file_content::delete_step(shown, granted, kind)
+            super::file_content::delete_step(shown, granted, kind, view)
         });
     }
     Ok(())

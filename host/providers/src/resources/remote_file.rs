@@ -110,7 +110,7 @@ fn fetch(
         ));
     }
     let wish = Wish { url, headers, compressed: !url.ends_with("gz"), verify };
-    match download::fetch(view.grants, view.cache.map(AsRef::as_ref), &wish)? {
+    match download::fetch(view.grants, view.cache.map(AsRef::as_ref), &wish, view.settings.downloads)? {
         Fetched::NotModified => Ok(None),
         Fetched::File(file, control) => {
             // A record of wrun's own, not of the machine; it counts only for a file with this very content.

@@ -47,6 +47,14 @@ impl ServiceCache {
 /// A service of the system.
 pub(crate) struct Service;
 
+/// What the root's files say of a unit, where systemd cannot be asked.
+///
+/// # Errors
+/// They cannot be read.
+pub(super) fn unit_standing(root: &crate::root::Root, name: &str) -> Result<Standing, Raised> {
+    unit::standing(root, name)
+}
+
 impl Provider for Service {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let key = wanted.declaration.key();
@@ -96,11 +104,11 @@ struct Task {
 
 /// What the service manager says of a service that starts with the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Standing {
-    enabled: bool,
-    masked: bool,
+pub(super) struct Standing {
+    pub(super) enabled: bool,
+    pub(super) masked: bool,
     /// It cannot be enabled or disabled: other units start it.
-    fixed: bool,
+    pub(super) fixed: bool,
 }
 
 impl Task {

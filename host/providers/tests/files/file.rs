@@ -351,7 +351,9 @@ fn blocks_see_the_staged_content() {
         assert_eq!(std::fs::read_to_string(at.join(path.trim_start_matches('/'))).unwrap(), "new");
         false
     });
-    assert!(refused.is_err());
+    let kept = refused.unwrap_err().message;
+    assert!(kept.contains("/failed_validations/.chef-conf") && kept.ends_with(".d.txt"), "{kept}");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "new", "people can look at what was rejected");
     assert_eq!(machine.names("/etc"), ["group", "passwd"], "nothing is left behind");
     machine.verified(&asked, |_| true).unwrap();
     assert_eq!((machine.read("/etc/conf.d.txt").as_str(), machine.mode("/etc/conf.d.txt")), ("new", 0o640));

@@ -1,6 +1,6 @@
 //! An HTTP server on the loopback interface.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
@@ -49,12 +49,16 @@ impl Server {
 }
 
 fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Request>>, answer: &(impl Fn(&Request) -> Vec<u8> + ?Sized)) {
-    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut lines = reader.by_ref().lines().map_while(Result::ok);
     let Some(first) = lines.next() else { return };
     let fields = lines.take_while(|line| !line.is_empty());
     let fields =
         fields.filter_map(|line| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned())));
     let request = Request { path: first.split(' ').nth(1).unwrap_or_default().to_owned(), fields: fields.collect() };
+    // A body that nobody reads would make the kernel cut the connection before the answer is read.
+    let length = request.field("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    std::io::copy(&mut reader.take(length), &mut std::io::sink()).unwrap();
     let bytes = answer(&request);
     seen.lock().unwrap().push(request);
     let _ = stream.write_all(b"HTTP/1.1 ");

@@ -127,6 +127,10 @@ impl Machine {
             why_run,
             stop: Stop::default(),
             package_lock_wait: Settings::PACKAGE_LOCK_WAIT,
+            backups: Settings::BACKUPS,
+            downloads: providers::Downloads::default(),
+            reboots: providers::Reboots::default(),
+            facts: None,
             live: None,
             log: None,
         };
@@ -188,7 +192,8 @@ impl Machine {
             if let Some(path) = staged.as_str()
                 && !block(path)
             {
-                return Err(Raised::new("Chef::Exceptions::ValidationFailed", "the block said no"));
+                let kept = self.providers.reject(plan)?.unwrap_or_default();
+                return Err(Raised::new("Chef::Exceptions::ValidationFailed", kept));
             }
         }
         let changes = self.providers.commit(&asked.wanted(false), plan)?;

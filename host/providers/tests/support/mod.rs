@@ -116,6 +116,10 @@ impl Bench {
             why_run,
             stop: Stop::default(),
             package_lock_wait: Duration::from_secs(1),
+            backups: Settings::BACKUPS,
+            downloads: providers::Downloads::default(),
+            reboots: providers::Reboots::default(),
+            facts: None,
             live: None,
             log: Some(Arc::new(move |level, line: &str| log.lock().unwrap().push((level, line.into())))),
         }

@@ -5,7 +5,10 @@
 
 mod accounts;
 mod archive;
+mod cron;
 mod mirror;
 mod node;
 mod package;
+mod rpm;
 mod service;
+mod systemd_unit;

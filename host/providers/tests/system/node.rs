@@ -104,6 +104,10 @@ impl Node {
             why_run,
             stop: converge::Stop::default(),
             package_lock_wait,
+            backups: Settings::BACKUPS,
+            downloads: providers::Downloads::default(),
+            reboots: providers::Reboots::default(),
+            facts: None,
             live: None,
             log: None,
         };

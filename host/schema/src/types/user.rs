@@ -6,8 +6,20 @@ use crate::resource::{Action, ImplementedBy, ResourceType, action};
 /// Manages a user.
 pub static USER: ResourceType = ResourceType {
     name: "user",
-    aliases: &["linux_user"],
+    aliases: &[],
     doc: "Manages a local user.",
+    actions: &USER_ACTIONS,
+    default_action: "create",
+    properties: &[&USER_PROPERTIES],
+    implemented_by: ImplementedBy::Host,
+    introduced: None,
+};
+
+/// Manages a user; the name under which Chef reports one on Linux.
+pub static LINUX_USER: ResourceType = ResourceType {
+    name: "linux_user",
+    aliases: &[],
+    doc: "Manages a local user, as `user` does.",
     actions: &USER_ACTIONS,
     default_action: "create",
     properties: &[&USER_PROPERTIES],

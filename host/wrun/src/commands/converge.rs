@@ -26,6 +26,7 @@ use converge::{
 };
 use input::Input;
 use node::object::NodeObject;
+use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
 use serde_json::Value;
 use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
@@ -113,6 +114,8 @@ impl Running<'_> {
             live: (self.settings.format == Format::Doc).then(|| {
                 Arc::new(move |bytes: &[u8]| live.out(Tone::Quiet, &escape(&String::from_utf8_lossy(bytes)))) as _
             }),
+            reboots: Reboots::default(),
+            given_facts: self.arguments.facts.is_some(),
             keeper,
         };
         let run_id = folder.as_ref().map_or_else(|| "dry-run".to_owned(), |folder| folder.id().to_string());
@@ -147,7 +150,7 @@ impl Running<'_> {
             log: kept_log.lines(),
             without_policies,
         };
-        self.end(&parts, house.keeper, folder)
+        self.end(&parts, house.keeper, folder, &house.reboots)
     }
 
     /// Who watches the run: people or nobody, and the log.
@@ -169,7 +172,13 @@ impl Running<'_> {
     }
 
     /// The report, the record, the exit code.
-    fn end(&self, parts: &json::Parts<'_>, keeper: Keeper, folder: Option<RunFolder>) -> anyhow::Result<Exit> {
+    fn end(
+        &self,
+        parts: &json::Parts<'_>,
+        keeper: Keeper,
+        folder: Option<RunFolder>,
+        reboots: &Reboots,
+    ) -> anyhow::Result<Exit> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
@@ -191,11 +200,28 @@ impl Running<'_> {
         }
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
         Ok(match (self.stop.requested(), report.failure()) {
+            (Some(Stop::REBOOT), _) | (None, None) => self.start_again(reboots),
             (Some(signal_hook::consts::SIGTERM), _) => Exit::Terminated,
             (Some(_), _) => Exit::Interrupted,
             (None, Some(_)) => Exit::Failed,
-            (None, None) => Exit::Done,
         })
+    }
+
+    /// Starts the node again, if a policy asked for it: the run went well and is recorded.
+    fn start_again(&self, reboots: &Reboots) -> Exit {
+        match reboots.carry_out(&self.settings.root) {
+            Ok(None) => Exit::Done,
+            Ok(Some(true)) => Exit::RebootScheduled,
+            Ok(Some(false)) => {
+                self.printer.note(Tone::Warning, "the node must be started again: it is not this machine");
+                Exit::RebootNeeded
+            }
+            Err(raised) => {
+                self.printer
+                    .note(Tone::Error, &format!("error: the node was not started again: {}", escape(&raised.message)));
+                Exit::RebootFailed
+            }
+        }
     }
 
     /// The lines of the cookbook around what failed.

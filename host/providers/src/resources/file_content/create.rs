@@ -3,12 +3,12 @@
 use super::access::{AccessPlan, assumption, file_mode};
 use super::content::{Content, head_of};
 use super::inspect::{Current, Inspected, There, inspect};
-use super::verify::{Check, Verification};
+use super::verify::{Check, Verification, keep_rejected};
 use super::wish::FileWish;
 use super::{Source, backup};
 use crate::diff;
 use crate::digest::short;
-use crate::plan::{Plan, Staging, Step, View, Writer, denied};
+use crate::plan::{Plan, Rejection, Staging, Step, View, Writer, denied};
 use crate::root::{Dress, Kind, ModeBits, StagedFile};
 use converge::{Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
@@ -132,7 +132,7 @@ fn write(
     let old = if is_new { None } else { current.take_handle() };
     let work = Work {
         path: path.to_owned(),
-        backup: if is_new { 0 } else { wish.backup },
+        backup: if is_new { 0 } else { wish.backup.unwrap_or(view.settings.backups) },
         content: content.map(Content::into_owned),
         creation_mode: if is_new && mode.is_none() { NEW_FILE } else { PRIVATE },
         dress: Dress { mode, uid: access.uid, gid: access.gid, old: None, in_place: wish.atomic.map(|atomic| !atomic) },
@@ -145,6 +145,7 @@ fn write(
     };
     if verification.blocks {
         plan.staging = Some(work.staging());
+        plan.rejection = Some(work.rejection());
     }
     let mut changes = changes.into_iter();
     if let Some(first) = changes.next() {
@@ -198,6 +199,15 @@ impl Work {
             let path = file.path();
             *staged.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
             Ok(json!(path))
+        })
+    }
+
+    /// Keeps what was staged when a block rejected it.
+    fn rejection(&self) -> Rejection {
+        let staged = Arc::clone(&self.staged);
+        Box::new(move |writer| {
+            let staged = staged.lock().unwrap_or_else(PoisonError::into_inner).take();
+            staged.as_ref().map_or_else(|| Ok(String::new()), |staged| keep_rejected(writer, staged))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Removing a file.
 
 use super::backup;
-use super::wish::{DEFAULT_BACKUPS, FileWish};
+use super::wish::FileWish;
 use crate::plan::{Plan, Step, View};
 use crate::root::{Kind, absent};
 use converge::{Certainty, Change, Raised};
@@ -23,13 +23,13 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
             format!("File {path} exists but is not writable so it cannot be deleted"),
         ));
     }
-    let backups = if entry.kind == Kind::File { wish.backup } else { 0 };
+    let backups = if entry.kind == Kind::File { wish.backup.unwrap_or(view.settings.backups) } else { 0 };
     Ok(Plan::steps(vec![step(path.to_owned(), granted, backups)]))
 }
 
 /// Removes something that is no directory, and keeps as many backups of a file as usual.
-pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind) -> Step {
-    step(path, granted, if kind == Kind::File { DEFAULT_BACKUPS } else { 0 })
+pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind, view: &View<'_>) -> Step {
+    step(path, granted, if kind == Kind::File { view.settings.backups } else { 0 })
 }
 
 fn step(path: String, granted: GrantedPath, backups: usize) -> Step {

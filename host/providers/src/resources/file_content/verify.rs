@@ -2,7 +2,7 @@
 
 use super::create::unverified;
 use super::wish::FileWish;
-use crate::command::How;
+use crate::command::{CommandFailure, How, Launch};
 use crate::plan::{Plan, View, Writer};
 use crate::root::{Dress, ModeBits, StagedFile};
 use converge::{CommandTest, Raised};
@@ -29,6 +29,8 @@ pub(super) enum Check {
     Command(Box<GrantedCommand>, String),
     /// `verify :json`.
     Json,
+    /// `verify :systemd_unit`, with the unit's name.
+    SystemdUnit(String),
 }
 
 impl Verification {
@@ -37,7 +39,7 @@ impl Verification {
     /// # Errors
     /// A command is denied; a kind of verification does not exist.
     pub(super) fn of(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Self, Raised> {
-        let checks = wish.verify.iter().map(|line| check(line, view)).collect::<Result<Vec<_>, _>>()?;
+        let checks = wish.verify.iter().map(|line| check(line, wish.path, view)).collect::<Result<Vec<_>, _>>()?;
         if view.why_run {
             if wish.verify_blocks || !checks.is_empty() {
                 plan.certainty.push(unverified(wish.path));
@@ -48,15 +50,19 @@ impl Verification {
     }
 }
 
-fn check(line: &str, view: &View<'_>) -> Result<Check, Raised> {
+fn check(line: &str, path: &str, view: &View<'_>) -> Result<Check, Raised> {
     match line.strip_prefix(':').unwrap_or(line) {
         "json" => return Ok(Check::Json),
-        name @ ("yaml" | "systemd_unit") => {
+        "systemd_unit" => {
+            let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            return Ok(Check::SystemdUnit(name.to_owned()));
+        }
+        name @ "yaml" => {
             return Err(Raised::new(
                 "Chef::Exceptions::VerificationNotFound",
                 format!("No file verification for {name} found."),
             )
-            .with_hint("say a command that checks it, as in verify 'systemd-analyze verify %{path}'"));
+            .with_hint("say a command that checks it, as in verify 'yamllint %{path}'"));
         }
         _ => {}
     }
@@ -94,6 +100,10 @@ impl Check {
                 Ok(()) => return Ok(()),
                 Err(why) => format!(":json (Chef::Resource::File::Verification::Json)\n{why}"),
             },
+            Self::SystemdUnit(name) => match is_unit(writer, staged, name)? {
+                Ok(()) => return Ok(()),
+                Err(why) => format!(":systemd_unit (Chef::Resource::File::Verification::SystemdUnit)\n{why}"),
+            },
         };
         let rejected = if sensitive { "[sensitive]".to_owned() } else { rejected };
         let kept = keep_rejected(writer, staged)?;
@@ -111,8 +121,24 @@ fn is_json(staged: &StagedFile) -> Result<(), String> {
     serde_json::from_slice::<serde_json::Value>(&text).map(|_| ()).map_err(|error| error.to_string())
 }
 
+/// Asks systemd. As in Chef, where systemd is not installed there is nobody to ask; a systemd that is too old to look at a
+/// unit under another file's name is not asked either.
+fn is_unit(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> Result<Result<(), String>, Raised> {
+    let launch = Launch::program("systemd-analyze", ["verify".to_owned(), format!("{}:{name}", staged.path())]);
+    let outcome = match writer.launch(&launch) {
+        Ok(outcome) => outcome,
+        Err(CommandFailure::NotStarted { name: "ENOENT", .. }) => return Ok(Ok(())),
+        Err(failure) => return Err(failure.into_raised(&launch)),
+    };
+    let errors = String::from_utf8_lossy(&outcome.errors).into_owned();
+    if outcome.code == Some(0) || errors.contains("Failed to prepare filename") {
+        return Ok(Ok(()));
+    }
+    Ok(Err(format!("STDOUT: {}\nSTDERR: {errors}\n", String::from_utf8_lossy(&outcome.output))))
+}
+
 /// Copies rejected content into the cache directory; its path.
-fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<String, Raised> {
+pub(super) fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<String, Raised> {
     let path = staged.path();
     let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
     let kept = format!("{REJECTED}/{name}");

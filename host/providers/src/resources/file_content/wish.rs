@@ -2,12 +2,13 @@
 
 use super::Access;
 use crate::plan::{View, denied};
+use crate::root::absent;
 use converge::{Got, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use serde_json::Value;
 
-/// How many backups are kept if nothing is said.
-pub(crate) const DEFAULT_BACKUPS: usize = 5;
+/// A kind of verification that is no command: systemd accepts the content as a unit.
+pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
 
 /// What is wanted of one file, its content aside.
 pub(crate) struct FileWish<'a> {
@@ -17,8 +18,8 @@ pub(crate) struct FileWish<'a> {
     pub(crate) access: Access<'a>,
     /// The digest that the content must have.
     pub(crate) checksum: Option<&'a str>,
-    /// How many earlier versions are kept.
-    pub(crate) backup: usize,
+    /// How many earlier versions are kept; none: as many as the settings say.
+    pub(crate) backup: Option<usize>,
     /// Content and diffs are shown nowhere.
     pub(crate) sensitive: bool,
     /// Something else than a file is removed.
@@ -71,7 +72,7 @@ impl<'a> FileWish<'a> {
             path: text(wanted, "path").unwrap_or(&wanted.declaration.name),
             access: Access::default(),
             checksum: None,
-            backup: DEFAULT_BACKUPS,
+            backup: None,
             sensitive: wanted.declaration.sensitive,
             force_unlink: false,
             manage_symlink_source: None,
@@ -83,6 +84,17 @@ impl<'a> FileWish<'a> {
             directories_made: &[],
             grant: None,
         }
+    }
+
+    /// Whether the file is there and holds this text.
+    ///
+    /// # Errors
+    /// It is there and may not be managed.
+    pub(crate) fn is_text(&self, view: &View<'_>, text: &[u8]) -> Result<bool, Raised> {
+        let Some(place) = absent(view.root.locate_target(self.path))? else { return Ok(false) };
+        // What may not be managed may not be compared, either.
+        let _granted = self.granted(view, place.real())?;
+        Ok(view.root.read(self.path).is_ok_and(|found| found == text))
     }
 
     /// The right to the file, at its real path.
@@ -98,14 +110,12 @@ impl<'a> FileWish<'a> {
     }
 }
 
-/// A property that says how many backups are kept.
-pub(crate) fn backups(value: Option<&Got>) -> usize {
+/// A property that says how many backups are kept; none: it does not say.
+pub(crate) fn backups(value: Option<&Got>) -> Option<usize> {
     match value {
-        Some(Got::Json(Value::Bool(false))) => 0,
-        Some(Got::Json(Value::Number(number))) => {
-            number.as_i64().map_or(DEFAULT_BACKUPS, |number| usize::try_from(number).unwrap_or(0))
-        }
-        _ => DEFAULT_BACKUPS,
+        Some(Got::Json(Value::Bool(false))) => Some(0),
+        Some(Got::Json(Value::Number(number))) => number.as_i64().map(|number| usize::try_from(number).unwrap_or(0)),
+        _ => None,
     }
 }
 

@@ -27,10 +27,20 @@ pub(super) enum Aim {
 
 /// The version that a package must be brought to; none: leave it.
 pub(super) fn target(aim: Aim, seen: &Seen, allow_downgrade: bool) -> Option<&str> {
+    target_by(version::compare, aim, seen, allow_downgrade)
+}
+
+/// The same where versions are compared in another way.
+pub(super) fn target_by(
+    compare: impl Fn(&str, &str) -> Ordering,
+    aim: Aim,
+    seen: &Seen,
+    allow_downgrade: bool,
+) -> Option<&str> {
     let candidate = seen.candidate.as_deref();
     let newer = |than: &str| {
         let current = seen.current.as_deref();
-        !allow_downgrade && current.is_some_and(|current| version::compare(current, than) == Ordering::Greater)
+        !allow_downgrade && current.is_some_and(|current| compare(current, than) == Ordering::Greater)
     };
     match (aim, seen.current.as_deref(), seen.wanted.as_deref()) {
         (_, Some(current), Some(wanted)) if current == wanted => None,

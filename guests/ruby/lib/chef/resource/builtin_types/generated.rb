@@ -362,6 +362,24 @@ Wrun::Resources::Builtin.fill do
     property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
   end
 
+  type :linux_user, by: :host, actions: %i[create remove modify manage lock unlock], default: :create do
+    property :username, String, name_property: true, identity: true, desired_state: false
+    property :comment, String
+    property :uid, [String, Integer, nil]
+    property :gid, [String, Integer, nil]
+    also :group, :gid
+    property :home, String
+    property :shell, String
+    property :password, String, sensitive: true, desired_state: false
+    property :salt, String, desired_state: false
+    property :non_unique, [true, false], default: false, desired_state: false
+    property :manage_home, [true, false], default: false, desired_state: false
+    property :force, [true, false], default: false, desired_state: false
+    property :system, [true, false], default: false
+    property :expire_date, [String, nil], desired_state: false
+    property :inactive, [String, Integer, nil], desired_state: false
+  end
+
   type :locale, by: :host, actions: %i[update], default: :update do
     property :lang, String, regex: /\A\S+/, validation_message: "The provided lang is not valid. It should be a non-empty string without any leading whitespace."
     property :lc_env, Hash, default: {}
@@ -791,7 +809,7 @@ Wrun::Resources::Builtin.fill do
     property :timezone, String, name_property: true, identity: true, desired_state: false
   end
 
-  type :user, by: :host, actions: %i[create remove modify manage lock unlock], default: :create, aliases: %i[linux_user] do
+  type :user, by: :host, actions: %i[create remove modify manage lock unlock], default: :create do
     property :username, String, name_property: true, identity: true, desired_state: false
     property :comment, String
     property :uid, [String, Integer, nil]

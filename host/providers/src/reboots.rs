@@ -1,0 +1,106 @@
+//! Requests to start the node again: policies make them while they converge, and whoever ends the run carries them out.
+
+use crate::command::{Commands, Launch, require_success};
+use crate::users::Users;
+use converge::Raised;
+use grants::GrantedReboot;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A policy's request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reboot {
+    /// How long to wait, in minutes.
+    pub minutes: u32,
+    /// Why, for those who are logged in.
+    pub reason: String,
+    /// The resource's name.
+    pub asked_by: String,
+    granted: GrantedReboot,
+}
+
+impl Reboot {
+    pub(crate) fn new(granted: GrantedReboot, minutes: u32, reason: &str, asked_by: &str) -> Self {
+        Self { minutes, reason: reason.into(), asked_by: asked_by.into(), granted }
+    }
+}
+
+/// Where policies ask for the node to be started again; shared by all of a run. A policy can take back its own request, and
+/// no other's.
+#[derive(Debug, Clone, Default)]
+pub struct Reboots(Arc<Mutex<BTreeMap<String, Reboot>>>);
+
+impl Reboots {
+    /// What is asked for, by policy.
+    pub fn all(&self) -> Vec<(String, Reboot)> {
+        self.lock().iter().map(|(policy, reboot)| (policy.clone(), reboot.clone())).collect()
+    }
+
+    pub(crate) fn request(&self, policy: &str, reboot: Reboot) {
+        self.lock().insert(policy.into(), reboot);
+    }
+
+    pub(crate) fn cancel(&self, policy: &str) {
+        self.lock().remove(policy);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Reboot>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the node again, for the request that is in the greatest hurry; none: nobody asked. False: a root that is not
+    /// the machine itself cannot be started.
+    ///
+    /// # Errors
+    /// `Chef::Exceptions::RebootFailed`.
+    pub fn carry_out(&self, root: &Path) -> Result<Option<bool>, Raised> {
+        let Some((policy, reboot)) = self.all().into_iter().min_by_key(|(_, reboot)| reboot.minutes) else {
+            return Ok(None);
+        };
+        if root != Path::new("/") {
+            return Ok(Some(false));
+        }
+        let Reboot { minutes, reason, asked_by, granted: _proof } = reboot;
+        tracing::warn!("starting the node again for {policy}: {} ({})", reason.escape_debug(), asked_by.escape_debug());
+        let launch = launch(minutes, &reason);
+        let failed = |raised: Raised| Raised::new("Chef::Exceptions::RebootFailed", raised.message);
+        let outcome = Commands::new(root).run(&launch, &mut Users::default(), None);
+        let outcome = outcome.map_err(|failure| failed(failure.into_raised(&launch)))?;
+        require_success(&launch, &outcome, &[0]).map_err(failed)?;
+        Ok(Some(true))
+    }
+}
+
+fn launch(minutes: u32, reason: &str) -> Launch {
+    let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
+    Launch::program("shutdown", ["-r", "--", &format!("+{minutes}"), &reason])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reboot(minutes: u32) -> Reboot {
+        let granted = grants::Grants::allow_all().policy("p", &[]).reboot().unwrap();
+        Reboot::new(granted, minutes, "why\n-x", "later")
+    }
+
+    #[test]
+    fn requests_are_each_policys_own() {
+        let desk = Reboots::default();
+        assert_eq!(desk.carry_out(Path::new("/srv/root")), Ok(None));
+        desk.request("a", reboot(5));
+        desk.clone().request("b", reboot(1));
+        desk.cancel("c");
+        assert_eq!(desk.carry_out(Path::new("/srv/root")), Ok(Some(false)), "an image is not started");
+        desk.cancel("a");
+        let left: Vec<_> = desk.all().into_iter().map(|(policy, reboot)| (policy, reboot.minutes)).collect();
+        assert_eq!(left, [("b".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_reason_is_no_option() {
+        assert_eq!(launch(2, "-h now\n").shown(), "shutdown -r -- +2 -h now");
+    }
+}

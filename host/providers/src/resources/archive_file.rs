@@ -1,0 +1,344 @@
+//! `archive_file`: unpacks an archive that is on the node.
+//!
+//! As in Chef, it is the destination that decides: if it is there, nothing is unpacked unless `overwrite` says so. Unlike
+//! Chef, entries that lead out of the destination are refused, and so is one that leads through a link which the archive
+//! itself brought; both are how archives attack whoever unpacks them.
+
+mod reader;
+
+use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::resources::asked;
+use crate::root::{Dress, Entry, ModeBits, absent};
+use converge::{Certainty, Change, Raised, Wanted};
+use grants::{GrantedMode, GrantedPath};
+use reader::{Archive, Item, Kind};
+use rustix::io::Errno;
+use std::collections::HashSet;
+use std::io::Read;
+
+/// How much is copied at once, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// Permission bits of directories that the archive leaves out.
+const DIRECTORY: ModeBits = ModeBits::plain(0o777);
+
+/// Permission bits of the destination if nothing is said.
+const DESTINATION_MODE: u32 = 0o755;
+
+/// An archive to unpack.
+pub(crate) struct ArchiveFile;
+
+impl Provider for ArchiveFile {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let mut task = match Task::read(wanted, view)? {
+            Ok(task) => task,
+            Err(certainty) => return Ok(Plan::uncertain(certainty)),
+        };
+        let mut plan = Plan::default();
+        let there = view.root.target_entry(&task.destination)?.is_some();
+        if !there {
+            plan.steps.push(task.make_destination(view)?);
+        }
+        let overwrite = match task.overwrite {
+            Overwrite::Never => false,
+            Overwrite::Always => true,
+            Overwrite::IfDifferent => there && task.differs(view)?,
+        };
+        if !there || overwrite {
+            plan.steps.push(task.unpack(view)?);
+        }
+        if task.owner.is_some() || task.group.is_some() {
+            plan.steps.push(task.give_away(view)?);
+        }
+        Ok(plan)
+    }
+
+    /// Owners are set each time, and what is to be overwritten is.
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Overwrite {
+    Never,
+    Always,
+    IfDifferent,
+}
+
+/// What is kept of an archive's entries.
+#[derive(Debug, Clone, Copy, Default)]
+struct Options {
+    time: bool,
+    owner: bool,
+    permissions: bool,
+    no_overwrite: bool,
+    no_overwrite_newer: bool,
+}
+
+impl Options {
+    fn read(wanted: &Wanted<'_>) -> Self {
+        let words = asked::list(wanted, "options").unwrap_or_else(|| vec!["time".into()]);
+        let has = |name: &str| words.iter().any(|word| word == name);
+        Self {
+            time: has("time"),
+            owner: has("owner"),
+            permissions: has("permissions"),
+            no_overwrite: has("no_overwrite"),
+            no_overwrite_newer: has("no_overwrite_newer"),
+        }
+    }
+
+    /// Whether what is there stays.
+    fn spares(self, there: Option<Entry>, item: &Item) -> bool {
+        let newer = |entry: Entry| entry.modified >= item.modified;
+        there.is_some_and(|entry| self.no_overwrite || (self.no_overwrite_newer && newer(entry)))
+    }
+}
+
+/// One resource.
+struct Task {
+    path: String,
+    archive: Archive,
+    destination: String,
+    /// The destination's real path.
+    real: String,
+    mode: u32,
+    owner: Option<String>,
+    group: Option<String>,
+    options: Options,
+    overwrite: Overwrite,
+}
+
+impl Task {
+    /// Opens the archive. In a dry run it may be one that would be there by now.
+    fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Result<Self, Certainty>, Raised> {
+        let path = asked::name(wanted, "path");
+        let Some(destination) = asked::text(wanted, "destination") else {
+            return Err(Raised::new("Chef::Exceptions::ValidationFailed", "destination is a required property"));
+        };
+        let place = absent(view.root.locate_target(&path))?;
+        let real = place.as_ref().map_or(path.as_str(), |place| place.real());
+        let _readable = view.grants.read_path(real).map_err(denied)?;
+        let entry = place.as_ref().map(|place| absent(place.entry())).transpose()?.flatten();
+        let Some(place) = place.filter(|_| entry.is_some()) else {
+            if view.why_run && view.assumed.path(&path) {
+                return Ok(Err(Certainty::Unknown(format!("what is in {path} is not known: it is not there yet"))));
+            }
+            let message = format!("No such file or directory - No archive found at {path}! Cannot continue.");
+            return Err(Raised::new("Errno::ENOENT", message));
+        };
+        let real = view.root.prospect(&destination)?.real();
+        let _tree = view.grants.manage_tree(&real).map_err(denied)?;
+        let mode = asked::text(wanted, "mode").and_then(|text| u32::from_str_radix(&text, 8).ok());
+        let overwrite = match asked::text(wanted, "overwrite").as_deref() {
+            Some("true") => Overwrite::Always,
+            Some("auto") => Overwrite::IfDifferent,
+            _ => Overwrite::Never,
+        };
+        Ok(Ok(Self {
+            archive: Archive::new(place.open_file()?.0.into(), asked::number(wanted, "strip_components").unwrap_or(0)),
+            path,
+            destination,
+            real,
+            mode: mode.unwrap_or(DESTINATION_MODE) & 0o7777,
+            owner: asked::text(wanted, "owner"),
+            group: asked::text(wanted, "group"),
+            options: Options::read(wanted),
+            overwrite,
+        }))
+    }
+
+    fn inside(&self, path: &str) -> String {
+        format!("{}/{path}", self.real.trim_end_matches('/'))
+    }
+
+    fn make_destination(&self, view: &View<'_>) -> Result<Step, Raised> {
+        let mut directories = vec![];
+        for real in view.root.prospect(&self.destination)?.real_paths() {
+            let granted = view.grants.manage_path(&real).map_err(denied)?;
+            let mode = view.grants.file_mode(&granted, self.mode, true).map_err(denied)?;
+            directories.push((granted, mode));
+        }
+        let sentence = format!("create directory {}", self.destination);
+        Ok(Step::new(Change::new(sentence), move |writer| {
+            for (granted, mode) in &directories {
+                let site = writer.root.site(granted)?;
+                site.make_directory(ModeBits::from(mode))?;
+                site.set_mode(ModeBits::from(mode))?;
+            }
+            Ok(())
+        }))
+    }
+
+    /// Whether an entry is missing on disk, or changed at another time than on disk.
+    fn differs(&mut self, view: &View<'_>) -> Result<bool, Raised> {
+        let base = self.real.trim_end_matches('/').to_owned();
+        let mut differs = false;
+        self.archive.each(&mut |item, _content| {
+            let entry = view.root.target_entry(&format!("{base}/{}", item.path))?;
+            differs |= entry.is_none_or(|entry| entry.modified != item.modified);
+            Ok(())
+        })?;
+        Ok(differs)
+    }
+
+    /// Asks for the right to each entry, then unpacks them one by one.
+    fn unpack(&mut self, view: &View<'_>) -> Result<Step, Raised> {
+        let mut works = Vec::new();
+        let mut directories = vec![];
+        let mut known = HashSet::new();
+        let (base, options) = (self.inside(""), self.options);
+        self.archive.each(&mut |item, _content| {
+            for parent in parents(&item.path) {
+                if known.insert(parent.to_owned()) {
+                    directories.push(view.grants.manage_path(&format!("{base}{parent}")).map_err(denied)?);
+                }
+            }
+            if item.kind == Kind::Directory {
+                known.insert(item.path.clone());
+            }
+            works.push(Work::of(item, &base, options, view)?);
+            Ok(())
+        })?;
+        let sentence = format!("extract {} to {}", self.path, self.destination);
+        let mut archive = self.archive.again()?;
+        Ok(Step::new(Change::new(sentence), move |writer| {
+            for parent in &directories {
+                make_directory(writer, parent, DIRECTORY)?;
+            }
+            let mut left = works.iter();
+            archive.each(&mut |item, content| {
+                let work = left.next().filter(|work| work.item == item);
+                let work = work.ok_or_else(|| Raised::new("Archive::Error", "the archive changed meanwhile"))?;
+                work.unpack(content, options, writer)
+            })?;
+            // Whatever is put into a directory changes its time.
+            let mut made = works.iter().rev().filter(|work| work.item.kind == Kind::Directory && options.time);
+            made.try_for_each(|work| work.set_time(writer))
+        }))
+    }
+
+    /// Owner and group of all that is in the archive.
+    fn give_away(&mut self, view: &mut View<'_>) -> Result<Step, Raised> {
+        let (owner, group) = (self.owner.clone(), self.group.clone());
+        let uid = owner.as_deref().map(|name| number_of("user", name, view)).transpose()?.flatten();
+        let gid = group.as_deref().map(|name| number_of("group", name, view)).transpose()?.flatten();
+        let mut paths = vec![];
+        let base = self.inside("");
+        self.archive.each(&mut |item, _content| {
+            paths.push(view.grants.manage_path(&format!("{base}{}", item.path)).map_err(denied)?);
+            Ok(())
+        })?;
+        let sentence = format!(
+            "set owner of files extracted in {} to {}:{}",
+            self.destination,
+            owner.unwrap_or_default(),
+            group.unwrap_or_default()
+        );
+        Ok(Step::new(Change::new(sentence), move |writer| {
+            paths.iter().try_for_each(|path| Ok(writer.root.site(path)?.set_owner(uid, gid)?))
+        }))
+    }
+}
+
+/// The number of a user or group; none: a dry run assumes that there will be one.
+fn number_of(kind: &str, name: &str, view: &mut View<'_>) -> Result<Option<u32>, Raised> {
+    let why_run = view.why_run;
+    let users = view.users();
+    let known = match kind {
+        "user" => users.user(name).map(|user| user.uid),
+        _ => users.group(name).map(|group| group.gid),
+    };
+    match known.or_else(|| name.parse().ok()) {
+        None if !why_run => Err(Raised::new("ArgumentError", format!("can't find {kind} for {name}"))),
+        number => Ok(number),
+    }
+}
+
+/// The folders that lead to an entry, outermost first.
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter_map(move |(at, _)| path.get(..at))
+}
+
+/// One entry with the rights to it.
+struct Work {
+    item: Item,
+    granted: GrantedPath,
+    /// Permission bits as the archive has them, where they are kept.
+    mode: Option<GrantedMode>,
+    /// What a further name is a name of.
+    original: Option<GrantedPath>,
+}
+
+impl Work {
+    fn of(item: Item, base: &str, options: Options, view: &View<'_>) -> Result<Self, Raised> {
+        let grant = |path: &str| view.grants.manage_path(&format!("{base}{path}")).map_err(denied);
+        let granted = grant(&item.path)?;
+        let original = match &item.kind {
+            Kind::HardLink(path) => Some(grant(path)?),
+            _ => None,
+        };
+        let is_directory = item.kind == Kind::Directory;
+        let kept = options.permissions && matches!(item.kind, Kind::File | Kind::Directory);
+        let mode = kept.then(|| view.grants.file_mode(&granted, item.mode & 0o7777, is_directory).map_err(denied));
+        Ok(Self { mode: mode.transpose()?, item, granted, original })
+    }
+
+    fn unpack(&self, content: &mut dyn Read, options: Options, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let site = writer.root.site(&self.granted)?;
+        if self.item.kind != Kind::Directory && options.spares(absent(site.entry())?, &self.item) {
+            return Ok(());
+        }
+        let plain = ModeBits::plain(self.item.mode & 0o777);
+        let owner = self.item.owner.filter(|_| options.owner);
+        let (uid, gid) = owner.unzip();
+        match &self.item.kind {
+            Kind::File => {
+                let mut staged = site.stage(plain)?;
+                let mut buffer = vec![0; CHUNK];
+                loop {
+                    let length = content.read(&mut buffer);
+                    let length = length.map_err(|error| Raised::new("Archive::Error", error.to_string()))?;
+                    match buffer.get(..length) {
+                        Some(chunk) if !chunk.is_empty() => staged.write(chunk)?,
+                        _ => break,
+                    }
+                }
+                let mode = self.mode.as_ref().map(ModeBits::from);
+                staged.publish(&Dress { mode, uid, gid, ..Dress::default() })?;
+            }
+            Kind::Directory => {
+                make_directory(writer, &self.granted, plain)?;
+                if let Some(mode) = &self.mode {
+                    site.set_mode(ModeBits::from(mode))?;
+                }
+                site.set_owner(uid, gid)?;
+            }
+            Kind::Link(text) => {
+                site.make_link(text, true)?;
+                site.set_owner(uid, gid)?;
+            }
+            Kind::HardLink(_) => {
+                if let Some(original) = &self.original {
+                    site.make_hard_link(&writer.root.site(original)?, true)?;
+                }
+            }
+        }
+        if options.time && self.item.kind != Kind::Directory { self.set_time(writer) } else { Ok(()) }
+    }
+
+    fn set_time(&self, writer: &Writer<'_>) -> Result<(), Raised> {
+        let modified = self.item.modified;
+        Ok(writer.root.site(&self.granted)?.set_times(Some((modified, modified)))?)
+    }
+}
+
+/// Makes a directory unless there is one. A link to a directory is none.
+fn make_directory(writer: &Writer<'_>, granted: &GrantedPath, mode: ModeBits) -> Result<(), Raised> {
+    let site = writer.root.site(granted)?;
+    match site.make_directory(mode) {
+        Err(fault) if fault.errno == Errno::EXIST && site.entry()?.kind == crate::root::Kind::Directory => Ok(()),
+        other => Ok(other?),
+    }
+}

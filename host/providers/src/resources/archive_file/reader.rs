@@ -1,0 +1,238 @@
+//! Archives: tar, also compressed with gzip, bzip2 or xz, and zip, told apart by their first bytes.
+//!
+//! Everything in an archive is a stranger's: names are checked before anybody uses them, and counts and sizes are bounded.
+
+use converge::Raised;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use tar::EntryType;
+use zip::ZipArchive;
+use zip::extra_fields::ExtraField;
+
+/// The most entries of one archive.
+const MAXIMUM_ENTRIES: usize = 1_000_000;
+
+/// The most bytes that come out of one archive.
+const MAXIMUM_UNPACKED: u64 = 256 << 30;
+
+/// The most memory for undoing the compression, in KiB.
+const MAXIMUM_MEMORY: u32 = 1 << 20;
+
+/// The longest text of a link.
+const MAXIMUM_LINK: u64 = 4096;
+
+/// Permission bits of entries of archives that were not made on a Unix.
+const FOREIGN_FILE: u32 = 0o664;
+const FOREIGN_DIRECTORY: u32 = 0o775;
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Directory,
+    /// Says this.
+    Link(String),
+    /// A further name of an earlier entry.
+    HardLink(String),
+}
+
+/// An entry that is to be unpacked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    /// Relative and clean, without the leading folders that are left out.
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    pub(super) mode: u32,
+    /// Seconds since 1970.
+    pub(super) modified: i64,
+    pub(super) owner: Option<(u32, u32)>,
+}
+
+/// Sees each entry with its content.
+pub(super) type Visit<'a> = dyn FnMut(Item, &mut dyn Read) -> Result<(), Raised> + 'a;
+
+/// An archive's file. Every pass begins at its beginning.
+pub(super) struct Archive {
+    file: File,
+    /// How many leading folders of each path are left out.
+    strip: usize,
+}
+
+impl Archive {
+    pub(super) fn new(file: File, strip: usize) -> Self {
+        Self { file, strip }
+    }
+
+    /// The same archive, for a later pass over the very same file.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub(super) fn again(&self) -> Result<Self, Raised> {
+        Ok(Self { file: self.file.try_clone().map_err(|error| broken(&error))?, strip: self.strip })
+    }
+
+    /// Goes through all entries. What has no path after leading folders are left out is skipped.
+    ///
+    /// # Errors
+    /// It is no archive, damaged, or holds what must not be unpacked; or the visitor's own.
+    pub(super) fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), Raised> {
+        let mut start = Vec::new();
+        self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
+        (&self.file).take(6).read_to_end(&mut start).map_err(|error| broken(&error))?;
+        self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
+        let file = BufReader::new(&self.file);
+        match start.as_slice() {
+            [0x1f, 0x8b, ..] => each_of_tar(flate2::read::MultiGzDecoder::new(file), self.strip, visit),
+            [b'B', b'Z', b'h', ..] => each_of_tar(bzip2::read::MultiBzDecoder::new(file), self.strip, visit),
+            [0xfd, b'7', b'z', b'X', b'Z', 0] => {
+                each_of_tar(lzma_rust2::XzReader::new_mem_limit(file, true, MAXIMUM_MEMORY), self.strip, visit)
+            }
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => each_of_zip(file, self.strip, visit),
+            _ => each_of_tar(file, self.strip, visit),
+        }
+    }
+}
+
+fn each_of_tar(reader: impl Read, strip: usize, visit: &mut Visit<'_>) -> Result<(), Raised> {
+    let mut archive = tar::Archive::new(reader.take(MAXIMUM_UNPACKED));
+    for (count, entry) in archive.entries().map_err(|error| broken(&error))?.enumerate() {
+        within_limit(count)?;
+        let mut entry = entry.map_err(|error| broken(&error))?;
+        let name = entry.path_bytes().into_owned();
+        let header = entry.header();
+        let kind = header.entry_type();
+        let number = |number: io::Result<u64>| number.map_err(|error| broken(&error));
+        let mode = header.mode().map_err(|error| broken(&error))?;
+        let modified = i64::try_from(number(header.mtime())?).unwrap_or(0);
+        let owner = u32::try_from(number(header.uid())?).ok().zip(u32::try_from(number(header.gid())?).ok());
+        let Some(path) = clean(&name, strip)? else { continue };
+        let link = entry.link_name_bytes().map(|link| text(&link)).transpose()?.unwrap_or_default();
+        let kind = match kind {
+            EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => Kind::File,
+            EntryType::Directory => Kind::Directory,
+            EntryType::Symlink => Kind::Link(link),
+            EntryType::Link => match clean(link.as_bytes(), strip)? {
+                Some(original) => Kind::HardLink(original),
+                None => continue,
+            },
+            EntryType::XGlobalHeader => continue,
+            other => return Err(refused(&path, &format!("is neither file, directory nor link ({other:?})"))),
+        };
+        visit(Item { path, kind, mode, modified, owner }, &mut entry)?;
+    }
+    Ok(())
+}
+
+fn each_of_zip(file: BufReader<&File>, strip: usize, visit: &mut Visit<'_>) -> Result<(), Raised> {
+    let damaged = |error: zip::result::ZipError| Raised::new(ERROR, error.to_string());
+    let mut archive = ZipArchive::new(file).map_err(damaged)?;
+    let mut left = MAXIMUM_UNPACKED;
+    for number in 0..archive.len() {
+        within_limit(number)?;
+        let mut entry = archive.by_index(number).map_err(damaged)?;
+        left = left.checked_sub(entry.size()).ok_or_else(|| Raised::new(ERROR, "the archive holds too much"))?;
+        let name = entry.name().map_err(damaged)?.into_owned();
+        let Some(path) = clean(name.as_bytes(), strip)? else { continue };
+        let directory = entry.is_dir();
+        let foreign = if directory { FOREIGN_DIRECTORY } else { FOREIGN_FILE };
+        let mode = entry.unix_mode().unwrap_or(foreign);
+        let modified = modified(&entry);
+        let kind = if directory {
+            Kind::Directory
+        } else if entry.is_symlink() {
+            let mut link = Vec::new();
+            (&mut entry).take(MAXIMUM_LINK).read_to_end(&mut link).map_err(|error| broken(&error))?;
+            Kind::Link(text(&link)?)
+        } else {
+            Kind::File
+        };
+        let size = entry.size();
+        visit(Item { path, kind, mode, modified, owner: None }, &mut (&mut entry).take(size))?;
+    }
+    Ok(())
+}
+
+/// When a file in a zip changed: as Unix counts, or by the clock on the wall.
+fn modified<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> i64 {
+    let unix = entry.extra_data_fields().find_map(|field| match field {
+        ExtraField::ExtendedTimestamp(times) => times.mod_time(),
+        _ => None,
+    });
+    if let Some(seconds) = unix {
+        return i64::from(seconds);
+    }
+    let Some(time) = entry.last_modified() else { return 0 };
+    let civil = || {
+        let [month, day, hour, minute, second] =
+            [time.month(), time.day(), time.hour(), time.minute(), time.second()].map(|part| i8::try_from(part).ok());
+        jiff::civil::DateTime::new(i16::try_from(time.year()).ok()?, month?, day?, hour?, minute?, second?, 0).ok()
+    };
+    let zoned = civil().and_then(|civil| civil.to_zoned(jiff::tz::TimeZone::system()).ok());
+    zoned.map_or(0, |zoned| zoned.timestamp().as_second())
+}
+
+/// The class of what goes wrong with archives.
+const ERROR: &str = "Archive::Error";
+
+fn broken(error: &io::Error) -> Raised {
+    Raised::new(ERROR, format!("Unrecognized archive format, or a damaged archive: {error}"))
+}
+
+fn refused(path: &str, why: &str) -> Raised {
+    let path: String = path.chars().take(200).collect();
+    Raised::new(ERROR, format!("the archive's entry {path:?} {why}"))
+}
+
+fn within_limit(count: usize) -> Result<(), Raised> {
+    if count < MAXIMUM_ENTRIES { Ok(()) } else { Err(Raised::new(ERROR, "the archive has too many entries")) }
+}
+
+fn text(bytes: &[u8]) -> Result<String, Raised> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    text.map(str::to_owned).ok_or_else(|| refused(&String::from_utf8_lossy(bytes), "has a name that is no UTF-8"))
+}
+
+/// A path below the destination; none: nothing is left of it. Absolute paths and those that lead out are refused: to
+/// leave out what leads out would unpack something else than what was packed.
+fn clean(name: &[u8], strip: usize) -> Result<Option<String>, Raised> {
+    let name = text(name)?;
+    if name.starts_with('/') || name.split('/').any(|part| part == "..") {
+        return Err(refused(&name, "leads out of the destination"));
+    }
+    let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    Ok(parts.get(strip..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_inside() {
+        let check = |name: &str, strip: usize, expect: Option<&str>| {
+            assert_eq!(clean(name.as_bytes(), strip), Ok(expect.map(Into::into)), "{name}");
+        };
+        check("a/b", 0, Some("a/b"));
+        check("./a//b/", 0, Some("a/b"));
+        check("./", 0, None);
+        check("a/b/c", 2, Some("c"));
+        check("a/b", 2, None);
+        check("a", 5, None);
+        for bad in ["/etc/passwd", "../x", "a/../../x", "a/..", "x\0y"] {
+            assert!(clean(bad.as_bytes(), 0).is_err(), "{bad}");
+        }
+        assert!(clean(b"\xff", 0).is_err());
+    }
+
+    #[test]
+    fn what_is_no_archive_is_an_error() {
+        for (bytes, well) in
+            [(&b"just text, and not much of it"[..], false), (&b"\x1f\x8bxxxx"[..], false), (b"", true)]
+        {
+            let mut file = tempfile::tempfile().unwrap();
+            io::Write::write_all(&mut file, bytes).unwrap();
+            let said = Archive::new(file, 0).each(&mut |_item, _content| Ok(()));
+            assert_eq!(said.is_ok(), well, "{said:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `cron`: one job in a user's crontab, found again by the remark above it.
+//!
+//! The crontab is read and written through `crontab`, which knows where it lies and tells the daemon. Who may change a
+//! user's jobs runs commands as that user, so the right is to the user (`cron_users`), and no field may hold a line end.
+//!
+//! The format is Chef's, so that either finds the other's jobs again. Two things are not: `time_out` is written so that it
+//! works (Chef puts a `;` between `timeout` and the command), and a job that is as wanted is never written again.
+
+mod table;
+
+use crate::command::{CommandFailure, Launch, require_success};
+use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::resources::asked;
+use crate::resources::cron_fields::{field, line, timeout};
+use converge::{Change, CommandOutcome, Raised, Wanted};
+use table::{Entry, Table};
+
+/// The class of what goes wrong with crontabs.
+const CRON_ERROR: &str = "Chef::Exceptions::Cron";
+
+/// Variables that are properties of their own; Chef writes their values in quotes.
+const OWN_VARIABLES: [(&str, &str); 4] = [("MAILTO", "mailto"), ("PATH", "path"), ("SHELL", "shell"), ("HOME", "home")];
+
+/// A job in a crontab.
+pub(crate) struct Cron;
+
+impl Provider for Cron {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let name = line("name", wanted.declaration.name.clone())?;
+        let user = field("user", asked::text(wanted, "user").unwrap_or_else(|| "root".into()))?;
+        if user.starts_with('-') {
+            return Err(Raised::new("Chef::Exceptions::ValidationFailed", format!("user {user:?} is no user's name")));
+        }
+        let granted = view.grants.crontab(&user).map_err(denied)?;
+        let text = read(view, &name, granted.name())?;
+        let table = Table::of(&text, &name);
+        let key = wanted.declaration.key();
+        let (sentence, text) = match wanted.action {
+            "delete" if table.entry().is_none() => return Ok(Plan::up_to_date()),
+            "delete" => (format!("remove {name} from crontab"), table.without()),
+            _ => {
+                let entry = entry(wanted)?;
+                match table.entry() {
+                    Some(found) if found.same(&entry) => return Ok(Plan::up_to_date()),
+                    Some(_) => (format!("update crontab entry for {key}"), table.with(&entry)),
+                    None => (format!("add crontab entry for {key}"), table.with(&entry)),
+                }
+            }
+        };
+        let step = Step::new(Change::new(sentence), move |writer| {
+            let launch = Launch::program("crontab", ["-u", granted.name(), "-"]).input(text);
+            let done = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
+            let done = done.and_then(|outcome| require_success(&launch, &outcome, &[0]));
+            done.map_err(|raised| failed("updating", &name, &raised.message))
+        });
+        Ok(Plan::steps(vec![step]))
+    }
+}
+
+fn failed(doing: &str, name: &str, why: &str) -> Raised {
+    Raised::new(CRON_ERROR, format!("Error {doing} state of {name}, error: {why}"))
+}
+
+/// The user's crontab; empty if there is none.
+fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
+    let launch = Launch::program("crontab", ["-l", "-u", user]);
+    let outcome: Result<CommandOutcome, CommandFailure> = view.query(&launch);
+    let outcome = outcome.map_err(|failure| failed("determining", name, &failure.to_string()))?;
+    if outcome.code == Some(1) {
+        return Ok(String::new());
+    }
+    require_success(&launch, &outcome, &[0, 1]).map_err(|raised| failed("determining", name, &raised.message))?;
+    String::from_utf8(outcome.output)
+        .map_err(|_| failed("determining", name, "the crontab is no UTF-8 and would be damaged by a change"))
+}
+
+/// The job that is wanted.
+fn entry(wanted: &Wanted<'_>) -> Result<Entry, Raised> {
+    let mut variables = vec![];
+    for (variable, property) in OWN_VARIABLES {
+        if let Some(value) = asked::text(wanted, property) {
+            variables.push((variable.to_owned(), format!("\"{}\"", line(property, value)?)));
+        }
+    }
+    for (variable, value) in asked::map(wanted, "environment") {
+        let value = line("environment", value)?;
+        let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
+        if variable.is_empty() || variable.starts_with('#') || !variable.bytes().all(plain) {
+            return Err(Raised::new("ArgumentError", format!("environment: {variable:?} is no name of a variable")));
+        }
+        match OWN_VARIABLES.iter().find(|(name, _)| *name == variable) {
+            None => variables.push((variable, value)),
+            Some((_, property)) if asked::json(wanted, property).is_some() => {
+                let name = &wanted.declaration.name;
+                let message = format!(
+                    "{name}: the '{variable}' property is set and environment property also contains the '{variable}' \
+                     variable. Remove the variable from the environment property."
+                );
+                return Err(Raised::new(CRON_ERROR, message));
+            }
+            Some(_) => variables.push((variable, format!("\"{value}\""))),
+        }
+    }
+    let time = match asked::text(wanted, "time") {
+        Some(word) => format!("@{}", field("time", word)?),
+        None => {
+            let fields = ["minute", "hour", "day", "month", "weekday"]
+                .into_iter()
+                .map(|name| field(name, asked::text(wanted, name).unwrap_or_else(|| "*".into())));
+            fields.collect::<Result<Vec<_>, _>>()?.join(" ")
+        }
+    };
+    let command = line("command", asked::text(wanted, "command").unwrap_or_default())?;
+    if command.trim().is_empty() {
+        return Err(Raised::new("Chef::Exceptions::ValidationFailed", "command is a required property"));
+    }
+    let limit = timeout(wanted)?.map(|words| format!("{words} ")).unwrap_or_default();
+    Ok(Entry { variables, job: Some(format!("{time} {limit}{command}")) })
+}

@@ -1,0 +1,358 @@
+//! `git`: a checkout of a repository.
+//!
+//! The `git` program does the work, since credentials, proxies and ssh are configured for it. Which commit is meant is asked
+//! of the repository itself (`ls-remote`), in dry runs too. Order of checks, sentences and classes are Chef's; so is it that
+//! `export` and further remotes count as a change each time.
+//!
+//! Git is a deputy: whoever writes its configuration, its variables or its hooks decides what it runs, as the user it runs
+//! as. So the right to a folder and a server is the right to fetch, and no more: see [`access`].
+
+mod access;
+mod call;
+mod refs;
+
+use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::resources::asked;
+use crate::root::{Kind, absent};
+use access::Rights;
+use call::{Call, Caller};
+use converge::{Certainty, Change, Raised, Wanted};
+use refs::Target;
+
+/// A checkout of a git repository.
+pub(crate) struct Git;
+
+impl Provider for Git {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        if !matches!(wanted.action, "sync" | "checkout" | "export") {
+            let message = format!("{} does not support :{}", wanted.declaration.key(), wanted.action);
+            return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+        }
+        let mut plan = Plan::default();
+        let task = Task::read(wanted, view, &mut plan)?;
+        let job = Job { target: task.resolve(view)?, task };
+        match wanted.action {
+            "sync" => job.sync(view, &mut plan)?,
+            "export" => job.export(view, &mut plan)?,
+            _ => job.checkout(view, &mut plan)?,
+        }
+        Ok(plan)
+    }
+
+    /// The branch may have moved on meanwhile.
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}
+
+/// One resource.
+#[derive(Clone)]
+struct Task {
+    key: String,
+    destination: String,
+    repository: String,
+    /// As sentences name it.
+    shown_repository: String,
+    revision: String,
+    remote: String,
+    depth: Option<u32>,
+    submodules: bool,
+    check_out: bool,
+    checkout_branch: Option<String>,
+    remotes: Vec<(String, String)>,
+    caller: Caller,
+    rights: Rights,
+    /// The commit that is checked out.
+    current: Option<String>,
+}
+
+impl Task {
+    fn read(wanted: &Wanted<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<Self, Raised> {
+        let destination = asked::name(wanted, "destination");
+        let destination =
+            destination.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(&destination).to_owned();
+        let repository = plain("repository", asked::text(wanted, "repository").unwrap_or_default())?;
+        let revision = asked::text(wanted, "revision").unwrap_or_else(|| "HEAD".into());
+        let revision = if revision.is_empty() { revision } else { plain("revision", revision)? };
+        let checkout_branch = asked::text(wanted, "checkout_branch").map(|branch| plain("checkout_branch", branch));
+        let remote = plain("remote", asked::text(wanted, "remote").unwrap_or_else(|| "origin".into()))?;
+        let mut remotes = vec![];
+        for (name, address) in asked::map(wanted, "additional_remotes") {
+            remotes.push((plain("additional_remotes", name)?, plain("additional_remotes", address)?));
+        }
+        let submodules = asked::flag(wanted, "enable_submodules");
+        let mut caller = Caller::read(wanted);
+        let rights = Rights::of(&destination, &repository, &mut caller, submodules, view)?;
+        let shown_repository = match wanted.declaration.sensitive {
+            true => "**Suppressed Sensitive URL**".to_owned(),
+            false => repository.clone(),
+        };
+        let mut task = Self {
+            key: wanted.declaration.key(),
+            destination,
+            repository,
+            shown_repository,
+            revision,
+            remote,
+            depth: asked::number(wanted, "depth"),
+            submodules,
+            check_out: asked::json(wanted, "enable_checkout").is_none() || asked::flag(wanted, "enable_checkout"),
+            checkout_branch: checkout_branch.transpose()?,
+            remotes,
+            caller,
+            rights,
+            current: None,
+        };
+        if task.is_clone(view)? {
+            task.current = task.find_current(view)?;
+        }
+        task.require(wanted, view, plan)?;
+        Ok(task)
+    }
+
+    /// What must hold before anything is asked of the repository, in Chef's order.
+    fn require(&self, wanted: &Wanted<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+        if let Some(user) = self.caller.missing_user(view) {
+            let message = format!("{user} required by resource {} does not exist", wanted.declaration.name);
+            missing(view, plan, "Chef::Exceptions::User", message, format!("User {user} does not exist"))?;
+        }
+        if wanted.action != "export" {
+            let parent = self.destination.rsplit_once('/').map_or("", |(parent, _)| parent);
+            let parent = if parent.is_empty() { "/" } else { parent };
+            let is_there = view.root.target_entry(parent)?.is_some_and(|entry| entry.kind == Kind::Directory);
+            let assumed = view.why_run && view.assumed.directory(parent);
+            if !is_there && !assumed {
+                let message = format!(
+                    "Cannot clone {} to {}, the enclosing directory {parent} does not exist",
+                    self.key, self.destination
+                );
+                let class = "Chef::Exceptions::MissingParentDirectory";
+                missing(view, plan, class, message, format!("Directory {parent} does not exist"))?;
+            }
+        }
+        if let Some(branch) = self.revision.strip_prefix("origin/") {
+            let message = format!(
+                "Deploying remote branches is not supported. Specify the remote branch as a local branch for the git \
+                 repository you're deploying from (ie: '{branch}' rather than '{}').",
+                self.revision
+            );
+            return Err(Raised::new("Chef::Exceptions::InvalidRemoteGitReference", message));
+        }
+        Ok(())
+    }
+
+    fn is_clone(&self, view: &View<'_>) -> Result<bool, Raised> {
+        Ok(view.root.target_entry(&format!("{}/.git", self.destination))?.is_some())
+    }
+
+    fn find_current(&self, view: &mut View<'_>) -> Result<Option<String>, Raised> {
+        let call = Call::new("rev-parse").word("HEAD").inside(&self.destination);
+        let said = self.caller.ask(view, &call, &[0, 128])?;
+        Ok(Some(said.trim().to_owned()).filter(|said| refs::is_commit(said)))
+    }
+
+    /// Which commit is meant.
+    fn resolve(&self, view: &mut View<'_>) -> Result<Target, Raised> {
+        if refs::is_commit(&self.revision) {
+            return Ok(Target::commit(&self.revision));
+        }
+        let pattern = refs::search_pattern(&self.revision);
+        let call = Call::new("ls-remote").quoted(&self.repository).quoted(&pattern);
+        let said = self.caller.ask(view, &call, &[0])?;
+        refs::resolve(&said, &self.revision).ok_or_else(|| {
+            let message = format!(
+                "Unable to parse SHA reference for '{}' in repository '{}'. Verify your (case-sensitive) repository URL \
+                 and revision.\n`git ls-remote '{}' '{pattern}'` output: {said}",
+                self.revision, self.repository, self.repository
+            );
+            Raised::new("Chef::Exceptions::UnresolvableGitReference", message)
+        })
+    }
+
+    fn here(&self, command: &str) -> Call {
+        Call::new(command).inside(&self.destination)
+    }
+
+    fn run(&self, writer: &mut Writer<'_>, call: &Call) -> Result<(), Raised> {
+        self.caller.run(writer, call, &[0], &self.rights).map(drop)
+    }
+
+    fn is_on(&self, writer: &mut Writer<'_>, branch: &str) -> Result<bool, Raised> {
+        let call = self.here("rev-parse").word("--abbrev-ref").word("HEAD");
+        let outcome = self.caller.run(writer, &call, &[0, 128], &self.rights)?;
+        Ok(String::from_utf8_lossy(&outcome.output).trim() == branch)
+    }
+
+    /// Puts a branch at a commit and switches to it.
+    fn switch(&self, writer: &mut Writer<'_>, branch: &str, commit: &str) -> Result<(), Raised> {
+        self.run(writer, &self.here("branch").word("-f").word(branch).word(commit))?;
+        self.run(writer, &self.here("checkout").word(branch))
+    }
+
+    /// The same, and the branch follows the remote's.
+    fn follow(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
+        self.switch(writer, &self.revision, commit)?;
+        let upstream = format!("{}/{}", self.remote, self.revision);
+        self.run(writer, &self.here("branch").word("-u").word(&upstream))
+    }
+
+    fn reset(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
+        self.run(writer, &self.here("reset").word("--hard").word(commit))
+    }
+
+    fn set_remote(&self, writer: &mut Writer<'_>, name: &str, address: &str) -> Result<(), Raised> {
+        let url = format!("remote.{name}.url");
+        let found = self.caller.run(writer, &self.here("config").word("--get").word(&url), &[0, 1, 2], &self.rights)?;
+        match found.code {
+            Some(1) => self.run(writer, &self.here("remote").word("add").word(name).word(address)),
+            Some(0) if String::from_utf8_lossy(&found.output).trim() == address => Ok(()),
+            _ => self.run(writer, &self.here("config").word("--replace-all").word(&url).quoted(address)),
+        }
+    }
+}
+
+/// A resource whose commit is known.
+struct Job {
+    task: Task,
+    target: Target,
+}
+
+impl Job {
+    fn step(
+        &self,
+        plan: &mut Plan,
+        sentence: String,
+        effect: impl FnOnce(&Task, &Target, &mut Writer<'_>) -> Result<(), Raised> + Send + 'static,
+    ) {
+        let (task, target) = (self.task.clone(), self.target.clone());
+        plan.steps.push(Step::new(Change::new(sentence), move |writer| effect(&task, &target, writer)));
+    }
+
+    fn sync(&self, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+        if !self.task.is_clone(view)? {
+            return self.checkout(view, plan);
+        }
+        if self.task.current.as_deref() != Some(&self.target.commit) {
+            self.fetch(plan);
+            self.submodules(plan);
+        }
+        self.remotes(plan);
+        Ok(())
+    }
+
+    fn checkout(&self, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+        let task = &self.task;
+        let there = absent(view.root.locate_target(&task.destination))?;
+        let there = there.map(|place| absent(place.entry()).map(|entry| entry.map(|_| place))).transpose()?.flatten();
+        if let Some(place) = there
+            && !place.names()?.is_empty()
+        {
+            return Ok(());
+        }
+        let sentence = format!("clone from {} into {}", task.shown_repository, task.destination);
+        self.step(plan, sentence, |task, _target, writer| task.run(writer, &task.clone_call()));
+        if task.check_out {
+            let sentence = format!("checkout ref {} branch {}", self.target.commit, task.revision);
+            self.step(plan, sentence, check_out);
+        }
+        self.submodules(plan);
+        self.remotes(plan);
+        Ok(())
+    }
+
+    fn export(&self, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+        self.checkout(view, plan)?;
+        let real = view.root.prospect(&self.task.destination)?.real();
+        let tree = view.grants.manage_tree(&format!("{}/.git", real.trim_end_matches('/'))).map_err(denied)?;
+        let sentence = format!("complete the export by removing {}.git after checkout", self.task.destination);
+        plan.steps.push(Step::new(Change::new(sentence), move |writer| {
+            Ok(absent(writer.root.tree_site(&tree).and_then(|site| site.remove())).map(drop)?)
+        }));
+        Ok(())
+    }
+
+    fn fetch(&self, plan: &mut Plan) {
+        let (remote, repository) = (self.task.remote.clone(), self.task.repository.clone());
+        self.remote(plan, remote.clone(), repository);
+        self.step(plan, format!("fetch updates for {remote}"), |task, target, writer| {
+            task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
+            task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
+            let branch = task.checkout_branch.as_deref().unwrap_or(&task.revision);
+            if refs::is_commit(&task.revision) || target.is_tag || task.is_on(writer, branch)? {
+                task.reset(writer, &target.commit)
+            } else if let Some(branch) = &task.checkout_branch {
+                task.switch(writer, branch, &target.commit)
+            } else {
+                task.follow(writer, &target.commit)
+            }
+        });
+    }
+
+    fn submodules(&self, plan: &mut Plan) {
+        if self.task.submodules {
+            self.step(plan, format!("enable git submodules for {}", self.task.key), |task, _target, writer| {
+                task.run(writer, &task.here("submodule").word("sync"))?;
+                task.run(writer, &task.here("submodule").word("update").word("--init").word("--recursive"))
+            });
+        }
+    }
+
+    fn remotes(&self, plan: &mut Plan) {
+        for (name, address) in &self.task.remotes {
+            let sentence = format!("add remote {name} from {address}");
+            plan.steps.push(Step::new(Change::new(sentence), |_writer| Ok(())));
+            self.remote(plan, name.clone(), address.clone());
+        }
+    }
+
+    fn remote(&self, plan: &mut Plan, name: String, address: String) {
+        let shown = if address == self.task.repository { &self.task.shown_repository } else { &address };
+        let sentence = format!("set up remote tracking branches for {shown} at {name}");
+        self.step(plan, sentence, move |task, _target, writer| task.set_remote(writer, &name, &address));
+    }
+}
+
+impl Task {
+    fn clone_call(&self) -> Call {
+        let mut call = Call::new("clone");
+        if self.remote != "origin" {
+            call = call.word("-o").word(&self.remote);
+        }
+        if let Some(depth) = self.depth {
+            call = call.word("--depth").word(&depth.to_string()).word("--no-single-branch");
+        }
+        call.quoted(&self.repository).quoted(&self.destination)
+    }
+}
+
+/// Checks the commit out: on a branch of its own name where it is a branch's, else on none.
+fn check_out(task: &Task, target: &Target, writer: &mut Writer<'_>) -> Result<(), Raised> {
+    if let Some(branch) = &task.checkout_branch {
+        task.switch(writer, branch, &target.commit)
+    } else if refs::is_commit(&task.revision) || !target.is_branch {
+        task.run(writer, &task.here("checkout").word(&target.commit))
+    } else if task.is_on(writer, &task.revision)? {
+        task.reset(writer, &target.commit)
+    } else {
+        task.follow(writer, &target.commit)
+    }
+}
+
+/// An error; in a dry run something that an earlier resource is assumed to see to.
+fn missing(view: &View<'_>, plan: &mut Plan, class: &str, message: String, assumed: String) -> Result<(), Raised> {
+    if !view.why_run {
+        return Err(Raised::new(class, message));
+    }
+    let rest = "this run will fail unless it has been previously created. Assuming it would have been created.";
+    plan.certainty.push(Certainty::Assumed(format!("{assumed}, {rest}")));
+    Ok(())
+}
+
+/// A value that git takes for no option and no second line.
+fn plain(property: &str, value: String) -> Result<String, Raised> {
+    if value.is_empty() || value.starts_with('-') || value.contains(char::is_control) {
+        let message = format!("{property} {value:?} is empty, begins with `-` or holds a control character");
+        return Err(Raised::new("ArgumentError", message));
+    }
+    Ok(value)
+}

@@ -1,0 +1,63 @@
+//! `http_request`: a request, sent each time. `head` is a question, so a dry run asks it too; it counts as a change unless
+//! the server says that nothing changed.
+//!
+//! A message that is no text is sent as JSON.
+
+use crate::download;
+use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::resources::asked;
+use converge::{Change, Got, HttpRequest, HttpResponse, Raised, Wanted};
+use serde_json::Value;
+
+/// A request.
+pub(crate) struct Request;
+
+impl Provider for Request {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let Some(url) = asked::text(wanted, "url") else {
+            return Err(Raised::new("Chef::Exceptions::ValidationFailed", "url is a required property"));
+        };
+        let method = wanted.action.to_ascii_uppercase();
+        let with_body = matches!(wanted.action, "patch" | "put" | "post");
+        let body = with_body.then(|| message(wanted));
+        let request =
+            HttpRequest { method: method.clone(), url: url.clone(), headers: asked::map(wanted, "headers"), body };
+        let _server = view.grants.download(&url).map_err(denied)?;
+        let sentence = format!("{} {method} to {url}", wanted.declaration.key());
+        if wanted.action == "head" {
+            let response = download::request(&request, view.grants, view.settings.downloads)?;
+            if response.status == 304 {
+                return Ok(Plan::up_to_date());
+            }
+            succeeded(&response)?;
+            let sentence = format!("{sentence} returned modified, trigger notifications");
+            return Ok(Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Ok(()))]));
+        }
+        let step = Step::new(Change::new(sentence), move |writer| {
+            let response = download::request(&request, &writer.settings.grants, writer.settings.downloads)?;
+            succeeded(&response)
+        });
+        Ok(Plan::steps(vec![step]))
+    }
+
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}
+
+/// What is sent: the message, or the resource's name.
+fn message(wanted: &Wanted<'_>) -> Vec<u8> {
+    match wanted.get("message") {
+        Some(Got::Bytes(bytes)) => bytes.clone(),
+        Some(Got::Json(Value::String(text))) => text.clone().into_bytes(),
+        Some(Got::Json(Value::Null)) | None => wanted.declaration.name.clone().into_bytes(),
+        Some(Got::Json(other)) => other.to_string().into_bytes(),
+    }
+}
+
+fn succeeded(response: &HttpResponse) -> Result<(), Raised> {
+    match response.status {
+        200..=299 | 304 => Ok(()),
+        status => Err(download::failed(status)),
+    }
+}

@@ -1,0 +1,337 @@
+//! `mount`: what is mounted where, now and at boot.
+//!
+//! What is mounted is asked of `findmnt`, which sees what the root's own programs see; mounting and unmounting is done by
+//! `mount` and `umount`, which know the helpers of file systems. The table of file systems is written as any other file,
+//! with one line changed. Order of checks, sentences and classes are Chef's.
+
+mod mounted;
+mod table;
+
+use crate::command::{Launch, require_success};
+use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::resources::file_content::{self, Content, Current, FileWish, Source};
+use crate::resources::{asked, nested};
+use crate::root::absent;
+use converge::{Certainty, Change, Raised, Wanted};
+use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+use table::Line;
+
+/// The class of what goes wrong with mounts.
+const MOUNT_ERROR: &str = "Chef::Exceptions::Mount";
+
+/// The table of what is mounted at boot.
+const TABLE: &str = "/etc/fstab";
+
+/// How long an unmounted file system may be busy until it is mounted again: Chef's twenty tries.
+const UNMOUNTING: Duration = Duration::from_secs(2);
+
+/// Between two looks.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Kinds of file systems that no device on the node belongs to.
+const WITHOUT_DEVICE: [&str; 6] = ["cgroup", "tmpfs", "fuse", "vboxsf", "zfs", "efivarfs"];
+
+/// A mounted file system.
+pub(crate) struct Mount;
+
+impl Provider for Mount {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let task = Task::read(wanted, view)?;
+        match wanted.action {
+            "mount" => task.mount(view),
+            "umount" | "unmount" => task.unmount(view),
+            "remount" => task.remount(view),
+            "enable" => task.enable(wanted, view),
+            "disable" => task.disable(wanted, view),
+            other => {
+                let message = format!("{} does not support :{other}", wanted.declaration.key());
+                Err(Raised::new("Chef::Exceptions::UnsupportedAction", message))
+            }
+        }
+    }
+
+    fn settles(&self, action: &str) -> bool {
+        action != "remount"
+    }
+}
+
+/// How the device is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Device,
+    Label,
+    Uuid,
+}
+
+/// One resource.
+struct Task {
+    /// As it was written.
+    mount_point: String,
+    device: String,
+    named: Named,
+    /// What the kernel calls it: the same, or what the label or number stands for.
+    real_device: String,
+    /// Where a link at the device's path leads.
+    link: Option<String>,
+    granted: GrantedMount,
+    options: Vec<String>,
+    supports_remount: bool,
+    line: Line,
+}
+
+impl Task {
+    fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Self, Raised> {
+        let mount_point = asked::name(wanted, "mount_point");
+        let Some(device) = asked::text(wanted, "device") else {
+            return Err(Raised::new("Chef::Exceptions::ValidationFailed", "device is a required property"));
+        };
+        let named = match asked::text(wanted, "device_type").as_deref() {
+            Some("label") => Named::Label,
+            Some("uuid") => Named::Uuid,
+            _ => Named::Device,
+        };
+        let device = without_slash(&device).to_owned();
+        let in_table = match named {
+            Named::Device => device.clone(),
+            Named::Label => format!("LABEL={device}"),
+            Named::Uuid => format!("UUID={device}"),
+        };
+        let kind = asked::text(wanted, "fstype").unwrap_or_else(|| "auto".into());
+        let options = asked::list(wanted, "options").unwrap_or_else(|| vec!["defaults".into()]);
+        let joined = if options.is_empty() { "defaults".to_owned() } else { options.join(",") };
+        let number = |name: &str, default: u32| match asked::json(wanted, name) {
+            None => default,
+            Some(_) => asked::number(wanted, name).unwrap_or(0),
+        };
+        let line = Line {
+            device: table::escape(&in_table),
+            mount_point: table::escape(&mount_point),
+            kind: kind.clone(),
+            options: joined.clone(),
+            dump: number("dump", 0),
+            pass: number("pass", 2),
+        };
+        let real = table::escape(&real_mount_point(&mount_point, view)?);
+        let asked = MountAsked { device: &line.device, mount_point: &real, kind: &kind, options: &joined };
+        let granted = view.grants.mount(&asked).map_err(denied)?;
+        let real_device = match named {
+            Named::Device => device.clone(),
+            Named::Label | Named::Uuid => find_device(&in_table, view)?,
+        };
+        let link = link_of(&real_device, view);
+        let supports_remount = asked::json(wanted, "supports")
+            .and_then(|map| map.get("remount"))
+            .is_some_and(|flag| flag.as_bool() == Some(true));
+        Ok(Self { mount_point, device, named, real_device, link, granted, options, supports_remount, line })
+    }
+
+    /// As Chef names it: what the table says, where it stands there.
+    fn shown(&self, view: &View<'_>) -> Result<String, Raised> {
+        let table = self.table(view)?;
+        let found = table::find(&table, |line| self.is_ours(line));
+        Ok(found.map_or_else(|| self.device.clone(), |line| line.device))
+    }
+
+    fn table(&self, view: &View<'_>) -> Result<String, Raised> {
+        if absent(view.root.target_entry(TABLE))?.flatten().is_none() {
+            return Ok(String::new());
+        }
+        let text = view.root.read(TABLE).map_err(|error| Raised::new("IOError", format!("{TABLE}: {error}")))?;
+        String::from_utf8(text).map_err(|_| Raised::new("IOError", format!("{TABLE} is no UTF-8")))
+    }
+
+    /// Whether a line of the table is about this mount.
+    fn is_ours(&self, line: &Line) -> bool {
+        let device = line.device == self.line.device || self.is_device(&table::unescape(&line.device));
+        device && table::unescape(&line.mount_point) == self.mount_point
+    }
+
+    /// Whether this is a name of the device.
+    fn is_device(&self, name: &str) -> bool {
+        let slash = self.is_remote() && name.strip_suffix('/') == Some(&self.real_device);
+        !self.real_device.is_empty() && (name == self.real_device || slash || Some(name) == self.link.as_deref())
+    }
+
+    fn is_remote(&self) -> bool {
+        self.device.contains(':') || self.device.contains("//")
+    }
+
+    fn is_mounted(&self, view: &mut View<'_>) -> Result<bool, Raised> {
+        let launch = Launch::program("findmnt", ["-rn"]);
+        let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        require_success(&launch, &outcome, &[0])?;
+        let text = String::from_utf8_lossy(&outcome.output);
+        let place = table::unescape(self.granted.mount_point());
+        let loops = || {
+            let launch = Launch::program("losetup", ["-a"]);
+            view.query(&launch).map(|outcome| String::from_utf8_lossy(&outcome.output).into_owned()).unwrap_or_default()
+        };
+        Ok(mounted::is_mounted(&text, &place, &self.real_device, |name| self.is_device(name), loops))
+    }
+
+    fn mount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
+        if self.is_mounted(view)? {
+            return Ok(Plan::up_to_date());
+        }
+        let mut plan = Plan::default();
+        self.require_both(view, &mut plan)?;
+        let sentence = format!("mount {} to {}", self.shown(view)?, self.mount_point);
+        plan.steps.push(step(sentence, vec![self.mount_words()], self.granted.clone()));
+        Ok(plan)
+    }
+
+    /// Device and mount point must be there; a dry run cannot know whether they would be.
+    fn require_both(&self, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+        let there = |path: &str| view.root.target_entry(path).is_ok_and(|entry| entry.is_some());
+        let should_exist =
+            self.device != "none" && !self.is_remote() && !WITHOUT_DEVICE.contains(&self.line.kind.as_str());
+        let missing = if should_exist && !there(&self.real_device) {
+            format!("Device {} does not exist", self.device)
+        } else if self.mount_point != "none" && !there(&self.mount_point) {
+            format!("Mount point {} does not exist", self.mount_point)
+        } else {
+            return Ok(());
+        };
+        if !view.why_run {
+            return Err(Raised::new(MOUNT_ERROR, missing));
+        }
+        plan.certainty.push(Certainty::Assumed(format!("{missing}, assuming a prior action would have made it")));
+        Ok(())
+    }
+
+    fn mount_words(&self) -> Vec<String> {
+        let mut words = ["mount", "-t", &self.line.kind].map(str::to_owned).to_vec();
+        if !self.options.is_empty() {
+            words.extend(["-o".to_owned(), self.options.join(",")]);
+        }
+        match self.named {
+            Named::Device => words.push(self.real_device.clone()),
+            Named::Label => words.extend(["-L".to_owned(), self.device.clone()]),
+            Named::Uuid => words.extend(["-U".to_owned(), self.device.clone()]),
+        }
+        words.push(self.mount_point.clone());
+        words
+    }
+
+    fn unmount_words(&self) -> Vec<String> {
+        vec!["umount".into(), self.mount_point.clone()]
+    }
+
+    fn unmount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
+        if !self.is_mounted(view)? {
+            return Ok(Plan::up_to_date());
+        }
+        let sentence = format!("unmount {}", self.shown(view)?);
+        Ok(Plan::steps(vec![step(sentence, vec![self.unmount_words()], self.granted.clone())]))
+    }
+
+    fn remount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
+        if !self.is_mounted(view)? {
+            return Ok(Plan::up_to_date());
+        }
+        let shown = self.shown(view)?;
+        if self.supports_remount {
+            let options = format!("remount,{}", self.options.join(","));
+            let words = vec!["mount".into(), "-o".into(), options, self.mount_point.clone()];
+            return Ok(Plan::steps(vec![step(format!("remount {shown}"), vec![words], self.granted.clone())]));
+        }
+        let (unmount, mount) = (self.unmount_words(), self.mount_words());
+        Ok(Plan::steps(vec![
+            step(format!("unmount {shown}"), vec![unmount], self.granted.clone()),
+            step(format!("mount {shown}"), vec![mount], self.granted.clone()),
+        ]))
+    }
+
+    fn enable(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let text = self.table(view)?;
+        let found = table::find(&text, |line| self.is_ours(line));
+        if found.as_ref() == Some(&self.line) {
+            return Ok(Plan::up_to_date());
+        }
+        let shown = found.map_or_else(|| self.device.clone(), |line| line.device);
+        let text = table::with(&text, |line| self.is_ours(line), &self.line);
+        self.write(format!("enable {shown}"), text, wanted, view)
+    }
+
+    fn disable(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let text = self.table(view)?;
+        let Some(found) = table::find(&text, |line| self.is_ours(line)) else { return Ok(Plan::up_to_date()) };
+        let text = table::without(&text, |line| self.is_ours(line));
+        self.write(format!("disable {}", found.device), text, wanted, view)
+    }
+
+    fn write(&self, sentence: String, text: String, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let grant = |grants: &PolicyGrants, real: &str| -> Result<GrantedPath, Denied> {
+            grants.mount_table(&self.granted, real)
+        };
+        let wish = FileWish { path: TABLE, grant: Some(&grant), ..FileWish::plain(wanted) };
+        let inner = file_content::plan_create(&wish, &Text(text), wanted, view)?;
+        Ok(nested::around(sentence, inner, |_writer| Ok(())))
+    }
+}
+
+fn step(sentence: String, calls: Vec<Vec<String>>, granted: GrantedMount) -> Step {
+    Step::new(Change::new(sentence), move |writer| {
+        let _proof = &granted;
+        calls.iter().try_for_each(|words| run(writer, words))
+    })
+}
+
+/// Runs `mount` or `umount`. What was in use a moment ago may be busy a little longer.
+fn run(writer: &mut Writer<'_>, words: &[String]) -> Result<(), Raised> {
+    let Some((program, arguments)) = words.split_first() else { return Ok(()) };
+    let launch = Launch::program(program, arguments);
+    let begin = Instant::now();
+    loop {
+        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        let busy = program == "umount" && outcome.code != Some(0) && begin.elapsed() < UNMOUNTING;
+        if !busy || !String::from_utf8_lossy(&outcome.errors).contains("busy") {
+            return require_success(&launch, &outcome, &[0]);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// A slash at the end does not matter, but where it is all there is of a path.
+fn without_slash(device: &str) -> &str {
+    if device == "/" || device.ends_with(":/") { device } else { device.strip_suffix('/').unwrap_or(device) }
+}
+
+/// Where the mount point really lies; `none` for what has no place.
+fn real_mount_point(mount_point: &str, view: &View<'_>) -> Result<String, Raised> {
+    if mount_point == "none" {
+        return Ok(mount_point.to_owned());
+    }
+    Ok(view.root.prospect(mount_point)?.real())
+}
+
+/// The device that a label or a number stands for; empty: there is none.
+fn find_device(in_table: &str, view: &mut View<'_>) -> Result<String, Raised> {
+    let launch = Launch::program("findfs", [in_table]);
+    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    let text = String::from_utf8_lossy(&outcome.output).into_owned();
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+fn link_of(device: &str, view: &View<'_>) -> Option<String> {
+    let place = absent(view.root.locate(device)).ok()??;
+    place.read_link().ok()?;
+    let target = absent(view.root.locate_target(device)).ok()??;
+    Some(target.real().to_owned())
+}
+
+/// The table as content.
+struct Text(String);
+
+impl Source for Text {
+    fn content<'w>(
+        &self,
+        _wanted: &'w Wanted<'_>,
+        _current: &mut Current,
+        _view: &mut View<'_>,
+    ) -> Result<Option<Content<'w>>, Raised> {
+        Ok(Some(Content::Bytes(Cow::Owned(self.0.clone().into_bytes()))))
+    }
+}

@@ -1,0 +1,27 @@
+//! `ohai`: gathers the node's facts again, so that what follows sees what earlier resources changed.
+//!
+//! Gathering changes nothing on the machine; the facts become the node's when the action is done.
+
+use crate::plan::{Plan, Provider, Step, View};
+use crate::resources::asked;
+use converge::{Change, Raised, Wanted};
+
+/// A gathering of facts.
+pub(crate) struct Ohai;
+
+impl Provider for Ohai {
+    fn plan(&self, wanted: &Wanted<'_>, _view: &mut View<'_>) -> Result<Plan, Raised> {
+        let key = asked::text(wanted, "plugin");
+        let change = Change::new("re-run ohai and merge results into node attributes");
+        Ok(Plan::steps(vec![Step::new(change, move |writer| {
+            let Some(gather) = &writer.settings.facts else { return Ok(()) };
+            let facts = gather(key.as_deref()).map_err(|why| Raised::new("Wrun::FactsNotGathered", why))?;
+            writer.gathered.get_or_insert_default().extend(facts);
+            Ok(())
+        })]))
+    }
+
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}

@@ -1,0 +1,29 @@
+//! `package`: the type that belongs to the root's own tools.
+
+use super::{AptPackage, DnfPackage};
+use crate::plan::{Plan, Provider, View};
+use converge::{Raised, Wanted};
+
+/// Packages from the archives of the root's distribution.
+pub(crate) struct Package;
+
+impl Provider for Package {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let has = |program: &str| {
+            ["/usr/bin", "/bin"]
+                .iter()
+                .any(|folder| view.root.target_entry(&format!("{folder}/{program}")).is_ok_and(|entry| entry.is_some()))
+        };
+        let chosen: &dyn Provider = match () {
+            () if has("apt-get") => &AptPackage,
+            () if has("dnf") => &DnfPackage { program: "dnf" },
+            () if has("yum") => &DnfPackage { program: "yum" },
+            () => &AptPackage,
+        };
+        chosen.plan(wanted, view)
+    }
+
+    fn settles(&self, action: &str) -> bool {
+        AptPackage.settles(action)
+    }
+}

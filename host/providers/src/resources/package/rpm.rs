@@ -1,0 +1,47 @@
+//! `rpm_package`, `dnf_package` and `yum_package`: packages of the Red Hat family.
+//!
+//! What is installed is asked of `rpm`, what could be of `dnf` or `yum`; both are asked once per resource for all its names.
+//! Chef keeps a Python process that speaks to dnf's library; the programs say the same, and nothing of ours runs on.
+
+mod dnf;
+mod file;
+mod query;
+mod version;
+
+pub(crate) use dnf::DnfPackage;
+pub(crate) use file::RpmPackage;
+
+use crate::command::{Launch, require_success};
+use crate::plan::Writer;
+use converge::Raised;
+use std::time::Duration;
+
+/// How long a query may take: with a cold cache the lists are fetched first.
+const QUERY: Duration = Duration::from_secs(600);
+
+/// One start of a tool that changes packages.
+struct Transaction {
+    program: &'static str,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    timeout: Duration,
+}
+
+impl Transaction {
+    /// Runs it to its end. The tools wait for each other's locks themselves.
+    fn run(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let mut launch = Launch::program(self.program, self.arguments.clone()).timeout(self.timeout);
+        for (name, value) in &self.environment {
+            launch = launch.environment(name, value);
+        }
+        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        require_success(&launch, &outcome, &[0])
+    }
+}
+
+/// Whether a name can be a package's. Others never reach a tool, where `*`, `@`, `/` or `-` at the beginning have meanings
+/// of their own.
+fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
+    name.len() <= 200 && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric()) && name.bytes().all(plain)
+}

@@ -1,0 +1,270 @@
+//! `dnf_package` and `yum_package`.
+
+use super::version::Version;
+use super::{Transaction, is_name, query};
+use crate::plan::{Assumption, Plan, Provider, Step, View};
+use crate::resources::asked;
+use crate::resources::package::PACKAGE_ERROR;
+use crate::resources::package::apt::unsupported;
+use crate::resources::package::request::{Request, grant};
+use crate::resources::package::targets::{Aim, Seen, missing, needs_candidate, sentence, target_by};
+use converge::{Certainty, Change, Raised, Wanted};
+use std::cmp::Ordering;
+
+/// Packages from the archives that dnf knows, or yum.
+pub(crate) struct DnfPackage {
+    pub(crate) program: &'static str,
+}
+
+impl Provider for DnfPackage {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let task = Task::read(self.program, wanted, view)?;
+        match wanted.action {
+            "install" => task.install(Aim::Install, wanted, view),
+            "upgrade" => task.install(Aim::Upgrade, wanted, view),
+            "remove" | "purge" => task.remove(wanted.action, view),
+            "lock" | "unlock" => task.lock(wanted.action == "lock", view),
+            // Nothing is kept between two resources.
+            "flush_cache" => Ok(Plan::up_to_date()),
+            other => Err(unsupported(wanted, other)),
+        }
+    }
+}
+
+/// A package of a resource.
+struct Package {
+    seen: Seen,
+    installed: Option<Version>,
+    candidate: Option<Version>,
+}
+
+struct Task {
+    program: &'static str,
+    request: Request,
+    architectures: Vec<String>,
+    /// A package file.
+    source: Option<String>,
+    /// It is not there yet.
+    source_is_missing: bool,
+}
+
+impl Task {
+    fn read(program: &'static str, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Self, Raised> {
+        let request = Request::read(wanted, view)?;
+        let architectures = asked::list(wanted, "arch").unwrap_or_default();
+        let file = |name: &str| name.starts_with('/') && name.ends_with(".rpm");
+        let named = asked::list(wanted, "source").and_then(|sources| sources.into_iter().next());
+        let source = named.or_else(|| request.packages.iter().map(|(name, _)| name.clone()).find(|name| file(name)));
+        let mut task = Self { program, architectures, source: None, source_is_missing: false, request };
+        if let Some(source) = source {
+            if task.request.packages.len() > 1 {
+                let message = "You may not specify both multipackage and source";
+                return Err(Raised::new("Chef::Exceptions::InvalidResourceSpecification", message));
+            }
+            let real = super::file::find(&source, view)?;
+            task.source_is_missing = real.is_none();
+            if real.is_none() && !view.why_run {
+                let name = task.request.names();
+                return Err(Raised::new(PACKAGE_ERROR, format!("Package {name} not found: {source}")));
+            }
+            if let Some(real) = &real {
+                // A file may hold any package whatever it is called: the name inside is what counts.
+                let held = query::in_file(view, real)?;
+                if let (Some((name, _)), Some(slot)) = (held.into_iter().next(), task.request.packages.first_mut()) {
+                    slot.0 = name;
+                }
+            }
+            task.source = real.or(Some(source));
+        }
+        if !task.source_is_missing {
+            let _granted = grant(view, task.request.packages.iter().map(|(name, _)| name.as_str()))?;
+        }
+        if let Some(binary) =
+            asked::text(wanted, "yum_binary").filter(|binary| !matches!(binary.as_str(), "yum" | "dnf"))
+        {
+            let message = format!("yum_binary {binary:?} is neither yum nor dnf");
+            return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
+        }
+        Ok(task)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.request.packages.iter().map(|(name, _)| name.clone()).filter(|name| is_name(name)).collect()
+    }
+
+    /// Looks at all packages of the resource.
+    fn look(&self, aim: Option<Aim>, view: &mut View<'_>) -> Result<Vec<Package>, Raised> {
+        let installed = query::installed(view, &self.names())?;
+        let mut packages = vec![];
+        for (at, (name, version)) in self.request.packages.iter().enumerate() {
+            let architecture = self.architectures.get(at).filter(|text| !text.is_empty());
+            let fits = |(other, found): &&(String, Version)| {
+                other == name && architecture.is_none_or(|wanted| found.architecture == *wanted)
+            };
+            let found = newest(installed.iter().filter(fits).map(|(_, version)| version));
+            let current = found.as_ref().map(Version::text);
+            // Who asks for a part of the version that is there has what was asked for.
+            let answered = found.as_ref().zip(version.as_ref()).is_some_and(|(found, asked)| found.answers(asked));
+            let wanted = if answered { current.clone() } else { version.clone() };
+            let seen = Seen { name: name.clone(), wanted, current, candidate: None };
+            packages.push(Package { seen, installed: found, candidate: None });
+        }
+        let Some(aim) = aim else { return Ok(packages) };
+        self.look_for_candidates(aim, &mut packages, view)?;
+        Ok(packages)
+    }
+
+    fn look_for_candidates(&self, aim: Aim, packages: &mut [Package], view: &mut View<'_>) -> Result<(), Raised> {
+        let open = packages.iter().filter(|package| needs_candidate(aim, &package.seen));
+        let open: Vec<String> = open.map(|package| package.seen.name.clone()).filter(|name| is_name(name)).collect();
+        let offers = match &self.source {
+            Some(_) if self.source_is_missing => vec![],
+            Some(source) => query::in_file(view, source)?,
+            None => query::available(view, self.program, &self.request.options, &open)?,
+        };
+        for (at, package) in packages.iter_mut().enumerate().filter(|(_, package)| open.contains(&package.seen.name)) {
+            let architecture = self.architectures.get(at).filter(|text| !text.is_empty());
+            let own = |version: &Version| match (architecture, &package.installed) {
+                (Some(wanted), _) => version.architecture == *wanted,
+                (None, Some(installed)) => {
+                    version.architecture == installed.architecture || version.architecture == "noarch"
+                }
+                // The archive may offer the same for several: the machine's own are not 32 bits wide.
+                (None, None) => !matches!(version.architecture.as_str(), "i386" | "i586" | "i686" | "src"),
+            };
+            let wanted = package.seen.wanted.clone();
+            let offered = offers.iter().filter(|(name, _)| *name == package.seen.name).map(|(_, version)| version);
+            let fitting =
+                offered.filter(|version| own(version) && wanted.as_ref().is_none_or(|asked| version.answers(asked)));
+            package.candidate = newest(fitting.chain(package.installed.iter().filter(|_| wanted.is_none())));
+            package.seen.candidate = package.candidate.as_ref().map(Version::text);
+            if package.seen.candidate.is_some() && wanted.is_some() {
+                package.seen.wanted = package.seen.candidate.clone();
+            }
+        }
+        Ok(())
+    }
+
+    fn install(&self, aim: Aim, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        if self.source_is_missing {
+            let source = self.source.clone().unwrap_or_default();
+            return Ok(Plan::uncertain(Certainty::Assumed(format!(
+                "assuming {source} would have previously been created"
+            ))));
+        }
+        let packages = self.look(Some(aim), view)?;
+        let seen: Vec<Seen> = packages.iter().map(|package| package.seen.clone()).collect();
+        let mut plan = Plan::default();
+        if let Some((sentence, names)) = missing(aim, &seen) {
+            if !view.why_run {
+                return Err(Raised::new(PACKAGE_ERROR, format!("{sentence} {names}")));
+            }
+            let assumed = format!("Assuming a repository that offers {names} would have been configured");
+            plan.certainty.push(Certainty::Assumed(assumed));
+        }
+        let allow_downgrade = asked::json(wanted, "allow_downgrade").is_none_or(|value| value != false);
+        let (mut sentences, mut specifications) = (vec![], vec![]);
+        for package in &packages {
+            let compare = |_: &str, _: &str| match (&package.installed, &package.candidate) {
+                (Some(installed), Some(candidate)) => installed.compare(candidate),
+                _ => Ordering::Equal,
+            };
+            if let Some(version) = target_by(compare, aim, &package.seen, allow_downgrade) {
+                sentences.push(sentence(aim, &package.seen, version));
+                specifications.push(format!("{}-{version}", package.seen.name));
+                plan.assume(Assumption::Package(package.seen.name.clone()));
+            }
+        }
+        if specifications.is_empty() {
+            return Ok(plan);
+        }
+        if let Some(source) = &self.source {
+            specifications = vec![source.clone()];
+        }
+        plan.steps.push(self.step("install", specifications, sentences));
+        Ok(plan)
+    }
+
+    fn remove(&self, action: &str, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let packages = self.look(None, view)?;
+        let any_version = packages.iter().all(|package| package.seen.wanted.is_none());
+        let matches = |package: &&Package| any_version || package.seen.current == package.seen.wanted;
+        let present = packages.iter().filter(|package| package.installed.is_some()).filter(matches);
+        let present: Vec<&Package> = present.collect();
+        if present.is_empty() {
+            return Ok(Plan::up_to_date());
+        }
+        let names: Vec<&str> = present.iter().map(|package| package.seen.name.as_str()).collect();
+        let sentence = format!("{action} {}package {}", self.request.versions(), names.join(", "));
+        let whole = |package: &&Package| match &package.installed {
+            Some(version) => format!("{}-{}", package.seen.name, version.text()),
+            None => package.seen.name.clone(),
+        };
+        let specifications = present.iter().map(whole).collect();
+        Ok(Plan::steps(vec![self.step("remove", specifications, vec![sentence])]))
+    }
+
+    fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let launch = crate::command::Launch::program(self.program, ["versionlock", "list"]).timeout(super::QUERY);
+        let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        crate::command::require_success(&launch, &outcome, &[0])?;
+        let locked = locked_names(&String::from_utf8_lossy(&outcome.output));
+        let due: Vec<String> = self.names().into_iter().filter(|name| locked.contains(name) != lock).collect();
+        if due.is_empty() {
+            return Ok(Plan::up_to_date());
+        }
+        let verb = if lock { "lock" } else { "unlock" };
+        let sentence = format!("{verb} {}package {}", self.request.versions(), due.join(", "));
+        let word = if lock { "add" } else { "delete" };
+        let specifications = due.into_iter().map(|name| if lock { name } else { format!("*:{name}-*") });
+        let mut arguments = ["-d0", "-e0", "-y"].map(str::to_owned).to_vec();
+        arguments.extend(self.request.options.iter().cloned());
+        arguments.extend(["versionlock".to_owned(), word.to_owned()]);
+        arguments.extend(specifications);
+        Ok(Plan::steps(vec![self.run(arguments, vec![sentence])]))
+    }
+
+    fn step(&self, command: &str, specifications: Vec<String>, sentences: Vec<String>) -> Step {
+        let mut arguments = self.request.options.clone();
+        arguments.extend(["-y".to_owned(), command.to_owned()]);
+        arguments.extend(specifications);
+        self.run(arguments, sentences)
+    }
+
+    fn run(&self, arguments: Vec<String>, sentences: Vec<String>) -> Step {
+        let transaction = Transaction {
+            program: self.program,
+            arguments,
+            environment: self.request.environment.clone(),
+            timeout: self.request.timeout,
+        };
+        let mut sentences = sentences.into_iter().map(Change::new);
+        let first = Step::new(sentences.next().unwrap_or_default(), move |writer| transaction.run(writer));
+        sentences.fold(first, Step::also)
+    }
+}
+
+fn newest<'a>(versions: impl Iterator<Item = &'a Version>) -> Option<Version> {
+    versions.max_by(|one, other| one.compare(other)).cloned()
+}
+
+/// The names in what `versionlock list` says: `bash-0:5.1.8-6.el9.*`, or `0:bash-5.1.8-6.el7.*` of yum.
+fn locked_names(text: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let (rest, _release) = line.trim().rsplit_once('-')?;
+        let (name, _version) = rest.rsplit_once('-')?;
+        Some(name.rsplit(':').next().unwrap_or(name).to_owned())
+    };
+    text.lines().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_are_read() {
+        let text = "Last metadata expiration check: 0:01 ago\nbash-0:5.1.8-6.el9.*\n0:my-tool-1.0-1.el7.*\n";
+        assert_eq!(locked_names(text).get(..), Some(["bash", "my-tool"].map(str::to_owned).as_slice()));
+    }
+}

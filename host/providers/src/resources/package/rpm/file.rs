@@ -1,0 +1,116 @@
+//! `rpm_package`: packages from files on the node, without their dependencies.
+
+use super::version::Version;
+use super::{Transaction, is_name, query};
+use crate::plan::{Assumption, Plan, Provider, Step, View, denied};
+use crate::resources::asked;
+use crate::resources::package::PACKAGE_ERROR;
+use crate::resources::package::apt::unsupported;
+use crate::resources::package::request::{Request, grant};
+use crate::resources::package::targets::{Aim, Seen, sentence, target_by};
+use converge::{Certainty, Change, Raised, Wanted};
+use std::cmp::Ordering;
+
+/// Packages from `.rpm` files.
+pub(crate) struct RpmPackage;
+
+impl Provider for RpmPackage {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let request = Request::read(wanted, view)?;
+        match wanted.action {
+            "install" => install(Aim::Install, wanted, &request, view),
+            "upgrade" => install(Aim::Upgrade, wanted, &request, view),
+            "remove" => remove(wanted, &request, view),
+            other => Err(unsupported(wanted, other)),
+        }
+    }
+}
+
+/// The real path of a package file; none: it is not there. What rpm would fetch itself is refused: nobody could say what
+/// it is.
+pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
+    if source.contains("://") {
+        let message = format!("{source} is no file on the node");
+        return Err(Raised::new(PACKAGE_ERROR, message).with_hint("fetch it with `remote_file` first"));
+    }
+    let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
+    let granted = view.grants.package_source(place.real()).map_err(denied)?;
+    Ok(place.entry().is_ok().then(|| granted.path().to_owned()))
+}
+
+/// As Chef writes it for this type: without epoch and architecture.
+fn short(version: &Version) -> String {
+    format!("{}-{}", version.version, version.release)
+}
+
+fn current(view: &mut View<'_>, name: &str) -> Result<Option<Version>, Raised> {
+    if !is_name(name) {
+        return Ok(None);
+    }
+    Ok(query::installed(view, &[name.to_owned()])?.pop().map(|(_, version)| version))
+}
+
+fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let name = request.names();
+    let source = asked::list(wanted, "source").and_then(|sources| sources.into_iter().next());
+    let source = source.or_else(|| Some(name.clone()).filter(|name| name.starts_with('/')));
+    let found = source.as_deref().map(|source| find(source, view)).transpose()?.flatten();
+    let Some(path) = found else {
+        if view.why_run {
+            let assumed = format!("Assuming package {name} would have been made available.");
+            return Ok(Plan::uncertain(Certainty::Assumed(assumed)));
+        }
+        let message = format!("Package {name} not found: {}", source.unwrap_or_default());
+        return Err(Raised::new(PACKAGE_ERROR, message));
+    };
+    // A file may hold any package whatever it is called: the name inside is what counts.
+    let Some((name, held)) = query::in_file(view, &path)?.pop().filter(|(name, _)| is_name(name)) else {
+        return Err(Raised::new(PACKAGE_ERROR, format!("{path} names no package and version")));
+    };
+    let _granted = grant(view, [name.as_str()])?;
+    let installed = current(view, &name)?;
+    let seen = Seen {
+        name: name.clone(),
+        wanted: Some(short(&held)),
+        current: installed.as_ref().map(short),
+        candidate: Some(short(&held)),
+    };
+    let allow_downgrade = asked::json(wanted, "allow_downgrade").is_none_or(|value| value != false);
+    let order = installed.as_ref().map_or(Ordering::Equal, |installed| installed.compare(&held));
+    let Some(version) = target_by(|_, _| order, aim, &seen, allow_downgrade) else { return Ok(Plan::up_to_date()) };
+    let sentence = sentence(aim, &seen, version);
+    let mut arguments = request.options.clone();
+    match (&installed, allow_downgrade) {
+        (None, _) => arguments.push("-i".into()),
+        (Some(_), true) => arguments.extend(["-U", "--oldpackage"].map(str::to_owned)),
+        (Some(_), false) => arguments.push("-U".into()),
+    }
+    arguments.push(path);
+    let mut plan = Plan::steps(vec![step(request, arguments, sentence)]);
+    plan.assume(Assumption::Package(name));
+    Ok(plan)
+}
+
+fn remove(wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
+    let name = request.names();
+    let _granted = grant(view, [name.as_str()])?;
+    let version = asked::text(wanted, "version");
+    let Some(installed) = current(view, &name)? else { return Ok(Plan::up_to_date()) };
+    if version.as_deref().is_some_and(|version| !installed.answers(version)) {
+        return Ok(Plan::up_to_date());
+    }
+    let sentence = format!("remove {}package {name}", request.versions());
+    let mut arguments = request.options.clone();
+    arguments.push("-e".into());
+    arguments.push(match version {
+        Some(_) => format!("{name}-{}", short(&installed)),
+        None => name,
+    });
+    Ok(Plan::steps(vec![step(request, arguments, sentence)]))
+}
+
+fn step(request: &Request, arguments: Vec<String>, sentence: String) -> Step {
+    let (environment, timeout) = (request.environment.clone(), request.timeout);
+    let transaction = Transaction { program: "rpm", arguments, environment, timeout };
+    Step::new(Change::new(sentence), move |writer| transaction.run(writer))
+}

@@ -1,0 +1,112 @@
+//! What is installed, and what could be.
+
+use super::QUERY;
+use super::version::Version;
+use crate::command::{Launch, require_success};
+use crate::plan::View;
+use converge::Raised;
+
+/// How rpm is to answer: fields that hold no white space.
+const FORMAT: &str = "%{NAME} %{EPOCH} %{VERSION} %{RELEASE} %{ARCH}\\n";
+
+/// The versions that are installed, by name. Of several versions of one name, rpm lists the oldest first.
+pub(super) fn installed(view: &mut View<'_>, names: &[String]) -> Result<Vec<(String, Version)>, Raised> {
+    if names.is_empty() {
+        return Ok(vec![]);
+    }
+    let mut arguments = ["-q", "--queryformat", FORMAT, "--"].map(str::to_owned).to_vec();
+    arguments.extend(names.iter().cloned());
+    let launch = Launch::program("rpm", arguments).timeout(QUERY);
+    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    // The exit code is the number of names that are not installed.
+    let text = String::from_utf8_lossy(&outcome.output).into_owned();
+    let absent = text.lines().filter(|line| line.ends_with(" is not installed")).count();
+    if outcome.code != i32::try_from(absent).ok() && outcome.code != Some(0) {
+        require_success(&launch, &outcome, &[0])?;
+    }
+    Ok(parse(&text))
+}
+
+/// What package files hold, in order.
+pub(super) fn in_file(view: &mut View<'_>, path: &str) -> Result<Vec<(String, Version)>, Raised> {
+    let arguments = ["-qp", "--queryformat", FORMAT, "--", path];
+    let launch = Launch::program("rpm", arguments).timeout(QUERY);
+    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    require_success(&launch, &outcome, &[0])?;
+    Ok(parse(&String::from_utf8_lossy(&outcome.output)))
+}
+
+fn parse(text: &str) -> Vec<(String, Version)> {
+    let line = |line: &str| {
+        let mut words = line.split(' ').map(str::to_owned);
+        let (name, epoch) = (words.next()?, words.next()?);
+        let (version, release, architecture) = (words.next()?, words.next()?, words.next()?);
+        let epoch = if epoch == "(none)" { "0".to_owned() } else { epoch };
+        let is_number = !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit());
+        let found = is_number && words.next().is_none();
+        found.then_some((name, Version { epoch, version, release, architecture }))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// The versions that could be installed, by name, as `dnf list` and `yum list` say it.
+pub(super) fn available(
+    view: &mut View<'_>,
+    program: &'static str,
+    options: &[String],
+    names: &[String],
+) -> Result<Vec<(String, Version)>, Raised> {
+    if names.is_empty() {
+        return Ok(vec![]);
+    }
+    let mut arguments = options.to_vec();
+    let which = if program == "yum" { "available" } else { "--available" };
+    arguments.extend(["-q", "list", "--showduplicates", which].map(str::to_owned));
+    arguments.extend(names.iter().cloned());
+    let launch = Launch::program(program, arguments).timeout(QUERY);
+    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    if outcome.code == Some(1) && String::from_utf8_lossy(&outcome.errors).to_lowercase().contains("no matching") {
+        return Ok(vec![]);
+    }
+    require_success(&launch, &outcome, &[0])?;
+    Ok(parse_list(&String::from_utf8_lossy(&outcome.output)))
+}
+
+/// Triples of `name.architecture`, `epoch:version-release` and the archive's name. yum breaks lines that are too long for a
+/// terminal, so lines mean nothing.
+fn parse_list(text: &str) -> Vec<(String, Version)> {
+    let words = text.lines().filter(|line| !line.ends_with("Packages") && !line.ends_with("packages"));
+    let words: Vec<&str> = words.flat_map(str::split_ascii_whitespace).collect();
+    let triple = |triple: &[&str]| {
+        let (name, architecture) = triple.first()?.rsplit_once('.')?;
+        let (epoch, rest) = triple.get(1)?.split_once(':').unwrap_or(("0", triple.get(1)?));
+        let (version, release) = rest.rsplit_once('-')?;
+        let [epoch, version, release, architecture] = [epoch, version, release, architecture].map(str::to_owned);
+        Some((name.to_owned(), Version { epoch, version, release, architecture }))
+    };
+    words.chunks(3).filter_map(triple).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(found: &[(String, Version)]) -> String {
+        found.iter().map(|(name, version)| format!("{name} {}", version.text())).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn rpms_answers_are_read() {
+        let text =
+            "bash (none) 5.1.8 6.el9 x86_64\npackage nothing is not installed\nbind 32 9.16 1.el9 x86_64\nodd line\n";
+        assert_eq!(shown(&parse(text)), "bash 0:5.1.8-6.el9.x86_64; bind 32:9.16-1.el9.x86_64");
+    }
+
+    #[test]
+    fn lists_are_read() {
+        let dnf = "Available Packages\nbash.x86_64         5.1.8-9.el9          baseos\nbind.x86_64    32:9.16-2.el9  appstream\n";
+        assert_eq!(shown(&parse_list(dnf)), "bash 0:5.1.8-9.el9.x86_64; bind 32:9.16-2.el9.x86_64");
+        let yum = "Available Packages\na-very-long-name-that-does-not-fit.noarch\n                       1.0-1.el7    base\nb.c.i686 2-3 x\n";
+        assert_eq!(shown(&parse_list(yum)), "a-very-long-name-that-does-not-fit 0:1.0-1.el7.noarch; b.c 0:2-3.i686");
+    }
+}

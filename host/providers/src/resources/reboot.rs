@@ -1,0 +1,49 @@
+//! `reboot`: asks for the node to be started again when the run has ended well, or ends the run for it.
+//!
+//! Nothing is started here: the request waits at [`crate::Reboots`] until the run is recorded.
+
+use crate::Reboot;
+use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::resources::asked;
+use converge::{Change, Raised, Stop, Wanted};
+
+/// The reason if nothing is said: Chef's words.
+const REASON: &str = "Reboot by Chef Infra Client";
+
+/// A start of the node.
+pub(crate) struct RebootResource;
+
+impl Provider for RebootResource {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let policy = view.grants.policy().to_owned();
+        if wanted.action == "cancel" {
+            let change = Change::new("cancel any existing end-of-run reboot request");
+            return Ok(Plan::steps(vec![Step::new(change, move |writer| {
+                writer.settings.reboots.cancel(&policy);
+                Ok(())
+            })]));
+        }
+        let now = wanted.action == "reboot_now";
+        let granted = view.grants.reboot().map_err(denied)?;
+        let minutes = asked::number::<i64>(wanted, "delay_mins").unwrap_or(0);
+        let minutes = u32::try_from(minutes.max(0)).unwrap_or(u32::MAX);
+        let reason = asked::text(wanted, "reason").unwrap_or_else(|| REASON.into());
+        let reboot = Reboot::new(granted, minutes, &reason, &wanted.declaration.name);
+        let sentence = if now {
+            "rebooting the system immediately"
+        } else {
+            "request a system reboot to occur if the run succeeds"
+        };
+        Ok(Plan::steps(vec![Step::new(Change::new(sentence), move |writer| {
+            writer.settings.reboots.request(&policy, reboot);
+            if now {
+                writer.settings.stop.request(Stop::REBOOT);
+            }
+            Ok(())
+        })]))
+    }
+
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}

@@ -1,0 +1,273 @@
+//! `systemd_unit`: a unit's file, and what systemd is told about the unit.
+//!
+//! The file is written as any other and needs the right to its path, since it says what runs as root; the other actions need
+//! the right to the service. As in Chef, everything but the file goes through `systemctl`, which knows what to do in a root
+//! in which nobody runs: links are made, and what needs a running systemd is left out.
+//!
+//! Rejected: the bus, which `service` speaks to: it has no call for half of these actions as `systemctl` does them.
+
+mod content;
+
+use crate::command::{Launch, require_success};
+use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::resources::file_content::{self, Content, Current, FileWish, Source, wish};
+use crate::resources::service::{Standing, unit_standing};
+use crate::resources::{asked, nested};
+use converge::{Change, Raised, Wanted};
+use std::borrow::Cow;
+
+/// A unit of systemd.
+pub(crate) struct SystemdUnit;
+
+impl Provider for SystemdUnit {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let unit = Unit::read(wanted, view)?;
+        match wanted.action {
+            "create" => unit.create(wanted, view),
+            "delete" => unit.delete(wanted, view),
+            action => unit.control(action, view),
+        }
+    }
+
+    /// What systemd makes of a unit is its own affair: one without `[Install]` is not enabled by enabling it.
+    fn settles(&self, action: &str) -> bool {
+        matches!(action, "create" | "delete")
+    }
+}
+
+/// When an action has something to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Always,
+    Disabled,
+    Enabled,
+    Unmasked,
+    Masked,
+    Inactive,
+    Active,
+}
+
+/// Actions beside the file's: when there is something to do, the sentence's beginning, systemctl's word.
+const CONTROLS: [(&str, When, &str, &str); 14] = [
+    ("preset", When::Always, "restoring enable/disable preset configuration for", "preset"),
+    ("revert", When::Always, "reverting to vendor version of", "revert"),
+    ("enable", When::Disabled, "enabling", "enable"),
+    ("disable", When::Enabled, "disabling", "disable"),
+    ("reenable", When::Always, "reenabling", "reenable"),
+    ("mask", When::Unmasked, "masking", "mask"),
+    ("unmask", When::Masked, "unmasking", "unmask"),
+    ("start", When::Inactive, "starting", "start"),
+    ("stop", When::Active, "stopping", "stop"),
+    ("restart", When::Always, "restarting", "restart"),
+    ("reload", When::Active, "reloading", "reload"),
+    ("try_restart", When::Always, "try-restarting", "try-restart"),
+    ("reload_or_restart", When::Always, "reload-or-restarting", "reload-or-restart"),
+    ("reload_or_try_restart", When::Always, "reload-or-try-restarting", "reload-or-try-restart"),
+];
+
+/// What is known of a unit that somebody runs, or of its files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Status {
+    standing: Standing,
+    active: bool,
+}
+
+impl Status {
+    fn calls_for(self, when: When) -> bool {
+        let Standing { enabled, masked, fixed } = self.standing;
+        match when {
+            When::Always => true,
+            When::Disabled => !enabled && !fixed,
+            When::Enabled => enabled && !fixed,
+            When::Unmasked => !masked,
+            When::Masked => masked,
+            When::Inactive => !self.active,
+            When::Active => self.active,
+        }
+    }
+
+    /// Reads what `systemctl show` says of `UnitFileState` and `ActiveState`.
+    fn parse(text: &str) -> Self {
+        let value = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('='));
+        let state = value("UnitFileState").unwrap_or_default();
+        Self {
+            standing: Standing {
+                enabled: matches!(state, "enabled" | "static" | "generated" | "alias" | "indirect"),
+                masked: state == "masked",
+                fixed: matches!(state, "static" | "indirect"),
+            },
+            active: value("ActiveState") == Some("active"),
+        }
+    }
+}
+
+/// One resource.
+struct Unit {
+    name: String,
+    path: String,
+    systemctl: Systemctl,
+    reload: bool,
+}
+
+impl Unit {
+    fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Self, Raised> {
+        let name = asked::name(wanted, "unit_name");
+        if name.is_empty() || name.starts_with(['-', '.']) || name.contains(['/', '\0']) {
+            return Err(Raised::new("ArgumentError", format!("{name:?} is no name of a unit")));
+        }
+        let systemctl = Systemctl::of(asked::text(wanted, "user"), view)?;
+        let folder = if systemctl.user.is_some() { "user" } else { "system" };
+        let path = format!("/etc/systemd/{folder}/{name}");
+        let reload = asked::json(wanted, "triggers_reload").is_none() || asked::flag(wanted, "triggers_reload");
+        Ok(Self { name, path, systemctl, reload })
+    }
+
+    fn create(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let text = content::text(asked::json(wanted, "content"));
+        content::check(&text)?;
+        let wish = self.wish(wanted);
+        // Chef looks at the content alone: a mode that differs is left as it is while the content does not.
+        if wish.is_text(view, text.as_bytes())? {
+            return Ok(Plan::up_to_date());
+        }
+        let inner = file_content::plan_create(&wish, &Text(text), wanted, view)?;
+        Ok(self.around(format!("creating unit: {}", self.name), inner))
+    }
+
+    fn delete(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let inner = file_content::plan_delete(&self.wish(wanted), view)?;
+        Ok(self.around(format!("deleting unit: {}", self.name), inner))
+    }
+
+    /// The file's own plan under the unit's sentence; then systemd is told.
+    fn around(&self, sentence: String, inner: Plan) -> Plan {
+        let (systemctl, reload) = (self.systemctl.clone(), self.reload);
+        nested::around(
+            sentence,
+            inner,
+            move |writer| {
+                if reload { systemctl.run(writer, &["daemon-reload"]) } else { Ok(()) }
+            },
+        )
+    }
+
+    fn wish<'a>(&'a self, wanted: &'a Wanted<'_>) -> FileWish<'a> {
+        let root = file_content::Account::Number(0);
+        let access = file_content::Access { owner: Some(root), group: Some(root), mode: Some(0o644) };
+        let verified = asked::json(wanted, "verify").is_none() || asked::flag(wanted, "verify");
+        let verify = if verified { vec![wish::SYSTEMD_UNIT] } else { vec![] };
+        FileWish { path: &self.path, access, verify, ..FileWish::plain(wanted) }
+    }
+
+    fn control(&self, action: &str, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let known = CONTROLS.iter().find(|(name, ..)| *name == action);
+        let Some((_, when, doing, word)) = known.copied() else {
+            let message = format!("systemd_unit[{}] does not support :{action}", self.name);
+            return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+        };
+        let granted = view.grants.service(&self.name).map_err(denied)?;
+        if action == "revert" {
+            // It removes what was written for the unit.
+            let _path = view.grants.manage_path(&self.path).map_err(denied)?;
+        }
+        if !self.status(view)?.calls_for(when) {
+            return Ok(Plan::up_to_date());
+        }
+        let (name, systemctl) = (self.name.clone(), self.systemctl.clone());
+        let step = Step::new(Change::new(format!("{doing} unit: {name}")), move |writer| {
+            let _proof = &granted;
+            systemctl.run(writer, &[word, &name])
+        });
+        Ok(Plan::steps(vec![step]))
+    }
+
+    /// Asks systemd where it runs, else the root's files.
+    fn status(&self, view: &mut View<'_>) -> Result<Status, Raised> {
+        let lives = view.root.is_whole() && view.root.target_entry("/run/systemd/system")?.is_some();
+        if !lives {
+            return Ok(Status { standing: unit_standing(view.root, &self.name)?, active: false });
+        }
+        let launch = self.systemctl.launch(&["show", "-p", "UnitFileState", "-p", "ActiveState", &self.name]);
+        let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        Ok(Status::parse(&String::from_utf8_lossy(&outcome.output)))
+    }
+}
+
+/// How systemctl is called: for the system, or for one user.
+#[derive(Debug, Clone)]
+struct Systemctl {
+    user: Option<(String, u32)>,
+}
+
+impl Systemctl {
+    fn of(user: Option<String>, view: &mut View<'_>) -> Result<Self, Raised> {
+        let Some(name) = user else { return Ok(Self { user: None }) };
+        let _granted = view.grants.user(&name).map_err(denied)?;
+        let uid = view.users().user(&name).map(|user| user.uid);
+        let uid = uid.ok_or_else(|| Raised::new("ArgumentError", format!("can't find user for {name}")))?;
+        Ok(Self { user: Some((name, uid)) })
+    }
+
+    fn launch(&self, words: &[&str]) -> Launch {
+        let whose = if self.user.is_some() { "--user" } else { "--system" };
+        let launch = Launch::program("systemctl", [&[whose], words].concat());
+        match &self.user {
+            None => launch,
+            Some((name, uid)) => {
+                launch.user(name).environment("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path=/run/user/{uid}/bus"))
+            }
+        }
+    }
+
+    fn run(&self, writer: &mut Writer<'_>, words: &[&str]) -> Result<(), Raised> {
+        let launch = self.launch(words);
+        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        require_success(&launch, &outcome, &[0])
+    }
+}
+
+/// The unit file as content.
+struct Text(String);
+
+impl Source for Text {
+    fn content<'w>(
+        &self,
+        _wanted: &'w Wanted<'_>,
+        _current: &mut Current,
+        _view: &mut View<'_>,
+    ) -> Result<Option<Content<'w>>, Raised> {
+        Ok(Some(Content::Bytes(Cow::Owned(self.0.clone().into_bytes()))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_systemctl_says_is_read() {
+        let check = |text: &str, (enabled, masked, fixed, active): (bool, bool, bool, bool)| {
+            let expect = Status { standing: Standing { enabled, masked, fixed }, active };
+            assert_eq!(Status::parse(text), expect, "{text}");
+        };
+        check("ActiveState=inactive\nUnitFileState=static\n", (true, false, true, false));
+        check("UnitFileState=enabled\nActiveState=active\n", (true, false, false, true));
+        check("UnitFileState=enabled-runtime\nActiveState=activating\n", (false, false, false, false));
+        check("UnitFileState=masked\nActiveState=failed\n", (false, true, false, false));
+        check("UnitFileState=\nActiveState=inactive\n", (false, false, false, false));
+        check("System has not been booted with systemd\n", (false, false, false, false));
+    }
+
+    #[test]
+    fn actions_have_something_to_do_when_chef_has() {
+        let status = |enabled, masked, fixed, active| Status { standing: Standing { enabled, masked, fixed }, active };
+        let busy = |status: Status| {
+            let due = CONTROLS.iter().filter(|(_, when, ..)| *when != When::Always && status.calls_for(*when));
+            due.map(|(name, ..)| *name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(busy(Status::default()), "enable mask start");
+        assert_eq!(busy(status(true, false, false, true)), "disable mask stop reload");
+        assert_eq!(busy(status(true, false, true, true)), "mask stop reload");
+        assert_eq!(busy(status(false, true, false, false)), "enable unmask start");
+    }
+}

@@ -1,0 +1,103 @@
+//! `cron`: a crontab that is really read and written, by a `crontab` that is as Debian's is called.
+
+use crate::node::Node;
+use serde_json::json;
+
+/// Keeps crontabs in `/srv/crontabs`; like the real one it has none until one is written.
+const CRONTAB: &str = r#"#!/bin/sh
+case "$1 $2 $4" in
+  "-l -u "*) file=/srv/crontabs/$3; [ -e "$file" ] || { echo "no crontab for $3" >&2; exit 1; }; cat "$file" ;;
+  "-u $2 ") [ -e /srv/fail ] && { echo "errors in crontab file" >&2; exit 1; }
+    mkdir -p /srv/crontabs; cat > "/srv/crontabs/$2" ;;
+  *) echo "usage" >&2; exit 2 ;;
+esac
+"#;
+
+fn prepared(node: Node) -> Node {
+    node.root.write_program("/usr/bin/crontab", CRONTAB).unwrap();
+    node
+}
+
+#[test]
+fn a_job_is_added_corrected_and_removed() {
+    let mut node = prepared(Node::new());
+    let crontab = |node: &Node| node.root.read("/srv/crontabs/root").unwrap();
+    node.root.write("/srv/crontabs/root", "MAILTO=me\n1 1 * * * mine\n").unwrap();
+    let job = json!({"minute": "5", "hour": 4, "command": "/bin/true --x", "mailto": "ops", "environment": {"A": "b"}});
+    let done = node.act("cron", "backup", "create", job.clone()).unwrap();
+    assert_eq!(done, ["add crontab entry for cron[backup]"]);
+    let entry = "# Chef Name: backup\nMAILTO=\"ops\"\nA=b\n5 4 * * * /bin/true --x\n";
+    assert_eq!(crontab(&node), format!("MAILTO=me\n1 1 * * * mine\n{entry}"));
+    assert_eq!(node.act("cron", "backup", "create", job).unwrap(), [""; 0]);
+    let done = node.act("cron", "backup", "create", json!({"time": "daily", "command": "new"})).unwrap();
+    assert_eq!(done, ["update crontab entry for cron[backup]"]);
+    assert_eq!(crontab(&node), "MAILTO=me\n1 1 * * * mine\n# Chef Name: backup\n@daily new\n");
+    assert_eq!(node.act("cron", "other", "delete", json!({})).unwrap(), [""; 0]);
+    assert_eq!(node.act("cron", "backup", "delete", json!({})).unwrap(), ["remove backup from crontab"]);
+    assert_eq!(crontab(&node), "MAILTO=me\n1 1 * * * mine\n");
+    assert_eq!(node.act("cron", "backup", "delete", json!({})).unwrap(), [""; 0]);
+}
+
+#[test]
+fn every_user_has_a_crontab() {
+    let mut node = prepared(Node::new());
+    let job = json!({"command": "x", "user": "daemon", "weekday": "mon-fri", "time_out": {"duration": "10", "foreground": "true"}});
+    node.act("cron", "a", "create", job.clone()).unwrap();
+    let text = "# Chef Name: a\n* * * * mon-fri timeout --foreground 10 x\n";
+    assert_eq!(node.root.read("/srv/crontabs/daemon").unwrap(), text);
+    assert_eq!(node.act("cron", "a", "create", job).unwrap(), [""; 0]);
+    assert!(!node.root.exists("/srv/crontabs/root"));
+}
+
+#[test]
+fn nothing_may_hold_another_job() {
+    let mut node = prepared(Node::new());
+    for properties in [
+        json!({"command": "x\n* * * * * evil"}),
+        json!({"command": "x", "mailto": "a\nB=c"}),
+        json!({"command": "x", "minute": "1 2"}),
+        json!({"command": "x", "environment": {"A\n* * * * * evil #": "b"}}),
+        json!({"command": "x", "environment": {"A": "b\nc"}}),
+        json!({"command": " "}),
+        json!({"command": "x", "user": "-u"}),
+        json!({"command": "x", "user": "root daemon"}),
+    ] {
+        assert!(node.act("cron", "a", "create", properties.clone()).is_err(), "{properties}");
+    }
+    assert!(node.act("cron", "a\n* * * * * evil", "create", json!({"command": "x"})).is_err());
+    assert!(!node.root.exists("/srv/crontabs"));
+}
+
+#[test]
+fn failures_have_chefs_class_and_words() {
+    let mut node = Node::new();
+    let raised = node.act("cron", "a", "create", json!({"command": "x"})).unwrap_err();
+    let expect = "Error determining state of a, error: No such file or directory - crontab";
+    assert_eq!((raised.class.as_str(), raised.message.as_str()), ("Chef::Exceptions::Cron", expect));
+    let mut node = prepared(node.dry());
+    let foreseen = node.foresee("cron", "a", "create", json!({"command": "x"})).unwrap();
+    assert_eq!(foreseen.changes, ["add crontab entry for cron[a]"]);
+    assert!(!node.root.exists("/srv/crontabs"));
+    let mut node = node.again(None);
+    node.root.write("/srv/fail", "").unwrap();
+    let raised = node.act("cron", "a", "create", json!({"command": "x"})).unwrap_err();
+    assert_eq!(raised.class, "Chef::Exceptions::Cron");
+    assert!(
+        raised.message.starts_with("Error updating state of a, error: Expected process to exit with [0]"),
+        "{raised:?}"
+    );
+    let both = json!({"command": "x", "mailto": "a", "environment": {"MAILTO": "b"}});
+    let raised = node.act("cron", "a", "create", both).unwrap_err();
+    assert!(raised.message.contains("Remove the variable from the environment property"), "{raised:?}");
+}
+
+#[test]
+fn the_right_to_one_users_jobs_is_no_right_to_anothers() {
+    let mut node = prepared(Node::granting("cron_users = [\"daemon\"]"));
+    node.act("cron", "a", "create", json!({"command": "x", "user": "daemon"})).unwrap();
+    for (action, user) in [("create", "backup"), ("create", "root"), ("delete", "root")] {
+        let raised = node.act("cron", "a", action, json!({"command": "x", "user": user})).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{action} {user}");
+        assert!(raised.hint.unwrap().contains(&format!("cron_users = [\"{user}\"]")));
+    }
+}

@@ -1,0 +1,217 @@
+//! `rpm_package`, `dnf_package` and `yum_package` by their command lines: programs that answer as the real ones do and
+//! write down what they are told to change.
+
+use crate::node::{Foreseen, Node};
+use serde_json::{Value, json};
+
+/// Answers from `/srv/installed` and of files; `-i`, `-U` and `-e` are written down.
+const RPM: &str = r#"#!/bin/sh
+case "$1" in
+  -q) shift 4; missing=0
+    for name; do
+      grep "^$name " /srv/installed || { echo "package $name is not installed"; missing=$((missing + 1)); }
+    done; exit $missing ;;
+  -qp) cat "$5" ;;
+  *) echo "rpm $*" >> /srv/log; [ ! -e /srv/fail ] || { echo "conflict" >&2; exit 3; }
+     . /srv/deed ;;
+esac
+"#;
+
+/// Lists from `/srv/available`.
+const DNF: &str = r#"#!/bin/sh
+case "$*" in
+  *" list --showduplicates "*)
+    while [ "$1" != --showduplicates ]; do shift; done; shift 2
+    for name; do grep -h "^$name\." /srv/available; done > /tmp/found
+    [ -s /tmp/found ] || { echo "Error: No matching Packages to list" >&2; exit 1; }
+    echo "Available Packages"; cat /tmp/found ;;
+  "versionlock list") cat /srv/locks ;;
+  *) echo "${0##*/} $*" >> /srv/log; . /srv/deed ;;
+esac
+"#;
+
+fn prepared(node: Node) -> Node {
+    node.root.write_program("/usr/bin/rpm", RPM).unwrap();
+    node.root.write_program("/usr/bin/dnf", DNF).unwrap();
+    node.root.write_program("/usr/bin/yum", DNF).unwrap();
+    let installed = "bash (none) 5.1 6.el9 x86_64\nbind 32 9.16 1.el9 x86_64\n";
+    let available = "bash.x86_64 5.1-9.el9 baseos\nbash.i686 5.3-1.el9 baseos\nvim.x86_64 2:8.0-1.el9 base\n\
+                     vim.x86_64 2:8.2-1.el9 base\nvim.i686 2:8.3-1.el9 base\n";
+    for (path, text) in [
+        ("installed", installed),
+        ("available", available),
+        ("deed", ""),
+        ("locks", "bind-32:9.16-1.el9.*\n"),
+        ("log", ""),
+    ] {
+        node.root.write(format!("/srv/{path}"), text).unwrap();
+    }
+    node
+}
+
+/// What the next change leaves installed.
+fn deed(node: &Node, installed: &str) {
+    node.root.write("/srv/deed", format!("cat > /srv/installed <<'X'\n{installed}X\n")).unwrap();
+}
+
+fn told(node: &Node) -> String {
+    let log = node.root.read("/srv/log").unwrap();
+    node.root.write("/srv/log", "").unwrap();
+    log
+}
+
+#[track_caller]
+fn check(node: &mut Node, (kind, name, action): (&str, &str, &str), properties: Value, sentence: &[&str], words: &str) {
+    let done = node.act(kind, name, action, properties).unwrap_or_else(|raised| panic!("{raised:?}"));
+    assert_eq!(done, sentence);
+    let words = if words.is_empty() { String::new() } else { format!("{words}\n") };
+    assert_eq!(told(node), words);
+}
+
+#[test]
+fn dnf_installs_what_is_missing() {
+    let mut node = prepared(Node::new());
+    check(&mut node, ("dnf_package", "bash", "install"), json!({}), &[], "");
+    deed(&node, "vim 2 8.2 1.el9 x86_64\n");
+    let newest = ["install version 2:8.2-1.el9.x86_64 of package vim"];
+    check(&mut node, ("dnf_package", "vim", "install"), json!({}), &newest, "dnf -y install vim-2:8.2-1.el9.x86_64");
+    check(&mut node, ("dnf_package", "vim", "install"), json!({}), &[], "");
+    for version in ["8.2", "8.2-1.el9", "2:8.2-1.el9"] {
+        check(&mut node, ("dnf_package", "vim", "install"), json!({"version": version}), &[], "");
+    }
+    deed(&node, "vim 2 8.0 1.el9 x86_64\n");
+    let older = ["install version 2:8.0-1.el9.x86_64 of package vim"];
+    let spared = json!({"version": "8.0", "allow_downgrade": false});
+    check(&mut node, ("dnf_package", "vim", "install"), spared, &[], "");
+    let wanted = json!({"version": "8.0", "options": ["-q"]});
+    check(&mut node, ("dnf_package", "vim", "install"), wanted, &older, "dnf -q -y install vim-2:8.0-1.el9.x86_64");
+}
+
+#[test]
+fn several_packages_are_one_transaction() {
+    let mut node = prepared(Node::new());
+    deed(&node, "bash (none) 5.1 9.el9 x86_64\nvim 2 8.3 1.el9 i686\n");
+    let many = json!({"package_name": ["bash", "vim"], "arch": ["", "i686"]});
+    let sentences = [
+        "upgrade package bash from 0:5.1-6.el9.x86_64 to 0:5.1-9.el9.x86_64",
+        "upgrade package vim from uninstalled to 2:8.3-1.el9.i686",
+    ];
+    let words = "yum -y install bash-0:5.1-9.el9.x86_64 vim-2:8.3-1.el9.i686";
+    // yum has its own word for what is available.
+    node.root
+        .write_program("/usr/bin/yum", DNF.replace("list --showduplicates ", "list --showduplicates available "))
+        .unwrap();
+    check(&mut node, ("yum_package", "both", "upgrade"), many.clone(), &sentences, words);
+    check(&mut node, ("yum_package", "both", "upgrade"), many, &[], "");
+    deed(&node, "vim 2 8.3 1.el9 i686\n");
+    let remove = ["remove package bash"];
+    check(&mut node, ("yum_package", "bash", "remove"), json!({}), &remove, "yum -y remove bash-0:5.1-9.el9.x86_64");
+    check(&mut node, ("yum_package", "bash", "remove"), json!({}), &[], "");
+    check(&mut node, ("yum_package", "vim", "remove"), json!({"version": "7"}), &[], "");
+}
+
+#[test]
+fn versions_are_locked() {
+    let mut node = prepared(Node::new());
+    check(&mut node, ("dnf_package", "bind", "lock"), json!({}), &[], "");
+    node.root.write("/srv/deed", "echo 'bash-0:5.1-6.el9.*' >> /srv/locks\n").unwrap();
+    let words = "dnf -d0 -e0 -y versionlock add bash";
+    check(&mut node, ("dnf_package", "bash", "lock"), json!({}), &["lock package bash"], words);
+    node.root.write("/srv/deed", ": > /srv/locks\n").unwrap();
+    let words = "dnf -d0 -e0 -y versionlock delete *:bind-*";
+    check(&mut node, ("dnf_package", "bind", "unlock"), json!({}), &["unlock package bind"], words);
+}
+
+#[test]
+fn package_files_are_installed_by_what_is_in_them() {
+    let mut node = prepared(Node::new());
+    node.root.write("/srv/x.rpm", "tool (none) 1.0 1 noarch\n").unwrap();
+    deed(&node, "tool (none) 1.0 1 noarch\n");
+    let source = json!({"source": "/srv/x.rpm"});
+    let sentence = ["install version 1.0-1 of package tool"];
+    check(&mut node, ("rpm_package", "x", "install"), source.clone(), &sentence, "rpm -i /srv/x.rpm");
+    check(&mut node, ("rpm_package", "x", "install"), source.clone(), &[], "");
+    node.root.write("/srv/x.rpm", "tool (none) 1.1 1 noarch\n").unwrap();
+    deed(&node, "tool (none) 1.1 1 noarch\n");
+    let sentence = ["upgrade package tool from 1.0-1 to 1.1-1"];
+    check(&mut node, ("rpm_package", "x", "upgrade"), source.clone(), &sentence, "rpm -U --oldpackage /srv/x.rpm");
+    node.root.write("/srv/x.rpm", "tool (none) 1.0 1 noarch\n").unwrap();
+    let spared = json!({"source": "/srv/x.rpm", "allow_downgrade": false});
+    check(&mut node, ("rpm_package", "x", "upgrade"), spared, &[], "");
+    deed(&node, "");
+    check(&mut node, ("rpm_package", "tool", "remove"), json!({}), &["remove package tool"], "rpm -e tool");
+    check(&mut node, ("rpm_package", "tool", "remove"), json!({}), &[], "");
+    deed(&node, "tool (none) 1.0 1 noarch\n");
+    let sentence = ["install version 0:1.0-1.noarch of package tool"];
+    check(&mut node, ("dnf_package", "x", "install"), source, &sentence, "dnf -y install /srv/x.rpm");
+}
+
+#[test]
+fn package_is_the_type_of_the_roots_own_tools() {
+    let mut node = prepared(Node::new());
+    node.output("rm /usr/bin/apt-get");
+    deed(&node, "vim 2 8.2 1.el9 x86_64\n");
+    let newest = ["install version 2:8.2-1.el9.x86_64 of package vim"];
+    check(&mut node, ("package", "vim", "install"), json!({}), &newest, "dnf -y install vim-2:8.2-1.el9.x86_64");
+}
+
+#[test]
+fn failures_have_chefs_classes_and_words() {
+    let mut node = prepared(Node::new());
+    let mut raised = |kind: &str, name: &str, properties: Value| {
+        let raised = node.act(kind, name, "install", properties).unwrap_err();
+        (raised.class, raised.message)
+    };
+    let package = |message: &str| ("Chef::Exceptions::Package".to_owned(), message.to_owned());
+    assert_eq!(raised("dnf_package", "absent", json!({})), package("No candidate version available for absent"));
+    assert_eq!(raised("dnf_package", "vim*", json!({})).0, "Wrun::Denied", "a pattern is no name");
+    let missing = json!({"source": "/srv/none.rpm"});
+    assert_eq!(raised("rpm_package", "x", missing), package("Package x not found: /srv/none.rpm"));
+    let remote = raised("rpm_package", "x", json!({"source": "https://example.org/x.rpm"}));
+    assert_eq!(remote, package("https://example.org/x.rpm is no file on the node"));
+    node.root.write("/srv/fail", "").unwrap();
+    node.root.write("/srv/x.rpm", "tool (none) 1.0 1 noarch\n").unwrap();
+    let failed = node.act("rpm_package", "x", "install", json!({"source": "/srv/x.rpm"})).unwrap_err();
+    assert_eq!(failed.class, "Mixlib::ShellOut::ShellCommandFailed");
+    let mut node = node.dry();
+    let foreseen = node.foresee("dnf_package", "absent", "install", json!({})).unwrap();
+    let assumed = "Assuming a repository that offers absent would have been configured".to_owned();
+    assert_eq!(foreseen, Foreseen { assumed: vec![assumed], ..Foreseen::default() });
+    let foreseen = node.foresee("dnf_package", "vim", "install", json!({})).unwrap();
+    assert_eq!(foreseen.changes, ["install version 2:8.2-1.el9.x86_64 of package vim"]);
+    assert_eq!(told(&node), "rpm -i /srv/x.rpm\n");
+}
+
+#[test]
+fn only_granted_packages_and_files_are_touched() {
+    let mut node = prepared(Node::granting("packages = [\"vim\"]\npackage_sources = [\"/srv/*.rpm\"]"));
+    deed(&node, "vim 2 8.2 1.el9 x86_64\n");
+    node.act("dnf_package", "vim", "install", json!({})).unwrap();
+    node.root.write("/srv/vim.rpm", "sudo (none) 1.0 1 noarch\n").unwrap();
+    for (kind, name, action, properties) in [
+        ("dnf_package", "bash", "install", json!({})),
+        ("dnf_package", "bash", "remove", json!({})),
+        ("rpm_package", "bash", "remove", json!({})),
+        ("dnf_package", "vim", "upgrade", json!({"options": ["--setopt=pluginpath=/tmp"]})),
+        ("dnf_package", "vim", "upgrade", json!({"environment": {"LD_PRELOAD": "/tmp/x"}})),
+        ("rpm_package", "vim", "install", json!({"source": "/srv/vim.rpm"})),
+        ("dnf_package", "vim", "install", json!({"source": "/srv/vim.rpm"})),
+        ("rpm_package", "vim", "install", json!({"source": "/tmp/vim.rpm"})),
+    ] {
+        let raised = node.act(kind, name, action, properties.clone()).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{kind} {name} {action} {properties}");
+    }
+}
+
+#[test]
+fn gems_are_refused_and_said_so() {
+    let mut node = Node::new();
+    for kind in ["gem_package", "chef_gem"] {
+        let raised = node.act(kind, "pg", "install", json!({})).unwrap_err();
+        let expect = ("Gem::InstallError", "gem pg is not installed: wrun installs no gems");
+        assert_eq!((raised.class.as_str(), raised.message.as_str()), expect);
+        assert!(raised.hint.is_some());
+    }
+    let foreseen = node.dry().foresee("chef_gem", "pg", "install", json!({})).unwrap();
+    assert!(foreseen.changes.is_empty() && foreseen.unknown.len() == 1, "{foreseen:?}");
+}

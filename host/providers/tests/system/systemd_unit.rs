@@ -1,0 +1,162 @@
+//! `systemd_unit`: files that are really written, and a `systemctl` that writes down what it is told.
+
+use crate::node::{Foreseen, Node};
+use serde_json::{Value, json};
+
+/// Notes its arguments, makes and removes the link of the unit it knows, and fails where it is told to.
+const SYSTEMCTL: &str = r#"#!/bin/sh
+echo "$* ${DBUS_SESSION_BUS_ADDRESS}" | sed 's/ *$//' >> /srv/log
+link=/etc/systemd/system/multi-user.target.wants/app.service
+case "$2" in
+  enable) mkdir -p "${link%/*}"; ln -sf /etc/systemd/system/app.service "$link" ;;
+  disable) rm -f "$link" ;;
+esac
+if [ -e /srv/fail ]; then echo "no such thing" >&2; exit 1; fi
+"#;
+
+const PATH: &str = "/etc/systemd/system/app.service";
+
+fn node() -> Node {
+    prepared(Node::new())
+}
+
+fn prepared(node: Node) -> Node {
+    node.root.write_program("/usr/bin/systemctl", SYSTEMCTL).unwrap();
+    node.root.write("/srv/log", "").unwrap();
+    node
+}
+
+fn content() -> Value {
+    json!({"Unit": {"Description": "x"}, "Service": {"ExecStart": "/bin/true", "Environment": ["A=1", "B=2"]}, "Install": {"WantedBy": "multi-user.target"}})
+}
+
+const TEXT: &str = "[Unit]\nDescription=x\n\n[Service]\nExecStart=/bin/true\nEnvironment=A=1\nEnvironment=B=2\n\n[Install]\n\
+                    WantedBy=multi-user.target\n";
+
+/// What systemctl was told since the last time.
+fn told(node: &Node) -> Vec<String> {
+    let log = node.root.read("/srv/log").unwrap();
+    node.root.write("/srv/log", "").unwrap();
+    log.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_unit_is_written_once_and_systemd_told() {
+    let mut node = node();
+    let done = node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap();
+    assert_eq!(done.first().map(String::as_str), Some("creating unit: app.service"));
+    assert!(done.iter().any(|what| what == &format!("create new file {PATH}")), "{done:?}");
+    assert_eq!(node.root.read(PATH).unwrap(), TEXT);
+    assert_eq!(node.output(&format!("stat -c '%a %U %G' {PATH}")), "644 root root");
+    assert_eq!(told(&node), ["--system daemon-reload"]);
+    let again = node.act("systemd_unit", "app.service", "create", json!({"content": TEXT})).unwrap();
+    assert_eq!((again, told(&node)), (vec![], vec![]));
+    let quiet = json!({"content": "[Unit]\n", "triggers_reload": false, "unit_name": "app.service"});
+    assert!(!node.act("systemd_unit", "other", "create", quiet).unwrap().is_empty());
+    assert_eq!((node.root.read(PATH).unwrap().as_str(), told(&node)), ("[Unit]\n", vec![]));
+    let done = node.act("systemd_unit", "app.service", "delete", json!({})).unwrap();
+    assert_eq!(done, ["deleting unit: app.service", &format!("delete file {PATH}")]);
+    assert!(!node.root.exists(PATH));
+    assert_eq!(told(&node), ["--system daemon-reload"]);
+    assert_eq!(node.act("systemd_unit", "app.service", "delete", json!({})).unwrap(), [""; 0]);
+}
+
+#[test]
+fn units_are_enabled_where_nobody_runs() {
+    let mut node = node();
+    let quiet = json!({"content": content(), "triggers_reload": false});
+    node.act("systemd_unit", "app.service", "create", quiet).unwrap();
+    let mut check = |action: &str, sentence: &[&str], words: &[&str]| {
+        let done = node.act("systemd_unit", "app.service", action, json!({})).unwrap();
+        assert_eq!(done, sentence, "{action}");
+        assert_eq!(told(&node), words, "{action}");
+    };
+    check("disable", &[], &[]);
+    check("enable", &["enabling unit: app.service"], &["--system enable app.service"]);
+    check("enable", &[], &[]);
+    check("disable", &["disabling unit: app.service"], &["--system disable app.service"]);
+    check("reenable", &["reenabling unit: app.service"], &["--system reenable app.service"]);
+    check("mask", &["masking unit: app.service"], &["--system mask app.service"]);
+    check("unmask", &[], &[]);
+    check("start", &["starting unit: app.service"], &["--system start app.service"]);
+    check("stop", &[], &[]);
+    check("reload", &[], &[]);
+    check("restart", &["restarting unit: app.service"], &["--system restart app.service"]);
+    check("try_restart", &["try-restarting unit: app.service"], &["--system try-restart app.service"]);
+    let sentence = "restoring enable/disable preset configuration for unit: app.service";
+    check("preset", &[sentence], &["--system preset app.service"]);
+    check("revert", &["reverting to vendor version of unit: app.service"], &["--system revert app.service"]);
+}
+
+#[test]
+fn a_users_own_systemd_is_spoken_to_as_that_user() {
+    let mut node = node();
+    node.output("useradd --uid 4711 alice; chmod 666 /srv/log");
+    node.act("systemd_unit", "a.timer", "create", json!({"content": "[Timer]\n", "user": "alice"})).unwrap();
+    assert!(node.root.exists("/etc/systemd/user/a.timer"));
+    node.act("systemd_unit", "a.timer", "restart", json!({"user": "alice"})).unwrap();
+    let bus = "unix:path=/run/user/4711/bus";
+    assert_eq!(told(&node), [format!("--user daemon-reload {bus}"), format!("--user restart a.timer {bus}")]);
+    let raised = node.act("systemd_unit", "a.timer", "restart", json!({"user": "nobody-here"})).unwrap_err();
+    assert_eq!((raised.class.as_str(), raised.message.as_str()), ("ArgumentError", "can't find user for nobody-here"));
+}
+
+#[test]
+fn failures_have_chefs_classes() {
+    let mut node = node();
+    let raised = node.act("systemd_unit", "app.service", "create", json!({"content": "derp"})).unwrap_err();
+    assert_eq!(raised.class, "IniParse::ParseError");
+    node.root.write("/srv/fail", "").unwrap();
+    let raised = node.act("systemd_unit", "app.service", "restart", json!({})).unwrap_err();
+    assert_eq!(raised.class, "Mixlib::ShellOut::ShellCommandFailed");
+    assert!(raised.message.contains("systemctl --system restart app.service"), "{}", raised.message);
+    for name in ["../x.service", "-x", "a/b"] {
+        assert!(node.act("systemd_unit", name, "create", json!({"content": ""})).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn a_unit_that_systemd_does_not_accept_is_not_written() {
+    let mut node = node();
+    node.root
+        .write_program("/usr/bin/systemd-analyze", "#!/bin/sh\necho \"$2\" > /srv/asked\necho bad >&2\nexit 1\n")
+        .unwrap();
+    let raised = node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap_err();
+    assert_eq!(raised.class, "Chef::Exceptions::ValidationFailed");
+    assert!(raised.message.contains("failed verification :systemd_unit"), "{}", raised.message);
+    assert!(!node.root.exists(PATH));
+    let asked = node.root.read("/srv/asked").unwrap();
+    assert!(asked.starts_with("/etc/systemd/system/") && asked.ends_with(":app.service\n"), "{asked}");
+    let unverified = json!({"content": content(), "verify": false});
+    node.act("systemd_unit", "app.service", "create", unverified).unwrap();
+    assert!(node.root.exists(PATH));
+}
+
+#[test]
+fn the_file_and_the_service_are_two_rights() {
+    let mut node = prepared(Node::granting(&format!("paths = [\"{PATH}\"]")));
+    node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap();
+    let denied = |node: &mut Node, name: &str, action: &str| {
+        let raised = node.act("systemd_unit", name, action, json!({"content": content()})).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{name} {action}");
+        raised.hint.unwrap_or_default()
+    };
+    assert!(denied(&mut node, "app.service", "enable").contains("services = [\"app\"]"));
+    denied(&mut node, "other.service", "create");
+    told(&node);
+    let mut node = prepared(node.again(Some("services = [\"app\"]\npaths = [\"/etc/**\"]")));
+    node.act("systemd_unit", "app.service", "enable", json!({})).unwrap();
+    assert!(denied(&mut node, "app.service", "create").contains("app.service"));
+    denied(&mut node, "app.service", "delete");
+    denied(&mut node, "app.service", "revert");
+}
+
+#[test]
+fn a_dry_run_says_the_same() {
+    let mut node = node().dry();
+    let foreseen = node.foresee("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap();
+    assert_eq!(foreseen.changes.first().map(String::as_str), Some("creating unit: app.service"));
+    let foreseen = node.foresee("systemd_unit", "app.service", "enable", json!({})).unwrap();
+    assert_eq!(foreseen, Foreseen { changes: vec!["enabling unit: app.service".into()], ..Foreseen::default() });
+    assert!(!node.root.exists(PATH) && told(&node).is_empty());
+}

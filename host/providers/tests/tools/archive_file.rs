@@ -1,0 +1,156 @@
+//! `archive_file`: archives of all kinds, and some that attack whoever unpacks them.
+
+use crate::pack::pack;
+use crate::support::{Bench, exists};
+use converge::Certainty;
+use serde_json::{Value, json};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::process::Command;
+
+fn shell(bench: &Bench, script: &str) {
+    let output = Command::new("sh").args(["-e", "-c", script]).current_dir(&bench.root).output().unwrap();
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A folder `top` with files and links, to be packed.
+fn bench(table: &str) -> Bench {
+    let bench = Bench::whole(table);
+    shell(
+        &bench,
+        "mkdir -p top/sub; echo 1 > top/one; echo 2 > top/sub/two; ln -s one top/link; ln top/one top/same
+         chmod 4751 top/sub/two; touch -d @1500000000 top/one top/sub top/sub/two",
+    );
+    bench
+}
+
+fn machine() -> Bench {
+    bench("").unlimited()
+}
+
+fn into(folder: &str) -> Value {
+    json!({"destination": format!("ROOT/{folder}")})
+}
+
+fn read(bench: &Bench, path: &str) -> String {
+    bench.read(path)
+}
+
+#[test]
+fn archives_of_all_kinds_are_unpacked() {
+    let bench = machine();
+    for (number, name) in pack(&bench).into_iter().enumerate() {
+        let out = format!("out{number}");
+        let done = bench.run("archive_file", &format!("ROOT/{name}"), "extract", into(&out)).unwrap();
+        let expect = [format!("create directory ROOT/{out}"), format!("extract ROOT/{name} to ROOT/{out}")];
+        assert_eq!(done.sentences(), expect.map(|sentence| bench.text(&sentence)));
+        assert_eq!(read(&bench, &format!("{out}/top/one")), "1\n", "{name}");
+        assert_eq!(read(&bench, &format!("{out}/top/link")), "1\n");
+        assert_eq!(std::fs::read_link(bench.path(&format!("{out}/top/link"))).unwrap().to_str(), Some("one"));
+        let two = bench.path(&format!("{out}/top/sub/two")).metadata().unwrap();
+        assert_eq!((two.mtime(), two.permissions().mode() & 0o7777, two.uid()), (1_500_000_000, 0o751, 0), "{name}");
+        assert_eq!(bench.path(&format!("{out}/top/sub")).metadata().unwrap().mtime(), 1_500_000_000, "{name}");
+        let again = bench.run("archive_file", &format!("ROOT/{name}"), "extract", into(&out)).unwrap();
+        assert!(!again.updated, "{name}");
+    }
+    let same = |path: &str| bench.path(path).metadata().unwrap().ino();
+    assert_eq!(same("out0/top/one"), same("out0/top/same"), "a further name is no copy");
+}
+
+#[test]
+fn the_properties_that_decide_how() {
+    let bench = machine();
+    shell(&bench, "tar cf x.tar top/one top/sub/two");
+    let run = |properties: Value| bench.run("archive_file", "ROOT/x.tar", "extract", properties).unwrap();
+    run(json!({"destination": "ROOT/a/b", "strip_components": 1, "mode": "0700"}));
+    assert_eq!((read(&bench, "a/b/one").as_str(), read(&bench, "a/b/sub/two").as_str()), ("1\n", "2\n"));
+    assert_eq!(bench.path("a/b").metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    run(json!({"destination": "ROOT/kept", "options": ["permissions", "time"]}));
+    assert_eq!(bench.path("kept/top/sub/two").metadata().unwrap().permissions().mode() & 0o7777, 0o4751);
+    shell(&bench, "echo mine > kept/top/one");
+    assert!(!run(into("kept")).updated);
+    assert!(run(json!({"destination": "ROOT/kept", "overwrite": "auto"})).updated);
+    assert_eq!(read(&bench, "kept/top/one"), "1\n");
+    assert!(!run(json!({"destination": "ROOT/kept", "overwrite": "auto"})).updated);
+    shell(&bench, "echo mine > kept/top/one");
+    assert!(run(json!({"destination": "ROOT/kept", "overwrite": true, "options": ["no_overwrite"]})).updated);
+    assert_eq!(read(&bench, "kept/top/one"), "mine\n");
+    assert!(run(json!({"destination": "ROOT/kept", "overwrite": true})).updated);
+    assert_eq!(read(&bench, "kept/top/one"), "1\n");
+    let done = run(json!({"destination": "ROOT/kept", "owner": "nobody", "group": "daemon"}));
+    assert_eq!(done.sentences(), [bench.text("set owner of files extracted in ROOT/kept to nobody:daemon")]);
+    let one = bench.path("kept/top/one").metadata().unwrap();
+    assert_eq!((one.uid(), one.gid()), (65534, 1));
+}
+
+#[test]
+fn failures_have_chefs_class_and_words() {
+    let bench = machine();
+    let raised = bench.run("archive_file", "ROOT/x.tar", "extract", into("out")).unwrap_err();
+    let expect = bench.text("No such file or directory - No archive found at ROOT/x.tar! Cannot continue.");
+    assert_eq!((raised.class.as_str(), raised.message), ("Errno::ENOENT", expect));
+    shell(
+        &bench,
+        "echo 'this is no archive, it is only text that is long enough' > x.tar; head -c 700 /dev/zero | tr '\\0' x >> x.tar",
+    );
+    let raised = bench.run("archive_file", "ROOT/x.tar", "extract", into("out")).unwrap_err();
+    assert_eq!(raised.class, "Archive::Error");
+    assert!(!exists(&bench.path("out")), "what cannot be unpacked makes nothing");
+}
+
+#[test]
+fn nothing_leads_out_of_the_destination() {
+    let bench = machine();
+    shell(&bench, "mkdir victim; echo theirs > victim/file; echo evil > file");
+    let attacks = [
+        ("tar cPf x.tar ../root/file", "leads out"),
+        ("tar cPf x.tar $PWD/file", "leads out"),
+        // A link to elsewhere, and a file through it.
+        ("rm -rf d; ln -s ../victim d; tar cf x.tar d; rm d; mkdir d; cp file d; tar rf x.tar d/file", ""),
+        // A further name of what is elsewhere.
+        ("ln victim/file hard; tar cPf x.tar --transform 's,^victim,../victim,' victim/file hard; rm hard", ""),
+        ("mkfifo pipe; tar cf x.tar pipe; rm pipe", "neither file"),
+    ];
+    for (number, (command, why)) in attacks.into_iter().enumerate() {
+        shell(&bench, command);
+        let raised = bench.run("archive_file", "ROOT/x.tar", "extract", into(&format!("out{number}"))).unwrap_err();
+        assert!(raised.message.contains(why), "{command}: {raised:?}");
+        assert_eq!(read(&bench, "victim/file"), "theirs\n", "{command}");
+        assert_eq!(bench.path("victim").read_dir().unwrap().count(), 1, "{command}");
+    }
+}
+
+#[test]
+fn a_dry_run_unpacks_nothing() {
+    let bench = machine();
+    shell(&bench, "tar cf x.tar top");
+    let done = bench.why_run("archive_file", "ROOT/x.tar", "extract", into("out")).unwrap();
+    assert_eq!(done.changes.len(), 2);
+    assert!(!exists(&bench.path("out")));
+    let mut providers = bench.providers(true);
+    let mut foresee = |kind: &str, name: &str, properties: Value, action: &str| {
+        crate::support::run(&mut providers, &bench.declaration(kind, name, properties), action, true)
+    };
+    foresee("file", "ROOT/y.tar", json!({"content": "x"}), "create").unwrap();
+    let done = foresee("archive_file", "ROOT/y.tar", into("out"), "extract").unwrap();
+    assert!(matches!(done.certainty.as_slice(), [Certainty::Unknown(_)]), "{done:?}");
+}
+
+#[test]
+fn source_and_destination_are_granted_apart() {
+    let bench = bench("paths = [\"ROOT/out/**\"]\nread_paths = [\"ROOT/x.tar\"]");
+    shell(&bench, "tar cf x.tar top; cp x.tar y.tar");
+    bench.run("archive_file", "ROOT/x.tar", "extract", into("out/a")).unwrap();
+    let set_id = json!({"destination": "ROOT/out/b", "options": ["permissions"]});
+    for (name, properties) in [("ROOT/y.tar", into("out/c")), ("ROOT/x.tar", into("elsewhere")), ("ROOT/x.tar", set_id)]
+    {
+        let raised = bench.run("archive_file", name, "extract", properties).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{name}");
+    }
+    let partly = Bench::whole(
+        &bench.text("paths = [\"ROOT/out/**\"]\nread_paths = [\"ROOT/x.tar\"]\ndeny_paths = [\"ROOT/out/d/top/one\"]"),
+    );
+    let properties = json!({"destination": bench.text("ROOT/out/d")});
+    let raised = partly.run("archive_file", &bench.text("ROOT/x.tar"), "extract", properties).unwrap_err();
+    assert_eq!(raised.class, "Wrun::Denied");
+    assert!(!exists(&bench.path("out/d")));
+}

@@ -1,0 +1,216 @@
+//! `git`: real repositories, real clones.
+
+use crate::support::{Bench, exists};
+use converge::Certainty;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+
+/// A repository with a branch, two tags and an annotated one.
+fn repository(bench: &Bench) {
+    let script = "git init -q -b main src && cd src && commit() { echo $1 > f; git add f; git commit -q -m $1; }
+        commit one; git tag v1; git tag -a v1a -m v1a; commit two; git branch side; git checkout -q side; commit three;
+        git checkout -q main";
+    shell(bench, script);
+}
+
+fn shell(bench: &Bench, script: &str) -> String {
+    let who = ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"];
+    let output = Command::new("sh")
+        .args(["-e", "-c", script])
+        .current_dir(&bench.root)
+        .envs(who.map(|name| (name, "a@b")))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn machine() -> Bench {
+    let bench = Bench::whole("").unlimited();
+    repository(&bench);
+    bench
+}
+
+fn with(properties: Value) -> Value {
+    let mut all = json!({"repository": "ROOT/src"});
+    all.as_object_mut().unwrap().extend(properties.as_object().unwrap().clone());
+    all
+}
+
+#[track_caller]
+fn check(bench: &Bench, folder: &str, action: &str, properties: Value, expect: &[&str]) {
+    let done = bench.run("git", &format!("ROOT/{folder}"), action, with(properties)).unwrap();
+    let expect: Vec<String> = expect.iter().map(|sentence| bench.text(sentence)).collect();
+    assert_eq!(done.sentences(), expect, "{folder} {action}");
+}
+
+#[test]
+fn a_branch_is_checked_out_and_followed() {
+    let bench = machine();
+    let two = shell(&bench, "git -C src rev-parse main");
+    let first = format!("checkout ref {two} branch main");
+    check(&bench, "a", "sync", json!({"revision": "main"}), &["clone from ROOT/src into ROOT/a", &first]);
+    assert_eq!(bench.read("a/f"), "two\n");
+    check(&bench, "a", "sync", json!({"revision": "main"}), &[]);
+    check(&bench, "a", "checkout", json!({"revision": "side"}), &[]);
+    shell(&bench, "cd src; echo four > f; git commit -q -am four; echo rubbish > ../a/f");
+    let fetching = ["set up remote tracking branches for ROOT/src at origin", "fetch updates for origin"];
+    check(&bench, "a", "sync", json!({"revision": "main"}), &fetching);
+    assert_eq!(bench.read("a/f"), "four\n");
+    check(&bench, "a", "sync", json!({"revision": "side"}), &fetching);
+    assert_eq!(bench.read("a/f"), "three\n");
+    assert_eq!(shell(&bench, "git -C a rev-parse --abbrev-ref HEAD"), "side");
+    assert_eq!(shell(&bench, "git -C a rev-parse --abbrev-ref side@{u}"), "origin/side");
+}
+
+#[test]
+fn tags_and_commits_stand_on_no_branch() {
+    let bench = machine();
+    let one = shell(&bench, "git -C src rev-parse v1");
+    for (folder, revision) in [("tag", "v1"), ("annotated", "v1a"), ("commit", one.as_str())] {
+        bench.run("git", &format!("ROOT/{folder}"), "checkout", with(json!({"revision": revision}))).unwrap();
+        assert_eq!(shell(&bench, &format!("git -C {folder} rev-parse HEAD")), one, "{revision}");
+        assert_eq!(shell(&bench, &format!("git -C {folder} rev-parse --abbrev-ref HEAD")), "HEAD");
+        check(&bench, folder, "sync", json!({"revision": revision}), &[]);
+    }
+    let branch = json!({"revision": "v1", "checkout_branch": "deploy"});
+    bench.run("git", "ROOT/deploy", "sync", with(branch)).unwrap();
+    assert_eq!(shell(&bench, "git -C deploy rev-parse --abbrev-ref HEAD"), "deploy");
+}
+
+#[test]
+fn the_properties_that_decide_how() {
+    let bench = machine();
+    let bare = json!({"enable_checkout": false, "remote": "up", "depth": 1, "repository": "file://ROOT/src"});
+    check(&bench, "shallow", "sync", bare, &["clone from file://ROOT/src into ROOT/shallow"]);
+    assert_eq!(shell(&bench, "git -C shallow remote"), "up");
+    assert_eq!(shell(&bench, "git -C shallow rev-list --count HEAD"), "1");
+    let remotes = json!({"additional_remotes": {"more": "https://example.org/x"}});
+    let further = [
+        "add remote more from https://example.org/x",
+        "set up remote tracking branches for https://example.org/x at more",
+    ];
+    bench.run("git", "ROOT/r", "sync", with(json!({}))).unwrap();
+    check(&bench, "r", "sync", remotes.clone(), &further);
+    check(&bench, "r", "sync", remotes, &further);
+    assert_eq!(shell(&bench, "git -C r remote get-url more"), "https://example.org/x");
+    let head = shell(&bench, "git -C src rev-parse HEAD");
+    let sentences = [
+        "clone from ROOT/src into ROOT/x",
+        &format!("checkout ref {head} branch HEAD"),
+        "complete the export by removing ROOT/x.git after checkout",
+    ];
+    check(&bench, "x", "export", json!({}), &sentences);
+    assert!(exists(&bench.path("x/f")) && !exists(&bench.path("x/.git")));
+    check(&bench, "x", "export", json!({}), &sentences[2..]);
+}
+
+#[test]
+fn another_user_owns_what_it_fetches() {
+    let bench = machine();
+    shell(&bench, "chmod 755 .. .; mkdir his; chown nobody his; git config --file his.cfg safe.directory '*'");
+    let config = bench.text("ROOT/his.cfg");
+    let wish = json!({"user": "nobody", "group": "daemon", "environment": {"GIT_CONFIG_GLOBAL": config}});
+    bench.run("git", "ROOT/his/a", "sync", with(wish)).unwrap();
+    assert_eq!(shell(&bench, "stat -c '%U %G' his/a/f"), "nobody daemon");
+}
+
+#[track_caller]
+fn check_failure(folder: &str, properties: Value, class: &str, message: &str) {
+    let bench = machine();
+    let raised = bench.run("git", &format!("ROOT/{folder}"), "sync", with(properties)).unwrap_err();
+    let expect = bench.text(message);
+    assert_eq!(raised.class, class);
+    assert!(raised.message.starts_with(&expect), "{}", raised.message);
+}
+
+#[test]
+fn failures_have_chefs_classes_and_words() {
+    check_failure(
+        "no/a",
+        json!({}),
+        "Chef::Exceptions::MissingParentDirectory",
+        "Cannot clone git[ROOT/no/a] to ROOT/no/a, the enclosing directory ROOT/no does not exist",
+    );
+    check_failure(
+        "a",
+        json!({"user": "nobody-here"}),
+        "Chef::Exceptions::User",
+        "nobody-here required by resource ROOT/a does not exist",
+    );
+    check_failure(
+        "a",
+        json!({"revision": "origin/main"}),
+        "Chef::Exceptions::InvalidRemoteGitReference",
+        "Deploying remote branches is not supported.",
+    );
+    check_failure(
+        "a",
+        json!({"revision": "absent"}),
+        "Chef::Exceptions::UnresolvableGitReference",
+        "Unable to parse SHA reference for 'absent' in repository 'ROOT/src'. Verify your (case-sensitive) repository URL \
+         and revision.\n`git ls-remote 'ROOT/src' 'absent*'` output: ",
+    );
+    check_failure(
+        "a",
+        json!({"repository": "ROOT/nowhere"}),
+        "Mixlib::ShellOut::ShellCommandFailed",
+        "Expected process to exit with [0], but received '128'\n---- Begin output of git ls-remote \"ROOT/nowhere\" \"HEAD\" ----",
+    );
+    for odd in [json!({"revision": "--upload-pack=x"}), json!({"repository": "-x"}), json!({"remote": "a\nb"})] {
+        check_failure("a", odd, "ArgumentError", "");
+    }
+}
+
+#[test]
+fn a_dry_run_knows_the_commit_and_makes_nothing() {
+    let bench = machine();
+    let done = bench.why_run("git", "ROOT/a", "sync", with(json!({"revision": "v1"}))).unwrap();
+    assert!(done.sentences().last().is_some_and(|sentence| sentence.ends_with("branch v1")), "{done:?}");
+    assert!(!exists(&bench.path("a")));
+    let done = bench.why_run("git", "ROOT/no/a", "sync", with(json!({}))).unwrap();
+    assert!(matches!(done.certainty.as_slice(), [Certainty::Assumed(what)] if what.contains("does not exist")));
+    let raised = bench.why_run("git", "ROOT/a", "sync", with(json!({"user": "nobody-here"}))).unwrap_err();
+    assert_eq!(raised.class, "ArgumentError", "as which user to ask is not known");
+}
+
+/// Notes that it ran, beside itself.
+fn tripwire(path: &Path) {
+    std::fs::write(path, "#!/bin/sh\ntouch \"$0.ran\"\n").unwrap();
+    Command::new("chmod").arg("755").arg(path).status().unwrap();
+}
+
+#[test]
+fn the_right_to_fetch_is_no_right_to_run_programs() {
+    let rules = "paths = [\"ROOT/a/**\", \"ROOT/b/**\"]\nread_paths = [\"ROOT/src/**\"]\n";
+    let bench = Bench::whole(rules);
+    repository(&bench);
+    bench.run("git", "ROOT/a", "sync", with(json!({}))).unwrap();
+    bench.run("git", "ROOT/a", "sync", with(json!({}))).unwrap();
+    let denied = |folder: &str, properties: Value| {
+        let raised = bench.run("git", &format!("ROOT/{folder}"), "sync", with(properties.clone())).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{properties}");
+    };
+    denied("c", json!({}));
+    denied("a", json!({"repository": "ROOT/other"}));
+    denied("a", json!({"repository": "https://example.org/x"}));
+    denied("a", json!({"repository": "ext::sh -c evil"}));
+    denied("a", json!({"user": "nobody"}));
+    denied("a", json!({"environment": {"GIT_SSH_COMMAND": "evil"}}));
+    denied("a", json!({"ssh_wrapper": "ROOT/evil"}));
+    denied("a", json!({"enable_submodules": true}));
+    // A hook that the policy put there with its right to files.
+    let hook = bench.path("a/.git/hooks/post-checkout");
+    tripwire(&hook);
+    shell(&bench, "cd src; echo five > f; git commit -q -am five; git branch other");
+    bench.run("git", "ROOT/a", "sync", with(json!({"revision": "other"}))).unwrap();
+    assert_eq!(bench.read("a/f"), "five\n");
+    assert!(!exists(&hook.with_extension("ran")) && !exists(&bench.path("a/.git/hooks/post-checkout.ran")));
+    shell(&bench, "git -C a config filter.x.smudge evil");
+    denied("a", json!({}));
+    let rules = bench.text(&format!("{rules}commands = [{{ argv = [\"git\"] }}]"));
+    let granted = Bench::whole(&rules);
+    let wish = json!({"repository": bench.text("ROOT/src"), "revision": "main"});
+    granted.run("git", &bench.text("ROOT/a"), "sync", wish).unwrap();
+}

@@ -1,0 +1,148 @@
+//! `mount`: file systems that are really mounted, and tables that are really written.
+
+use crate::support::{Bench, exists};
+use converge::Certainty;
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// Unmounts whatever a test that failed left mounted.
+struct Mounted(Bench);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _not_mounted = Command::new("umount").arg("-l").arg(self.0.path("mnt")).output();
+    }
+}
+
+impl Mounted {
+    fn on(bench: Bench) -> Self {
+        std::fs::create_dir(bench.path("mnt")).unwrap();
+        Self(bench)
+    }
+
+    #[track_caller]
+    fn check(&self, action: &str, properties: Value, expect: &[&str]) {
+        let done = self.0.run("mount", "ROOT/mnt", action, properties).unwrap();
+        let expect: Vec<String> = expect.iter().map(|sentence| self.0.text(sentence)).collect();
+        assert_eq!(done.sentences(), expect, "{action}");
+    }
+
+    fn options(&self) -> String {
+        let output = Command::new("findmnt").args(["-rno", "FSTYPE,OPTIONS"]).arg(self.0.path("mnt")).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+fn memory() -> Value {
+    json!({"device": "tmpfs", "fstype": "tmpfs", "options": ["size=1m", "nosuid"], "pass": 0})
+}
+
+#[test]
+fn a_file_system_is_mounted_and_unmounted() {
+    let mounted = Mounted::on(Bench::whole("").unlimited());
+    mounted.check("umount", memory(), &[]);
+    mounted.check("remount", memory(), &[]);
+    mounted.check("mount", memory(), &["mount tmpfs to ROOT/mnt"]);
+    assert!(mounted.options().starts_with("tmpfs ") && mounted.options().contains("nosuid"), "{}", mounted.options());
+    mounted.check("mount", memory(), &[]);
+    let changed =
+        json!({"device": "tmpfs", "fstype": "tmpfs", "options": ["size=1m", "noexec"], "supports": {"remount": true}});
+    mounted.check("remount", changed, &["remount tmpfs"]);
+    assert!(mounted.options().contains("noexec"), "{}", mounted.options());
+    mounted.check("remount", memory(), &["unmount tmpfs", "mount tmpfs"]);
+    assert!(!mounted.options().contains("noexec"), "{}", mounted.options());
+    mounted.check("unmount", memory(), &["unmount tmpfs"]);
+    assert_eq!(mounted.options(), "");
+}
+
+#[test]
+fn a_folder_is_bound_to_another() {
+    let mounted = Mounted::on(Bench::whole("").unlimited());
+    std::fs::create_dir(mounted.0.path("data")).unwrap();
+    std::fs::write(mounted.0.path("data/x"), "").unwrap();
+    let bound = json!({"device": "ROOT/data", "fstype": "none", "options": "bind"});
+    mounted.check("mount", bound.clone(), &["mount ROOT/data to ROOT/mnt"]);
+    assert!(exists(&mounted.0.path("mnt/x")));
+    mounted.check("umount", bound, &["unmount ROOT/data"]);
+    assert!(!exists(&mounted.0.path("mnt/x")));
+}
+
+#[test]
+fn what_must_be_there_is() {
+    let bench = Bench::whole("").unlimited();
+    let raised = |properties: Value| bench.run("mount", "ROOT/mnt", "mount", properties).unwrap_err();
+    let absent = raised(json!({"device": "/dev/no-such-device"}));
+    let expect = ("Chef::Exceptions::Mount", "Device /dev/no-such-device does not exist");
+    assert_eq!((absent.class.as_str(), absent.message.as_str()), expect);
+    assert_eq!(raised(memory()).message, bench.text("Mount point ROOT/mnt does not exist"));
+    let done = bench.why_run("mount", "ROOT/mnt", "mount", memory()).unwrap();
+    assert_eq!(done.sentences(), [bench.text("mount tmpfs to ROOT/mnt")]);
+    assert!(matches!(done.certainty.as_slice(), [Certainty::Assumed(_)]));
+    std::fs::create_dir(bench.path("mnt")).unwrap();
+    let failed = raised(json!({"device": "tmpfs", "fstype": "tmpfs", "options": ["size=rubbish"]}));
+    assert_eq!(failed.class, "Mixlib::ShellOut::ShellCommandFailed");
+}
+
+const TABLE: &str = "# a remark\n/dev/sda1 / ext4 errors=remount-ro 0 1\nLABEL=data /srv ext4 defaults 0 2\n";
+
+#[test]
+fn the_table_gets_one_line() {
+    let bench = Bench::new("").unlimited();
+    std::fs::write(bench.path("etc/fstab"), TABLE).unwrap();
+    let check = |name: &str, action: &str, properties: Value, sentence: &[&str], table: &str| {
+        assert_eq!(
+            bench.run("mount", name, action, properties).unwrap().sentences().get(..1).unwrap_or_default(),
+            sentence
+        );
+        assert_eq!(bench.read("etc/fstab"), table);
+    };
+    let share = json!({"device": "host:/export", "fstype": "nfs", "options": "rw,soft"});
+    let with_share = format!("{TABLE}host:/export /mnt nfs rw,soft 0 2\n");
+    check("/mnt", "enable", share.clone(), &["enable host:/export"], &with_share);
+    check("/mnt", "enable", share.clone(), &[], &with_share);
+    let labelled = json!({"device": "data", "device_type": "label", "fstype": "ext4", "options": "noatime"});
+    let changed = with_share.replace("defaults 0 2", "noatime 0 2");
+    // Which device has the label is asked of `findfs`, which this root lacks.
+    let raised = bench.run("mount", "/srv", "enable", labelled).unwrap_err();
+    assert_eq!(raised.class, "Errno::ENOENT");
+    let by_name = json!({"device": "LABEL=data", "fstype": "ext4", "options": "noatime"});
+    check("/srv", "enable", by_name.clone(), &["enable LABEL=data"], &changed);
+    check(
+        "/srv",
+        "disable",
+        by_name,
+        &["disable LABEL=data"],
+        &changed.replace("LABEL=data /srv ext4 noatime 0 2\n", ""),
+    );
+    check(
+        "/mnt",
+        "disable",
+        share.clone(),
+        &["disable host:/export"],
+        &TABLE.replace("LABEL=data /srv ext4 defaults 0 2\n", ""),
+    );
+    let before = bench.read("etc/fstab");
+    check("/mnt", "disable", share, &[], &before);
+}
+
+#[test]
+fn a_mount_needs_its_own_grant() {
+    let rules =
+        "paths = [\"/**\"]\ncommands = [\"mount\"]\nmounts = [\"tmpfs on ROOT/mnt type tmpfs (size=1m,nosuid)\"]";
+    let mounted = Mounted::on(Bench::whole(rules));
+    mounted.check("mount", memory(), &["mount tmpfs to ROOT/mnt"]);
+    mounted.check("umount", memory(), &["unmount tmpfs"]);
+    let bench = &mounted.0;
+    std::os::unix::fs::symlink("/etc", bench.path("link")).unwrap();
+    for (name, properties) in [
+        ("ROOT/other", memory()),
+        ("ROOT/link", memory()),
+        ("ROOT/mnt", json!({"device": "/etc", "fstype": "none", "options": "bind"})),
+        ("ROOT/mnt", json!({"device": "tmpfs", "fstype": "tmpfs", "options": ["size=1m", "suid"]})),
+    ] {
+        for action in ["mount", "umount", "enable", "disable"] {
+            let raised = bench.run("mount", name, action, properties.clone()).unwrap_err();
+            assert_eq!(raised.class, "Wrun::Denied", "{name} {properties}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Facts that a resource asks for anew, as its policy may see them.
+
+use facts::Facts;
+use grants::PolicyGrants;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Gathers from this root for the policy of these grants.
+pub(super) fn gatherer(root: &Path, grants: &Arc<PolicyGrants>) -> Arc<providers::GatherFacts> {
+    let (root, grants) = (root.to_owned(), Arc::clone(grants));
+    Arc::new(move |key| {
+        let settings = facts::Settings::new(&root, jiff::Timestamp::now());
+        let facts = Facts::new(&settings).map_err(|error| super::error_chain(&error))?;
+        let found = match key {
+            Some(key) => facts.get(key).map_or_else(|| json!({}), |value| json!({ key: value })),
+            None => facts.all(),
+        };
+        match grants.visible_facts(&found) {
+            Value::Object(visible) => Ok(visible),
+            _ => Ok(Map::new()),
+        }
+    })
+}
