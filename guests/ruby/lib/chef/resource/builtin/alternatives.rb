@@ -41,8 +41,11 @@ class Chef
       end
 
       action_class do
-        def tell(*words) = shell_out(debian? ? "update-alternatives" : "alternatives", *words)
-        def displayed = tell("--display", new_resource.link_name).stdout
+        include Builtin::Questions
+
+        def program = debian? ? "update-alternatives" : "alternatives"
+        def tell(*words) = shell_out(program, *words)
+        def displayed = printed(program, "--display", new_resource.link_name)
         def current_path = displayed[/link currently points to (.*)/, 1]
         def known_priority = displayed[/#{Regexp.escape("#{new_resource.path} - priority ")}(.*)/, 1]&.to_i
 

@@ -22,6 +22,7 @@ class Chef
       end
 
       action_class do
+        include Builtin::Questions
         include AptKeys
 
         def keyring_path = "#{KEYRINGS}/#{new_resource.repo_name}.gpg"

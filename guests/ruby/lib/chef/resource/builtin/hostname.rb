@@ -21,6 +21,8 @@ class Chef
       end
 
       action_class do
+        include Builtin::Questions
+
         def raise_unless_known
           return if linux?
 
@@ -32,7 +34,7 @@ class Chef
           name = new_resource.hostname
           execute "set hostname to #{name}" do
             command "/bin/hostname #{name}"
-            not_if { shell_out!("hostname").stdout.chomp == name }
+            not_if { printed("hostname").chomp == name }
             notifies :reload, "ohai[reload hostname]"
           end
         end
@@ -61,7 +63,7 @@ class Chef
         def set_by_systemd(name)
           execute "hostnamectl set-hostname #{name}" do
             notifies :reload, "ohai[reload hostname]"
-            not_if { shell_out!("hostnamectl status", returns: [0, 1]).stdout.match?(/Static hostname:\s*#{name}\s*$/) }
+            not_if { printed("hostnamectl status").match?(/Static hostname:\s*#{name}\s*$/) }
           end
         end
 

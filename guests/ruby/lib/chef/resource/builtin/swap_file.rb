@@ -21,7 +21,9 @@ class Chef
       end
 
       action_class do
-        def enabled? = shell_out("swapon --summary").stdout.match?(/^#{new_resource.path}\s+/)
+        include Builtin::Questions
+
+        def enabled? = printed("swapon --summary").match?(/^#{new_resource.path}\s+/)
         def slow_line = "dd if=/dev/zero of=#{new_resource.path} bs=#{MEBIBYTE} count=#{new_resource.size}"
         def fast_line = "fallocate -l #{MEBIBYTE * new_resource.size} #{new_resource.path}"
 
@@ -45,10 +47,10 @@ class Chef
         end
 
         def fast?
-          return false if docker? || !::File.exist?(shell_out("which fallocate").stdout.chomp)
+          return false if docker? || !::File.exist?(printed("which fallocate").chomp)
 
           folder = ::File.dirname(new_resource.path)
-          shell_out("df -PT #{folder} | awk 'NR==2 {print $2}'").stdout.match?(/xfs|ext4/)
+          printed("df -PT #{folder} | awk 'NR==2 {print $2}'").match?(/xfs|ext4/)
         end
 
         def persist

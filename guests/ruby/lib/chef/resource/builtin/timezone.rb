@@ -16,6 +16,9 @@ class Chef
         raise "There was an error running the timedatectl command" if told.error?
 
         told.stdout[/Time zone: (.*) \(.*/, 1]
+      rescue Errno::EROFS
+        # A dry run starts no program and does not know.
+        nil
       end
 
       def wrun_of_file
