@@ -8,6 +8,7 @@ use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use policy::CookbookFolders;
 use policy::author::Ruby;
+use providers::Reboots;
 use sandbox::Sandbox;
 use serde_json::{Value, json};
 use state::Unrecorded;
@@ -58,6 +59,9 @@ impl<'a> RuntimeHere<'a> {
             stop: Stop::default(),
             log: Arc::new(|_, _| {}),
             live: None,
+            reboots: Reboots::default(),
+            // Metadata are the author's: no machine's facts are gathered for them.
+            given_facts: true,
             keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),
         };
         let mut opened = house.open(&PolicyInput { name: AUTHOR.to_owned(), ..PolicyInput::default() })?;
