@@ -14,7 +14,7 @@ module Wrun
         template: :file, cookbook_file: :file, remote_file: :file, remote_directory: :directory, script: :execute,
         bash: :script, csh: :script, ksh: :script, perl: :script, python: :script, ruby: :script, apt_package: :package,
         dpkg_package: :package, dnf_package: :package, yum_package: :package, rpm_package: :package, gem_package: :package,
-        chef_gem: :gem_package, subversion: :git
+        chef_gem: :gem_package, subversion: :git, linux_user: :user
       }.freeze
 
       # Names of classes that are no plain translation.

@@ -25,8 +25,7 @@ class Chef
           raise "Could not access Launchpad ppa API: #{error.message}"
         end
 
-        private
-
+        # What guards of children ask is public: they reach the provider from outside.
         def key_number?(key)
           digits = key.delete_prefix("0x")
           digits.match?(/\A\h+\z/) && [8, 16, 40].include?(digits.length)
