@@ -39,7 +39,7 @@ class Chef
       @coercion = @options[:coerce]
       @checks = @options.reject { |key, _| OTHER_OPTIONS.include?(key) }.to_a
       @checks.each do |check, _|
-        next if Mixin::ParamsValidate::NAMES.include?(check)
+        next if Wrun::Resources::Checks::NAMES.include?(check)
 
         raise ArgumentError, "Validation map has unknown check: _pv_#{check}"
       end
@@ -127,7 +127,7 @@ class Chef
 
     # Holds a value against all checks, under a name.
     def check(resource, name, value)
-      checks = Mixin::ParamsValidate::Checks
+      checks = Wrun::Resources::Checks
       message = @options[:validation_message]
       @checks.each { |kind, told| checks.public_send(kind, resource, name, value, told, message) }
     end
@@ -266,7 +266,7 @@ class Chef
     end
 
     def fits_nil?
-      Mixin::ParamsValidate::Checks.is(nil, name, nil, @options[:is], nil)
+      Wrun::Resources::Checks.is(nil, name, nil, @options[:is], nil)
       true
     rescue Exceptions::ValidationFailed, Exceptions::CannotValidateStaticallyError
       false

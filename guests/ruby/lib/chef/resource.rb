@@ -31,8 +31,8 @@ class Chef
     property :umask, [String, Integer], desired_state: false
     property :ignore_failure, [true, false, :quiet, "quiet"], default: false, desired_state: false
 
-    PLAIN_NAME = properties[:name]
-    private_constant :PLAIN_NAME
+    WRUN_PLAIN_NAME = properties[:name]
+    private_constant :WRUN_PLAIN_NAME
 
     attr_accessor :params, :run_context, :cookbook_name, :recipe_name, :enclosing_provider, :declared_type
     attr_writer :source_line, :allowed_actions
@@ -198,9 +198,9 @@ class Chef
 
     # As `name(given)`, which every resource begins with.
     def wrun_take_name(given)
-      return name(given) unless self.class.properties[:name].equal?(PLAIN_NAME)
+      return name(given) unless self.class.properties[:name].equal?(WRUN_PLAIN_NAME)
 
-      @name = given.is_a?(String) ? given : PLAIN_NAME.coerce(self, given)
+      @name = given.is_a?(String) ? given : WRUN_PLAIN_NAME.coerce(self, given)
     end
 
     def check_action(action)

@@ -5,7 +5,7 @@
 class Chef
   class Provider
     module Converging
-      SECRET = "(suppressed sensitive property)"
+      WRUN_SECRET = "(suppressed sensitive property)"
 
       # Says what is about to change, and does it unless this is a dry run.
       def converge_by(descriptions)
@@ -74,7 +74,7 @@ class Chef
       def aligned(properties, given = properties)
         width = properties.map { |property| property.name.size }.max
         properties.map do |property|
-          shown = new_resource.sensitive || property.sensitive? ? SECRET : yield(property)
+          shown = new_resource.sensitive || property.sensitive? ? WRUN_SECRET : yield(property)
           "  set #{property.name.to_s.ljust(width)} to #{shown}#{" (default value)" unless given.include?(property)}"
         end
       end
@@ -83,7 +83,7 @@ class Chef
         shown = properties.map do |property|
           next property.name.to_s if new_resource.sensitive
 
-          "#{property.name}=#{property.sensitive? ? SECRET : new_resource.send(property.name).inspect}"
+          "#{property.name}=#{property.sensitive? ? WRUN_SECRET : new_resource.send(property.name).inspect}"
         end
         Chef::Log.debug("Skipping update of #{new_resource}: has not changed any of the specified properties #{shown.join(", ")}.")
         false

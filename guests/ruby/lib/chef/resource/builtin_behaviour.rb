@@ -58,9 +58,9 @@ class Chef
       include Chef::Template::HelperMethods if defined?(Chef::Template::HelperMethods)
 
       # What only the text needs stays here.
-      UNSAID = %i[variables local helper helpers helper_modules inline_helper_blocks inline_helper_modules].freeze
+      WRUN_UNSAID = %i[variables local helper helpers helper_modules inline_helper_blocks inline_helper_modules].freeze
 
-      @wrun_host_names -= UNSAID
+      @wrun_host_names -= WRUN_UNSAID
 
       def wrun_more_properties(context)
         resource = self

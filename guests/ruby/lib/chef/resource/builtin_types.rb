@@ -76,7 +76,7 @@ module Wrun
           type.default_action(entry[:default])
           type.extend(Words)
           type.class_exec(&entry[:properties])
-          own = type.properties.keys - Standing::COMMON
+          own = type.properties.keys - Standing::WRUN_COMMON
           type.instance_variable_set(:@wrun_host_names, own)
           type.provides(entry[:name])
           entry[:aliases].each { |name| type.provides(name) }

@@ -4,14 +4,14 @@
 
 class Chef
   class Resource
-    TIMINGS = { "delayed" => "delayed", "immediate" => "immediate", "immediately" => "immediate", "before" => "before" }.freeze
-    private_constant :TIMINGS
+    WRUN_TIMINGS = { "delayed" => "delayed", "immediate" => "immediate", "immediately" => "immediate", "before" => "before" }.freeze
+    private_constant :WRUN_TIMINGS
 
     # Wants another resource to do something when this one has changed.
     def notifies(action, spec, timing = :delayed)
       ResourceCollection.validate_lookup_spec!(spec)
       targets = [spec].flatten
-      word = TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, targets, timing)
+      word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, targets, timing)
       targets.each do |target|
         wrun_parties(target).each { |party| wrun_notification([action.to_s, party, word, false]) }
       end
@@ -22,7 +22,7 @@ class Chef
     def subscribes(action, specs, timing = :delayed)
       [specs].flatten.each do |spec|
         ResourceCollection.validate_lookup_spec!(spec)
-        word = TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, [self], timing, spec)
+        word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, [self], timing, spec)
         wrun_parties(spec).each { |party| wrun_notification([action.to_s, party, word, true]) }
       end
       true

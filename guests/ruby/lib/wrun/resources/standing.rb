@@ -11,10 +11,10 @@ require_relative "types"
 module Wrun
   module Resources
     module Standing
-      MODES = { true => "ignore", :quiet => "ignore-quietly", "quiet" => "ignore-quietly" }.freeze
+      WRUN_MODES = { true => "ignore", :quiet => "ignore-quietly", "quiet" => "ignore-quietly" }.freeze
 
       # What amends which of the host's words, where it is no property of the type.
-      COMMON = %i[name retries retry_delay sensitive compile_time umask ignore_failure].freeze
+      WRUN_COMMON = %i[name retries retry_delay sensitive compile_time umask ignore_failure].freeze
 
       attr_reader :wrun_id
 
@@ -51,15 +51,15 @@ module Wrun
         case name
         when :retries, :retry_delay then wrun_amend(retries: [retries, retry_delay])
         when :sensitive then wrun_amend(sensitive: !!sensitive)
-        when :ignore_failure then wrun_amend("on-failure": MODES.fetch(ignore_failure, "raise"))
-        when *COMMON then nil
+        when :ignore_failure then wrun_amend("on-failure": WRUN_MODES.fetch(ignore_failure, "raise"))
+        when *WRUN_COMMON then nil
         else wrun_change_own(property, value) unless wrun_guest?
         end
       end
 
       # A property was taken back.
       def wrun_cleared(property)
-        wrun_amend(clear: property.name.name) if @wrun_id && !COMMON.include?(property.name) && !wrun_guest?
+        wrun_amend(clear: property.name.name) if @wrun_id && !WRUN_COMMON.include?(property.name) && !wrun_guest?
       end
 
       def wrun_run_action(action)
@@ -105,7 +105,7 @@ module Wrun
         text << ",\"retries\":#{Integer(retries)}" if @retries
         text << ",\"retry_delay\":#{Integer(retry_delay)}" if @retry_delay
         text << ",\"sensitive\":true" if @sensitive && sensitive
-        text << ",\"on_failure\":#{Text.of(MODES[ignore_failure])}" if @ignore_failure
+        text << ",\"on_failure\":#{Text.of(WRUN_MODES[ignore_failure])}" if @ignore_failure
         text << ",\"umask\":#{umask.is_a?(String) ? umask.oct : Integer(umask)}" if @umask
         text
       end

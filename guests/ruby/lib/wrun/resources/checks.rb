@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+# Checks of values, with Chef's sentences. They stand apart from the classes that use them, since a constant there would
+# hide a cookbook's of the same name.
+
+module Wrun
+  module Resources
+    # One check each: takes the object whose values are checked, the value's name, the value, what the check is told, and
+    # the author's own message, if any. Raises what is wrong.
+    module Checks
+      NAMES = %i[is equal_to kind_of regex callbacks respond_to cannot_be required].freeze
+
+      class << self
+        def is(scope, name, value, allowed, message)
+          return if !allowed.is_a?(Array) && !allowed.is_a?(Proc) && !allowed.is_a?(Chef::Property) && allowed === value
+
+          allowed = allowed.is_a?(Array) ? allowed : [allowed]
+          errors = []
+          return if allowed.any? { |one| one_of?(scope, name, value, one, allowed.size == 1, errors) }
+
+          text = "Property #{name} must be one of: #{allowed.map(&:inspect).join(", ")}!  You passed #{value.inspect}."
+          text += " Errors:\n#{errors.map { |error| "- #{error}" }.join("\n")}" unless errors.empty?
+          refuse(message, text)
+        end
+
+        def equal_to(_scope, name, value, allowed, message)
+          return if value.nil?
+
+          allowed = Array(allowed)
+          return if allowed.include?(value)
+
+          words = allowed.map(&:inspect).join(", ")
+          refuse(message, "Option #{name} must be equal to one of: #{words}!  You passed #{value.inspect}.")
+        end
+
+        def kind_of(_scope, name, value, allowed, message)
+          return if value.nil?
+
+          allowed = Array(allowed)
+          return if allowed.any? { |one| value.is_a?(one) }
+
+          refuse(message, "Option #{name} must be a kind of #{allowed}!  You passed #{value.inspect}.")
+        end
+
+        def regex(_scope, name, value, patterns, message)
+          return if value.nil? || (patterns.is_a?(Regexp) && patterns.match?(value.to_s))
+          return if Array(patterns).flatten.any? { |one| one.match?(value.to_s) }
+
+          refuse(message, "Property #{name}'s value #{value} does not match regular expression #{patterns.inspect}")
+        end
+
+        def callbacks(_scope, name, value, checks, message)
+          raise ArgumentError, "Callback list must be a hash!" unless checks.is_a?(Hash) || checks.is_a?(Array)
+          return if value.nil?
+
+          checks.each do |text, check|
+            refuse(message, "Option #{name}'s value #{value} #{text}!") unless check.call(value)
+          end
+        end
+
+        def respond_to(_scope, name, value, methods, message)
+          return if value.nil?
+
+          Array(methods).each do |method|
+            refuse(message, "Option #{name} must have a #{method} method!") unless value.respond_to?(method)
+          end
+        end
+
+        def cannot_be(_scope, name, value, predicates, message)
+          return if value.nil?
+
+          Array(predicates).each do |predicate|
+            question = :"#{predicate}?"
+            refuse(message, "Option #{name} cannot be #{predicates}") if value.respond_to?(question) && value.send(question)
+          end
+        end
+
+        def required(_scope, name, value, wanted, message)
+          refuse(message, "Required argument #{name.inspect} is missing!") if wanted && value.nil?
+        end
+
+        private
+
+        def refuse(message, otherwise) = raise(Chef::Exceptions::ValidationFailed, message || otherwise)
+
+        def one_of?(scope, name, value, one, only, errors)
+          case one
+          when Proc
+            raise Chef::Exceptions::CannotValidateStaticallyError, "is: proc { } must be evaluated once for each resource" unless scope
+
+            scope.instance_exec(value, &one)
+          when Chef::Property then fits?(scope, name, value, one, only, errors)
+          else one === value
+          end
+        end
+
+        def fits?(scope, name, value, property, only, errors)
+          property.check(scope, name, value)
+          true
+        rescue Chef::Exceptions::ValidationFailed => error
+          raise if only
+
+          errors << error
+          false
+        end
+      end
+    end
+  end
+end
