@@ -235,7 +235,10 @@ impl Place {
                     let target = fs::read_link(&path)?.display().to_string();
                     json!({ "type": "link", "owner": owner, "group": group, "target": target })
                 } else if about.is_dir() {
-                    folders.push(path.clone());
+                    // Chef's recorder did not look into repositories either.
+                    if path.file_name().is_none_or(|name| name != ".git") {
+                        folders.push(path.clone());
+                    }
                     json!({ "type": "directory", "owner": owner, "group": group, "mode": mode })
                 } else {
                     let (key, content) = content(fs::read(&path)?);
