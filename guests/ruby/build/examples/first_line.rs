@@ -2,7 +2,6 @@
 //! `cargo run --release --package ruby-runtime --example first_line`.
 
 #![expect(clippy::print_stdout, clippy::indexing_slicing, reason = "it prints what it measured")]
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "the tests' support")]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

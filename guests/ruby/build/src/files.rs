@@ -9,7 +9,7 @@ use std::path::Path;
 #[derive(Clone)]
 pub(crate) enum Node {
     File(Vec<u8>),
-    Folder(BTreeMap<String, Node>),
+    Folder(BTreeMap<String, Self>),
 }
 
 impl Default for Node {
@@ -52,7 +52,7 @@ impl Node {
         match self {
             Self::File(content) => visit(path, content),
             Self::Folder(entries) => {
-                entries.iter().for_each(|(name, node)| node.each(&format!("{path}/{name}"), visit))
+                entries.iter().for_each(|(name, node)| node.each(&format!("{path}/{name}"), visit));
             }
         }
     }

@@ -66,7 +66,7 @@ pub(crate) fn frozen(module: &[u8], state: &State<'_>, keep: impl Fn(&str) -> bo
                 };
                 memory.initial = (state.memory.len() / 65_536) as u64;
                 let mut section = MemorySection::new();
-                section.memory(memory.try_into()?);
+                section.memory(memory.into());
                 written.section(&section);
             }
             Payload::GlobalSection(section) => {

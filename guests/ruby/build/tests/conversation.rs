@@ -1,7 +1,5 @@
 //! Ruby and the host, in turns: what a recipe asks for in the middle of what the host asks for.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 mod support;
 
 use support::{ask, run};

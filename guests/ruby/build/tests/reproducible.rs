@@ -1,7 +1,5 @@
 //! Two builds of the same sources are the same runtime, and it imports the contract and nothing else.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 mod support;
 
 use ruby_runtime::Library;
