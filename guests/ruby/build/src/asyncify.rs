@@ -311,3 +311,26 @@ fn start_unwind(module: &[u8], body: &FunctionBody<'_>, survey: &Survey) -> Resu
     function.raw(part(module, operators..body.range().end)?.iter().copied());
     Ok(function)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_package_than_the_pinned_one_is_refused() {
+        let check = |module: &str, expected: &str| {
+            let error = enlarge(&wat::parse_str(module).unwrap()).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        check("(module)", "does not export asyncify_start_unwind");
+        let unwind = r#"(func $u (export "asyncify_start_unwind") (param i32))"#;
+        check(&format!("(module {unwind})"), "0 static Asyncify buffers instead of 2");
+        let statics = "(func (call $u (i32.const 8)) (call $u (i32.const 16)))";
+        check(&format!("(module {unwind} {statics})"), "by 0 functions instead of one");
+        let allocate = "(func $a (param i32) (result i32) (local.get 0)) (func (drop (call $a (i32.const 24600))))";
+        check(
+            &format!(r#"(module {unwind} {statics} {allocate} (func (export "cabi_realloc")))"#),
+            "at 1 places instead of 29",
+        );
+    }
+}

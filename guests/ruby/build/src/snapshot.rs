@@ -167,11 +167,11 @@ mod tests {
     fn memory_becomes_segments_without_the_zeros_between() {
         let mut memory = vec![0; 10 * GAP];
         memory[5] = 1;
-        memory[GAP + 7] = 2;
+        memory[GAP + 2] = 2;
         memory[9 * GAP] = 3;
         let found = segments(&memory);
         let places: Vec<(usize, usize)> = found.iter().map(|(at, bytes)| (*at, bytes.len())).collect();
-        assert_eq!(places, [(5, GAP + 3), (9 * GAP, 1)]);
+        assert_eq!(places, [(5, GAP - 2), (9 * GAP, 1)]);
         assert_eq!(found.last().unwrap().1, [3]);
         assert!(segments(&[0; 100]).is_empty());
     }

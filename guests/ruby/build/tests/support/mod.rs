@@ -1,7 +1,12 @@
 //! The real runtime in the real sandbox, with one cookbook's sources and a machine that is only a list.
 
 #![allow(dead_code, reason = "each test file uses another part")]
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test that cannot go on fails, and says why")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails, and says why"
+)]
 
 mod services;
 
