@@ -45,7 +45,7 @@ class Chef
       resource.run_context ||= run_context
       resource.wrun_declare
       keep(resource, "#{resource_type || resource.resource_name}[#{instance_name || resource.name}]")
-      Wrun::Turns.converse("settle", resource.wrun_id) if unified_mode
+      Wrun::Resources.errand("settle", resource.wrun_id) if unified_mode
       resource
     end
     alias << insert

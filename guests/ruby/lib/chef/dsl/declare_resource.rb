@@ -99,7 +99,7 @@ class Chef
         resource.wrun_declare
         at_once&.each { |action| resource.run_action(action) }
         collection.keep(resource, resource.declared_key)
-        Wrun::Turns.converse("settle", resource.wrun_id) if collection.unified_mode
+        Wrun::Resources.errand("settle", resource.wrun_id) if collection.unified_mode
         resource
       end
 

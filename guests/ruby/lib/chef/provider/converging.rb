@@ -36,7 +36,7 @@ class Chef
         ended = false
         value = within(child, outer, &block)
         ended = true
-        Wrun::Turns.converse("leave", id)
+        Wrun::Resources.errand("leave", id)
         value
       ensure
         Wrun::Turns.converse("abandon", id) if id && !ended

@@ -7,6 +7,7 @@
 
 require_relative "values"
 require_relative "types"
+require_relative "errand"
 
 module Wrun
   module Resources
@@ -64,7 +65,7 @@ module Wrun
 
       def wrun_run_action(action)
         wrun_declare(detached: true) unless @wrun_id
-        Turns.converse("run-action", @wrun_id, action.name)
+        Resources.errand("run-action", @wrun_id, action.name)
       end
 
       def wrun_mark(updated) = @wrun_id && Bridge.call("resources.mark", @wrun_id, !!updated)

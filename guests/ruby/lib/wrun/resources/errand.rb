@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+# Errands that make resources act.
+
+module Wrun
+  module Resources
+    class << self
+      # Sends an errand. A failure says, as Chef's do, which resources it has come through: cookbooks that rescue it log it.
+      def errand(*said)
+        Turns.converse(*said)
+      rescue StandardError => error
+        raise with_places(error)
+      end
+
+      private
+
+      def with_places(error)
+        type, places = Failures.describe(error).values_at(:class, :passed)
+        return error if places.empty?
+
+        words = places.reverse.map { |place| "#{place} had an error: #{type}: " }.join
+        error.exception("#{words}#{error.message}").tap { |told| told.set_backtrace(error.backtrace) }
+      end
+    end
+  end
+end
