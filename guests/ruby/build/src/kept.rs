@@ -10,6 +10,24 @@ use std::path::{Path, PathBuf};
 /// What of the builder's own folder goes into a runtime, beside our library and the bridge.
 const SOURCES: [(&str, &str); 4] = [("adapters", ".wat"), ("build/src", ".rs"), ("wit", ".wit"), ("../../wit", ".wit")];
 
+/// How many files are kept, two for each runtime: every change of the library leaves 22 MB.
+const FILES_KEPT: usize = 12;
+
+/// Removes a folder's oldest files.
+///
+/// # Errors
+/// The folder cannot be read, or a file cannot be removed.
+pub fn forget_old(folder: &Path, kept: usize) -> std::io::Result<()> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        files.push((entry.metadata()?.modified()?, entry.path()));
+    }
+    files.sort();
+    let old = files.len().saturating_sub(kept);
+    files.iter().take(old).try_for_each(|(_, path)| fs::remove_file(path))
+}
+
 /// A runtime's place in the cache folder.
 pub(crate) struct Kept {
     component: PathBuf,
@@ -57,6 +75,10 @@ impl Kept {
                 // What cannot be kept is of no use to anybody.
                 let _ = fs::remove_file(&partial);
             }
+        }
+        if let Some(folder) = self.component.parent() {
+            // What cannot be removed is kept for longer.
+            let _ = forget_old(folder, FILES_KEPT);
         }
     }
 }

@@ -17,6 +17,7 @@ mod ruby;
 mod snapshot;
 mod system;
 
+pub use kept::forget_old;
 pub use package::{PACKAGE, PACKAGE_VERSION, cache_folder};
 
 use anyhow::{Context as _, Result, bail};

@@ -3,13 +3,16 @@
 
 use anyhow::{Context as _, Result, bail};
 use policy::build::{Settings, guest_compiler};
-use ruby_runtime::{Library, Runtime, build_runtime, cache_folder};
+use ruby_runtime::{Library, Runtime, build_runtime, cache_folder, forget_old};
 use sandbox::{NativeCache, Sandbox, SharedComponent};
 use std::io::Write as _;
 use std::path::PathBuf;
 
 /// The key of the developer's own cache: it finds damage, and keeps nobody out of a folder that is theirs.
 const NO_SECRET: [u8; 32] = *b"native code of the Ruby runtime.";
+
+/// How many files of native code are kept, two for each runtime.
+const FILES_KEPT: usize = 8;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args_os().skip(1);
@@ -38,5 +41,6 @@ fn ship_native(made: &Runtime, say: &mut dyn FnMut(&str)) -> Result<()> {
     let component = SharedComponent { path: &made.path, digest: &made.digest, read: made };
     let native = sandbox.ship_native(component)?;
     say(&native.display().to_string());
-    Ok(())
+    // Each change of the library leaves 60 MB.
+    Ok(forget_old(&folder, FILES_KEPT)?)
 }
