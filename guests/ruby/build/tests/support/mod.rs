@@ -153,6 +153,11 @@ pub(crate) fn run_released(recipe: &str) -> Ran {
     run_with(released_runtime(), recipe, LIMITS, true)
 }
 
+/// As [`run_released`], for a policy that is granted neither time nor randomness.
+pub(crate) fn run_released_denied(recipe: &str) -> Ran {
+    run_with(released_runtime(), recipe, LIMITS, false)
+}
+
 fn run_with(runtime: &'static Runtime, recipe: &str, limits: Limits, granted: bool) -> Ran {
     let (sandbox, recipe) = (sandbox(), recipe.to_owned());
     // Unoptimised, each nested child takes 25 KiB of the host's stack.
