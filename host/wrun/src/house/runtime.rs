@@ -118,7 +118,11 @@ impl Runtime {
 }
 
 impl ReadComponent for Runtime {
+    /// It is read when no native code of it is at hand, which is worth a word: a run that takes a minute for nothing that
+    /// anybody sees looks broken.
     fn read(&self) -> std::io::Result<Vec<u8>> {
+        let path = self.path.display();
+        tracing::warn!("compiling the Ruby runtime {path} for this processor: up to a minute and 2 GB of memory, once");
         let component = read(&self.path)?;
         if digest(&component) == self.digest {
             return Ok(component);
