@@ -8,7 +8,7 @@ use crate::policy::Policy;
 use crate::session::Session;
 use crate::voice::Voice;
 use converge::{Answer, Guest, Lost, Request, Run, Said, Tell};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The instances of a policy.
@@ -18,9 +18,9 @@ pub enum Policies {
     /// They are in two.
     Two {
         /// What is compiled into the policy's own component.
-        first: Policy,
+        first: Box<Policy>,
         /// What a shared runtime evaluates.
-        second: Policy,
+        second: Box<Policy>,
         /// The names of the second's cookbooks.
         cookbooks: BTreeSet<String>,
     },
@@ -31,7 +31,7 @@ impl Policies {
     #[must_use]
     pub fn two(first: Policy, mut second: Policy, cookbooks: BTreeSet<String>) -> Self {
         second.store.data_mut().voice = Voice::Second;
-        Self::Two { first, second, cookbooks }
+        Self::Two { first: Box::new(first), second: Box::new(second), cookbooks }
     }
 
     /// Begins a conversation with all of them.
@@ -126,7 +126,7 @@ impl Two<'_> {
         match request {
             Request::Phase { name, input } if name == "load" => self.load(input),
             Request::Phase { ref name, ref input } if name == "compile" => {
-                (self.of_recipe(input["recipe"].as_str().unwrap_or_default()), request, None)
+                (self.of_recipe(input.get("recipe").and_then(Value::as_str).unwrap_or_default()), request, None)
             }
             Request::Phase { .. } | Request::Forget(_) => (Voice::First, request.clone(), Some(request)),
             // Only a language's runtime knows an answer.
@@ -141,9 +141,12 @@ impl Two<'_> {
     fn load(&self, input: Value) -> (Voice, Request, Option<Request>) {
         let part = |of_second: bool| {
             let mut input = input.clone();
-            let all = input["cookbooks"].as_array().cloned().unwrap_or_default();
+            let all = input.get("cookbooks").and_then(Value::as_array).cloned().unwrap_or_default();
             let is_wanted = |name: &Value| name.as_str().is_some_and(|name| self.cookbooks.contains(name) == of_second);
-            input["cookbooks"] = json!(all.into_iter().filter(is_wanted).collect::<Vec<_>>());
+            let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
+            if let Some(input) = input.as_object_mut() {
+                input.insert("cookbooks".to_owned(), Value::Array(wanted));
+            }
             Request::Phase { name: "load".into(), input }
         };
         (Voice::First, part(false), Some(part(true)))

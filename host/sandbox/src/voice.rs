@@ -32,7 +32,7 @@ impl Voice {
 
     /// A guest's number as others see it; none if it is too large to be marked.
     pub(crate) fn mark(self, number: u32) -> Option<u32> {
-        (Self::of(number) == Self::First).then(|| match self {
+        (Self::of(number) == Self::First).then_some(match self {
             Self::First => number,
             Self::Second => number | MARK,
         })
