@@ -1,5 +1,13 @@
 //! Components that policies share: their native code is mapped where it can be trusted, and made again where not.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use converge::Interfaces;

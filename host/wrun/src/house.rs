@@ -178,7 +178,7 @@ impl House for TheHouse<'_> {
         let own = source.own_code().map(|code| start(code, interfaces(grants), &limits)).transpose()?;
         // A language's runtime imports everything, and each call is checked.
         let ruby = source.runtime().map(|runtime| {
-            let limits = Limits { memory: runtime.memory(limits.memory), ..limits.clone() };
+            let limits = Limits { memory: runtime.memory(limits.memory), ..limits };
             start(runtime.component().into(), Interfaces::ALL, &limits)
         });
         let policies = match (own, ruby.transpose()?) {
