@@ -138,17 +138,16 @@ fn native_code_that_is_not_ours_is_compiled_again() {
         all
     };
     open_with(1);
-    let [kept] = &files()[..] else { panic!("{:?}", files()) };
+    let [kept, tags] = &files()[..] else { panic!("{:?}", files()) };
     let good = std::fs::read(kept).unwrap();
-    // A tag of another key, a changed byte, a cut file, a link: each is as good as absent, and is put right.
-    for damage in ["code", "tag", "cut", "empty"] {
+    // A changed byte, a cut file, another installation's tag, a link: each is as good as absent, and is put right.
+    for damage in ["code", "cut", "empty"] {
         let mut bytes = good.clone();
         match damage {
             "code" => {
                 let middle = bytes.len() / 2;
                 bytes[middle] ^= 1;
             }
-            "tag" => bytes[0] ^= 1,
             "cut" => bytes.truncate(100),
             _ => bytes.clear(),
         }
@@ -156,13 +155,21 @@ fn native_code_that_is_not_ours_is_compiled_again() {
         open_with(1);
         assert_eq!(std::fs::read(kept).unwrap(), good, "{damage}");
     }
+    let tag = std::fs::read(tags).unwrap();
+    for changed in [vec![0; tag.len()], vec![]] {
+        std::fs::write(tags, changed).unwrap();
+        open_with(1);
+        assert_eq!(std::fs::read(tags).unwrap().len(), tag.len());
+        assert_ne!(std::fs::read(tags).unwrap(), vec![0; tag.len()]);
+    }
     let elsewhere = folder.join("elsewhere");
     std::fs::rename(kept, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, kept).unwrap();
     open_with(1);
     assert!(!kept.is_symlink(), "a link was followed");
-    // Another installation's key gives another name.
+    // Another installation's key makes other tags.
+    let tag = std::fs::read(tags).unwrap();
     open_with(2);
-    assert_eq!(files().len(), 3);
+    assert_ne!(std::fs::read(tags).unwrap(), tag);
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -18,6 +18,10 @@ use exit::Exit;
 use printer::Printer;
 use std::process::ExitCode;
 
+/// The system's allocator asks the kernel for each 4 KiB of a thread's heap, which is most of what a small run would cost.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
