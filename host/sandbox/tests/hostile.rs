@@ -85,10 +85,10 @@ fn memory_and_stack_are_bounded() {
     for recipe in ["memory", "memory_in_guard"] {
         check(recipe, "policy `hostile` failed: forcing trap when growing memory");
     }
-    for recipe in ["recursion", "recursion_in_guard"] {
-        check(recipe, "policy `hostile` trapped: its calls nest too deep for its stack");
+    // A Rust guest meets the end of the stack in its own memory first, which is the smaller one.
+    for recipe in ["recursion", "recursion_in_guard", "wide_recursion"] {
+        check(recipe, "policy `hostile` trapped: wasm trap: out of bounds memory access");
     }
-    check("wide_recursion", "policy `hostile` trapped: wasm trap: out of bounds memory access");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn counts_are_bounded() {
         assert!(ran.took < long, "{recipe} took {:?}", ran.took);
         unharmed(&ran, recipe);
     }
-    check("callbacks", "no closure 4000000000");
+    check("callbacks", "4000000000 is too large for a closure's number");
 }
 
 #[test]

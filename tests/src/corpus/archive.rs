@@ -1,4 +1,5 @@
-//! Archives that a case makes hold when the tester's copy of a file was made. That is taken out before they are compared.
+//! Archives that a case makes hold when the tester's copy of a file was made, in the order in which the file system lists
+//! it. Neither counts when they are compared.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,16 +33,21 @@ pub(super) fn without_times(tree: &Value) -> Value {
     Value::Object(entries.iter().map(|(path, inner)| (path.clone(), entry(inner))).collect())
 }
 
-fn take_out(archive: &mut [u8]) {
+fn take_out(archive: &mut Vec<u8>) {
     let mut at = 0;
+    let mut entries = Vec::new();
     while let Some(header) = archive.get_mut(at..at + BLOCK).filter(|header| header.get(MAGIC) == Some(b"ustar")) {
         let size = header.get(SIZE).map(|digits| digits.iter().take_while(|digit| digit.is_ascii_digit()));
         let size = size.map_or(0, |digits| digits.fold(0, |sum, digit| sum * 8 + usize::from(digit - b'0')));
         if let Some(times) = header.get_mut(TIMES) {
             times.fill(0);
         }
-        at += BLOCK + size.div_ceil(BLOCK) * BLOCK;
+        let end = (at + BLOCK + size.div_ceil(BLOCK) * BLOCK).min(archive.len());
+        entries.push(archive.get(at..end).unwrap_or_default().to_vec());
+        at = end;
     }
+    entries.sort();
+    archive.splice(..at, entries.concat());
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ static REPLACED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"\bfor #<(?:Class|Module):0x[0-9a-f]+>", "for #<Class:0xX>"),
         (r"\bfor ([A-Z][\w:]*):(?:Class|Module)\b", "for class $1"),
         (r"\bfor module ", "for class "),
-        (r"\bfor #<([A-Z][\w:]*)[^>\n]*>(?::[A-Z][\w:]*)?", "for an instance of $1"),
+        (r"\bfor #<([A-Z]\w*(?:::[A-Z]\w*)*)[^>\n]*>(?::[A-Z][\w:]*)?", "for an instance of $1"),
         (r"\bfor [^\n]*[^:\n]:([A-Z]\w*(?:::[A-Z]\w*)*)$", "for an instance of $1"),
         (r"\bin '(?:[A-Z][\w:]*[#.])([^']+)'", "in '$1'"),
         (r"0x[0-9a-f]{4,}", "0xX"),

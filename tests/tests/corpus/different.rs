@@ -28,6 +28,7 @@ pub(crate) const DIFFERENT: &[Different] = &[
     Different { case: "execute-basics", run: 2, key: "tree", why: GROUP },
     Different { case: "lazy-reevaluated", run: 1, key: "node", why: LAZY },
     Different { case: "lazy-reevaluated", run: 2, key: "node", why: LAZY },
+    Different { case: "service-simple-unsupported", run: 1, key: "error.message", why: PROVIDER },
     Different { case: "whyrun-services-scripts", run: 1, key: "resources", why: GUARD },
 ];
 
@@ -36,6 +37,7 @@ const NAMELESS: &str = "a `breakpoint` without a name is called after a line of 
 const DRY: &str = "in a dry run Ruby code writes nothing either: what would be written is the error's text";
 const GROUP: &str = "a command of another user has that user's group, not root's, where no group is given";
 const LAZY: &str = "a lazy attribute is saved with its value, not as the name of an object";
+const PROVIDER: &str = "how a service is managed is the host's to find out: `provider` is not looked at";
 const GUARD: &str = "a dry run runs no commands of guards: the resource is shown as if it ran, and as uncertain";
 
 /// The rows of a case; they stand together.

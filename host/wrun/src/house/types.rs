@@ -60,8 +60,9 @@ impl Types for BuiltinTypes {
         schema::check_required(found, action, is_set).map_err(|error| failed(&error))
     }
 
-    fn uses(&self, _kind: &str, action: &str, name: &str) -> bool {
-        name != "content" || !matches!(action, "delete" | "touch")
+    fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
+        // A template is made where it is touched, and for that it has to be rendered.
+        name != "content" || !(action == "delete" || (action == "touch" && kind == "file"))
     }
 
     fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure> {

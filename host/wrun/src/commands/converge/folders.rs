@@ -25,7 +25,7 @@ use policy::CookbookFolders;
 use policy::folders::Selected;
 use providers::DataFolders;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -98,6 +98,7 @@ impl FolderInput {
         let own_node = node.to_saved_json(&house.settings.saved_attributes)?;
         let known = self.ask(all_grants, house);
         let list = self.override_run_list.take().unwrap_or_else(|| node.run_list().clone());
+        let known = if arguments.compile_only { without_missing(known) } else { known };
         let resolved = self.resolve(&list, node.chef_environment(), &known);
         let chosen = self.cookbooks.select(&resolved.cookbooks);
         let names: Vec<_> = chosen.names().map(str::to_owned).collect();
@@ -232,6 +233,18 @@ impl FolderInput {
         };
         Ok((environment, texts(&attributes("cookbook_versions"))))
     }
+}
+
+/// The cookbooks without their dependencies on others that are not there. What a recipe asks for can be seen without
+/// them, unless it includes one; so a compile that changes nothing says what is missing and goes on.
+fn without_missing(mut known: BTreeMap<String, Metadata>) -> BTreeMap<String, Metadata> {
+    let names: BTreeSet<String> = known.keys().cloned().collect();
+    for (name, metadata) in &mut known {
+        for missing in metadata.drop_dependencies(|dependency| !names.contains(dependency)) {
+            tracing::warn!("cookbook {name} depends on {missing}, which is not there");
+        }
+    }
+    known
 }
 
 /// What a run list comes to, as far as it could be found out.

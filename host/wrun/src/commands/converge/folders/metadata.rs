@@ -25,6 +25,13 @@ impl Metadata {
         KnownCookbook { version: self.version.clone(), dependencies: self.dependencies.clone() }
     }
 
+    /// Takes some dependencies out, and returns their names.
+    pub(super) fn drop_dependencies(&mut self, drops: impl Fn(&str) -> bool) -> Vec<String> {
+        let dropped = self.dependencies.keys().filter(|name| drops(name)).cloned().collect();
+        self.dependencies.retain(|name, _| !drops(name));
+        dropped
+    }
+
     pub(super) fn selected(&self, name: &str) -> Selected {
         Selected { name: name.to_owned(), version: self.version.clone(), folder: self.folder.clone() }
     }
