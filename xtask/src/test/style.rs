@@ -14,7 +14,7 @@ use super::{Count, targets};
 use crate::{checkout, say};
 
 /// Licences that any dependency may have. Each is permissive; a copyleft one enters only with a decision and a notice.
-const LICENCES: [&str; 13] = [
+const LICENCES: [&str; 14] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -28,6 +28,7 @@ const LICENCES: [&str; 13] = [
     "Unicode-3.0",
     "Unlicense",
     "Zlib",
+    "bzip2-1.0.6",
 ];
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
