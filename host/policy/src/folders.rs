@@ -68,6 +68,45 @@ pub struct Selected {
     pub folder: String,
 }
 
+/// How deep in a cookbook's folder others are looked for.
+const MAX_VENDOR_DEPTH: usize = 3;
+
+/// The directories inside the cookbooks of some directories that hold cookbooks themselves: what their authors have put
+/// beside their own code. Tests' cookbooks are none of these.
+#[must_use]
+pub fn vendor_directories(directories: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for cookbook in directories.iter().flat_map(|directory| folders_in(directory)) {
+        vendored_in(&cookbook, MAX_VENDOR_DEPTH, &mut found);
+    }
+    found.sort();
+    found
+}
+
+fn vendored_in(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    for inner in folders_in(folder) {
+        let is_cookbook =
+            |path: &PathBuf| ["metadata.rb", "metadata.json"].iter().any(|file| path.join(file).is_file());
+        if folders_in(&inner).iter().any(is_cookbook) {
+            found.push(inner.clone());
+        }
+        if depth > 1 {
+            vendored_in(&inner, depth - 1, found);
+        }
+    }
+}
+
+/// The folders in a folder, without hidden ones, tests and links; none where it cannot be read.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
+    let is_plain = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        entry.file_type().is_ok_and(|kind| kind.is_dir()) && !name.starts_with('.') && name != "test" && name != "spec"
+    };
+    entries.flatten().filter(is_plain).map(|entry| entry.path()).collect()
+}
+
 impl CookbookFolders {
     /// All cookbooks of some directories, under the names of their folders and in the order of these.
     ///
@@ -274,6 +313,19 @@ mod tests {
         assert_eq!(chosen.cookbooks(), [("other".to_owned(), "1.2.3".to_owned())]);
         assert_eq!(chosen.place("other"), Some(two.canonicalize().unwrap().join("a").as_path()));
         assert!(matches!(chosen.read("a", "recipes/default.rb"), Err(FileError::NoSuchCookbook(_))));
+    }
+
+    #[test]
+    fn cookbooks_inside_cookbooks_are_found() {
+        let top = tempfile::tempdir().unwrap();
+        let books = top.path().join("books");
+        write(&books, "a/metadata.rb", "");
+        write(&books, "a/cookbooks/third-party/b-1.0.0/metadata.rb", "");
+        write(&books, "a/vendor/c/metadata.json", "{}");
+        write(&books, "a/test/cookbooks/d/metadata.rb", "");
+        write(&books, "a/files/e/metadata.txt", "");
+        let found = vendor_directories(&[books.clone(), top.path().join("missing")]);
+        assert_eq!(found, [books.join("a/cookbooks/third-party"), books.join("a/vendor")]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use node::object::{Environment, JsonAttributes, NodeObject, PolicyStart};
 use node::roles::Role;
 use node::run_list::{Expansion, RunList, expand, split_recipe};
 use policy::CookbookFolders;
-use policy::folders::Selected;
+use policy::folders::{Selected, vendor_directories};
 use providers::DataFolders;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -60,10 +60,13 @@ impl FolderInput {
             (!texts.is_empty()).then_some(list).transpose()
         };
         let run_list = list(&given.run_list, "--run-list")?.or_else(|| json.run_list.clone());
+        // What is not there otherwise may lie in a cookbook that somebody else keeps it in; who only looks may see it.
+        let mut directories = if arguments.compile_only { vendor_directories(&given.cookbooks) } else { vec![] };
+        directories.extend(given.cookbooks.iter().cloned());
         let secret = given.encrypted_data_bag_secret.as_deref().map(secret).transpose()?;
         Ok(Self {
             runtime: Arc::new(Runtime::find(settings.runtime_dir.as_deref())?),
-            cookbooks: Arc::new(CookbookFolders::open(&given.cookbooks)?),
+            cookbooks: Arc::new(CookbookFolders::open(&directories)?),
             roles: Documents::read(given.roles.as_deref(), "role")?,
             environments: Documents::read(given.environments.as_deref(), "environment")?,
             secret,
