@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use specs::{Machine, Network, Program, Root};
 
 use crate::{bench_policies, checkout, floor, guests, say};
@@ -46,6 +46,8 @@ pub(crate) enum Work {
     Templates,
     /// Folders, links, files, guarded commands, packages, users.
     Mix,
+    /// `file` resources with a line of content each, in Ruby cookbooks.
+    Ruby,
 }
 
 /// One thing that is measured.
@@ -67,7 +69,7 @@ enum Goal {
     Ratio(f64),
 }
 
-const SCENARIOS: [Scenario; 9] = [
+const SCENARIOS: [Scenario; 11] = [
     Scenario { name: "1 empty policy", work: Work::Nothing, count: 0, policies: 1, goal: None },
     Scenario {
         name: "3 empty policies",
@@ -83,6 +85,14 @@ const SCENARIOS: [Scenario; 9] = [
     Scenario { name: "5000 files", work: Work::Files, count: 5000, policies: 1, goal: Some(Goal::Ratio(3.0)) },
     Scenario { name: "200 templates", work: Work::Templates, count: 200, policies: 1, goal: None },
     Scenario { name: "mix", work: Work::Mix, count: 50, policies: 1, goal: None },
+    Scenario {
+        name: "3 Ruby policies of 20",
+        work: Work::Ruby,
+        count: 20,
+        policies: 3,
+        goal: Some(Goal::Absolute(0.1, 120_000)),
+    },
+    Scenario { name: "1000 files in Ruby", work: Work::Ruby, count: 1000, policies: 1, goal: None },
 ];
 
 /// One run of one process.
@@ -126,7 +136,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     say::line("building the program with the release profile (the first build takes many minutes)");
     let executable = checkout::build_release_program()?;
     guests::build_fixtures(&compiler)?;
-    let policies = bench_policies::make()?;
+    guests::build_runtime(&checkout::RELEASE_WITH_EXAMPLES)?;
+    let policies = bench_policies::make(&executable)?;
     specs::base::base_root(&mut say::line)?;
     let bench = Bench { program: Program::at(&executable)?, tool: executable.with_file_name("xtask"), policies };
     let chosen = |scenario: &&Scenario| arguments.only.as_ref().is_none_or(|text| scenario.name.contains(text));
@@ -148,7 +159,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         say::result(&json!({"version": 1, "runs": arguments.runs, "figures": figures, "sandbox": costs}).to_string());
     } else {
         tell_per_policy(&figures);
-        for (name, value) in costs.as_object().into_iter().flatten() {
+        for (name, value) in costs {
             say::result(&format!("{}: {value}", name.replace('_', " ")));
         }
     }
@@ -214,7 +225,7 @@ impl Bench {
         let machine = floor_root.machine(Network::Own)?;
         let mut arguments = vec!["bench-floor".to_owned()];
         let work = clap::ValueEnum::to_possible_value(&scenario.work).context("a scenario has a name")?;
-        arguments.extend([work.get_name().to_owned(), scenario.count.to_string()]);
+        arguments.extend([work.get_name().to_owned(), (scenario.count * scenario.policies).to_string()]);
         arguments.push(floor_root.path().display().to_string());
         let floor =
             [self.measured(&machine, &self.tool, &arguments)?, self.measured(&machine, &self.tool, &arguments)?];
@@ -318,13 +329,23 @@ fn tell_per_policy(figures: &[Figure]) {
     say::result(&format!("one more empty policy in a whole run: {:.0} us, {kilobytes:.0} kB", seconds * 1e6));
 }
 
-/// Costs inside the sandbox, which no whole process shows: see `tests/examples/sandbox_costs.rs`.
-fn sandbox_costs() -> Result<Value> {
-    let mut command = checkout::cargo();
-    command.args(["run", "--quiet", "--release", "--package", "specs", "--example", "sandbox_costs"]);
-    let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-    ensure!(output.status.success(), "the sandbox's costs cannot be measured");
-    serde_json::from_slice(&output.stdout).context("the sandbox's costs are no JSON")
+/// Costs inside the sandbox, which no whole process shows: see `tests/examples/sandbox_costs.rs` and
+/// `guests/ruby/build/examples/ruby_costs.rs`.
+fn sandbox_costs() -> Result<Map<String, Value>> {
+    let mut costs = Map::new();
+    for example in ["sandbox_costs", "ruby_costs"] {
+        let mut command = Command::new(checkout::release_example(example)?);
+        let output = command
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .with_context(|| format!("cannot start {example}"))?;
+        ensure!(output.status.success(), "{example} cannot measure");
+        let said: Map<String, Value> =
+            serde_json::from_slice(&output.stdout).with_context(|| format!("what {example} says is no JSON"))?;
+        costs.extend(said);
+    }
+    Ok(costs)
 }
 
 #[cfg(test)]

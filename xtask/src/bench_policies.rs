@@ -1,10 +1,12 @@
-//! The benchmarks' policies: two of the tests' guests, released under several names with a run list each.
+//! The benchmarks' policies: two of the tests' guests and a Ruby cookbook, released under several names with a run list
+//! each.
 //!
 //! A node with a hundred policies is one of the benchmarks, and a hundred folders of sources would say nothing more than
 //! one does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use policy::author::{self, NoRuby, PolicyFolder};
@@ -14,6 +16,25 @@ use crate::{checkout, say};
 
 /// How many policies without a resource there are; one of each other work.
 const EMPTY_POLICIES: usize = 100;
+
+/// How many policies there are whose cookbook is in Ruby.
+const RUBY_POLICIES: usize = 3;
+
+/// As many files as the attributes say, in a way that cookbooks write them. Each policy has files of its own.
+const RUBY_RECIPE: &str = r##"folder = node['load']['folder']
+directory folder do
+  recursive true
+end
+
+node['load']['count'].times do |at|
+  file "#{folder}/#{node['policy_name']}-#{at}" do
+    content "# file #{at}\n#{"setting = #{at}\n" * 20}"
+    owner 'root'
+    mode '0644'
+    only_if { node['platform_family'] == 'debian' }
+  end
+end
+"##;
 
 /// The name of a benchmark policy.
 pub(crate) fn name(work: Work, number: usize) -> String {
@@ -27,11 +48,12 @@ fn source(work: Work) -> (&'static str, &'static str) {
         Work::Files => ("load", "files"),
         Work::Templates => ("load", "templates"),
         Work::Mix => ("load", "mix"),
+        Work::Ruby => ("ruby_load", "ruby"),
     }
 }
 
-/// Makes all artifacts of guests that are built, and returns the folder that holds them.
-pub(crate) fn make() -> Result<PathBuf> {
+/// Makes all artifacts, of guests that are built and with the program, and returns the folder that holds them.
+pub(crate) fn make(program: &Path) -> Result<PathBuf> {
     say::line("making the benchmarks' policies");
     let artifacts = checkout::root().join("target/bench-policies");
     let empty = (0..EMPTY_POLICIES).map(|number| (Work::Nothing, number));
@@ -46,7 +68,29 @@ pub(crate) fn make() -> Result<PathBuf> {
         fs::write(scratch.join("policy.toml"), settings).context("cannot write a benchmark's policy.toml")?;
         author::store(&PolicyFolder::read(&scratch, &mut NoRuby)?.artifact(&component)?, &artifacts)?;
     }
+    for number in 0..RUBY_POLICIES {
+        make_ruby(program, &name(Work::Ruby, number), &artifacts)?;
+    }
     Ok(artifacts)
+}
+
+/// Makes a policy of a Ruby cookbook, as its team would.
+fn make_ruby(program: &Path, name: &str, artifacts: &Path) -> Result<()> {
+    let (cookbook, recipe) = source(Work::Ruby);
+    let scratch = checkout::root().join("target/bench-sources").join(cookbook);
+    let files = [
+        (
+            "policy.toml",
+            format!("name = \"{name}\"\nrun_list = [\"{cookbook}::{recipe}\"]\ncookbooks = [\"cookbook\"]\n"),
+        ),
+        ("cookbook/metadata.rb", format!("name '{cookbook}'\nversion '1.0.0'\n")),
+        (&format!("cookbook/recipes/{recipe}.rb"), RUBY_RECIPE.to_owned()),
+    ];
+    fs::create_dir_all(scratch.join("cookbook/recipes")).context("cannot make a benchmark's folder")?;
+    for (path, text) in files {
+        fs::write(scratch.join(path), text).with_context(|| format!("cannot write a benchmark's {path}"))?;
+    }
+    checkout::run(Command::new(program).args(["policy", "build"]).arg(&scratch).arg("--output").arg(artifacts))
 }
 
 /// Copies a folder of sources, without what cargo made in it.

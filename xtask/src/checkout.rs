@@ -9,6 +9,9 @@ use serde_json::Value;
 /// Options that build the tests too.
 pub(crate) const WITH_TESTS: [&str; 2] = ["--bins", "--tests"];
 
+/// Options that build the release profile with the examples.
+pub(crate) const RELEASE_WITH_EXAMPLES: [&str; 3] = ["--release", "--bins", "--examples"];
+
 /// The folder with the workspace's `Cargo.toml`.
 pub(crate) fn root() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -91,7 +94,8 @@ pub(crate) fn runtimes() -> Result<PathBuf> {
 /// with which the program was built.
 pub(crate) fn build_runtime_builder(options: &[&str]) -> Result<PathBuf> {
     build_workspace(options)?;
-    Ok(target()?.join("debug/ruby-runtime"))
+    let profile = if options.contains(&"--release") { "release" } else { "debug" };
+    Ok(target()?.join(profile).join("ruby-runtime"))
 }
 
 /// Builds the program together with the tests: what tests alone depend on adds features to what they share with the
@@ -100,9 +104,14 @@ pub(crate) fn build_program_and_tests() -> Result<PathBuf> {
     build_program_with(&WITH_TESTS, "debug")
 }
 
-/// Builds the program with the release profile, for the benchmarks.
+/// Builds the program with the release profile, for the benchmarks, together with the examples that measure parts of it.
 pub(crate) fn build_release_program() -> Result<PathBuf> {
-    build_program_with(&["--release"], "release")
+    build_program_with(&RELEASE_WITH_EXAMPLES, "release")
+}
+
+/// An example that [`build_release_program`] has built.
+pub(crate) fn release_example(name: &str) -> Result<PathBuf> {
+    Ok(target()?.join("release/examples").join(name))
 }
 
 /// A program that `WRUN_PROGRAM` names is taken as it is: to try one that was built elsewhere.

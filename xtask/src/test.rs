@@ -1,14 +1,18 @@
 //! Runs the tests by area.
 //!
-//! Cargo builds all test programs at once and says where they are; they are run from here, one after the other, so that
-//! an area can be chosen, every result is counted, and one failure does not hide the others. Which area a test program
-//! belongs to follows from its package and its source, see [`targets`].
+//! Cargo builds all test programs at once and says where they are; they are run from here, so that an area can be chosen,
+//! every result is counted, and one failure does not hide the others. As many run beside each other as there are
+//! processors: each test keeps to folders, roots and networks of its own. Which area a test program belongs to follows
+//! from its package and its source, see [`targets`].
 
 mod style;
 mod targets;
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -88,11 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         specs::base::base_root(&mut say::line)?;
         let programs = targets::build(&areas)?;
         let filter = arguments.filter.as_deref();
-        for area in areas.iter().filter(|area| **area != Area::Style) {
-            for test in programs.iter().filter(|test| test.area == *area) {
-                total.add(run_program(test, program.as_deref(), filter)?);
-            }
-        }
+        total.add(run_programs(&programs, program.as_deref(), filter)?);
         if areas.contains(&Area::Unit) && filter.is_none() {
             total.add(run_documentation_tests()?);
         }
@@ -104,9 +104,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs one test program; shows its words only where a test failed or each case counts, and the counts that vector tests
-/// print in any case.
-fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>) -> Result<Count> {
+/// Runs test programs beside each other. Those that take longest come first, so that none is left over at the end.
+fn run_programs(programs: &[TestProgram], program: Option<&Path>, filter: Option<&str>) -> Result<Count> {
+    let mut ordered: Vec<&TestProgram> = programs.iter().collect();
+    ordered.sort_by_key(|test| std::cmp::Reverse(test.area));
+    let (next, total) = (AtomicUsize::new(0), Mutex::new(Count::default()));
+    let work = || -> Result<()> {
+        while let Some(test) = ordered.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (count, words) = run_program(test, program, filter)?;
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            total.add(count);
+            words.iter().for_each(|line| say::line(line));
+        }
+        Ok(())
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        running.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a test could not be run")))
+    })?;
+    Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Runs one test program. What is to be said of it are its words only where a test failed or each case counts, and the
+/// counts that vector tests print in any case.
+fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>) -> Result<(Count, Vec<String>)> {
     let heading = format!("{}: {} {}", test.area.name(), test.package, test.name);
     let mut command = Command::new(&test.executable);
     command
@@ -120,19 +142,22 @@ fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>)
     if let Some(program) = program {
         command.env("WRUN_PROGRAM", program);
     }
+    let began = Instant::now();
     let output = command.output().with_context(|| format!("cannot run {}", test.executable.display()))?;
+    let took = began.elapsed().as_secs_f64();
     let text = String::from_utf8_lossy(&output.stdout);
     let count = judge(&text, output.status.success());
+    let mut words = Vec::new();
     // Of the corpus each case is shown, whatever came of it.
     if count.failed > 0 || test.area == Area::Corpus {
-        say::line(&format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+        words.push(format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
     } else {
-        text.lines().filter(|line| is_file_count(line)).for_each(|line| say::line(&format!("    {}", line.trim())));
+        words.extend(text.lines().filter(|line| is_file_count(line)).map(|line| format!("    {}", line.trim())));
     }
     if count != Count::default() {
-        say::line(&format!("{heading}: {} passed, {} failed", count.passed, count.failed));
+        words.push(format!("{heading}: {} passed, {} failed ({took:.1} s)", count.passed, count.failed));
     }
-    Ok(count)
+    Ok((count, words))
 }
 
 /// Runs the examples in documentation comments of the packages that have some.

@@ -2,7 +2,6 @@
 //! its keyed tag says that this installation made it: the key lies beside the node's state, readable by root alone. A
 //! file that does not fit is no error: the component is compiled again.
 
-use crate::shared;
 use std::path::{Path, PathBuf};
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -33,16 +32,6 @@ impl NativeCache {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(purpose.as_bytes());
         hasher
-    }
-
-    /// The native code of a component, if it is there and ours.
-    pub(crate) fn load(&self, engine: &Engine, bytes: &[u8]) -> Option<Component> {
-        shared::kept(self, engine, &blake3::hash(bytes).to_hex())
-    }
-
-    /// Keeps the native code of a component. Failing to is no error: it is compiled again next time.
-    pub(crate) fn store(&self, engine: &Engine, bytes: &[u8], component: &Component) {
-        shared::keep(self, engine, &blake3::hash(bytes).to_hex(), component);
     }
 }
 

@@ -5,12 +5,12 @@ use crate::bindings::wrun::cookbook as wit;
 use crate::cache::NativeCache;
 use crate::limits::{COMPONENT_BYTES, GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
-use crate::shared::{self, Code, SharedComponent};
+use crate::shared::{self, Code, MadeFor, SharedComponent};
 use converge::{Interfaces, Services};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use thiserror::Error;
 use wasmtime::component::{Component, HasSelf, Linker};
@@ -53,6 +53,7 @@ pub enum SandboxError {
 /// One engine for all policies of a run.
 pub struct Sandbox {
     engine: Engine,
+    made_for: OnceLock<MadeFor>,
     cache: Option<NativeCache>,
     prepared: Mutex<HashMap<(String, Interfaces), CookbookPre<State>>>,
     ticker: Ticker,
@@ -101,7 +102,7 @@ impl Sandbox {
             let why = wasmtime::Error::msg("no thread could be started for the clock that ends endless loops");
             return Err(SandboxError::Engine(why));
         }
-        Ok(Self { engine, cache, prepared: Mutex::default(), ticker })
+        Ok(Self { engine, made_for: OnceLock::new(), cache, prepared: Mutex::default(), ticker })
     }
 
     /// Makes an instance of a component in a store of its own. Its start code runs within the limits.
@@ -149,7 +150,8 @@ impl Sandbox {
         interfaces: Interfaces,
     ) -> Result<CookbookPre<State>, SandboxError> {
         let name = match code {
-            Code::Own(bytes) => blake3::hash(bytes).to_hex().to_string(),
+            Code::Own { digest: Some(digest), .. } => digest.to_owned(),
+            Code::Own { bytes, digest: None } => blake3::hash(bytes).to_hex().to_string(),
             Code::Shared(shared) => shared.digest.to_owned(),
         };
         let key = (name, interfaces);
@@ -158,7 +160,7 @@ impl Sandbox {
             return Ok(found.clone());
         }
         let component = match code {
-            Code::Own(bytes) => self.compile(policy, bytes)?,
+            Code::Own { bytes, .. } => self.compile(policy, bytes, &self.native_name(&key.0))?,
             Code::Shared(shared) => self.shared_component(policy, shared)?,
         };
         self.check_imports(policy, &component, interfaces)?;
@@ -182,8 +184,8 @@ impl Sandbox {
     pub fn ship_native(&self, component: SharedComponent<'_>) -> Result<PathBuf, SandboxError> {
         let failed = |why: String| SandboxError::NoComponent { policy: "-".into(), why };
         let folder = component.path.parent().ok_or_else(|| failed("it lies in no folder".into()))?;
-        let name = shared::native_name(&self.engine, component.digest);
-        if shared::shipped(&self.engine, component.path, component.digest).is_none() {
+        let name = self.native_name(component.digest);
+        if shared::shipped(&self.engine, component.path, &name).is_none() {
             let code = self.compile_shared("-", component)?.serialize();
             let code = code.map_err(|error| failed(format!("{error:#}")))?;
             shared::write_code(folder, &name, &code, 0o644).map_err(|error| failed(error.to_string()))?;
@@ -191,10 +193,16 @@ impl Sandbox {
         Ok(folder.join(name))
     }
 
+    /// Under which name the native code of a component is kept.
+    fn native_name(&self, digest: &str) -> String {
+        self.made_for.get_or_init(|| MadeFor::of(&self.engine)).native_name(digest)
+    }
+
     /// A shared component: shipped with native code, or compiled before, or now.
     fn shared_component(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
-        let cached = || self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, shared.digest));
-        let there = shared::shipped(&self.engine, shared.path, shared.digest).or_else(cached);
+        let name = self.native_name(shared.digest);
+        let cached = || self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, &name));
+        let there = shared::shipped(&self.engine, shared.path, &name).or_else(cached);
         there.map_or_else(|| self.compile_shared(policy, shared), Ok)
     }
 
@@ -204,12 +212,12 @@ impl Sandbox {
         let component =
             Component::new(&self.engine, bytes).map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
         if let Some(cache) = &self.cache {
-            shared::keep(cache, &self.engine, shared.digest, &component);
+            shared::keep(cache, &self.native_name(shared.digest), &component);
         }
         Ok(component)
     }
 
-    fn compile(&self, policy: &str, bytes: &[u8]) -> Result<Component, SandboxError> {
+    fn compile(&self, policy: &str, bytes: &[u8], name: &str) -> Result<Component, SandboxError> {
         let no_component = |why: String| SandboxError::NoComponent { policy: policy.into(), why };
         if bytes.len() > COMPONENT_BYTES {
             return Err(no_component(format!("it has {} bytes, more than the {COMPONENT_BYTES} allowed", bytes.len())));
@@ -218,13 +226,13 @@ impl Sandbox {
         if !bytes.starts_with(b"\0asm") {
             return Err(no_component("it does not begin as WebAssembly does".into()));
         }
-        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.load(&self.engine, bytes)) {
+        if let Some(component) = self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, name)) {
             return Ok(component);
         }
         let component =
             Component::new(&self.engine, bytes).map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
         if let Some(cache) = &self.cache {
-            cache.store(&self.engine, bytes, &component);
+            shared::keep(cache, name, &component);
         }
         Ok(component)
     }

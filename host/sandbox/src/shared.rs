@@ -25,21 +25,26 @@ const PAGE: usize = 4096;
 /// What a policy runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Code<'a> {
-    /// A component of its own, whose bytes these are.
-    Own(&'a [u8]),
+    /// A component of its own.
+    Own {
+        /// Its bytes.
+        bytes: &'a [u8],
+        /// A digest that whoever read the bytes has made of them; made here where there is none.
+        digest: Option<&'a str>,
+    },
     /// A component that policies share.
     Shared(SharedComponent<'a>),
 }
 
 impl<'a> From<&'a [u8]> for Code<'a> {
     fn from(bytes: &'a [u8]) -> Self {
-        Self::Own(bytes)
+        Self::Own { bytes, digest: None }
     }
 }
 
 impl<'a> From<&'a Vec<u8>> for Code<'a> {
     fn from(bytes: &'a Vec<u8>) -> Self {
-        Self::Own(bytes)
+        Self::Own { bytes, digest: None }
     }
 }
 
@@ -69,28 +74,40 @@ pub trait ReadComponent: std::fmt::Debug {
     fn read(&self) -> io::Result<Vec<u8>>;
 }
 
-/// The name of a shared component's native code: of what it was made, and for which engine, settings and processor.
-pub(crate) fn native_name(engine: &Engine, digest: &str) -> String {
-    struct Feed(blake3::Hasher);
-    impl std::hash::Hasher for Feed {
-        fn write(&mut self, bytes: &[u8]) {
-            self.0.update(bytes);
-        }
-        fn finish(&self) -> u64 {
-            0
-        }
+/// What native code was made for: an engine, its settings, a processor. Asking the engine takes most of a millisecond.
+#[derive(Clone)]
+pub(crate) struct MadeFor(blake3::Hasher);
+
+impl MadeFor {
+    pub(crate) fn of(engine: &Engine) -> Self {
+        let mut hasher = Self(blake3::Hasher::new());
+        std::hash::Hash::hash(&engine.precompile_compatibility_hash(), &mut hasher);
+        hasher
     }
-    let mut feed = Feed(blake3::Hasher::new());
-    std::hash::Hash::hash(&engine.precompile_compatibility_hash(), &mut feed);
-    feed.0.update(digest.as_bytes());
-    let hash = feed.0.finalize().to_hex();
-    format!("{}.native", hash.get(..32).unwrap_or(&hash))
+
+    /// The name of a component's native code: of what it was made, and what for.
+    pub(crate) fn native_name(&self, digest: &str) -> String {
+        let mut hasher = self.0.clone();
+        hasher.update(digest.as_bytes());
+        let hash = hasher.finalize().to_hex();
+        format!("{}.native", hash.get(..32).unwrap_or(&hash))
+    }
 }
 
-/// Native code that was shipped beside a component, if it can be trusted.
-pub(crate) fn shipped(engine: &Engine, component: &Path, digest: &str) -> Option<Component> {
+impl std::hash::Hasher for MadeFor {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+/// Native code that was shipped beside a component under a name, if it can be trusted.
+pub(crate) fn shipped(engine: &Engine, component: &Path, name: &str) -> Option<Component> {
     let folder = component.parent()?;
-    let file = open(&folder.join(native_name(engine, digest)))?;
+    let file = open(&folder.join(name))?;
     is_installed(&file, folder).then(|| map(engine, &file)).flatten()
 }
 
@@ -107,30 +124,28 @@ pub fn is_installed(file: &File, folder: &Path) -> bool {
     owned(file.metadata()) && owned(std::fs::metadata(folder))
 }
 
-/// Native code of our own that was kept before.
-pub(crate) fn kept(cache: &NativeCache, engine: &Engine, digest: &str) -> Option<Component> {
-    let name = native_name(engine, digest);
-    let file = open(&cache.path().join(&name))?;
+/// Native code of our own that was kept under a name before.
+pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<Component> {
+    let file = open(&cache.path().join(name))?;
     let tags = std::fs::read(cache.path().join(format!("{name}.tags"))).ok()?;
     let [content, identity] = [tags.get(..32)?, tags.get(32..64)?];
     let same = |tag: &[u8], hash: blake3::Hash| blake3::Hash::from_slice(tag).is_ok_and(|tag| tag == hash);
-    if !same(identity, identity_tag(cache, &name, &file)?) {
+    if !same(identity, identity_tag(cache, name, &file)?) {
         // Moved or restored, with its tags: once more it is read whole.
-        if !same(content, content_tag(cache, &name, &file)?) {
+        if !same(content, content_tag(cache, name, &file)?) {
             return None;
         }
-        write_tags(cache, &name, &file)?;
+        write_tags(cache, name, &file)?;
     }
     map(engine, &file)
 }
 
 /// Keeps native code. Failing to is no error: the component is compiled again next time.
-pub(crate) fn keep(cache: &NativeCache, engine: &Engine, digest: &str, component: &Component) {
-    let name = native_name(engine, digest);
+pub(crate) fn keep(cache: &NativeCache, name: &str, component: &Component) {
     let Ok(code) = component.serialize() else { return };
-    let written = write_code(cache.path(), &name, &code, 0o600);
-    if written.ok().and_then(|file| write_tags(cache, &name, &file)).is_none() {
-        let _ = std::fs::remove_file(cache.path().join(&name));
+    let written = write_code(cache.path(), name, &code, 0o600);
+    if written.ok().and_then(|file| write_tags(cache, name, &file)).is_none() {
+        let _ = std::fs::remove_file(cache.path().join(name));
     }
 }
 

@@ -26,35 +26,42 @@ impl Attributes {
         self.withheld.automatic = self.show(Level::Automatic, visible);
     }
 
-    /// The facts with those that were not shown.
-    pub(crate) fn whole_automatic(&self) -> Map<String, Value> {
-        let shown = self.trees.tree(Level::Automatic).as_object().cloned().unwrap_or_default();
-        hash_only_merge(self.withheld.automatic.clone(), shown)
+    /// Takes out the facts, with those that were not shown: there are many, and nobody looks at these attributes again.
+    pub(crate) fn take_whole_automatic(&mut self) -> Map<String, Value> {
+        let shown = taken(self.trees.tree_mut(Level::Automatic));
+        self.changed();
+        hash_only_merge(std::mem::take(&mut self.withheld.automatic), shown)
     }
 
     /// Replaces a level by its visible part and returns the rest.
     fn show(&mut self, level: Level, visible: impl FnOnce(&Value) -> Value) -> Map<String, Value> {
         let tree = self.trees.tree_mut(level);
         let shown = visible(tree);
-        let rest = match (&*tree, &shown) {
-            (Value::Object(all), Value::Object(shown)) => without(all, shown),
-            _ => Map::new(),
+        let rest = match &shown {
+            Value::Object(part) => without(taken(tree), part),
+            _ => return Map::new(),
         };
-        if shown.is_object() {
-            *tree = shown;
-        }
+        *tree = shown;
         self.changed();
         rest
     }
 }
 
+/// The object that a level is, moved out of it.
+fn taken(tree: &mut Value) -> Map<String, Value> {
+    match tree.take() {
+        Value::Object(all) => all,
+        _ => Map::new(),
+    }
+}
+
 /// What `all` has and `shown` has not.
-fn without(all: &Map<String, Value>, shown: &Map<String, Value>) -> Map<String, Value> {
-    let rest = all.iter().filter_map(|(key, value)| match (value, shown.get(key)) {
-        (_, None) => Some((key.clone(), value.clone())),
+fn without(all: Map<String, Value>, shown: &Map<String, Value>) -> Map<String, Value> {
+    let rest = all.into_iter().filter_map(|(key, value)| match (value, shown.get(&key)) {
+        (value, None) => Some((key, value)),
         (Value::Object(value), Some(Value::Object(shown))) => {
             let rest = without(value, shown);
-            (!rest.is_empty()).then(|| (key.clone(), Value::Object(rest)))
+            (!rest.is_empty()).then_some((key, Value::Object(rest)))
         }
         (_, Some(_)) => None,
     });

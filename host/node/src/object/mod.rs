@@ -232,7 +232,7 @@ impl NodeObject {
     /// # Errors
     /// Values that only the guest can compute and that were not frozen; `normal` attributes above
     /// [`MAX_NORMAL_BYTES`]. The node object has not changed then: the policy is to be treated as failed.
-    pub fn commit(&mut self, start: &PolicyStart, attributes: Attributes) -> Result<(), ObjectError> {
+    pub fn commit(&mut self, start: &PolicyStart, mut attributes: Attributes) -> Result<(), ObjectError> {
         if let Some(left) = attributes.guest_values().first() {
             return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
         }
@@ -241,7 +241,7 @@ impl NodeObject {
             return Err(ObjectError::NormalTooLarge { limit: MAX_NORMAL_BYTES });
         }
         let record = PolicyRecord::new(start, &attributes);
-        self.take_automatic(start, attributes.whole_automatic());
+        self.take_automatic(start, attributes.take_whole_automatic());
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
         let (normal, mut history) = attributes.into_normal_and_history();

@@ -63,6 +63,7 @@ struct Inner {
     path: PathBuf,
     bytes: Vec<u8>,
     component_length: usize,
+    component_digest: String,
     manifest: Manifest,
     files: FileIndex,
     digest: String,
@@ -91,7 +92,8 @@ impl Artifact {
     /// They are no artifact, damaged, or for another contract.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, ArtifactError> {
         let parts = Parts::of(path, &bytes)?;
-        let (component_length, files_range, digest) = (parts.component.len(), parts.files_range.clone(), parts.digest);
+        let (component_length, files_range) = (parts.component.len(), parts.files_range.clone());
+        let (component_digest, digest) = (parts.component_digest, parts.digest);
         let manifest = Manifest::read(parts.manifest).map_err(|error| error.of_artifact(path))?;
         check_component(path, parts.component, &manifest)?;
         let damaged = |what: FilesError| ArtifactError::Damaged { path: path.to_owned(), what: what.to_string() };
@@ -99,7 +101,7 @@ impl Artifact {
         if let Some(stray) = files.first_outside(&bytes, |cookbook| manifest.cookbook(cookbook).is_some()) {
             return Err(damaged(FilesError::Stray { path: stray.to_owned() }));
         }
-        let inner = Inner { path: path.to_owned(), bytes, component_length, manifest, files, digest };
+        let inner = Inner { path: path.to_owned(), bytes, component_length, component_digest, manifest, files, digest };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -113,6 +115,12 @@ impl Artifact {
     #[must_use]
     pub fn component(&self) -> &[u8] {
         self.inner.bytes.get(..self.inner.component_length).unwrap_or_default()
+    }
+
+    /// SHA-256 of the component, 64 hexadecimal digits.
+    #[must_use]
+    pub fn component_digest(&self) -> &str {
+        &self.inner.component_digest
     }
 
     /// The whole artifact, as it is on disk.
@@ -180,6 +188,7 @@ fn check_component(path: &Path, component: &[u8], manifest: &Manifest) -> Result
 /// An artifact taken apart, its digest verified.
 struct Parts<'a> {
     component: &'a [u8],
+    component_digest: String,
     manifest: &'a [u8],
     files_range: std::ops::Range<usize>,
     digest: String,
@@ -209,11 +218,16 @@ impl<'a> Parts<'a> {
             return Err(damaged("its sections are not in their places"));
         }
         let covered = bytes.get(..digest.start).unwrap_or_default();
-        if Sha256::digest(covered).as_slice() != digest.content {
+        let component = bytes.get(..manifest.start).unwrap_or_default();
+        let mut hasher = Sha256::new_with_prefix(component);
+        let component_digest = hex(&hasher.clone().finalize());
+        hasher.update(covered.get(component.len()..).unwrap_or_default());
+        if hasher.finalize().as_slice() != digest.content {
             return Err(damaged("its content does not have the digest that it states"));
         }
         Ok(Self {
-            component: bytes.get(..manifest.start).unwrap_or_default(),
+            component,
+            component_digest,
             manifest: manifest.content,
             files_range: files.content_range(),
             digest: hex(digest.content),

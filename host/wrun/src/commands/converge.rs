@@ -150,7 +150,10 @@ impl Running<'_> {
             log: kept_log.lines(),
             without_policies,
         };
-        self.end(&parts, house.keeper, folder, &house.reboots)
+        let exit = self.end(&parts, house.keeper, folder, &house.reboots);
+        // The process ends now, and gives all memory back at once: faster than piece by piece.
+        std::mem::forget((house.sandbox, report, node));
+        exit
     }
 
     /// Who watches the run: people or nobody, and the log.

@@ -54,7 +54,7 @@ impl Source {
     pub(crate) fn own_code(&self) -> Option<Code<'_>> {
         match self {
             Self::Released(Released { artifact, .. }) if artifact.manifest().has_own_code() => {
-                Some(artifact.component().into())
+                Some(Code::Own { bytes: artifact.component(), digest: Some(artifact.component_digest()) })
             }
             _ => None,
         }
