@@ -19,7 +19,15 @@ impl Error {
     pub fn new(class: impl Into<String>, message: impl Into<String>) -> Self {
         let place = Location::caller();
         let backtrace = vec![format!("{}:{}", place.file(), place.line())];
-        Self(Box::new(Raised { class: class.into(), message: message.into(), passed: vec![], backtrace, object: None }))
+        let (class, message) = (class.into(), message.into());
+        Self(Box::new(Raised { class, message, passed: vec![], backtrace, object: None, hint: None }))
+    }
+
+    /// The same with what a person could do about it, which is shown beside the message.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
     }
 
     /// An error without a class of its own.
@@ -36,6 +44,11 @@ impl Error {
     /// Its message, without the resources that it has passed through.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// What a person could do about it: a near name, the line that would grant it.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
     }
 
     pub(crate) fn into_raised(self) -> Raised {

@@ -123,5 +123,6 @@ pub(crate) fn no_such(what: &str, name: &str) -> Raised {
         passed: vec![],
         backtrace: vec![],
         object: None,
+        hint: None,
     }
 }

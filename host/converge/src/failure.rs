@@ -109,7 +109,8 @@ impl Failure {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Raised(raised) => raised.hint.as_deref(),
-            _ => None,
+            Self::Many(all) => all.iter().find_map(|(_, failure)| failure.hint()),
+            Self::Lost(_) | Self::Stopped(_) => None,
         }
     }
 

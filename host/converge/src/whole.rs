@@ -60,6 +60,8 @@ pub struct RunOptions {
     pub without_saving: bool,
     /// Stop after compile.
     pub compile_only: bool,
+    /// Backtraces show frames of a language's runtime too, not only the cookbooks'.
+    pub all_frames: bool,
 }
 
 impl RunOptions {

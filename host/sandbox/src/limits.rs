@@ -30,6 +30,9 @@ pub(crate) const LOG_LINE: usize = 64 << 10;
 /// The most characters of an exception's message, and of one frame of its backtrace, that are kept.
 pub(crate) const RAISED_TEXT: usize = 256 << 10;
 
+/// The most bytes of what an exception says could be done about it.
+pub(crate) const RAISED_HINT: usize = 4 << 10;
+
 /// The most frames of a backtrace that are kept.
 pub(crate) const RAISED_FRAMES: usize = 200;
 

@@ -1,7 +1,7 @@
 //! Between the WIT's words and the runner's. Every text and list from a guest is bounded here or in the room it goes to.
 
 use crate::bindings::wrun::cookbook::{resources as wit, turns, types};
-use crate::limits::{RAISED_FRAMES, RAISED_TEXT};
+use crate::limits::{RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
 use crate::rules::Lie;
 use crate::voice::Voice;
 use converge::{
@@ -64,23 +64,19 @@ pub(crate) fn parse(json: &str) -> Result<Value, String> {
 /// A failure as guest code hears of it.
 pub(crate) fn raised(voice: Voice, failure: Failure) -> types::Raised {
     let Raised { class, message, passed, backtrace, object, hint } = failure.into_raised();
-    // A guest shows what it is told; the hint is for the same people.
-    let message = match hint {
-        Some(hint) if class == "Wrun::Denied" => format!("{message}\n{hint}"),
-        _ => message,
-    };
-    types::Raised { class, message, passed, backtrace, object: object.and_then(|object| voice.own(object)) }
+    types::Raised { class, message, passed, backtrace, object: object.and_then(|object| voice.own(object)), hint }
 }
 
 fn raised_from(voice: Voice, raised: types::Raised) -> Raised {
-    let cut = |text: String| if text.len() > RAISED_TEXT { shorten(&text, RAISED_TEXT) } else { text };
+    let limit = |text: String, most: usize| if text.len() > most { shorten(&text, most) } else { text };
+    let cut = |text: String| limit(text, RAISED_TEXT);
     Raised {
         class: cut(raised.class),
         message: cut(raised.message),
         passed: raised.passed.into_iter().take(converge::MAX_DEPTH as usize).map(cut).collect(),
         backtrace: raised.backtrace.into_iter().take(RAISED_FRAMES).map(cut).collect(),
         object: raised.object.and_then(|object| voice.mark(object)),
-        hint: None,
+        hint: raised.hint.filter(|hint| !hint.is_empty()).map(|hint| limit(hint, RAISED_HINT)),
     }
 }
 

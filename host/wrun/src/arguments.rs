@@ -80,7 +80,7 @@ pub(crate) struct ConvergeArguments {
     /// How the run is shown: doc, minimal or json [default: doc]
     #[arg(short = 'F', long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
-    /// The least that is logged: trace, debug, info, warn, error or fatal [default: warn]
+    /// The least that is logged: trace, debug, info, warn, error or fatal [default: warn]; with debug, backtraces are whole
     #[arg(short, long, value_name = "LEVEL")]
     pub(crate) log_level: Option<Level>,
     /// Where the log goes: stderr, journald or a file [default: stderr]

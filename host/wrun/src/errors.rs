@@ -15,7 +15,11 @@ const AROUND: u32 = 3;
 pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn CookbookFiles>) -> Value {
     let record = innermost(&report.records);
     let origin = record.map(|record| record.origin.clone()).or_else(|| place(failure)).unwrap_or_default();
-    let excerpt = files.and_then(|files| excerpt(&origin, files));
+    // Where it was raised tells more than where the resource was declared that had to do with it.
+    let excerpt = files.and_then(|files| {
+        let raised = place(failure).and_then(|place| excerpt(&place, files));
+        raised.or_else(|| excerpt(&origin, files))
+    });
     let causes: Vec<_> = match failure {
         Failure::Many(all) => all.iter().map(|(place, one)| cause(one, &place.to_string())).collect(),
         _ => vec![],
@@ -41,7 +45,13 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
 }
 
 fn cause(failure: &Failure, place: &str) -> Value {
-    json!({ "class": failure.class(), "message": failure.to_string(), "in": place, "backtrace": failure.backtrace() })
+    json!({
+        "class": failure.class(),
+        "message": failure.to_string(),
+        "in": place,
+        "backtrace": failure.backtrace(),
+        "hint": failure.hint(),
+    })
 }
 
 /// The action that failed first: of nested ones the innermost, which was recorded last.

@@ -1,5 +1,6 @@
 //! How a run is shown: as it goes on for people (`doc`, `minimal`), or at its end for programs (`json`).
 
+mod compiled;
 pub(crate) mod doc;
 pub(crate) mod json;
 pub(crate) mod kept_log;

@@ -41,6 +41,7 @@ impl Reply {
             passed: vec![],
             backtrace: vec![],
             object: None,
+            hint: None,
         })
     }
 
@@ -84,7 +85,9 @@ pub(crate) fn raised_json(raised: &Raised) -> String {
         passed: &'a [String],
         backtrace: &'a [String],
         object: Option<u32>,
+        hint: Option<&'a str>,
     }
-    let Raised { class, message, passed, backtrace, object } = raised;
-    serde_json::to_string(&Words { class, message, passed, backtrace, object: *object }).unwrap_or_default()
+    let Raised { class, message, passed, backtrace, object, hint } = raised;
+    let words = Words { class, message, passed, backtrace, object: *object, hint: hint.as_deref() };
+    serde_json::to_string(&words).unwrap_or_default()
 }

@@ -58,11 +58,12 @@ pub(crate) struct Raised {
     #[serde(default)]
     backtrace: Vec<String>,
     object: Option<u32>,
+    hint: Option<String>,
 }
 
 impl From<Raised> for types::Raised {
-    fn from(Raised { class, message, passed, backtrace, object }: Raised) -> Self {
-        Self { class, message, passed, backtrace, object }
+    fn from(Raised { class, message, passed, backtrace, object, hint }: Raised) -> Self {
+        Self { class, message, passed, backtrace, object, hint }
     }
 }
 

@@ -66,6 +66,7 @@ class Chef
 
         super("Cannot find a resource for #{name} on #{node["platform"]} version #{node["platform_version"]} " \
               "with target_mode? false")
+        Wrun::Hints.suggest(self, name, Chef.resource_handler_map.names)
       end
     end
 

@@ -8,6 +8,7 @@ require_relative "cookbook/loader"
 require_relative "cookbook/recipes"
 require_relative "cookbook/phases"
 require_relative "ohai"
+require_relative "hints"
 
 class Chef
   class RunContext

@@ -208,7 +208,8 @@ class Chef
       return if allowed.include?(action)
 
       words = allowed.map(&:inspect).join(", ")
-      raise Exceptions::ValidationFailed, "Option action must be equal to one of: #{words}!  You passed #{action.inspect}."
+      refused = Exceptions::ValidationFailed.new("Option action must be equal to one of: #{words}!  You passed #{action.inspect}.")
+      raise Wrun::Hints.suggest(refused, action, allowed)
     end
 
     def provider_named(name)

@@ -3,6 +3,8 @@
 # Exceptions on their way through the host. An exception that Ruby code raised and that comes back to Ruby code is the
 # very same object, so that `rescue => e` sees what was raised; one of the host's is made anew, by its class.
 
+require_relative "hints"
+
 module Wrun
   # An exception of a class that this Ruby does not have.
   class Foreign < StandardError
@@ -21,14 +23,18 @@ module Wrun
     # Files of which no cookbook's author wants to hear.
     OURS = %r{\A(?:/wrun/|/usr/local/lib/ruby/|<internal:|-e:|eval:)}
 
-    # What is known of an exception: its number, and the resources that it has passed through.
-    Known = Struct.new(:number, :passed)
+    # What is known of an exception: its number, the resources that it has passed through, and what the host said could be
+    # done about it.
+    Known = Struct.new(:number, :passed, :hint)
 
     @objects = {}
     @known = {}.compare_by_identity
     @last = -1
 
     class << self
+      # Whether backtraces show the frames of this library too.
+      attr_accessor :all_frames
+
       # An exception as the contract has it.
       def describe(error)
         known = @known[error] || keep(error)
@@ -38,6 +44,7 @@ module Wrun
           passed: known.passed,
           backtrace: frames(error),
           object: known.number,
+          hint: Hints.of(error) || known.hint,
         }
       end
 
@@ -46,6 +53,7 @@ module Wrun
         error = @objects[raised["object"]] || build(raised)
         known = @known[error] || keep(error)
         known.passed = raised["passed"]
+        known.hint = raised["hint"]
         error
       end
 
@@ -53,9 +61,9 @@ module Wrun
       def frames(error)
         frames = error.backtrace || []
         cookbooks = frames.reject { |frame| frame.match?(OURS) }
-        cookbooks = frames if ENV_TRACE[0]
+        cookbooks = frames if all_frames
         cookbooks = [first_of_syntax_error(error), *cookbooks].compact if error.is_a?(SyntaxError)
-        cookbooks.map { |frame| placed(frame.sub(/:in [`'](.*)'\z/) { ": in #{$1}" }.scrub) }
+        cookbooks.map { |frame| placed(frame.sub(/:in [`'](.*)'\z/) { named($1) }.scrub) }
       end
 
       # An exception's message, whatever its class makes of it.
@@ -66,6 +74,12 @@ module Wrun
       end
 
       private
+
+      # A cookbook's file is evaluated by a method of ours, of which nobody wants to hear.
+      def named(name)
+        own = all_frames ? name : name.sub(/(?:\A| in )Chef::Mixin::FromFile#from_file\z/, "")
+        own.empty? ? "" : ": in #{own}"
+      end
 
       # Cookbook and file of a path. While the library is being loaded, nobody knows yet.
       def split(path) = Wrun.const_defined?(:Sources) ? Sources.split(path) : nil
@@ -86,7 +100,7 @@ module Wrun
         @last += 1
         @objects[@last] = error
         @known.delete(@objects.delete(@last - KEPT)) if @last >= KEPT
-        @known[error] = Known.new(@last, [])
+        @known[error] = Known.new(@last, [], nil)
       end
 
       def build(raised)
@@ -108,8 +122,5 @@ module Wrun
         type if type.is_a?(Class) && type <= Exception
       end
     end
-
-    # Set to `[true]` to see all frames, ours too.
-    ENV_TRACE = [false]
   end
 end

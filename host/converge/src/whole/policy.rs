@@ -144,6 +144,7 @@ impl<H: House> WholeRun<'_, H> {
             "policy": policy.name,
             "cookbooks": order,
             "why_run": self.options.is_dry(),
+            "all_frames": self.options.all_frames,
             "places": policy.places,
             "run_list": start.run_list.to_strings(),
             "environment": environment.unwrap_or(node.chef_environment()),

@@ -66,6 +66,14 @@ impl Ran {
             PolicyOutcome::NotRun => "not run".into(),
         }
     }
+
+    /// What could be done about a policy's failure.
+    pub(crate) fn hint(&self, policy: &str) -> Option<&str> {
+        match &self.report.policies.iter().find(|one| one.name == policy)?.outcome {
+            PolicyOutcome::Failed(failure) => failure.hint(),
+            PolicyOutcome::Succeeded | PolicyOutcome::NotRun => None,
+        }
+    }
 }
 
 /// Keeps what is said.
@@ -176,6 +184,7 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
         keep_going: true,
         without_saving: false,
         compile_only: false,
+        all_frames: false,
     };
     let facts = json!({ "platform": "debian", "platform_family": "debian" }).as_object().cloned().unwrap();
     // Native code is made before the clock starts: a loaded machine takes its time for it.

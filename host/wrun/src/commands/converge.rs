@@ -17,12 +17,12 @@ use crate::format::{All, Shared, json};
 use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse};
 use crate::logging::{self, RunLog};
 use crate::poll::finish;
-use crate::printer::{Printer, Tone, escape};
+use crate::printer::{Printer, Tone, escape, escape_line};
 use crate::settings::{Color, Format, LogLocation, Settings};
 use crate::signals;
 use anyhow::Context as _;
 use converge::{
-    CookbookFiles, Event, LogSource, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun,
+    CookbookFiles, Event, LogLevel, LogSource, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun,
 };
 use input::Input;
 use node::object::NodeObject;
@@ -34,6 +34,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The most frames of a backtrace that are shown beside the excerpt.
+const SHOWN_FRAMES: usize = 10;
 
 pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
     let settings = super::settings(arguments.common.config.as_deref(), arguments.layer())?;
@@ -126,6 +129,7 @@ impl Running<'_> {
             keep_going: self.settings.keep_going,
             without_saving: !self.arguments.override_runlist.is_empty(),
             compile_only: self.arguments.compile_only,
+            all_frames: self.settings.log_level.threshold() <= LogLevel::Debug,
         };
         let mut policies = input.policies;
         if let Some(folders) = input.folders {
@@ -227,7 +231,7 @@ impl Running<'_> {
         }
     }
 
-    /// The lines of the cookbook around what failed.
+    /// The lines of the cookbook around what failed, and the way that led there.
     fn excerpt(&self, error: &Value) {
         let excerpt = &error["excerpt"];
         let (Some(file), Some(at), Some(lines)) =
@@ -241,6 +245,10 @@ impl Running<'_> {
             let mark = if number == at { ">" } else { " " };
             let tone = if number == at { Tone::Error } else { Tone::Quiet };
             self.printer.note(tone, &format!("  {mark} {number:>4} | {}", escape(text)));
+        }
+        let frames = error["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for frame in frames.skip(1).take(SHOWN_FRAMES) {
+            self.printer.note(Tone::Quiet, &escape_line(&format!("  from {frame}")));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The `doc` format, after Chef's: every action on a line, what changed below it.
 
+use super::compiled;
 use super::progress::Progress;
 use crate::printer::{Printer, Tone, escape, escape_line};
 use converge::{Event, LogLevel, Observer, Resource, Status};
@@ -14,12 +15,14 @@ pub(crate) struct Doc {
     recipe: Option<String>,
     log_level: LogLevel,
     why_run: bool,
+    /// The resource that failed has been shown; those around it failed because of it.
+    shown_failed: bool,
 }
 
 impl Doc {
     pub(crate) fn new(printer: Printer, log_level: LogLevel) -> Self {
         let progress = Progress::new(printer.is_watched());
-        Self { printer, progress, open: false, recipe: None, log_level, why_run: false }
+        Self { printer, progress, open: false, recipe: None, log_level, why_run: false, shown_failed: false }
     }
 
     fn out(&self, tone: Tone, text: &str) {
@@ -81,6 +84,12 @@ impl Doc {
             let heading = format!("{}! {} action {action} {word}", indent(*nesting), escape_line(&resource.key));
             self.line(if *ignored { Tone::Warning } else { Tone::Error }, &heading);
             self.line(Tone::Plain, &escape(&text));
+            if !ignored && !std::mem::replace(&mut self.shown_failed, true) {
+                let margin = indent(*nesting + 2);
+                for line in compiled::lines(resource) {
+                    self.line(Tone::Quiet, &format!("{margin}{line}"));
+                }
+            }
         }
         if self.open && *status == Status::Updated {
             self.line_end();
@@ -114,6 +123,7 @@ impl Observer for Doc {
             }
             Event::PolicyStarted { policy, revision, cookbooks, .. } => {
                 self.recipe = None;
+                self.shown_failed = false;
                 let revision = revision.get(..12).unwrap_or(revision);
                 let cookbooks: Vec<_> = cookbooks.iter().map(|(name, version)| format!("{name} {version}")).collect();
                 self.line(Tone::Heading, &escape_line(&format!("Policy {policy} (revision {revision})")));

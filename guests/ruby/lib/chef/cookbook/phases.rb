@@ -32,6 +32,7 @@ class Chef
         private
 
         def load(input)
+          Wrun::Failures.all_frames = input["all_frames"] ? true : false
           cookbooks = input.fetch("cookbooks")
           Wrun::Sources.settle(cookbooks, input["places"] || {})
           settle_node(input)

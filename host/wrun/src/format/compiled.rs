@@ -1,0 +1,42 @@
+//! A resource as it was compiled, for whoever reads why it failed: where it was declared, and with what.
+
+use crate::printer::escape_line;
+use converge::{Property, Resource};
+
+/// The most characters of a value that are shown.
+const SHOWN_CHARACTERS: usize = 100;
+
+/// One line for the place and one for each property of a built-in type; what is sensitive is not shown.
+pub(super) fn lines(resource: &Resource) -> Vec<String> {
+    let declaration = &resource.declaration;
+    let origin = &declaration.origin;
+    let part = |part: &Option<String>| part.clone().unwrap_or_default();
+    let place = match (&origin.file, origin.line) {
+        (Some(file), Some(line)) => format!("{}/{file}:{line}", part(&origin.cookbook)),
+        _ => format!("{}::{}", part(&origin.cookbook), part(&origin.recipe)),
+    };
+    let mut lines = vec![format!("declared in {}", escape_line(&place))];
+    if declaration.sensitive {
+        return lines;
+    }
+    // Of a guest's own types nobody here knows what is secret.
+    let Some(kind) = schema::find(&declaration.kind) else { return lines };
+    for (name, value) in &declaration.properties {
+        let secret = kind.property(name).is_some_and(|property| property.sensitive);
+        let value = if secret { "(sensitive)".to_owned() } else { shown(value) };
+        lines.push(format!("  {} {}", escape_line(name), escape_line(&value)));
+    }
+    lines
+}
+
+fn shown(value: &Property) -> String {
+    let text = match value {
+        Property::Plain(value) => value.to_string(),
+        Property::Bytes(bytes) => format!("({} bytes)", bytes.len()),
+        Property::Lazy(_) | Property::Verify(_) => "(evaluated later)".to_owned(),
+    };
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

@@ -1,0 +1,120 @@
+//! What a Ruby cookbook's failure looks like: class and message, a near name beside them, the cookbook's line, and no frame
+//! that is not the cookbook's.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+use serde_json::Value;
+use specs::{Machine, Network, Program, Root};
+use std::fs;
+
+/// A custom resource with a slip in its action, and one that does what it may not and raises it again.
+const FILES: [(&str, &str); 12] = [
+    ("metadata.rb", "name 'web'\n"),
+    ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
+    (
+        "resources/other.rb",
+        "provides :web_other\naction :create do\n  file '/etc/forbidden'\nrescue => error\n  raise error\nend\n",
+    ),
+    ("libraries/web.rb", "module Web\n  def self.go\n    [1].each do |one|\n      one.upcase\n    end\n  end\nend\n"),
+    ("recipes/type.rb", "file '/srv/a'\ntemplat '/srv/b' do\n  source 'b'\nend\n"),
+    ("recipes/custom.rb", "web_stie 'a'\n"),
+    ("recipes/property.rb", "web_site 'a' do\n  prot 80\nend\n"),
+    ("recipes/action.rb", "file '/srv/a' do\n  action :craete\nend\n"),
+    ("recipes/node.rb", "log node.platform\n"),
+    ("recipes/inner.rb", "web_site 'a'\n"),
+    ("recipes/denied.rb", "web_other 'a'\n"),
+    ("recipes/library.rb", "file '/srv/c' do\n  mode '0600'\n  content lazy { Web.go }\nend\n"),
+];
+
+/// A cookbook on a machine of its own.
+struct Cookbook<'a> {
+    program: Program,
+    machine: Machine<'a>,
+}
+
+impl Cookbook<'_> {
+    fn converge(&self, recipe: &str, arguments: &[&str]) -> (String, String) {
+        let configuration = self.program.configuration();
+        let [cookbooks, grants] =
+            ["cookbooks", "grants.toml"].map(|name| configuration.join(name).display().to_string());
+        let place = self.machine.root().path().display().to_string();
+        let run_list = format!("recipe[web::{recipe}]");
+        let mut all = vec!["converge", "--node-name", "node1", "--cookbooks", &cookbooks, "--grants", &grants];
+        all.extend(["--root", &place, "--run-list", &run_list]);
+        all.extend(arguments);
+        let output = self.program.run_in(&self.machine, &all).unwrap().expect_code(1).unwrap();
+        (output.stdout, output.stderr)
+    }
+
+    fn error(&self, recipe: &str) -> Value {
+        let (stdout, _) = self.converge(recipe, &["--format", "json"]);
+        let run: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error} in {stdout}"));
+        run["error"].clone()
+    }
+}
+
+fn with_cookbook(test: impl FnOnce(&Cookbook<'_>)) {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    for (path, text) in FILES {
+        let path = program.configuration().join("cookbooks/web").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let grants = "[policy.solo]\npaths = [\"/srv/**\"]\nfacts = [\"*\"]\n";
+    fs::write(program.configuration().join("grants.toml"), grants).unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    test(&Cookbook { program, machine });
+}
+
+#[test]
+fn near_names_stand_beside_the_message() {
+    with_cookbook(|cookbook| {
+        for (recipe, class, name, near, place) in [
+            ("type", "NoMethodError", "`templat'", "`template`", "web/recipes/type.rb:2"),
+            ("custom", "NoMethodError", "`web_stie'", "`web_site`", "web/recipes/custom.rb:1"),
+            ("property", "NoMethodError", "`prot'", "`port`", "web/recipes/property.rb:2"),
+            ("action", "Chef::Exceptions::ValidationFailed", ":craete", "`create`", "web/recipes/action.rb:2"),
+            ("node", "NoMethodError", "'platform'", "`node['platform']`", "web/recipes/node.rb:1"),
+            ("inner", "NoMethodError", "'fil'", "`file`", "web/resources/site.rb:4"),
+        ] {
+            let error = cookbook.error(recipe);
+            let message = error["message"].as_str().unwrap();
+            assert_eq!(error["class"], class, "{recipe}: {error:#}");
+            assert_eq!(error["hint"], format!("did you mean {near}?"), "{recipe}: {error:#}");
+            assert!(message.contains(name) && !message.contains("did you mean"), "{recipe}: {message}");
+            let excerpt = format!("{}:{}", error["excerpt"]["file"].as_str().unwrap(), error["excerpt"]["line"]);
+            assert_eq!(excerpt, place, "{recipe}: {error:#}");
+        }
+    });
+}
+
+#[test]
+fn what_the_host_advised_is_kept_on_the_way_through_ruby() {
+    with_cookbook(|cookbook| {
+        let error = cookbook.error("denied");
+        assert_eq!(error["class"], "Wrun::Denied", "{error:#}");
+        assert!(error["hint"].as_str().unwrap().contains("paths = [\"/etc/forbidden\"]"), "{error:#}");
+        assert!(!error["message"].as_str().unwrap().contains("paths ="), "{error:#}");
+    });
+}
+
+#[test]
+fn people_see_the_cookbooks_line_and_the_resource_and_nothing_of_the_runtime() {
+    with_cookbook(|cookbook| {
+        let (shown, excerpt) = cookbook.converge("library", &[]);
+        for words in
+            ["NoMethodError: undefined method 'upcase'", "declared in web/recipes/library.rb:1", "mode \"0600\""]
+        {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+        let expect = "  web/libraries/web.rb:4\n       1 | module Web\n       2 |   def self.go\n       3 |     [1].each do |one|\n  \
+                      >    4 |       one.upcase\n       5 |     end\n       6 |   end\n       7 | end\n  \
+                      from web/libraries/web.rb:3: in Array#each\n  from web/libraries/web.rb:3: in Web.go\n  \
+                      from web/recipes/library.rb:3: in block (2 levels)\n";
+        assert!(excerpt.contains(expect), "{excerpt}");
+        assert!(!excerpt.contains("/wrun/"), "{excerpt}");
+        // Who looks for a fault in the runtime asks for its frames.
+        let (_, whole) = cookbook.converge("library", &["--log-level", "debug"]);
+        assert!(whole.contains("from /wrun/"), "{whole}");
+    });
+}
