@@ -21,6 +21,9 @@ pub(crate) enum Command {
     Node(NodeCommand),
     /// Print the reference of the built-in resource types
     Resources(ResourcesArguments),
+    /// Look at cookbooks before they are run
+    #[command(subcommand)]
+    Cookbook(CookbookCommand),
     /// Start and build policies
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -160,6 +163,28 @@ pub(crate) struct ResourcesArguments {
     /// How it is shown: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CookbookCommand {
+    /// Say what a Ruby cookbook needs and what of it would not work; nothing of it is run
+    Check(CheckArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The cookbook's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Look for the cookbooks that it depends on here [default: beside it]
+    #[arg(long, value_name = "DIR,..", value_delimiter = ',')]
+    pub(crate) cookbooks: Vec<PathBuf>,
+    /// How it is shown: doc or json
+    #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+    pub(crate) format: Format,
+    /// Read the settings from this file [default: /etc/wrun/wrun.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,8 +1,10 @@
 //! One file per command.
 
 pub(crate) mod converge;
+pub(crate) mod cookbook;
 pub(crate) mod node;
 pub(crate) mod policy;
+mod questions;
 pub(crate) mod resources;
 
 use crate::settings::{self, Layer, Settings};

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
             Command::Converge(converge) => commands::converge::run(*converge, &printer),
             Command::Node(node) => commands::node::run(node, &printer),
             Command::Resources(resources) => commands::resources::run(&resources, &printer),
+            Command::Cookbook(cookbook) => commands::cookbook::run(cookbook, &printer),
             Command::Policy(policy) => commands::policy::run(policy, &printer),
         };
         match outcome {

@@ -9,6 +9,7 @@ require_relative "cookbook/recipes"
 require_relative "cookbook/phases"
 require_relative "ohai"
 require_relative "hints"
+require_relative "../wrun/check"
 
 class Chef
   class RunContext

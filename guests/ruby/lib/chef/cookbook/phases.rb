@@ -8,6 +8,7 @@ class Chef
       # Phases whose answer is a value.
       VALUES = {
         "metadata" => ->(input) { Phases.metadata(input) },
+        "check" => ->(input) { Phases.check(input) },
         "role" => ->(input) { Role.from_source(input["name"], input["file"], input["source"]).to_data },
         "environment" => ->(input) { Environment.from_source(input["name"], input["file"], input["source"]).to_data }
       }.freeze
@@ -27,6 +28,12 @@ class Chef
           name = input.fetch("cookbook")
           Wrun::Sources.settle([name], { name => input["place"] })
           MetadataReader.read(name).to_h
+        end
+
+        def check(input)
+          folder = input.fetch("cookbook")
+          Wrun::Sources.settle([folder], { folder => input["place"] })
+          Wrun::Check.file(folder, input.fetch("name"), input.fetch("file"))
         end
 
         private

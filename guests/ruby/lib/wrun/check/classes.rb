@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+# Classes and modules of cookbooks: the resource types, methods and constants that they bring.
+
+module Wrun
+  module Check
+    class Walk
+      private
+
+      # What a whole file is for, before its first line is looked at.
+      def prepare(root)
+        return unless @context == :resource_class
+
+        base = ::File.basename(@file.path, ".rb")
+        name = base == "default" ? @file.cookbook : "#{@file.cookbook}_#{base}"
+        add(:type, 1, name: name)
+        filters = calls(root.children[2]).filter_map { |name, arguments| arguments if name == :provides }
+        platforms = filters.map { |arguments| Platforms.filter(elements(arguments) || []) }
+        @platform ||= platforms.first if platforms.any? && platforms.all?
+      end
+
+      # The calls that stand at the top of a file or class, without a receiver.
+      def calls(body)
+        statements = node?(body) && body.type == :BLOCK ? children(body) : [body].compact
+        statements.select { |one| %i[FCALL VCALL].include?(one.type) }.map { |one| parts(one).drop(1) }
+      end
+
+      def visit_class_word(node, receiver, name, arguments)
+        return if receiver && !self?(receiver)
+
+        case name
+        when :provides, :resource_name, :resource_name=
+          texts(elements(arguments)&.first, {})&.each { |one| add(:type, node, name: one) }
+        when :define then define_type(node, arguments)
+        when :define_method, :alias_method, :attr_reader, :attr_accessor, :def_delegator
+          given = elements(arguments)&.first
+          texts(given, {})&.each { |one| add(:method, node, name: one) }
+        end
+      end
+
+      # `define :name do`: a definition is used like a resource.
+      def define_type(node, arguments)
+        return unless @file.path.start_with?("definitions/")
+
+        texts(elements(arguments)&.first, {})&.each { |one| add(:type, node, name: one) }
+      end
+
+      def visit_class(node)
+        name, above, body = node.type == :CLASS ? node.children : [node.children[0], nil, node.children[1]]
+        full = [@scope, constant(name)].compact.join("::")
+        add(:defined, node, name: full)
+        superclass = constant(above)
+        visit(above)
+        within(context: context_of_class(superclass), scope: full, variables: {}) { visit_children(body) }
+      end
+
+      def context_of_class(superclass)
+        case superclass
+        when /\A(?:Chef::)?Resource(?:::|\z)/ then :resource_class
+        when /\A(?:Chef::)?Provider(?:::|\z)/ then :provider_class
+        else :code
+        end
+      end
+    end
+  end
+end

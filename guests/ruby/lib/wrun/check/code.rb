@@ -1,0 +1,170 @@
+# frozen_string_literal: true
+
+# What plain Ruby asks of the machine: files, commands, libraries, variables, servers, data; and what the sandbox has not.
+
+module Wrun
+  module Check
+    class Walk
+      # Methods of `File`, `IO` and `Dir` by what they do to the path that they are given first.
+      FILES = {
+        "File" => {
+          read: %i[read readlines foreach exist? exists? file? directory? symlink? readable? writable? executable? size size?
+                   zero? empty? stat lstat mtime ctime atime readlink realpath binread world_readable? owned? open new],
+          write: %i[write binwrite delete unlink chmod chown rename symlink link utime mkfifo truncate]
+        },
+        "IO" => { read: %i[read readlines foreach binread], write: %i[write binwrite] },
+        "Dir" => { read: %i[glob [] entries children exist? empty? each_child foreach open], write: %i[mkdir rmdir delete unlink] },
+        "Pathname" => { read: %i[new], write: [] },
+        "FileUtils" => {
+          read: [],
+          write: %i[mkdir mkdir_p makedirs rm rm_f rm_r rm_rf rmtree touch cp cp_r copy mv move ln ln_s ln_sf chmod chmod_R chown
+                    chown_R install remove_entry]
+        }
+      }.freeze
+      OPENING = %i[open new].freeze
+      COMMANDS = %i[system exec spawn shell_out shell_out! shell_out_compacted shell_out_compacted! shell_out_with_timeout
+                    shell_out_with_timeout! popen popen2 popen2e popen3 capture2 capture2e capture3 pipeline run_command].freeze
+      COMMAND_PLACES = [nil, "Kernel", "IO", "Open3", "Process", "Chef::Mixin::ShellOut"].freeze
+      POWERSHELL = %i[powershell_out powershell_out! powershell_exec powershell_exec!].freeze
+      ADDRESS = %r{\Ahttps?://[^\s/#?]+(?:[/#?]|\z)}
+      LEVELS = %i[default normal override force_default force_override set automatic].freeze
+
+      private
+
+      def visit_code(node, receiver, name, arguments, block)
+        place = constant(receiver)
+        visit_machine(node, place, name, arguments, block)
+        visit_data(node, receiver, place, name, arguments)
+        return unless receiver.nil?
+
+        case name
+        when :require then visit_require(node, arguments)
+        when :include_recipe then add(:recipe, node, values: recipe_names(arguments))
+        when :fork then add_absent(node, "fork", "processes of its own")
+        when *POWERSHELL then add_absent(node, name.to_s, "Windows")
+        end
+      end
+
+      # Who speaks of what only Windows has means Windows.
+      def add_absent(node, name, what)
+        within(platform: @platform || (what == "Windows" ? "windows" : nil)) { add(:absent, node, name: name, what: what) }
+      end
+
+      def recipe_names(arguments)
+        names = elements(arguments)&.map { |one| texts(one, @variables) }
+        names.flatten if names&.all?
+      end
+
+      def visit_require(node, arguments)
+        names = texts(elements(arguments)&.first, @variables) or return
+        names.reject { |name| name.match?(%r{\A[/~.]}) }.each do |name|
+          add(:library, node, name: name, why: Known.library(name))
+        end
+      end
+
+      def visit_machine(node, place, name, arguments, block)
+        given = elements(arguments) || []
+        if COMMANDS.include?(name) && COMMAND_PLACES.include?(place) && command_call?(name, place, node, given)
+          add(:command, node, values: command(given), via: name.to_s)
+        elsif place&.end_with?("Mixlib::ShellOut") && name == :new
+          add(:command, node, values: command(given), via: "Mixlib::ShellOut")
+        elsif place == "Process" && %i[fork daemon].include?(name)
+          add_absent(node, "Process.#{name}", "processes of its own")
+        elsif FILES.key?(place)
+          visit_file(node, place, name, given)
+        end
+      end
+
+      # `open`, `exec` and their like are also methods of other objects.
+      def command_call?(name, place, node, given)
+        return false if given.empty?
+        return %i[FCALL VCALL].include?(node.type) unless place
+
+        place != "IO" || name == :popen
+      end
+
+      # A line, or words.
+      def command(given)
+        given = given.reject { |one| one.type == :HASH }
+        return texts(given.first, @variables) if given.size == 1 && !array?(given.first)
+
+        words = array?(given.first) ? elements(given.first) : given
+        found = words.map { |one| texts(one, @variables) }
+        [found.map(&:first)] if found.all? { |one| one&.size == 1 }
+      end
+
+      def visit_file(node, place, name, given)
+        access = FILES[place].find { |_, names| names.include?(name) }&.first or return
+        access = :write if OPENING.include?(name) && place == "File" && writes?(given[1])
+        paths = given.first && texts(given.first, @variables)
+        paths = paths.select { |path| path.start_with?("/") } if paths
+        add(:path, node, access: access, values: paths) unless paths&.empty?
+      end
+
+      def writes?(mode) = mode && texts(mode, @variables)&.any? { |one| one.match?(/[wa+]/) }
+
+      # Data that operators keep, and what the environment says.
+      def visit_data(node, receiver, place, name, arguments)
+        given = elements(arguments) || []
+        if place == "ENV" && %i[[] fetch key?].include?(name)
+          names = given.first && texts(given.first, @variables)
+          add(:environment, node, values: names)
+        elsif receiver.nil? && %i[data_bag data_bag_item].include?(name)
+          add(:data_bag, node, values: given.first && texts(given.first, @variables), item: given[1] && texts(given[1], @variables)&.first)
+        elsif receiver.nil? && name == :search && given.any?
+          add(:search, node, values: texts(given.first, @variables))
+        elsif name == :[] && node_object?(receiver)
+          texts(given.first, {})&.each { |key| add(:attribute, node, name: key) }
+        end
+      end
+
+      def node_object?(receiver)
+        node?(receiver) && ((receiver.type == :VCALL && receiver.children[0] == :node) ||
+          (receiver.type == :CALL && receiver.children[1] == :node))
+      end
+
+      # `default['a']['b'] = value`: the first key, and the address that the value may be.
+      def visit_write(node)
+        receiver, *rest = node.children
+        keys = []
+        keys << rest.grep(Literals::Node).first if node.type == :ATTRASGN && rest[0] == :[]= || node.type == :OP_ASGN1
+        while node?(receiver) && receiver.type == :CALL && receiver.children[1] == :[]
+          keys << receiver.children[2]
+          receiver = receiver.children[0]
+        end
+        write_attribute(node, keys.last) if level?(receiver)
+        visit_children(node)
+      end
+
+      def level?(receiver)
+        return false unless node?(receiver) && %i[VCALL CALL].include?(receiver.type)
+
+        above, name = receiver.type == :VCALL ? [nil, receiver.children[0]] : receiver.children
+        LEVELS.include?(name) && (above.nil? ? @context == :attributes : node_object_itself?(above))
+      end
+
+      def node_object_itself?(above) = above.type == :VCALL && above.children[0] == :node
+
+      def write_attribute(node, arguments)
+        key = arguments && elements(arguments)&.first
+        texts(key, {})&.each { |name| add(:written, node, name: name) } if key
+      end
+
+      def visit_constant(node)
+        name = constant(node)
+        return visit_children(node) if name.nil?
+
+        what = Known.absent(name)
+        add_absent(node, name, what) if what
+        missing = Known.missing_constant(name)
+        add(:constant, node, name: missing) if missing
+      end
+
+      # Addresses, wherever they stand.
+      def visit_text(node)
+        address = node.children[0].to_s
+        add(:address, node, value: address) if address.match?(ADDRESS) && @context != :template
+      end
+    end
+  end
+end

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+# Files that are data: metadata, and recipes in YAML and JSON.
+
+module Wrun
+  module Check
+    module Data
+      module_function
+
+      # Metadata are evaluated, as before every run, with nothing granted.
+      def metadata(file)
+        return if file.path == "metadata.rb" && Sources.file?(file.folder, "metadata.json")
+
+        said = Chef::Cookbook::MetadataReader.read(file.folder)
+        file.add(:metadata, 1, name: said.name, version: said.version, depends: said.dependencies.to_h, platforms: said.platforms.keys)
+        said.gems.each { |gem| file.add(:gem, line(file, gem.first), name: gem.first.to_s, why: Known.library(gem.first.to_s)) }
+        said.dependencies.each { |name, constraint| file.add(:depends, line(file, name), name: name, constraint: constraint) }
+        %w[chef ohai].each { |product| check_version(file, said, product) }
+      end
+
+      def check_version(file, said, product)
+        said.public_send(:"validate_#{product}_version!")
+      rescue Chef::Exceptions::CookbookChefVersionMismatch, Chef::Exceptions::CookbookOhaiVersionMismatch => error
+        file.add(:error, line(file, "#{product}_version"), class: error.class.name, message: error.message)
+      end
+
+      # The line that names something.
+      def line(file, name)
+        (file.text.lines.index { |line| line.match?(/(?<![\w-])#{Regexp.escape(name.to_s)}(?![\w-])/) } || 0) + 1
+      end
+
+      def recipe(file)
+        read = file.path.end_with?(".json") ? Chef::JSONCompat.from_json(file.text) : YAML.safe_load(file.text, permitted_classes: [Date])
+        resources = read.is_a?(Hash) ? read["resources"] : nil
+        raise ArgumentError, "a recipe that is data holds a list of `resources`" unless resources.is_a?(Array)
+
+        resources.grep(Hash).each { |resource| declare(file, resource) }
+      end
+
+      def declare(file, resource)
+        name = resource["name"]
+        properties = resource.except("type", "name").map { |property, value| { name: property.to_s, line: 1, values: [value] } }
+        names = name.is_a?(String) ? [name] : nil
+        type = resource["type"].to_s
+        Known.judge(type, properties)
+        file.add(:resource, line(file, name || type), type: type, names: names, properties: properties, sure: true, **Known.of_type(type))
+      end
+    end
+  end
+end

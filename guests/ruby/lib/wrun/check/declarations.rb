@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+# Resources, as recipes and actions declare them: type, names, and what stands in the block, as far as it is literal.
+
+module Wrun
+  module Check
+    class Walk
+      # Declarations by code: the type is the first argument.
+      BY_CODE = %i[declare_resource build_resource find_resource find_resource! edit_resource edit_resource!].freeze
+
+      # Of a resource's block: what is no property.
+      COMMON = %i[only_if not_if notifies subscribes notifies_immediately notifies_delayed action lazy].freeze
+
+      private
+
+      # Notes a resource. False: the call is none.
+      def declared?(node, receiver, name, arguments, block)
+        return false if receiver && !(self?(receiver) || context_of_run?(receiver))
+        return declared_by_code?(node, name, arguments, block) if BY_CODE.include?(name)
+        return false unless receiver.nil? && type_here?(name, arguments, block)
+
+        declare(node, name.to_s, elements(arguments)&.first, block)
+        visit(arguments)
+        true
+      end
+
+      def self?(node) = node.type == :SELF
+      def context_of_run?(node) = node.type == :VCALL && node.children[0] == :run_context
+
+      # Whether a word is a type here. In a recipe an unknown word with a name or a block can be nothing else; in other
+      # code types are only taken for such where they have both.
+      def type_here?(name, arguments, block)
+        case @context
+        when :recipe
+          return true if Known.type?(name)
+
+          !Known.word?(name) && name.match?(/\A[a-z]\w*\z/) && (block ? true : named?(arguments))
+        when :code then Known.type?(name) && block && elements(arguments)&.size == 1
+        else false
+        end
+      end
+
+      # One argument that is a text, as a resource's name is.
+      def named?(arguments)
+        given = elements(arguments)
+        given&.size == 1 && %i[STR DSTR].include?(given.first.type)
+      end
+
+      def declared_by_code?(node, name, arguments, block)
+        type, title, *rest = elements(arguments)
+        types = type && texts(type, @variables)
+        return false if types.nil? || (name.start_with?("find") && block.nil?)
+
+        types.each { |one| declare(node, one, title, block) }
+        ([title] + rest).each { |one| visit(one) }
+        true
+      end
+
+      def declare(node, type, title, block)
+        properties = []
+        platform = @platform
+        if block
+          # The guards of a resource may say that it is for another system.
+          within(context: :resource, properties: properties, guarded: nil, variables: @variables.dup) do
+            visit_children(block)
+            platform ||= @guarded
+          end
+        end
+        Known.judge(type, properties)
+        names = title.nil? ? nil : names(title)
+        words = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil }
+        within(platform: platform) { add(:resource, node, **words, **Known.of_type(type)) }
+      end
+
+      # Several names stand for one resource of each, or for one of all.
+      def names(title)
+        found = values(title, @variables)
+        found if found&.all? { |one| one.is_a?(String) || (one.is_a?(Array) && one.all?(String)) }
+      end
+
+      # A word in the block of a resource, or in the class of one.
+      def visit_word(node, receiver, name, arguments, block)
+        case @context
+        when :resource then visit_property(node, receiver, name, arguments, block)
+        when :resource_class, :code, :provider_class then visit_class_word(node, receiver, name, arguments)
+        end
+      end
+
+      def visit_property(node, receiver, name, arguments, block)
+        return if receiver && !self?(receiver)
+
+        given = elements(arguments)
+        if %i[only_if not_if].include?(name)
+          @guarded ||= guard_platform(name, block)
+          add(:command, node, values: given.first && texts(given.first, @variables), via: name.to_s) if guard_command?(given)
+        elsif given&.size.to_i.positive? && !COMMON.include?(name) && !(Known.word?(name) && !Known.type?(name) && helper?(name))
+          @properties << { name: name.to_s, line: node.first_lineno, values: given.size == 1 ? values(given[0], @variables) : nil }
+        end
+        visit_reference(node, name, given)
+      end
+
+      # Words that are at hand in every object, and so say nothing about the resource.
+      def helper?(name) = Object.private_method_defined?(name) || Chef::Resource.method_defined?(name)
+
+      def guard_command?(given) = given && !given.empty? && %i[STR DSTR].include?(given.first.type)
+
+      def guard_platform(name, block)
+        body = block&.children&.last
+        return unless node?(body)
+
+        name == :only_if ? Platforms.if_true(body) : Platforms.if_false(body)
+      end
+
+      # `notifies :restart, 'service[x]'`.
+      def visit_reference(node, name, given)
+        return unless %i[action notifies subscribes].include?(name) && given&.any?
+
+        if name == :action
+          @properties << { name: "action", line: node.first_lineno, values: values(given.first, @variables)&.flatten }
+        end
+      end
+    end
+  end
+end

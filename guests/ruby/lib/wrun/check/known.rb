@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+# What this library itself knows: resource types, words of recipes, constants, libraries.
+
+module Wrun
+  module Check
+    module Known
+      # Constants of Ruby that stand for what the sandbox has not.
+      ABSENT = {
+        "TCPSocket" => "sockets", "TCPServer" => "sockets", "UDPSocket" => "sockets", "UNIXSocket" => "sockets",
+        "UNIXServer" => "sockets", "Socket" => "sockets", "BasicSocket" => "sockets", "Ractor" => "threads",
+        "Fiddle" => "foreign libraries", "DBus" => "sockets", "PTY" => "terminals", "WIN32OLE" => "Windows",
+        "Win32" => "Windows"
+      }.freeze
+
+      # Constants of Chef's that only a server, a workstation or another platform has.
+      OWN = /\A(?:Chef|ChefUtils|Mixlib|Ohai)(?:::|\z)/
+
+      class << self
+        def type?(name) = types.key?(name)
+
+        # Whether a type is one of the library's, and why it is none that can act here: the platform that it is for, or
+        # `nobody`.
+        def of_type(name)
+          type = Chef.resource_handler_map.list(nil, name.to_sym).first or return {}
+          return { known: true, idle: type.platform_name || "nobody" } if type <= Chef::Resource::Foreign
+
+          { known: true, idle: type.include?(Chef::Resource::Undone::Refusing) ? "nobody" : nil }
+        end
+
+        # Marks the properties that a type of the library has not, and its unknown actions.
+        def judge(name, properties)
+          type = Chef.resource_handler_map.list(nil, name.to_sym).first
+          return if type.nil? || type <= Chef::Resource::Foreign
+
+          properties.each do |property|
+            called = property[:name].to_sym
+            if !type.method_defined?(called)
+              property.update(unknown: true, near: Hints.nearest(called.name, type.properties.keys))
+            elsif called == :action
+              property[:bad] = property[:values]&.find { |action| !type.allowed_actions.include?(action.to_s.to_sym) }
+              property[:near] = Hints.nearest(property[:bad].to_s, type.allowed_actions) if property[:bad]
+            end
+          end
+        end
+
+        # Words that every recipe and action knows, beside the types.
+        def word?(name) = words.key?(name)
+
+        # The first part of a constant's name that is not there, or nil if all is, or if it is none of Chef's.
+        def missing_constant(name)
+          return unless name.match?(OWN)
+
+          name.split("::").inject([Object, []]) do |(scope, path), part|
+            path += [part]
+            return path.join("::") unless scope.is_a?(Module) && scope.const_defined?(part, scope == Object)
+
+            [scope.const_get(part), path]
+          end
+          nil
+        rescue NameError, LoadError
+          name
+        end
+
+        def absent(constant) = ABSENT[constant.split("::").first]
+
+        # Whether a library can be required: nil, or why not.
+        def library(name)
+          @libraries ||= {}
+          @libraries.fetch(name) { @libraries[name] = try_library(name) }
+        end
+
+        private
+
+        def types = @types ||= Chef.resource_handler_map.names.to_h { |name| [name, true] }
+
+        def words
+          @words ||= [Chef::Recipe, Chef::Resource::ActionClass, Chef::Provider].flat_map do |place|
+            place.instance_methods + place.private_instance_methods
+          end.to_h { |name| [name, true] }.reject { |name, _| types.key?(name) }
+        end
+
+        # The runtime's own libraries are there or not; cookbooks' own files are not looked at.
+        def try_library(name)
+          Kernel.require(name)
+          nil
+        rescue LoadError => error
+          error.message[/\((.*)\)\z/m, 1] || "there is no such library here"
+        rescue StandardError, NotImplementedError => error
+          Failures.text_of(error)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+# Which parts of a cookbook are for other systems than Linux: conditions say so, filters of `provides`, and names of files.
+
+module Wrun
+  module Check
+    module Platforms
+      extend Literals
+
+      # What the words of conditions mean.
+      FOREIGN = %w[
+        windows mac_os_x macos mac darwin freebsd openbsd netbsd dragonflybsd solaris solaris2 smartos omnios openindiana
+        opensolaris nexentacore aix hpux
+      ].freeze
+      QUESTIONS = (FOREIGN + %w[windows_desktop windows_server_core windows_nano_server windows_ruby bsd_based solaris_based
+                                windows_server]).map { |name| :"#{name}?" }.freeze
+      ASKED = %i[platform? platform_family? platform].freeze
+      FILTERS = %w[os platform platform_family].freeze
+      PATTERN = /mswin|mingw|windows|darwin|freebsd|solaris|aix/i
+      FILE = /(?:\A|[_-])(windows|macos|mac_os_x|osx|freebsd|openbsd|solaris2?|aix|smartos)(?:[_-]|\z)/
+
+      class << self
+        # The foreign system that a true condition means, or nil.
+        def if_true(node)
+          return unless node?(node)
+
+          case node.type
+          when :FCALL, :VCALL, :CALL, :QCALL, :OPCALL then call(node)
+          when :AND then node.children.filter_map { |one| if_true(one) }.first
+          when :OR then both(node, :if_true)
+          when :MATCH2, :MATCH3, :MATCH then matched(node)
+          end
+        end
+
+        # The one that a false condition means.
+        def if_false(node)
+          return unless node?(node)
+
+          case node.type
+          when :OR then node.children.filter_map { |one| if_false(one) }.first
+          when :AND then both(node, :if_false)
+          when :FCALL, :VCALL, :CALL, :QCALL, :OPCALL then denied(node)
+          end
+        end
+
+        # The one that all values of a `when` are.
+        def when(list)
+          return unless array?(list)
+
+          foreign(elements(list))
+        end
+
+        def linux?(list) = array?(list) && elements(list).any? { |one| literal(one) == ["linux"] }
+
+        # The one that `provides :x, platform: 'windows'` is for.
+        def filter(arguments)
+          hash = arguments.last
+          return unless node?(hash) && hash.type == :HASH
+
+          (pairs(hash) || []).filter_map do |key, value|
+            foreign(array?(value) ? elements(value) : [value]) if FILTERS.include?(literal(key)&.first)
+          end.first
+        end
+
+        # The one that a file is named after.
+        def of_file(path)
+          path.split("/").drop(1).map { |part| part.split(".").first.to_s }.filter_map { |name| name[FILE, 1] }.first
+        end
+
+        private
+
+        def both(node, question)
+          found = node.children.map { |one| public_send(question, one) }
+          found.first if found.all?
+        end
+
+        def foreign(nodes)
+          words = nodes.map { |one| literal(one)&.first }
+          words.first if words.any? && words.all? { |word| FOREIGN.include?(word) }
+        end
+
+        def call(node)
+          receiver, name, arguments = parts(node)
+          return name.name.delete_suffix("?") if QUESTIONS.include?(name)
+          return foreign(elements(arguments) || []) if ASKED.include?(name) && arguments
+          return if_false(receiver) if name == :!
+          return foreign(elements(receiver)) if %i[include? member?].include?(name) && array?(receiver)
+
+          foreign([receiver, *elements(arguments)].select { |one| literal(one) }) if %i[== eql? ===].include?(name)
+        end
+
+        def denied(node)
+          receiver, name, arguments = parts(node)
+          return "other than Linux" if name == :linux?
+          return if_true(receiver) if name == :!
+
+          foreign([receiver, *elements(arguments)].select { |one| literal(one) }) if name == :!=
+        end
+
+        def matched(node)
+          pattern = node.children.grep(Literals::Node).find { |one| one.type == :REGX || one.type == :LIT }
+          pattern && pattern.children[0].to_s[PATTERN]
+        end
+
+        def parts(node) = %i[FCALL VCALL].include?(node.type) ? [nil, node.children[0], node.children[1]] : node.children
+      end
+    end
+  end
+end

@@ -1,0 +1,214 @@
+# frozen_string_literal: true
+
+# The way through a file's syntax tree. It knows what kind of code it is in: a recipe, the block of a resource, the class of a
+# custom resource or plain Ruby, since the same word means different things there.
+
+module Wrun
+  module Check
+    class Walk
+      include Literals
+
+      # Code that stands for what a method or an action declares.
+      DECLARING = %i[recipe resource].freeze
+
+      def initialize(file, context)
+        @file = file
+        @context = context
+        @variables = {}
+        @platform = Platforms.of_file(file.path)
+        @optional = false
+      end
+
+      def read
+        text = @context == :template ? Chef::Template::Compiler.new(@file.text.dup).ruby : @file.text
+        root = parse(text)
+        prepare(root)
+        visit(root)
+      end
+
+      private
+
+      # Compiled first, since the compiler's errors are those that a run raises. Nothing is evaluated.
+      def parse(text)
+        before = $VERBOSE
+        $VERBOSE = nil
+        RubyVM::InstructionSequence.compile(text, @file.path, @file.path, 1)
+        RubyVM::AbstractSyntaxTree.parse(text)
+      ensure
+        $VERBOSE = before
+      end
+
+      def add(fact, node, **words)
+        line = node.is_a?(Integer) ? node : node.first_lineno
+        @file.add(fact, line, platform: @platform, optional: @optional || nil, **words)
+      end
+
+      def within(**state)
+        before = state.to_h { |name, _| [name, instance_variable_get(:"@#{name}")] }
+        state.each { |name, value| instance_variable_set(:"@#{name}", value) }
+        yield
+      ensure
+        before.each { |name, value| instance_variable_set(:"@#{name}", value) }
+      end
+
+      def on_platform(platform, node) = within(platform: @platform || platform) { visit(node) }
+
+      def visit(node)
+        return unless node?(node)
+
+        case node.type
+        when :BLOCK then visit_statements(node)
+        when :IF, :UNLESS then visit_condition(node)
+        when :CASE, :CASE2 then visit_case(node)
+        when :FCALL, :VCALL, :CALL, :QCALL, :OPCALL then visit_call(node, nil)
+        when :ITER then visit_call(node.children[0], node.children[1])
+        when :DEFN, :DEFS then visit_method(node)
+        when :CLASS, :MODULE then visit_class(node)
+        when :LASGN, :DASGN then visit_assignment(node)
+        when :RESCUE then visit_rescue(node)
+        when :DEFINED then nil
+        else visit_other(node)
+        end
+      end
+
+      def visit_children(node) = children(node).each { |child| visit(child) }
+
+      def visit_other(node)
+        case node.type
+        when :XSTR then add(:command, node, values: [node.children[0].to_s], via: "`")
+        when :DXSTR
+          add(:command, node, via: "`")
+          visit_children(node)
+        when :ATTRASGN, :OP_ASGN1, :OP_ASGN2 then visit_write(node)
+        when :CONST, :COLON2, :COLON3 then visit_constant(node)
+        when :STR then visit_text(node)
+        when :DSTR
+          visit_text(node) if node.children[0].to_s.match?(%r{\Ahttps?://[^/]+/})
+          visit_children(node)
+        else visit_children(node)
+        end
+      end
+
+      # Statements after `return unless windows?` are for Windows.
+      def visit_statements(node)
+        within(platform: @platform) do
+          children(node).each do |statement|
+            visit(statement)
+            @platform ||= left_by(statement)
+          end
+        end
+      end
+
+      def left_by(statement)
+        return unless %i[IF UNLESS].include?(statement.type)
+
+        condition, branch, other = statement.children
+        return unless other.nil? && leaves?(branch)
+
+        statement.type == :IF ? Platforms.if_false(condition) : Platforms.if_true(condition)
+      end
+
+      def leaves?(branch)
+        node?(branch) && (branch.type == :RETURN || (branch.type == :FCALL && %i[raise fail].include?(branch.children[0])))
+      end
+
+      def visit_condition(node)
+        condition, branch, other = node.children
+        branch, other = other, branch if node.type == :UNLESS
+        visit(condition)
+        within(optional: @optional || asks_whether_defined?(condition)) { on_platform(Platforms.if_true(condition), branch) }
+        on_platform(Platforms.if_false(condition), other)
+      end
+
+      def asks_whether_defined?(condition)
+        return false unless node?(condition)
+
+        condition.type == :DEFINED || (condition.type == :CALL && condition.children[1] == :const_defined?) ||
+          (condition.type == :AND && condition.children.any? { |one| asks_whether_defined?(one) })
+      end
+
+      def visit_case(node)
+        subject, branch = node.type == :CASE ? node.children : [nil, node.children[0]]
+        visit(subject)
+        linux = false
+        while node?(branch) && branch.type == :WHEN
+          values, body, branch = branch.children
+          linux ||= Platforms.linux?(values)
+          platform = subject ? Platforms.when(values) : Platforms.if_true(elements(values || branch)&.first)
+          visit(values)
+          on_platform(platform, body)
+        end
+        on_platform(linux ? "other than Linux" : nil, branch)
+      end
+
+      def visit_rescue(node)
+        body, *rest = node.children
+        within(optional: true) { visit(body) }
+        rest.each { |one| visit(one) }
+      end
+
+      def visit_assignment(node)
+        name, value = node.children
+        visit(value)
+        found = values(value, @variables)
+        @variables[name] = @variables.key?(name) ? @variables[name]&.then { |before| found && (before | found) } : found
+      end
+
+      def visit_method(node)
+        name, scope = node.type == :DEFN ? node.children : node.children[1..]
+        add(:method, node, name: name.to_s)
+        inside = %i[helpers provider_class recipe].include?(@context) || name.start_with?("action_") ? :recipe : :code
+        within(context: inside, variables: {}) { visit_children(scope) }
+      end
+
+      # The parts of a call, whichever way it is written.
+      def parts(node) = %i[FCALL VCALL].include?(node.type) ? [nil, node.children[0], node.children[1]] : node.children
+
+      def visit_call(node, block)
+        return visit_children(node) && visit(block) unless %i[FCALL VCALL CALL QCALL OPCALL].include?(node.type)
+
+        receiver, name, arguments = parts(node)
+        return if declared?(node, receiver, name, arguments, block)
+
+        visit_word(node, receiver, name, arguments, block)
+        visit_code(node, receiver, name, arguments, block)
+        visit(receiver)
+        visit(arguments)
+        visit_block(receiver, name, arguments, block) if block
+      end
+
+      def visit_block(receiver, name, arguments, block)
+        names = block.children[0]
+        variables = @variables.dup
+        names.first(1).each { |one| variables[one] = texts_of_each(receiver) } if name == :each && names.any?
+        within(context: context_in_block(receiver, name, arguments), variables: variables) { visit_children(block) }
+      end
+
+      # `%w(a b).each do |one|`: what one stands for.
+      def texts_of_each(receiver)
+        array?(receiver) ? values(receiver, @variables)&.first : nil
+      end
+
+      def context_in_block(receiver, name, arguments)
+        case @context
+        when :recipe then %i[lazy only_if not_if].include?(name) ? :code : :recipe
+        when :resource then receiver ? :resource : :code
+        when :resource_class, :helpers, :provider_class then context_in_class(name)
+        when :code
+          return :recipe if %i[action define].include?(name) && receiver.nil? && texts(elements(arguments)&.first, {})
+
+          :code
+        else @context
+        end
+      end
+
+      def context_in_class(name)
+        case name
+        when :action then :recipe
+        when :action_class, :declare_action_class then :helpers
+        else @context == :resource_class ? :code : @context
+        end
+      end
+    end
+  end
+end

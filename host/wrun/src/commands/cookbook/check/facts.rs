@@ -1,0 +1,132 @@
+//! What the guest says that it found in a file. A guest's words: every list is bounded and every text is only a text.
+
+use serde::Deserialize;
+
+/// One thing that a file asks for or brings.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Fact {
+    /// From 1; 0 where the guest does not know it.
+    #[serde(default)]
+    pub(super) line: u32,
+    /// The other system that this part of the cookbook is for.
+    pub(super) platform: Option<String>,
+    /// The cookbook is prepared to go without it.
+    #[serde(default)]
+    pub(super) optional: bool,
+    #[serde(flatten)]
+    pub(super) what: What,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "fact", rename_all = "snake_case")]
+pub(super) enum What {
+    Resource(Resource),
+    Command { values: Option<Vec<Words>> },
+    Path { access: Access, values: Option<Vec<String>> },
+    Library { name: String, why: Option<String> },
+    Recipe { values: Option<Vec<String>> },
+    Absent { name: String, what: String },
+    Constant { name: String },
+    Defined { name: String },
+    Method { name: String },
+    Type { name: String },
+    Environment { values: Option<Vec<String>> },
+    DataBag { values: Option<Vec<String>>, item: Option<String> },
+    Search { values: Option<Vec<String>> },
+    Attribute { name: String },
+    Written { name: String },
+    Address { value: String },
+    Metadata { name: String, version: String },
+    Gem { name: String, why: Option<String> },
+    Depends { name: String, constraint: String },
+    Error { class: String, message: String },
+    TooMuch {},
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+/// A resource as a recipe or an action declares it.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Resource {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    /// The names that it may have; none where they are computed.
+    pub(super) names: Option<Vec<Words>>,
+    #[serde(default)]
+    pub(super) properties: Vec<Property>,
+    /// The word can mean nothing else.
+    #[serde(default)]
+    pub(super) sure: bool,
+    /// The Ruby library has such a type.
+    #[serde(default)]
+    pub(super) known: bool,
+    /// For whom the library's type acts, if not here: a platform, or `nobody`.
+    pub(super) idle: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Property {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) line: u32,
+    /// The values that it may have; none where they are computed.
+    pub(super) values: Option<Vec<serde_json::Value>>,
+    /// The library's type has no such property.
+    #[serde(default)]
+    pub(super) unknown: bool,
+    /// Of `action`: one that the type has not.
+    pub(super) bad: Option<String>,
+    /// A near name.
+    pub(super) near: Option<String>,
+}
+
+/// One text, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Words {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Words {
+    pub(super) fn all(&self) -> &[String] {
+        match self {
+            Self::One(text) => std::slice::from_ref(text),
+            Self::Several(texts) => texts,
+        }
+    }
+}
+
+impl Resource {
+    /// The values of a property that are texts; none where it is not set or computed.
+    pub(super) fn texts(&self, name: &str) -> Option<Vec<String>> {
+        let property = self.property(name)?;
+        let texts = property.values.as_ref()?.iter().flat_map(texts_in);
+        Some(texts.collect())
+    }
+
+    pub(super) fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().rev().find(|property| property.name == name)
+    }
+
+    /// The texts of a property that follows the resource's name where it is not set; none where they are computed.
+    pub(super) fn named_by(&self, property: &str) -> Option<Vec<String>> {
+        if self.property(property).is_some() {
+            return self.texts(property);
+        }
+        Some(self.names.as_ref()?.iter().flat_map(Words::all).cloned().collect())
+    }
+}
+
+fn texts_in(value: &serde_json::Value) -> Vec<String> {
+    match value {
+        serde_json::Value::String(text) => vec![text.clone()],
+        serde_json::Value::Array(all) => all.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect(),
+        _ => vec![],
+    }
+}

@@ -1,0 +1,204 @@
+//! Has the guest read a cookbook's files, and of the cookbooks that it depends on those that bring types and methods.
+
+use super::facts::{Fact, What};
+use crate::commands::questions;
+use crate::house::Runtime;
+use crate::settings::Settings;
+use converge::{CookbookFiles as _, Failure};
+use policy::CookbookFolders;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The most facts that are taken from one cookbook.
+const MAX_FACTS: usize = 100_000;
+
+/// Over how many files the instance may be lost; each time it is replaced.
+const MAX_LOST: usize = 10;
+
+/// Folders whose files bring what other cookbooks use.
+const SHARED: [&str; 4] = ["libraries/", "resources/", "providers/", "definitions/"];
+
+/// What was found in a cookbook and in those that it depends on.
+pub(super) struct Gathered {
+    pub(super) name: String,
+    pub(super) version: String,
+    /// All its files.
+    pub(super) files: Vec<String>,
+    /// Facts and the files that they are from.
+    pub(super) facts: Vec<(String, Fact)>,
+    /// What the cookbooks that it depends on bring.
+    pub(super) brought: Vec<Fact>,
+    /// The cookbooks that it depends on, with their constraints.
+    pub(super) depends: BTreeMap<String, String>,
+    /// Those that are not there, theirs too.
+    pub(super) missing: BTreeSet<String>,
+}
+
+/// Reads a cookbook and those that it depends on.
+///
+/// # Errors
+/// There is no sandbox to read them in.
+pub(super) fn gather(
+    settings: &Settings,
+    runtime: &Arc<Runtime>,
+    cookbooks: &Arc<CookbookFolders>,
+    folder: &str,
+) -> anyhow::Result<Gathered> {
+    let mut read = BTreeMap::new();
+    loop {
+        let gathered = questions::ask(settings, Arc::clone(runtime), Arc::clone(cookbooks), |ask| {
+            Gathering { cookbooks, ask, read: &mut read }.cookbook(folder)
+        })?;
+        // An instance that was lost over a file is replaced; what it has read is kept, and the file is not tried again.
+        if let Ok(gathered) = gathered {
+            return Ok(gathered);
+        }
+        let lost = read.values().filter(|read| read.is_none()).count();
+        anyhow::ensure!(lost <= MAX_LOST, "the sandbox was lost over {lost} files of the cookbook");
+    }
+}
+
+/// The instance is gone.
+struct Lost;
+
+/// What was found in files, by folder and path; none where the instance was lost over it.
+type Read = BTreeMap<(String, String), Option<Vec<Fact>>>;
+
+struct Gathering<'a> {
+    cookbooks: &'a CookbookFolders,
+    ask: &'a mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
+    read: &'a mut Read,
+}
+
+impl Gathering<'_> {
+    fn cookbook(&mut self, folder: &str) -> Result<Gathered, Lost> {
+        let files = self.files(folder);
+        let (file, metadata) = self.metadata(folder)?;
+        let (name, version) = named(&metadata).unwrap_or_else(|| (folder.to_owned(), String::new()));
+        let depends = dependencies(&metadata);
+        let mut facts: Vec<_> = metadata.into_iter().map(|fact| (file.clone(), fact)).collect();
+        for file in files.iter().filter(|file| !file.starts_with("metadata.")) {
+            let room = MAX_FACTS.saturating_sub(facts.len());
+            facts.extend(self.file(folder, &name, file)?.into_iter().take(room).map(|fact| (file.clone(), fact)));
+        }
+        let (brought, missing) = self.dependencies(&name, &depends)?;
+        Ok(Gathered { name, version, files, facts, brought, depends, missing })
+    }
+
+    fn files(&self, folder: &str) -> Vec<String> {
+        self.cookbooks.paths(folder, "").unwrap_or_default()
+    }
+
+    fn has_metadata(&self, folder: &str) -> bool {
+        self.files(folder).iter().any(|file| file == "metadata.rb" || file == "metadata.json")
+    }
+
+    /// What the metadata say, and the file that they are in.
+    fn metadata(&mut self, folder: &str) -> Result<(String, Vec<Fact>), Lost> {
+        let json = self.files(folder).iter().any(|file| file == "metadata.json");
+        let file = if json { "metadata.json" } else { "metadata.rb" };
+        Ok((file.to_owned(), self.file(folder, folder, file)?))
+    }
+
+    /// Facts of the cookbooks that one depends on, and the names of those that are not there.
+    fn dependencies(
+        &mut self,
+        name: &str,
+        depends: &BTreeMap<String, String>,
+    ) -> Result<(Vec<Fact>, BTreeSet<String>), Lost> {
+        let (mut brought, mut missing) = (vec![], BTreeSet::new());
+        let mut known = BTreeSet::from([name.to_owned()]);
+        let mut next: Vec<String> = depends.keys().cloned().collect();
+        let mut by_name = None;
+        while let Some(dependency) = next.pop() {
+            if !known.insert(dependency.clone()) {
+                continue;
+            }
+            let Some(folder) = self.folder_of(&dependency, &mut by_name)? else {
+                missing.insert(dependency);
+                continue;
+            };
+            let (_, metadata) = self.metadata(&folder)?;
+            next.extend(dependencies(&metadata).into_keys());
+            let shared = |file: &String| SHARED.iter().any(|folder| file.starts_with(folder));
+            for file in self.files(&folder).iter().filter(|file| shared(file)) {
+                let room = MAX_FACTS.saturating_sub(brought.len());
+                brought.extend(self.file(&folder, &dependency, file)?.into_iter().take(room));
+            }
+        }
+        Ok((brought, missing))
+    }
+
+    /// The folder of a cookbook: called like it, or with metadata that say so.
+    fn folder_of(
+        &mut self,
+        name: &str,
+        by_name: &mut Option<BTreeMap<String, String>>,
+    ) -> Result<Option<String>, Lost> {
+        if self.cookbooks.names().any(|folder| folder == name) && self.has_metadata(name) {
+            return Ok(Some(name.to_owned()));
+        }
+        if by_name.is_none() {
+            let mut found = BTreeMap::new();
+            for folder in self.cookbooks.names().filter(|folder| self.has_metadata(folder)).collect::<Vec<_>>() {
+                if let Some((name, _)) = named(&self.metadata(folder)?.1) {
+                    found.insert(name, folder.to_owned());
+                }
+            }
+            *by_name = Some(found);
+        }
+        Ok(by_name.as_ref().and_then(|found| found.get(name).cloned()))
+    }
+
+    /// The facts of one file.
+    fn file(&mut self, folder: &str, name: &str, file: &str) -> Result<Vec<Fact>, Lost> {
+        let key = (folder.to_owned(), file.to_owned());
+        match self.read.get(&key) {
+            Some(Some(facts)) => return Ok(facts.clone()),
+            Some(None) => {
+                return Ok(vec![error("the sandbox was lost over this file: it is too large or too deep".into())]);
+            }
+            None => {}
+        }
+        let place = self.cookbooks.place(folder).map(|place| place.display().to_string());
+        let answer = (self.ask)("check", json!({ "cookbook": folder, "place": place, "name": name, "file": file }));
+        if answer.as_ref().is_err_and(Failure::is_final) {
+            self.read.insert(key, None);
+            return Err(Lost);
+        }
+        Ok(self.read.entry(key).or_insert_with(|| Some(facts(answer))).clone().unwrap_or_default())
+    }
+}
+
+/// A guest's answer.
+fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
+    match answer {
+        Ok(Value::Array(all)) => {
+            let read = |fact| serde_json::from_value(fact).unwrap_or_else(|why| error(format!("no fact: {why}")));
+            all.into_iter().map(read).collect()
+        }
+        Ok(_) => vec![error("the answer is no list of facts".to_owned())],
+        Err(failure) => vec![error(format!("the sandbox could not read it: {failure}"))],
+    }
+}
+
+fn error(message: String) -> Fact {
+    let what = What::Error { class: "Wrun::CheckFailed".to_owned(), message };
+    Fact { line: 0, platform: None, optional: false, what }
+}
+
+fn named(facts: &[Fact]) -> Option<(String, String)> {
+    facts.iter().find_map(|fact| match &fact.what {
+        What::Metadata { name, version } => Some((name.clone(), version.clone())),
+        _ => None,
+    })
+}
+
+fn dependencies(facts: &[Fact]) -> BTreeMap<String, String> {
+    let depends = facts.iter().filter_map(|fact| match &fact.what {
+        What::Depends { name, constraint } => Some((name.clone(), constraint.clone())),
+        _ => None,
+    });
+    depends.collect()
+}

@@ -1,0 +1,313 @@
+//! What a cookbook needs from the sandbox, as far as its text says it: by kind, with the places that ask for it.
+
+use super::facts::{Access, Fact, Resource, What, Words};
+use super::gather::Gathered;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One thing that is needed.
+#[derive(Default)]
+pub(super) struct Need {
+    /// Files and lines.
+    pub(super) places: BTreeSet<(String, u32)>,
+    /// Some place is for Linux.
+    pub(super) here: bool,
+    /// More about it: a cookbook's version constraint, a script's interpreter.
+    pub(super) note: Option<String>,
+}
+
+/// All of it.
+#[derive(Default)]
+pub(super) struct Needs {
+    /// By kind and name.
+    pub(super) known: BTreeMap<Kind, BTreeMap<String, Need>>,
+    /// Places whose need is computed, and so not known before a run.
+    pub(super) computed: BTreeMap<Kind, BTreeSet<(String, u32)>>,
+}
+
+/// What kinds of needs there are, in the order in which they are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Resources,
+    Cookbooks,
+    Recipes,
+    Libraries,
+    Gems,
+    Paths,
+    ReadPaths,
+    Packages,
+    Services,
+    Users,
+    Groups,
+    CronUsers,
+    Commands,
+    Scripts,
+    Hosts,
+    Addresses,
+    DataBags,
+    Searches,
+    Environment,
+    Facts,
+    Attributes,
+    WrittenAttributes,
+}
+
+impl Kind {
+    /// Its name in JSON.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Resources => "resources",
+            Self::Cookbooks => "cookbooks",
+            Self::Recipes => "recipes",
+            Self::Libraries => "libraries",
+            Self::Gems => "gems",
+            Self::Paths => "paths",
+            Self::ReadPaths => "read_paths",
+            Self::Packages => "packages",
+            Self::Services => "services",
+            Self::Users => "users",
+            Self::Groups => "groups",
+            Self::CronUsers => "cron_users",
+            Self::Commands => "commands",
+            Self::Scripts => "scripts",
+            Self::Hosts => "hosts",
+            Self::Addresses => "addresses",
+            Self::DataBags => "data_bags",
+            Self::Searches => "search",
+            Self::Environment => "environment",
+            Self::Facts => "facts",
+            Self::Attributes => "attributes",
+            Self::WrittenAttributes => "write_attributes",
+        }
+    }
+}
+
+/// What types do to the thing that a property names; the property follows the resource's name where it is not set.
+const OF_TYPES: [(&[&str], &str, Kind); 12] = [
+    (&["file", "template", "cookbook_file", "remote_file", "directory", "remote_directory"], "path", Kind::Paths),
+    (&["link"], "target_file", Kind::Paths),
+    (&["git", "subversion", "archive_file"], "destination", Kind::Paths),
+    (&["swap_file"], "path", Kind::Paths),
+    (
+        &["package", "apt_package", "dpkg_package", "dnf_package", "yum_package", "rpm_package"],
+        "package_name",
+        Kind::Packages,
+    ),
+    (&["service"], "service_name", Kind::Services),
+    (&["systemd_unit"], "unit_name", Kind::Services),
+    (&["user", "linux_user"], "username", Kind::Users),
+    (&["group"], "group_name", Kind::Groups),
+    (&["execute"], "command", Kind::Commands),
+    (&["http_request"], "url", Kind::Hosts),
+    (&["cron_d", "cron"], "user", Kind::CronUsers),
+];
+
+/// Where types write what the resource's name says.
+const FILES_OF: [(&str, &str); 3] =
+    [("systemd_unit", "/etc/systemd/system/"), ("cron_d", "/etc/cron.d/"), ("ohai_hint", "/etc/chef/ohai/hints/")];
+
+/// Script types.
+const SCRIPTS: [&str; 7] = ["bash", "csh", "ksh", "perl", "python", "ruby", "script"];
+
+pub(super) fn needs(gathered: &Gathered) -> Needs {
+    let own: BTreeSet<&str> = gathered
+        .facts
+        .iter()
+        .filter_map(|(_, fact)| match &fact.what {
+            What::Type { name } => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    let mut collector = Collector { gathered, own, facts: known_facts(), needs: Needs::default() };
+    for (name, constraint) in &gathered.depends {
+        let here = if gathered.missing.contains(name) { ", not here" } else { "" };
+        let note = format!("{constraint}{here}");
+        let place = gathered
+            .facts
+            .iter()
+            .find(|(_, fact)| matches!(&fact.what, What::Depends { name: depends, .. } if depends == name));
+        if let Some((file, fact)) = place {
+            collector.add(Kind::Cookbooks, name, file, fact);
+            collector.note(Kind::Cookbooks, name, note);
+        }
+    }
+    for (file, fact) in &gathered.facts {
+        collector.take(file, fact);
+    }
+    collector.needs
+}
+
+/// The automatic attributes that this program can gather.
+fn known_facts() -> BTreeSet<String> {
+    // Nothing is gathered: only what could be.
+    let facts = facts::Facts::new(&facts::Settings::new("/", jiff::Timestamp::UNIX_EPOCH));
+    facts.map(|facts| facts.keys().into_iter().map(str::to_owned).collect()).unwrap_or_default()
+}
+
+struct Collector<'a> {
+    gathered: &'a Gathered,
+    /// The cookbook's own types.
+    own: BTreeSet<&'a str>,
+    facts: BTreeSet<String>,
+    needs: Needs,
+}
+
+impl Collector<'_> {
+    fn add(&mut self, kind: Kind, name: &str, file: &str, fact: &Fact) {
+        let need = self.needs.known.entry(kind).or_default().entry(name.to_owned()).or_default();
+        need.places.insert((file.to_owned(), fact.line));
+        need.here |= fact.platform.is_none();
+    }
+
+    fn note(&mut self, kind: Kind, name: &str, note: String) {
+        if let Some(need) = self.needs.known.get_mut(&kind).and_then(|needs| needs.get_mut(name)) {
+            need.note = Some(note);
+        }
+    }
+
+    /// Values that may be known. What is only for other systems and computed is nobody's concern.
+    fn all(&mut self, kind: Kind, values: Option<Vec<String>>, file: &str, fact: &Fact) {
+        match values {
+            Some(values) => values.iter().for_each(|value| self.add(kind, value, file, fact)),
+            None if fact.platform.is_none() => {
+                self.needs.computed.entry(kind).or_default().insert((file.to_owned(), fact.line));
+            }
+            None => {}
+        }
+    }
+
+    fn take(&mut self, file: &str, fact: &Fact) {
+        match &fact.what {
+            What::Resource(resource) => self.resource(resource, file, fact),
+            What::Command { values, .. } => {
+                let lines = values.as_ref().map(|values| values.iter().map(line).collect());
+                self.all(Kind::Commands, lines, file, fact);
+            }
+            What::Path { access: Access::Read, values } => self.all(Kind::ReadPaths, values.clone(), file, fact),
+            What::Path { access: Access::Write, values } => self.all(Kind::Paths, values.clone(), file, fact),
+            What::Library { name, .. } => self.add(Kind::Libraries, name, file, fact),
+            What::Gem { name, .. } => self.add(Kind::Gems, name, file, fact),
+            What::Recipe { values } => self.all(Kind::Recipes, values.clone(), file, fact),
+            What::Environment { values } => self.all(Kind::Environment, values.clone(), file, fact),
+            What::Search { values } => self.all(Kind::Searches, values.clone(), file, fact),
+            What::DataBag { values, item } => {
+                let with_item =
+                    |bag: &String| item.as_ref().map_or_else(|| bag.clone(), |item| format!("{bag}/{item}"));
+                let bags = values.as_ref().map(|values| values.iter().map(with_item).collect());
+                self.all(Kind::DataBags, bags, file, fact);
+            }
+            What::Attribute { name } => self.attribute(name, file, fact),
+            What::Written { name } if !self.belongs(name) => self.add(Kind::WrittenAttributes, name, file, fact),
+            What::Address { value } => {
+                // Addresses among the attributes are what is fetched from; of others nobody knows what they are for.
+                let kind = if file.starts_with("attributes") { Kind::Hosts } else { Kind::Addresses };
+                self.addresses(kind, Some(vec![value.clone()]), file, fact);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether attributes below a name are the policy's own.
+    fn belongs(&self, name: &str) -> bool {
+        name == self.gathered.name || name == "tags" || self.gathered.depends.contains_key(name)
+    }
+
+    fn attribute(&mut self, name: &str, file: &str, fact: &Fact) {
+        if self.facts.contains(name) {
+            self.add(Kind::Facts, name, file, fact);
+        } else if !self.belongs(name) {
+            self.add(Kind::Attributes, name, file, fact);
+        }
+    }
+
+    fn resource(&mut self, resource: &Resource, file: &str, fact: &Fact) {
+        let kind = resource.kind.as_str();
+        let is_own = self.own.contains(kind);
+        if !(resource.sure || resource.known) {
+            return;
+        }
+        self.add(Kind::Resources, kind, file, fact);
+        if is_own || !resource.known {
+            return;
+        }
+        for (_, property, needed) in OF_TYPES.iter().filter(|(kinds, ..)| kinds.contains(&kind)) {
+            let values = match property {
+                // A job without a user is root's.
+                &"user" if resource.property("user").is_none() => Some(vec!["root".to_owned()]),
+                _ => resource.named_by(property),
+            };
+            match needed {
+                Kind::Hosts => self.addresses(Kind::Hosts, values, file, fact),
+                needed => self.all(*needed, values, file, fact),
+            }
+        }
+        for (_, folder) in FILES_OF.iter().filter(|(of, _)| *of == kind) {
+            let names = resource.named_by("name");
+            let paths = names.map(|names| names.iter().map(|name| format!("{folder}{name}")).collect());
+            self.all(Kind::Paths, paths, file, fact);
+        }
+        if matches!(kind, "remote_file" | "git") {
+            let values = resource.texts(if kind == "git" { "repository" } else { "source" });
+            self.addresses(Kind::Hosts, values, file, fact);
+        }
+        if SCRIPTS.contains(&kind) {
+            self.script(resource, file, fact);
+        }
+    }
+
+    fn script(&mut self, resource: &Resource, file: &str, fact: &Fact) {
+        let code = resource.texts("code");
+        let interpreter = match resource.texts("interpreter") {
+            Some(named) => named.into_iter().next(),
+            None => Some(resource.kind.clone()),
+        };
+        for text in code.iter().flatten() {
+            self.add(Kind::Scripts, text, file, fact);
+            self.note(Kind::Scripts, text, interpreter.clone().unwrap_or_default());
+        }
+        if code.is_none() {
+            self.all(Kind::Scripts, None, file, fact);
+        }
+    }
+
+    /// The servers of addresses.
+    fn addresses(&mut self, kind: Kind, values: Option<Vec<String>>, file: &str, fact: &Fact) {
+        let servers = values.map(|values| values.iter().filter_map(|value| server(value)).collect());
+        self.all(kind, servers, file, fact);
+    }
+}
+
+/// A command as one line.
+fn line(words: &Words) -> String {
+    match words {
+        Words::One(line) => line.clone(),
+        Words::Several(words) => words.join(" "),
+    }
+}
+
+/// `https://name` of an address; none of what is no address, or has none of a server.
+fn server(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let server = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
+    let is_known = ["http", "https", "ssh", "git"].contains(&scheme);
+    let is_name =
+        !server.is_empty() && server.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-:".contains(letter));
+    (is_known && is_name).then(|| format!("{scheme}://{server}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_told_from_addresses() {
+        for (address, expected) in [
+            ("https://example.org/a?b", Some("https://example.org")),
+            ("http://user:secret@example.org:8080", Some("http://example.org:8080")),
+            ("file:///etc/passwd", None),
+            ("https://#{host}/x", None),
+            ("example.org", None),
+        ] {
+            assert_eq!(server(address).as_deref(), expected, "{address}");
+        }
+    }
+}

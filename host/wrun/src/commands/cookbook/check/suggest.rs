@@ -1,0 +1,92 @@
+//! The lines of the operator's grants file that a cookbook needs, as far as its text says it. What is computed is not among
+//! them: a dry run with `wrun grants suggest` finds that.
+
+use super::needs::{Kind, Need, Needs};
+use std::fmt::Write as _;
+
+/// Grants' keys and the kinds of needs that they are for.
+const KEYS: [(&str, Kind); 13] = [
+    ("paths", Kind::Paths),
+    ("read_paths", Kind::ReadPaths),
+    ("packages", Kind::Packages),
+    ("services", Kind::Services),
+    ("users", Kind::Users),
+    ("groups", Kind::Groups),
+    ("cron_users", Kind::CronUsers),
+    ("download_hosts", Kind::Hosts),
+    ("data_bags", Kind::DataBags),
+    ("search", Kind::Searches),
+    ("environment", Kind::Environment),
+    ("facts", Kind::Facts),
+    ("write_attributes", Kind::WrittenAttributes),
+];
+
+/// The table of a policy; empty where nothing is needed.
+pub(super) fn table(policy: &str, needs: &Needs) -> String {
+    let mut lines = String::new();
+    for (key, kind) in KEYS {
+        let values: Vec<_> = wanted(needs, kind).map(|(name, _)| quoted(name)).collect();
+        add(&mut lines, key, &values);
+    }
+    let commands = wanted(needs, Kind::Commands).map(|(line, _)| quoted(line));
+    let scripts = wanted(needs, Kind::Scripts).map(|(code, need)| {
+        let interpreter = need.note.as_deref().unwrap_or_default();
+        format!("{{ interpreter = [{}], script = {} }}", quoted(interpreter), quoted(code))
+    });
+    add(&mut lines, "commands", &commands.chain(scripts).collect::<Vec<_>>());
+    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let key = if !policy.is_empty() && policy.chars().all(is_bare) { policy.to_owned() } else { quoted(policy) };
+    if lines.is_empty() { lines } else { format!("[policy.{key}]\n{lines}") }
+}
+
+/// What is needed on this system and can be written down: patterns in names would grant more than is asked for.
+fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
+    let is_path = matches!(kind, Kind::Paths | Kind::ReadPaths);
+    let is_code = matches!(kind, Kind::Commands | Kind::Scripts);
+    needs.known.get(&kind).into_iter().flatten().filter_map(move |(name, need)| {
+        let fits = (!is_path || name.starts_with('/'))
+            && (is_code || !name.contains(['*', '?', '[', '{']))
+            && !name.is_empty();
+        (need.here && fits).then_some((name.as_str(), need))
+    })
+}
+
+fn add(lines: &mut String, key: &str, values: &[String]) {
+    match values {
+        [] => {}
+        [only] => drop(writeln!(lines, "{key} = [{only}]")),
+        several => drop(writeln!(lines, "{key} = [\n    {},\n]", several.join(",\n    "))),
+    }
+}
+
+/// A text as TOML writes it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_suggested_is_a_grants_file() {
+        let mut needs = Needs::default();
+        let mut add = |kind: Kind, name: &str, here: bool, note: Option<&str>| {
+            let need = Need { here, note: note.map(str::to_owned), ..Need::default() };
+            needs.known.entry(kind).or_default().insert(name.to_owned(), need);
+        };
+        add(Kind::Paths, "/etc/a b\"c", true, None);
+        add(Kind::Paths, "C:\\windows", true, None);
+        add(Kind::Paths, "/etc/windows", false, None);
+        add(Kind::Packages, "nginx", true, None);
+        add(Kind::Packages, "*", true, None);
+        add(Kind::Commands, "ls | grep '\u{1b}'", true, None);
+        add(Kind::Scripts, "set -e\necho \"x\"\n", true, Some("bash"));
+        add(Kind::Hosts, "https://example.org", true, None);
+        let table = table("a.b", &needs);
+        let parsed = grants::Grants::parse(&table, "suggested").unwrap();
+        assert_eq!(parsed.policy_names().collect::<Vec<_>>(), ["a.b"]);
+        assert!(table.contains("nginx") && !table.contains("windows") && !table.contains('*'), "{table}");
+        assert_eq!(super::table("a", &Needs::default()), "");
+    }
+}

@@ -1,0 +1,55 @@
+//! An instance of the Ruby runtime that answers questions about cookbooks in folders. It is granted nothing: what it may see
+//! of the machine are these folders.
+
+use crate::house::{BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
+use crate::poll::finish;
+use crate::settings::Settings;
+use converge::{Failure, House as _, Moment, PolicyInput, Questions, Stop};
+use grants::Grants;
+use node::file_specificity::NodeIdentity;
+use policy::CookbookFolders;
+use providers::Reboots;
+use sandbox::Sandbox;
+use serde_json::Value;
+use state::Unrecorded;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Whose cookbooks they are while they are asked about.
+const AUTHOR: &str = "author";
+
+/// Opens an instance and asks: `questions` gets what asks one and returns the answer.
+///
+/// # Errors
+/// There is no instance to be had.
+pub(super) fn ask<T>(
+    settings: &Settings,
+    runtime: Arc<Runtime>,
+    files: Arc<CookbookFolders>,
+    questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+) -> anyhow::Result<T> {
+    let source = Source::Folders(Folders { runtime, files, data: Arc::default() });
+    let grants = Grants::nothing().policy(AUTHOR, &[]);
+    let mut house = TheHouse {
+        settings,
+        sandbox: Sandbox::new(None)?,
+        sources: BTreeMap::from([(AUTHOR.to_owned(), source)]),
+        grants: BTreeMap::from([(AUTHOR.to_owned(), grants)]),
+        node: NodeIdentity::default(),
+        started: Moment::default(),
+        why_run: true,
+        stop: Stop::default(),
+        log: Arc::new(|_, _| {}),
+        live: None,
+        reboots: Reboots::default(),
+        // The cookbooks are the author's: no machine's facts are gathered for them.
+        given_facts: true,
+        keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),
+    };
+    let mut opened = house.open(&PolicyInput { name: AUTHOR.to_owned(), ..PolicyInput::default() })?;
+    let mut asking = Questions::new(&mut opened, AUTHOR, Arc::new(BuiltinTypes));
+    let answered = questions(&mut |question, input| finish(asking.ask(question, input)));
+    // It has answered all it was asked.
+    let _ = finish(asking.end());
+    Ok(answered)
+}
