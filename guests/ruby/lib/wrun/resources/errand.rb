@@ -15,11 +15,12 @@ module Wrun
       private
 
       def with_places(error)
-        type, places = Failures.describe(error).values_at(:class, :passed)
+        type, places, hint = Failures.describe(error).values_at(:class, :passed, :hint)
         return error if places.empty?
 
         words = places.reverse.map { |place| "#{place} had an error: #{type}: " }.join
-        error.exception("#{words}#{error.message}").tap { |told| told.set_backtrace(error.backtrace) }
+        told = error.exception("#{words}#{error.message}").tap { |it| it.set_backtrace(error.backtrace) }
+        Hints.attach(told, hint)
       end
     end
   end
