@@ -22,11 +22,7 @@ pub struct Program {
 impl Program {
     /// Takes the program that `WRUN_PROGRAM` names, or the one that was built into the same target folder as the test.
     pub fn new() -> Result<Self> {
-        let executable = match std::env::var_os("WRUN_PROGRAM") {
-            Some(path) => PathBuf::from(path),
-            None => built_beside_the_test()?,
-        };
-        Self::at(&executable)
+        Self::at(&executable()?)
     }
 
     /// Takes the program at a path.
@@ -158,6 +154,14 @@ fn ended(text: &str) -> String {
 
 fn named(text: &str, names: &[(String, &str)]) -> String {
     names.iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
+}
+
+/// The program that `WRUN_PROGRAM` names, or the one that was built into the same target folder as the test.
+pub fn executable() -> Result<PathBuf> {
+    match std::env::var_os("WRUN_PROGRAM") {
+        Some(path) => Ok(PathBuf::from(path)),
+        None => built_beside_the_test(),
+    }
 }
 
 /// Tests lie in `deps` below the folder that the program is built into.

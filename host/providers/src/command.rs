@@ -11,10 +11,13 @@
 //! Programs get a clean environment, never that of wrun. A program that is confined to a root other than `/` is so by
 //! `chroot`: that keeps names apart; it does not hold a program that runs as root and wants out.
 
+mod confine;
 mod failure;
 mod start;
 mod wait;
 
+pub(crate) use confine::Answer;
+pub use confine::launch_confined;
 pub(crate) use failure::{CommandFailure, require_success};
 
 use crate::plan::denied;
@@ -41,6 +44,7 @@ pub type Live = dyn Fn(&[u8]) + Send + Sync;
 #[derive(Debug, Clone)]
 pub(crate) struct Commands {
     root: PathBuf,
+    launcher: Option<PathBuf>,
 }
 
 /// What is left to say of a granted command when it is run.
@@ -166,8 +170,22 @@ impl Launch {
 
 impl Commands {
     /// For programs of this root.
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.into() }
+    pub(crate) fn new(root: &Path, launcher: Option<&Path>) -> Self {
+        Self { root: root.into(), launcher: launcher.map(Into::into) }
+    }
+
+    /// Asks a command in a dry run: it runs confined, and what it may not do makes its answer unknown.
+    pub(crate) fn ask(&self, launch: &Launch, users: &mut Users) -> Answer {
+        let Some(launcher) = &self.launcher else {
+            return Answer::Unknown("a dry run runs no commands here".into());
+        };
+        // Who is missing may be made by an earlier resource.
+        let identity = match Identity::of(launch, users) {
+            Ok(identity) => identity,
+            Err(failure) => return Answer::Unknown(failure.to_string()),
+        };
+        let environment = environment(launch, &identity);
+        confine::ask(launcher, &self.root, launch, &identity, environment)
     }
 
     /// Runs a program to its end. Blocks; an interrupted run waits for it too, since an action that has begun is finished.

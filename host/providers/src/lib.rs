@@ -21,7 +21,7 @@ mod root;
 mod settings;
 mod users;
 
-pub use command::Live;
+pub use command::{Live, launch_confined};
 pub use data::{DataFolders, FolderData, NoData};
 pub use machine::GuestMachine;
 pub use reboots::{Reboot, Reboots};
@@ -61,7 +61,7 @@ impl MachineProviders {
     /// The root is no directory that can be opened.
     pub fn new(settings: Arc<Settings>) -> Result<Self, Raised> {
         let root = Arc::new(Root::open(&settings.root)?);
-        let commands = Commands::new(&settings.root);
+        let commands = Commands::new(&settings.root, settings.launcher.as_deref());
         Ok(Self {
             settings,
             root,
@@ -209,13 +209,17 @@ impl Providers for MachineProviders {
 
     fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<Truth, Raised> {
         let granted = command::check(&self.settings.grants, command)?;
-        if why_run || self.settings.why_run {
-            return Ok(Truth::Unknown);
-        }
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
         let how = command::How { timeout, ..command::How::default() };
         self.caches.users.refresh(&self.root);
         let launch = command::Launch::granted(&granted, &how);
+        if why_run || self.settings.why_run {
+            return Ok(match self.commands.ask(&launch, &mut self.caches.users) {
+                command::Answer::Ended(outcome) if outcome.code == Some(0) => Truth::True,
+                command::Answer::Ended(_) => Truth::False,
+                command::Answer::Unknown(why) => Truth::Unknown(why),
+            });
+        }
         let outcome = self.commands.run(&launch, &mut self.caches.users, None);
         self.caches.users.doubt();
         match outcome {

@@ -140,13 +140,16 @@ impl Machine for GuestMachine {
 
     fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError> {
         let granted = command::check(&self.settings.grants, command).map_err(raised)?;
-        if self.is_dry_run(why_run) {
-            return Err(MachineError::DryRun(format!("run {}", granted.shown())));
-        }
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
         let launch = Launch::granted(&granted, &How { timeout, ..How::default() });
         self.users.doubt();
         self.users.refresh(&self.root);
+        if self.is_dry_run(why_run) {
+            return match self.commands.ask(&launch, &mut self.users) {
+                command::Answer::Ended(outcome) => Ok(outcome),
+                command::Answer::Unknown(why) => Err(MachineError::DryRun(format!("run {}: {why}", granted.shown()))),
+            };
+        }
         match self.commands.run(&launch, &mut self.users, None) {
             Ok(outcome) => Ok(outcome),
             Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),

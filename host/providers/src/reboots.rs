@@ -65,7 +65,7 @@ impl Reboots {
         tracing::warn!("starting the node again for {policy}: {} ({})", reason.escape_debug(), asked_by.escape_debug());
         let launch = launch(minutes, &reason);
         let failed = |raised: Raised| Raised::new("Chef::Exceptions::RebootFailed", raised.message);
-        let outcome = Commands::new(root).run(&launch, &mut Users::default(), None);
+        let outcome = Commands::new(root, None).run(&launch, &mut Users::default(), None);
         let outcome = outcome.map_err(|failure| failed(failure.into_raised(&launch)))?;
         require_success(&launch, &outcome, &[0]).map_err(failed)?;
         Ok(Some(true))

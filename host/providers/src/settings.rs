@@ -32,6 +32,9 @@ pub struct Settings {
     pub node: NodeIdentity,
     /// The whole run is a dry run.
     pub why_run: bool,
+    /// The program that confines commands of dry runs: started with the one argument `launch-confined`, it calls
+    /// [`launch_confined`](crate::launch_confined). None: no command runs in a dry run.
+    pub launcher: Option<PathBuf>,
     /// Set when a signal asks the run to end.
     pub stop: Stop,
     /// How long a held lock of the package tools is waited for.

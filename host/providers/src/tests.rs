@@ -88,6 +88,7 @@ fn bench(why_run: bool) -> Bench {
         cache_dir: directory.path().join("cache"),
         node: node::file_specificity::NodeIdentity::default(),
         why_run,
+        launcher: None,
         stop: Stop::default(),
         package_lock_wait: Duration::ZERO,
         backups: Settings::BACKUPS,

@@ -27,6 +27,9 @@ pub(crate) enum Command {
     /// Start and build policies
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Confine a command of a dry run: wrun starts itself so
+    #[command(hide = true)]
+    LaunchConfined,
 }
 
 /// Where settings come from, for all commands that need any

@@ -148,6 +148,8 @@ impl TheHouse<'_> {
             cache_dir: self.settings.cache_dir.join("files"),
             node: self.node.clone(),
             why_run: self.why_run,
+            // This program itself, also where its file was replaced meanwhile.
+            launcher: Some("/proc/self/exe".into()),
             stop: self.stop.clone(),
             package_lock_wait: self.settings.package_lock_timeout.seconds(),
             backups: usize::try_from(self.settings.backups.get()).unwrap_or(usize::MAX),

@@ -30,6 +30,9 @@ fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
+    if matches!(arguments.command, Command::LaunchConfined) {
+        return providers::launch_confined();
+    }
     let printer = Printer::new();
     // What a run makes is as Chef would make it, whoever started the run.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
             Command::Resources(resources) => commands::resources::run(&resources, &printer),
             Command::Cookbook(cookbook) => commands::cookbook::run(cookbook, &printer),
             Command::Policy(policy) => commands::policy::run(policy, &printer),
+            Command::LaunchConfined => Ok(Exit::Usage),
         };
         match outcome {
             Ok(exit) => exit,

@@ -29,7 +29,6 @@ pub(crate) const DIFFERENT: &[Different] = &[
     Different { case: "lazy-reevaluated", run: 1, key: "node", why: LAZY },
     Different { case: "lazy-reevaluated", run: 2, key: "node", why: LAZY },
     Different { case: "service-simple-unsupported", run: 1, key: "error.message", why: PROVIDER },
-    Different { case: "whyrun-services-scripts", run: 1, key: "resources", why: GUARD },
 ];
 
 const SYNTAX: &str = "Ruby 4.0's parser says more about a syntax error than Ruby 3.1's, and in other words";
@@ -38,7 +37,6 @@ const DRY: &str = "in a dry run Ruby code writes nothing either: what would be w
 const GROUP: &str = "a command of another user has that user's group, not root's, where no group is given";
 const LAZY: &str = "a lazy attribute is saved with its value, not as the name of an object";
 const PROVIDER: &str = "how a service is managed is the host's to find out: `provider` is not looked at";
-const GUARD: &str = "a dry run runs no commands of guards: the resource is shown as if it ran, and as uncertain";
 
 /// The rows of a case; they stand together.
 pub(crate) fn reasons(case: &str) -> &'static [Different] {

@@ -124,14 +124,14 @@ pub enum Certainty {
 }
 
 /// What a guard's command said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Truth {
     /// Exit code 0.
     True,
     /// Another, or it could not be started, or it took too long.
     False,
-    /// A dry run does not run it.
-    Unknown,
+    /// A dry run cannot know, and why.
+    Unknown(String),
 }
 
 /// A command that a guard runs, and as whom.

@@ -29,8 +29,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                     Test::Command(command) => match self.guard_command(resource, command, dry)? {
                         Truth::True => true,
                         Truth::False => false,
-                        Truth::Unknown => {
-                            unknown.push(format!("{} was not run: a dry run runs no commands", describe(&guard)));
+                        Truth::Unknown(why) => {
+                            unknown.push(format!("{} is not known: {why}", describe(&guard)));
                             continue;
                         }
                     },

@@ -6,6 +6,7 @@ use converge::CommandOutcome;
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{Access, Mode};
 use rustix::process::{Gid, Uid};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -18,12 +19,13 @@ pub(super) struct Identity {
     pub(super) home: String,
     pub(super) shell: String,
     /// Numbers to take on; none: those of wrun.
-    ids: Option<Ids>,
+    pub(super) ids: Option<Ids>,
 }
 
-#[derive(Debug, Clone)]
-struct Ids {
-    uid: Option<u32>,
+/// The numbers that an identity is to the kernel.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ids {
+    pub(super) uid: Option<u32>,
     gid: u32,
     groups: Vec<u32>,
 }
@@ -89,7 +91,7 @@ pub(super) fn start(
     let start = || -> Result<Child, Refusal> {
         let failure = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
         enter(launch, root.as_deref(), &identity).map_err(failure)?;
-        let cwd = launch.cwd.clone().unwrap_or_else(|| if launch.login { identity.home.clone() } else { "/".into() });
+        let cwd = directory(launch, &identity);
         if let Err(error) = rustix::process::chdir(&*cwd) {
             return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
         }
@@ -116,7 +118,16 @@ fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Resul
     if let Some(mask) = launch.umask {
         rustix::process::umask(Mode::from_raw_mode(mask & 0o777));
     }
-    let Some(ids) = &identity.ids else { return Ok(()) };
+    identity.ids.as_ref().map_or(Ok(()), take_on)
+}
+
+/// Where the program starts.
+pub(super) fn directory(launch: &Launch, identity: &Identity) -> String {
+    launch.cwd.clone().unwrap_or_else(|| if launch.login { identity.home.clone() } else { "/".into() })
+}
+
+/// Takes numbers on, for the calling thread.
+pub(super) fn take_on(ids: &Ids) -> io::Result<()> {
     let groups: Vec<Gid> = ids.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
     let gid = Gid::from_raw(ids.gid);
     rustix::thread::set_thread_groups(&groups)?;
@@ -128,7 +139,7 @@ fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Resul
 }
 
 /// What Mixlib::ShellOut's child reports when its directory is missing: it fails as a program would.
-fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
+pub(super) fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
     let text = error.to_string();
     let sentence = text.split(" (os error").next().unwrap_or_default();
     let CommandFailure::NotStarted { name, .. } = CommandFailure::of_system(error, cwd) else {
@@ -139,14 +150,20 @@ fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
 }
 
 fn spawn(words: &[String], environment: &[(String, String)]) -> io::Result<Child> {
-    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
-    let path = environment.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path.as_str());
-    let mut command = Command::new(find_program(program, path)?);
-    command.arg0(program).args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    let mut command = command(words, environment)?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, so that a terminal's Ctrl-C does not reach it and a timeout ends all that it started.
     command.process_group(0);
     command.spawn()
+}
+
+/// The program, found as the calling thread sees it.
+pub(super) fn command(words: &[String], environment: &[(String, String)]) -> io::Result<Command> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
+    let path = environment.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path.as_str());
+    let mut command = Command::new(find_program(program, path)?);
+    command.arg0(program).args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    Ok(command)
 }
 
 /// Looks a program up as a shell does, with the thread's root and rights. Left to the standard library, the variable

@@ -82,6 +82,37 @@ pub(super) fn wait(
     Ok(outcome)
 }
 
+/// The ends of a program's pipes that are ours.
+pub(super) struct Pipes {
+    pub(super) input: ChildStdin,
+    pub(super) output: ChildStdout,
+    pub(super) errors: ChildStderr,
+}
+
+/// The same for a program that somebody else waits for: until `end` can be read, or its time is over.
+pub(super) fn follow(pipes: Pipes, input: &[u8], end: OwnedFd, timeout: Duration) -> io::Result<CommandOutcome> {
+    rustix::io::ioctl_fionbio(&pipes.input, true)?;
+    let mut streams = Streams {
+        input: (!input.is_empty()).then_some((pipes.input, input)),
+        output: Some(pipes.output),
+        errors: Some(pipes.errors),
+        end: Some(end),
+        outcome: CommandOutcome::default(),
+        live: None,
+    };
+    let deadline = Instant::now().checked_add(timeout);
+    while !streams.has_ended()? {
+        let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            streams.outcome.timed_out = true;
+            return Ok(streams.outcome);
+        }
+        streams.exchange(left)?;
+    }
+    streams.drain()?;
+    Ok(streams.outcome)
+}
+
 /// Ends whatever a program started that did not end with it, and waits until it is gone: the kernel only notes a signal
 /// and lets the sender go on. Not for ever: where process 1 buries nobody, the dead stay in the group.
 fn end_kin(leader: Pid) {
@@ -140,6 +171,13 @@ impl Streams<'_> {
             self.errors = None;
         }
         Ok(writable || output || errors)
+    }
+
+    fn has_ended(&self) -> io::Result<bool> {
+        let Some(end) = &self.end else { return Ok(true) };
+        let mut polled = [PollFd::new(end, PollFlags::IN)];
+        poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+        Ok(polled.iter().any(|end| !end.revents().is_empty()))
     }
 
     /// Writes what fits; a program that reads no further is left alone, as a shell does.

@@ -125,6 +125,7 @@ impl Machine {
                 fqdn: Some("web1.example.org".into()),
             },
             why_run,
+            launcher: None,
             stop: Stop::default(),
             package_lock_wait: Settings::PACKAGE_LOCK_WAIT,
             backups: Settings::BACKUPS,

@@ -114,6 +114,7 @@ impl Bench {
                 fqdn: Some("node.example.org".into()),
             },
             why_run,
+            launcher: Some(specs::program::executable().unwrap()),
             stop: Stop::default(),
             package_lock_wait: Duration::from_secs(1),
             backups: Settings::BACKUPS,

@@ -1,0 +1,115 @@
+//! What a confined program may ask of the kernel: three lists, and whatever is on none of them is refused.
+//!
+//! A list of what is *allowed*, since a list of what is forbidden is out of date with the next kernel. The kernel takes the
+//! strictest word of all filters, so that three plain ones do: what may be asked at all; what the tracer looks at, because
+//! its outcome may be the confinement's doing; and what is said to be missing, for which every C library has another way.
+//!
+//! Nothing here can change anything: files are kept by read-only mounts and Landlock, processes by a namespace of their own.
+//! What is refused is the rest: sockets, mounts, modules, clocks, keys, tracing, other programs' locks and leases.
+
+mod lists;
+
+pub(super) use lists::Named;
+
+use lists::{FREE, KNOWN, MISSING, WATCHED};
+use nix::libc::{self, c_long};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Op, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
+};
+use std::collections::BTreeMap;
+
+/// What the tracer hears for a call that is refused.
+pub(super) const REFUSED: c_long = 0;
+
+/// What the tracer hears for a call whose outcome matters.
+pub(super) const LOOKED_AT: c_long = 1;
+
+/// New namespaces, which would give new powers.
+const NEW_NAMESPACES: u64 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET) as u64;
+
+/// Attributes of a file that are set without opening it for writing (`chattr`).
+const SET_FILE_FLAGS: [u64; 2] = [0x4008_6602, 0x401c_5820];
+
+/// Typing into a terminal, and into the console.
+const TYPING: [u64; 2] = [0x5412, 0x541c];
+
+/// Keeps the calling thread, and all that it starts, to the lists. For good.
+pub(super) fn restrict() -> Result<(), seccompiler::Error> {
+    for program in [missing()?, watched()?, allowed()?] {
+        apply_filter(&program)?;
+    }
+    Ok(())
+}
+
+/// What a watched call is called, and where its path is.
+pub(super) fn watched_call(number: c_long) -> Option<(&'static str, Option<Named>)> {
+    WATCHED
+        .iter()
+        .find(|(other, ..)| *other == number)
+        .map(|(_, name, named)| (*name, *named))
+        .or_else(|| (number == libc::SYS_ioctl).then_some(("ioctl", None)))
+}
+
+/// A call's name, for people.
+pub(super) fn name(number: c_long) -> String {
+    let known = KNOWN.iter().find(|(other, _)| *other == number).map(|(_, name)| *name);
+    let name = known.or_else(|| watched_call(number).map(|(name, _)| name));
+    name.map_or_else(|| format!("system call {number}"), Into::into)
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn program(rules: Rules, otherwise: SeccompAction, matched: SeccompAction) -> Result<BpfProgram, seccompiler::Error> {
+    let processor = std::env::consts::ARCH.try_into()?;
+    Ok(SeccompFilter::new(rules, otherwise, matched, processor)?.try_into()?)
+}
+
+fn missing() -> Result<BpfProgram, seccompiler::Error> {
+    let rules = MISSING.iter().map(|number| (*number, vec![])).collect();
+    program(rules, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))
+}
+
+fn watched() -> Result<BpfProgram, seccompiler::Error> {
+    let mut rules: Rules = WATCHED.iter().map(|(number, ..)| (*number, vec![])).collect();
+    let flags = SET_FILE_FLAGS.iter().map(|request| rule(&[(1, Length::Dword, Op::Eq, *request)]));
+    rules.insert(libc::SYS_ioctl, flags.collect::<Result<_, _>>()?);
+    // Looking at what is open already is what C libraries do all the time, and it always works.
+    let empty = libc::AT_EMPTY_PATH.unsigned_abs().into();
+    rules.insert(libc::SYS_newfstatat, vec![rule(&[(3, Length::Dword, Op::MaskedEq(empty), 0)])?]);
+    rules.insert(libc::SYS_statx, vec![rule(&[(2, Length::Dword, Op::MaskedEq(empty), 0)])?]);
+    program(rules, SeccompAction::Allow, trace(LOOKED_AT))
+}
+
+fn allowed() -> Result<BpfProgram, seccompiler::Error> {
+    let free = FREE.iter().copied().chain(WATCHED.iter().map(|(number, ..)| *number));
+    let mut rules: Rules = free.map(|number| (number, vec![])).collect();
+    let some = [
+        (libc::SYS_clone, rule(&[(0, Length::Qword, Op::MaskedEq(NEW_NAMESPACES), 0)])?),
+        // By themselves they lead nowhere: connecting is looked at, and sending takes no address.
+        (libc::SYS_socket, rule(&[(0, Length::Dword, Op::Eq, libc::AF_UNIX.unsigned_abs().into())])?),
+        (libc::SYS_sendto, rule(&[(4, Length::Qword, Op::Eq, 0)])?),
+        // A lease makes others wait; so does a lock, but one for reading is what databases are read under.
+        (libc::SYS_fcntl, rule(&[(1, Length::Dword, Op::Ne, libc::F_SETLEASE.unsigned_abs().into())])?),
+        (libc::SYS_ioctl, rule(&TYPING.map(|request| (1, Length::Dword, Op::Ne, request)))?),
+    ];
+    rules.extend(some.map(|(number, rule)| (number, vec![rule])));
+    program(rules, trace(REFUSED), SeccompAction::Allow)
+}
+
+fn trace(message: c_long) -> SeccompAction {
+    SeccompAction::Trace(u32::try_from(message).unwrap_or_default())
+}
+
+fn rule(conditions: &[(u8, Length, Op, u64)]) -> Result<SeccompRule, seccompiler::Error> {
+    let conditions = conditions
+        .iter()
+        .map(|(argument, length, op, value)| SeccompCondition::new(*argument, length.clone(), op.clone(), *value));
+    Ok(SeccompRule::new(conditions.collect::<Result<_, _>>()?)?)
+}

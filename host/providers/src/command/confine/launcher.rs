@@ -1,0 +1,196 @@
+//! What runs between wrun and a confined program: wrun itself, started once more, to give up all it has.
+//!
+//! A process of its own, since the program is to be traced from its first instruction: whoever starts it must be traced
+//! already, and a thread of wrun cannot be traced by another one. wrun hands over the [`Request`], the launcher makes the
+//! view, gives up its rights, says that it is ready, and waits until it is traced. Then it starts the program as the first
+//! process of a process namespace: when that one ends, the kernel ends all that it left behind.
+
+use super::view::{self, Obstacle, Writable};
+use super::{calls, reply::Reply};
+use crate::command::start::{self, Ids};
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use nix::sched::{CloneFlags, unshare};
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, RawFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// What may be asked for without being root's any more: to read everything, and to become another user.
+///
+/// To override file modes looks like too much, but it is what tells a mode that forbids from a mount that does.
+const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+    .union(CapabilitySet::DAC_READ_SEARCH)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::SETGID);
+
+/// How large a file may become, in bytes: less than a scratch directory holds, so that a signal tells of it.
+const MAX_FILE: u64 = 64 << 20;
+
+/// The longest request, in bytes: the kernel would refuse such arguments anyway.
+const MAX_REQUEST: u64 = 16 << 20;
+
+/// What to run, and as whom.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Request {
+    pub(super) words: Vec<String>,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) cwd: String,
+    pub(super) umask: Option<u32>,
+    pub(super) ids: Option<Ids>,
+    pub(super) root: PathBuf,
+}
+
+/// The launcher's whole life. Its standard streams are pipes to wrun, and later the program's.
+pub fn launch_confined() -> ExitCode {
+    let closed = close_the_rest();
+    let streams = (io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned());
+    let (Ok(input), Ok(output)) = streams else { return ExitCode::FAILURE };
+    let (mut input, mut output) = (File::from(input), File::from(output));
+    let asked = closed.map_err(Reason::from).and_then(|()| read_request(&mut input));
+    let mut command = match asked.and_then(|request| prepare(&request)) {
+        Ok(command) => command,
+        Err(Reason::Reply(reply)) => return say(&mut output, &reply),
+        Err(Reason::Obstacle(obstacle)) => return say(&mut output, &Reply::Impossible(obstacle.to_string())),
+    };
+    // From here on nobody but the tracer lets a file be opened.
+    if say(&mut output, &Reply::Ready) == ExitCode::FAILURE || input.read_exact(&mut [0]).is_err() {
+        return ExitCode::FAILURE;
+    }
+    drop(input);
+    match command.spawn() {
+        Ok(mut program) => {
+            drop(output);
+            let _ = program.wait();
+            ExitCode::SUCCESS
+        }
+        Err(error) => say(&mut output, &Reply::NotStarted(error.raw_os_error().unwrap_or_default())),
+    }
+}
+
+/// Closes what whoever started wrun left open: it leads out of the view.
+fn close_the_rest() -> Result<(), Obstacle> {
+    let open = std::fs::read_dir("/proc/self/fd").map_err(Obstacle::at("close files"))?;
+    let numbers: Vec<RawFd> = open.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // The one that listed them is closed already.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}
+
+fn say(output: &mut File, reply: &Reply) -> ExitCode {
+    match output.write_all(&reply.to_line()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Why there is nothing to start.
+enum Reason {
+    Reply(Reply),
+    Obstacle(Obstacle),
+}
+
+impl From<Obstacle> for Reason {
+    fn from(obstacle: Obstacle) -> Self {
+        Self::Obstacle(obstacle)
+    }
+}
+
+fn read_request(input: &mut File) -> Result<Request, Reason> {
+    let mut length = [0; 8];
+    input.read_exact(&mut length).map_err(Obstacle::at("read the request"))?;
+    let length = u64::from_le_bytes(length).min(MAX_REQUEST);
+    let mut body = Vec::new();
+    input.take(length).read_to_end(&mut body).map_err(Obstacle::at("read the request"))?;
+    Ok(serde_json::from_slice(&body).map_err(Obstacle::at("read the request"))?)
+}
+
+/// Gives everything up, in the order in which one needs the right to give up the next.
+fn prepare(request: &Request) -> Result<Command, Reason> {
+    rustix::process::setsid().map_err(Obstacle::at("leave the terminal"))?;
+    // The network stays the machine's own, for `/proc` and `/sys` to tell the truth of it: no socket leads there.
+    let namespaces = CloneFlags::CLONE_NEWNS
+        | CloneFlags::CLONE_NEWPID
+        | CloneFlags::CLONE_NEWIPC
+        | CloneFlags::CLONE_NEWUTS
+        | CloneFlags::CLONE_FS;
+    unshare(namespaces).map_err(Obstacle::at("make namespaces"))?;
+    let writable = view::make(&request.root)?;
+    restrict_files(&writable)?;
+    if request.root != Path::new("/") {
+        nix::unistd::chroot(&request.root).map_err(Obstacle::at("change the root"))?;
+    }
+    rustix::process::chdir("/").map_err(Obstacle::at("change the root"))?;
+    let limit = Rlimit { current: Some(MAX_FILE), maximum: Some(MAX_FILE) };
+    rustix::process::setrlimit(Resource::Fsize, limit).map_err(Obstacle::at("limit files"))?;
+    if let Some(mask) = request.umask {
+        rustix::process::umask(Mode::from_raw_mode(mask & 0o777));
+    }
+    for capability in CapabilitySet::all().difference(KEPT).iter() {
+        match rustix::thread::remove_capability_from_bounding_set(capability) {
+            // One that this kernel does not have.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(errno) => return Err(Obstacle::at("give up rights")(errno).into()),
+        }
+    }
+    if let Some(ids) = &request.ids {
+        start::take_on(ids).map_err(Obstacle::at("become the user"))?;
+    }
+    if rustix::process::geteuid().is_root() {
+        let sets = CapabilitySets { effective: KEPT, permitted: KEPT, inheritable: CapabilitySet::empty() };
+        rustix::thread::set_capabilities(None, sets).map_err(Obstacle::at("give up rights"))?;
+    }
+    if let Err(errno) = rustix::process::chdir(&*request.cwd) {
+        return Err(Reason::Reply(Reply::NoDirectory(errno.raw_os_error())));
+    }
+    let command = command(request).map_err(|error| Reply::NotStarted(error.raw_os_error().unwrap_or_default()));
+    let command = command.map_err(Reason::Reply)?;
+    calls::restrict().map_err(Obstacle::at("restrict system calls"))?;
+    Ok(command)
+}
+
+fn command(request: &Request) -> io::Result<Command> {
+    let mut command = start::command(&request.words, &request.environment)?;
+    command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    Ok(command)
+}
+
+/// Landlock stops what read-only mounts do not: writing into devices and pipes that have a name, looking into processes
+/// outside (and through them at their files), and, where the kernel is new enough, ways that are closed already.
+fn restrict_files(writable: &Writable) -> Result<(), Obstacle> {
+    let failed = || Obstacle::at::<landlock::RulesetError>("restrict files (Landlock)");
+    let writes = AccessFs::from_write(ABI::V5);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(ABI::V1))
+        .map_err(failed())?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(writes)
+        .map_err(failed())?
+        .handle_access(AccessNet::from_all(ABI::V4))
+        .map_err(failed())?
+        .scope(Scope::from_all(ABI::V6))
+        .map_err(failed())?
+        .create()
+        .map_err(failed())?;
+    let devices = writable.devices.iter().map(|path| (path, AccessFs::from_file(ABI::V1) & writes));
+    let places = writable.directories.iter().map(|path| (path, writes)).chain(devices);
+    for (path, access) in places {
+        let place = PathFd::new(path).map_err(Obstacle::at("restrict files (Landlock)"))?;
+        rules = rules.add_rule(PathBeneath::new(place, access)).map_err(failed())?;
+    }
+    let status = rules.restrict_self().map_err(failed())?;
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return Err(Obstacle::at("restrict files (Landlock)")("this kernel does not do it"));
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! A system call of a confined program, as its tracer sees it: for the message, and for the verdict.
+
+use super::calls::{self, Named};
+use crate::root::{Kind, Root, absent};
+use nix::errno::Errno;
+use nix::libc::{self, c_long, user_regs_struct};
+use nix::sys::ptrace;
+use nix::unistd::Pid as NixPid;
+use rustix::process::Pid;
+use std::fmt::{self, Display, Formatter};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+
+/// The longest path that is looked at, in bytes.
+const MAX_PATH: usize = 4096;
+
+/// The most characters of a path that a message repeats.
+const MAX_SHOWN: usize = 200;
+
+/// A cache of names: who cannot reach it asks the files, with the same answer.
+const NAME_CACHES: [&str; 2] = ["/var/run/nscd/socket", "/run/nscd/socket"];
+
+/// They list processes, and pass over what they may not read of each: nobody asked them for it.
+const PASS_OVER: [&str; 2] = ["ps", "pgrep"];
+
+/// A call, before or after it is made.
+pub(super) struct Call {
+    process: Pid,
+    registers: user_regs_struct,
+}
+
+impl Call {
+    pub(super) fn of(process: Pid) -> nix::Result<Self> {
+        let registers = ptrace::getregs(NixPid::from_raw(process.as_raw_nonzero().get()))?;
+        Ok(Self { process, registers })
+    }
+
+    fn number(&self) -> c_long {
+        self.registers.orig_rax.cast_signed()
+    }
+
+    fn argument(&self, index: usize) -> u64 {
+        let all = &self.registers;
+        [all.rdi, all.rsi, all.rdx, all.r10, all.r8, all.r9].get(index).copied().unwrap_or_default()
+    }
+
+    pub(super) fn is_connect(&self) -> bool {
+        self.number() == libc::SYS_connect
+    }
+
+    /// The error that a connection ends in, if nobody is there to be reached. Else it is the confinement's to refuse.
+    pub(super) fn absent_address(&self, root: &Root) -> Option<Errno> {
+        let length = usize::try_from(self.argument(2)).unwrap_or_default().min(size_of::<libc::sockaddr_un>());
+        let address = self.memory(self.argument(1), length, false);
+        let (family, path) = address.split_first_chunk::<2>()?;
+        if u16::from_ne_bytes(*family) != u16::try_from(libc::AF_UNIX).ok()? || !path.starts_with(b"/") {
+            return None;
+        }
+        let path = path.split(|byte| *byte == 0).next().and_then(|path| str::from_utf8(path).ok())?;
+        let place = absent(root.locate_target(path)).ok()?;
+        let is_there = match place {
+            Some(place) => absent(place.entry()).ok()?.is_some(),
+            None => false,
+        };
+        (!is_there || NAME_CACHES.contains(&path)).then_some(Errno::ENOENT)
+    }
+
+    /// Makes the call not happen, and end in an error.
+    pub(super) fn skip(&self, errno: Errno) -> nix::Result<()> {
+        let registers = user_regs_struct {
+            orig_rax: u64::MAX,
+            rax: i64::from(errno as i32).wrapping_neg().cast_unsigned(),
+            ..self.registers
+        };
+        ptrace::setregs(NixPid::from_raw(self.process.as_raw_nonzero().get()), registers)
+    }
+
+    /// Whether it opens a pipe that has a name: what is read from it is gone, and who waits at its other end goes on.
+    pub(super) fn opens_a_pipe(&self, root: &Root) -> bool {
+        let opens = [libc::SYS_open, libc::SYS_openat, libc::SYS_creat].contains(&self.number());
+        opens && matches!(self.target(root), Some(Target { kind: Kind::Pipe, .. }))
+    }
+
+    /// Whether the confinement made it fail. Root is otherwise refused little; others are, with good reason.
+    pub(super) fn was_stopped(&self, root: &Root, as_root: bool) -> bool {
+        let result = self.registers.rax.cast_signed().wrapping_neg();
+        let Ok(number) = i32::try_from(result) else { return false };
+        if self.number() == libc::SYS_kill {
+            // The number of a process that is there, but outside.
+            let process = i32::try_from(self.argument(0).cast_signed()).unwrap_or_default().unsigned_abs();
+            return number == libc::ESRCH && std::path::Path::new(&format!("/proc/{process}")).exists();
+        }
+        match Errno::from_raw(number) {
+            Errno::EROFS | Errno::ENOSPC | Errno::EDQUOT => true,
+            Errno::EACCES | Errno::EPERM => {
+                let target = self.target(root);
+                let of_others = self.path().is_some_and(|(_, path)| path.starts_with("/proc/"));
+                if of_others && self.passes_over() {
+                    return false;
+                }
+                let is_dead = target.as_ref().is_some_and(|target| target.is_device || target.kind == Kind::Pipe);
+                is_dead || of_others || (as_root && !self.asks_to_execute(target.as_ref()))
+            }
+            _ => false,
+        }
+    }
+
+    fn passes_over(&self) -> bool {
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", self.process.as_raw_nonzero()));
+        name.is_ok_and(|name| PASS_OVER.contains(&name.trim_end()))
+    }
+
+    /// What nobody may execute, root may not either.
+    fn asks_to_execute(&self, target: Option<&Target>) -> bool {
+        let mode = match self.number() {
+            libc::SYS_access => self.argument(1),
+            libc::SYS_faccessat | libc::SYS_faccessat2 => self.argument(2),
+            _ => return false,
+        };
+        mode & libc::X_OK.cast_unsigned() as u64 != 0 && target.is_some_and(|target| !target.is_executable)
+    }
+
+    /// The path that the call is about, as the program wrote it, and its directory's descriptor.
+    fn path(&self) -> Option<(i32, String)> {
+        let (directory, path) = match calls::watched_call(self.number())?.1? {
+            Named::Path(path) => (libc::AT_FDCWD, path),
+            // A register holds more than the number.
+            Named::Below(directory, path) => ((self.argument(directory) as u32).cast_signed(), path),
+        };
+        let path = self.memory(self.argument(path), MAX_PATH, true);
+        Some((directory, String::from_utf8_lossy(&path).into_owned()))
+    }
+
+    /// What lies there.
+    fn target(&self, root: &Root) -> Option<Target> {
+        let (directory, path) = self.path()?;
+        if path.starts_with('/') {
+            let entry = root.locate_target(&path).ok()?.entry().ok()?;
+            let is_device = matches!(entry.kind, Kind::CharacterDevice | Kind::BlockDevice);
+            return Some(Target { kind: entry.kind, is_device, is_executable: entry.mode & 0o111 != 0 });
+        }
+        let process = self.process.as_raw_nonzero();
+        let below = match directory {
+            libc::AT_FDCWD => "cwd".to_owned(),
+            descriptor => format!("fd/{descriptor}"),
+        };
+        let seen = std::fs::metadata(format!("/proc/{process}/{below}/{path}")).ok()?;
+        let kind = seen.file_type();
+        let is_device = kind.is_char_device() || kind.is_block_device();
+        let is_executable = seen.permissions().mode() & 0o111 != 0;
+        Some(Target { kind: if kind.is_fifo() { Kind::Pipe } else { Kind::File }, is_device, is_executable })
+    }
+
+    /// The program's memory, as far as it can be read; up to a null if it is text.
+    fn memory(&self, address: u64, length: usize, text: bool) -> Vec<u8> {
+        let pid = NixPid::from_raw(self.process.as_raw_nonzero().get());
+        let mut bytes = Vec::new();
+        let mut at = usize::try_from(address).unwrap_or_default();
+        while bytes.len() < length {
+            let Ok(word) = ptrace::read(pid, std::ptr::without_provenance_mut(at)) else { break };
+            let word = word.to_ne_bytes();
+            match word.iter().position(|byte| *byte == 0).filter(|_| text) {
+                Some(end) => {
+                    bytes.extend_from_slice(word.get(..end).unwrap_or_default());
+                    break;
+                }
+                None => bytes.extend_from_slice(&word),
+            }
+            at = at.wrapping_add(word.len());
+        }
+        bytes.truncate(length);
+        bytes
+    }
+}
+
+struct Target {
+    kind: Kind,
+    is_device: bool,
+    is_executable: bool,
+}
+
+impl Display for Call {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let name = calls::name(self.number());
+        if self.is_connect() {
+            let address = self.memory(self.argument(1), size_of::<libc::sockaddr_un>(), false);
+            let path = address.get(2..).unwrap_or_default().split(|byte| *byte == 0).find(|part| !part.is_empty());
+            return write!(formatter, "{name} {}", shown(&String::from_utf8_lossy(path.unwrap_or_default())));
+        }
+        match self.path() {
+            Some((_, path)) => write!(formatter, "{name} {}", shown(&path)),
+            None => formatter.write_str(&name),
+        }
+    }
+}
+
+fn shown(path: &str) -> String {
+    path.chars().take(MAX_SHOWN).collect()
+}
