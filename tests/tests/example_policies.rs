@@ -86,6 +86,39 @@ fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
 }
 
 #[test]
+fn suggested_grants_are_enough_for_the_plan_and_name_what_it_asks_for() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Shared).unwrap();
+    let place = machine.root().path().display().to_string();
+    let (policies, names) = (artifacts("policies"), "core,database,monitoring");
+    let common = ["--policies", &policies, "--root", &place, "--node-name", "node1", "--policy-name", names];
+    let suggested = program
+        .run_in(&machine, &[["grants", "suggest"].as_slice(), &common].concat())
+        .unwrap()
+        .expect_code(0)
+        .unwrap();
+    assert!(root.changes().unwrap().is_empty(), "a suggestion changed the root");
+    let text = suggested.stdout;
+    for line in ["[policy.core]", "[policy.database]", "[policy.monitoring]", "\"redis-server\"", "\"/etc/motd\""] {
+        assert!(text.contains(line), "{line} is missing in\n{text}");
+    }
+    // What a policy reads is not asked for, so the operator adds it.
+    let readable = "]\nfacts = [\"*\"]\nread_attributes = [\"*\"]\n";
+    let file = program.configuration().join("suggested.toml");
+    let whole: String = text
+        .lines()
+        .map(|line| {
+            line.strip_suffix(']')
+                .filter(|_| line.starts_with('['))
+                .map_or(format!("{line}\n"), |head| format!("{head}{readable}"))
+        })
+        .collect();
+    std::fs::write(&file, whole).unwrap();
+    let planned = converge(&program, &machine, &["--why-run", "--grants", file.to_str().unwrap()]).expect_code(0);
+    assert!(!statuses(&json(&planned.unwrap()), "updated").is_empty());
+}
+
+#[test]
 fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Shared).unwrap();

@@ -85,14 +85,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         let compiler = guests::find_compiler()?;
         say::line("building the program and the tests (the first build takes some minutes)");
-        let needs_program = areas.iter().any(|area| !matches!(area, Area::Vectors | Area::Style));
-        let program = if needs_program { Some(checkout::build_program_and_tests()?) } else { None };
+        let program = checkout::build_program_and_tests()?;
         guests::build(&compiler)?;
         guests::build_runtime(&checkout::WITH_TESTS)?;
         specs::base::base_root(&mut say::line)?;
         let programs = targets::build(&areas)?;
         let filter = arguments.filter.as_deref();
-        total.add(run_programs(&programs, program.as_deref(), filter)?);
+        total.add(run_programs(&programs, &program, filter)?);
         if areas.contains(&Area::Unit) && filter.is_none() {
             total.add(run_documentation_tests()?);
         }
@@ -105,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Runs test programs beside each other. Those that take longest come first, so that none is left over at the end.
-fn run_programs(programs: &[TestProgram], program: Option<&Path>, filter: Option<&str>) -> Result<Count> {
+fn run_programs(programs: &[TestProgram], program: &Path, filter: Option<&str>) -> Result<Count> {
     let mut ordered: Vec<&TestProgram> = programs.iter().collect();
     ordered.sort_by_key(|test| std::cmp::Reverse(test.area));
     let (next, total) = (AtomicUsize::new(0), Mutex::new(Count::default()));
@@ -128,7 +127,7 @@ fn run_programs(programs: &[TestProgram], program: Option<&Path>, filter: Option
 
 /// Runs one test program. What is to be said of it are its words only where a test failed or each case counts, and the
 /// counts that vector tests print in any case.
-fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>) -> Result<(Count, Vec<String>)> {
+fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Result<(Count, Vec<String>)> {
     let heading = format!("{}: {} {}", test.area.name(), test.package, test.name);
     let mut command = Command::new(&test.executable);
     command
@@ -138,10 +137,8 @@ fn run_program(test: &TestProgram, program: Option<&Path>, filter: Option<&str>)
         .env("CARGO_MANIFEST_DIR", &test.folder)
         // A snapshot that differs is a failure and not a new snapshot.
         .env("INSTA_UPDATE", "no")
+        .env("WRUN_PROGRAM", program)
         .stdin(Stdio::null());
-    if let Some(program) = program {
-        command.env("WRUN_PROGRAM", program);
-    }
     let began = Instant::now();
     let output = command.output().with_context(|| format!("cannot run {}", test.executable.display()))?;
     let took = began.elapsed().as_secs_f64();

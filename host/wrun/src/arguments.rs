@@ -30,6 +30,9 @@ pub(crate) enum Command {
     /// Confine a command of a dry run: wrun starts itself so
     #[command(hide = true)]
     LaunchConfined,
+    /// Help with the file of what each policy may do
+    #[command(subcommand)]
+    Grants(GrantsCommand),
 }
 
 /// Where settings come from, for all commands that need any
@@ -106,6 +109,9 @@ pub(crate) struct ConvergeArguments {
     pub(crate) compile_only: bool,
     #[command(flatten)]
     pub(crate) folders: FolderArguments,
+    /// Print what the plan asked for instead of the plan: `wrun grants suggest`.
+    #[arg(skip)]
+    pub(crate) suggest_grants: bool,
 }
 
 /// Running cookbooks from where they lie, without a policy: the folders of a Chef repository
@@ -188,6 +194,14 @@ pub(crate) struct CheckArguments {
     /// Read the settings from this file [default: /etc/wrun/wrun.toml]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GrantsCommand {
+    /// Print the least file that lets a plan happen: a dry run in which everything is allowed and written down
+    ///
+    /// Takes what `wrun converge` takes. What only a real run comes to (a recipe that reads what it wrote) is not in it.
+    Suggest(Box<ConvergeArguments>),
 }
 
 #[derive(Debug, Subcommand)]

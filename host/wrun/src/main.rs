@@ -12,7 +12,7 @@ mod printer;
 mod settings;
 mod signals;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, GrantsCommand};
 use clap::Parser as _;
 use exit::Exit;
 use printer::Printer;
@@ -45,6 +45,9 @@ fn main() -> ExitCode {
             Command::Cookbook(cookbook) => commands::cookbook::run(cookbook, &printer),
             Command::Policy(policy) => commands::policy::run(policy, &printer),
             Command::LaunchConfined => Ok(Exit::Usage),
+            Command::Grants(GrantsCommand::Suggest(converge)) => {
+                commands::converge::suggest_grants(*converge, &printer)
+            }
         };
         match outcome {
             Ok(exit) => exit,

@@ -133,6 +133,8 @@ fn area_of(package: &str, name: &str, source: &Path) -> Area {
         Area::Hostile
     } else if name.contains("corpus") {
         Area::Corpus
+    } else if name.contains("vectors") {
+        Area::Vectors
     } else if package == "specs" || package == "tests" {
         Area::Specs
     } else if std::fs::read_to_string(source).is_ok_and(|text| text.contains("vectors")) {
@@ -193,6 +195,7 @@ mod tests {
         check("sandbox", "hostile_guests", &plain, Area::Hostile);
         check("tests", "corpus", &reading, Area::Corpus);
         check("tests", "roots", &plain, Area::Specs);
+        check("tests", "ruby_vectors", &reading, Area::Vectors);
     }
 
     #[test]

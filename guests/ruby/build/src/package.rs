@@ -1,5 +1,6 @@
-//! The npm package that carries CRuby for WebAssembly: fetched once by npm, then taken from a cache folder. What counts
-//! is its digest, whoever brought it.
+//! The npm package that carries CRuby for WebAssembly: fetched once, then taken from a cache folder. What counts is its
+//! digest, whoever brought it: npm where it is installed, since it knows this machine's registry and proxy, else a plain
+//! request to the public registry.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use base64::Engine as _;
@@ -8,6 +9,9 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
+use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
 
 /// The pinned package. Ruby 3.4 traps after tens of thousands of raises; 4.0 does not.
 pub const PACKAGE: &str = "@ruby/4.0-wasm-wasi";
@@ -18,6 +22,12 @@ pub const PACKAGE_VERSION: &str = "2.10.1";
 /// What npm's registry calls its integrity.
 const INTEGRITY: &str =
     "sha512-ObIFKo4CyXJFWtJU2BRnrnvWA4YZEY9wYEVGCiVZVQ1fZ0Ox4PJuUJT0+Z7FKQ3vAVI75ymddknYEV0zPHKDpw==";
+
+/// Where npm packages are, if no npm says otherwise.
+const REGISTRY: &str = "https://registry.npmjs.org";
+
+/// How long the download may take.
+const LONGEST: Duration = Duration::from_secs(900);
 
 /// The largest file that is taken from the package.
 const LARGEST: u64 = 64 << 20;
@@ -55,11 +65,15 @@ fn is_intact(archive: &[u8]) -> bool {
 }
 
 fn fetch(cache: &Path, path: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
-    say(&format!("fetching {PACKAGE} {PACKAGE_VERSION} (33 MB) from npm's registry"));
     let folder = cache.join(format!("npm-{}", std::process::id()));
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let fetched = npm_pack(&folder);
+    let fetched = match npm_pack(&folder, say) {
+        Ok(Some(archive)) => Ok(archive),
+        Ok(None) => download(say),
+        Err(error) => Err(error),
+    };
     let kept = fetched.and_then(|archive| {
+        ensure!(is_intact(&archive), "{PACKAGE} {PACKAGE_VERSION} is not what it was: its digest is not {INTEGRITY}");
         let partial = folder.join("archive");
         fs::write(&partial, &archive).with_context(|| format!("cannot write {}", partial.display()))?;
         fs::rename(&partial, path).with_context(|| format!("cannot rename {}", partial.display()))?;
@@ -69,18 +83,35 @@ fn fetch(cache: &Path, path: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>
     kept
 }
 
-fn npm_pack(folder: &Path) -> Result<Vec<u8>> {
+/// Has npm fetch the package; nothing where there is no npm.
+fn npm_pack(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<Option<Vec<u8>>> {
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", "--ignore-scripts"]).arg(format!("{PACKAGE}@{PACKAGE_VERSION}"));
-    let output = npm.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-    let output =
-        output.context("cannot start npm, which fetches Ruby; install npm, or put its archive into the cache")?;
+    let started = npm.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let running = match started {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        started => started.context("cannot start npm, which fetches Ruby")?,
+    };
+    say(&format!("fetching {PACKAGE} {PACKAGE_VERSION} (33 MB) with npm"));
+    let output = running.wait_with_output()?;
     ensure!(output.status.success(), "npm could not fetch {PACKAGE} {PACKAGE_VERSION} ({})", output.status);
     let name = String::from_utf8(output.stdout)?;
     let path = folder.join(name.trim());
-    let archive = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    ensure!(is_intact(&archive), "{PACKAGE} {PACKAGE_VERSION} is not what it was: its digest is not {INTEGRITY}");
-    Ok(archive)
+    Ok(Some(fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?))
+}
+
+/// Fetches the package from the public registry.
+fn download(say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+    let name = PACKAGE.rsplit('/').next().unwrap_or(PACKAGE);
+    let address = format!("{REGISTRY}/{PACKAGE}/-/{name}-{PACKAGE_VERSION}.tgz");
+    say(&format!("fetching {address} (33 MB)"));
+    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
+    let agent: Agent = Agent::config_builder().tls_config(tls).timeout_global(Some(LONGEST)).build().into();
+    let response = agent.get(&address).call();
+    let mut response =
+        response.with_context(|| format!("cannot fetch {address}; npm, if installed, is asked instead"))?;
+    let archive = response.body_mut().with_config().limit(LARGEST).read_to_vec();
+    archive.with_context(|| format!("cannot fetch {address} whole"))
 }
 
 fn unpack(archive: &[u8]) -> Result<Package> {

@@ -24,6 +24,7 @@ use anyhow::Context as _;
 use converge::{
     CookbookFiles, Event, LogLevel, LogSource, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun,
 };
+use grants::Grants;
 use input::Input;
 use node::object::NodeObject;
 use providers::Reboots;
@@ -37,6 +38,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The most frames of a backtrace that are shown beside the excerpt.
 const SHOWN_FRAMES: usize = 10;
+
+/// A dry run that prints what it asked for, as the operator's file of grants would say it.
+pub(crate) fn suggest_grants(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
+    run(ConvergeArguments { suggest_grants: true, why_run: true, keep_going: true, ..arguments }, printer)
+}
 
 pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
     let settings = super::settings(arguments.common.config.as_deref(), arguments.layer())?;
@@ -131,6 +137,7 @@ impl Running<'_> {
             compile_only: self.arguments.compile_only,
             all_frames: self.settings.log_level.threshold() <= LogLevel::Debug,
         };
+        let all_grants = input.all_grants.clone();
         let mut policies = input.policies;
         if let Some(folders) = input.folders {
             policies.push(folders.policy(self.arguments, &input.all_grants, &mut house, &mut node)?);
@@ -154,7 +161,11 @@ impl Running<'_> {
             log: kept_log.lines(),
             without_policies,
         };
-        let exit = self.end(&parts, house.keeper, folder, &house.reboots);
+        let exit = if self.arguments.suggest_grants {
+            Ok(self.suggestion(&all_grants, &errors))
+        } else {
+            self.end(&parts, house.keeper, folder, &house.reboots)
+        };
         // The process ends now, and gives all memory back at once: faster than piece by piece.
         std::mem::forget((house.sandbox, report, node));
         exit
@@ -170,12 +181,24 @@ impl Running<'_> {
         }
         let level = self.settings.log_level.threshold();
         match self.settings.format {
-            _ if self.arguments.compile_only => {}
+            _ if self.arguments.compile_only || self.arguments.suggest_grants => {}
             Format::Doc => watchers.push(Box::new(Doc::new(self.printer, level))),
             Format::Minimal => watchers.push(Box::new(Minimal::new(self.printer))),
             Format::Json => {}
         }
         Shared::new(All(watchers))
+    }
+
+    /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
+    fn suggestion(&self, grants: &Grants, errors: &[(String, Value)]) -> Exit {
+        let head = "# What a policy reads of attributes is not in here: add `facts` and `read_attributes` where it reads some.";
+        self.printer.line(Tone::Plain, &format!("{head}\n{}", grants.needs().trim_end()));
+        for (policy, error) in errors {
+            let message = error["message"].as_str().unwrap_or_default();
+            let text = format!("error: policy {policy} was not planned to its end: {message}");
+            self.printer.note(Tone::Error, &escape(&text));
+        }
+        if errors.is_empty() { Exit::Done } else { Exit::Failed }
     }
 
     /// The report, the record, the exit code.
