@@ -45,9 +45,17 @@ fn expect(findings: &Value, expected: &[(&str, &str)]) {
     assert_eq!(lines.len(), expected.len(), "{lines:#?}");
 }
 
-const FINE: [(&str, &str); 7] = [
+const FINE: [(&str, &str); 8] = [
     ("metadata.rb", "name 'web'\nversion '1.2.0'\ndepends 'base', '~> 2.0'\n"),
-    ("attributes/default.rb", "default['web']['port'] = 80\ndefault['base']['x'] = 'https://mirror.example.org/x'\n"),
+    (
+        "attributes/default.rb",
+        r"
+default['web']['port'] = 80
+default['base']['x'] = 'https://mirror.example.org/x'
+default['web']['root'] = '/srv/www'
+default['web']['logs'] = %(#{node['web']['root']}/logs)
+",
+    ),
     (
         "recipes/default.rb",
         r"
@@ -83,8 +91,15 @@ rescue LoadError
 end
 require 'csv'
 data_bag_item('secrets', 'web')
+directory node['web']['logs']
+include_recipe 'web::inner'
+case node['platform_family']
+when 'suse'
+  zypper_repository 'x'
+end
 ",
     ),
+    ("recipes/parts/inner.rb", "log 'inner'\n"),
     ("recipes/windows.rb", "registry_key 'HKLM\\x'\n"),
     (
         "resources/site.rb",
@@ -112,6 +127,7 @@ fn a_cookbook_that_would_work() {
         &[
             ("resource recipes/default.rb:25", "`windows_service` is for Windows only"),
             ("library recipes/default.rb:28", "`win32/service` cannot be required"),
+            ("resource recipes/default.rb:38", "`zypper_repository` are not carried out"),
             ("resource recipes/windows.rb:1", "`registry_key` is for Windows only"),
         ],
     );
@@ -124,13 +140,13 @@ fn a_cookbook_that_would_work() {
             .collect()
     };
     assert_eq!(names("packages"), ["curl", "nginx"]);
-    assert_eq!(names("paths"), ["/etc/web", "/etc/web/web.conf", "/srv/a", "/srv/site"]);
+    assert_eq!(names("paths"), ["/etc/web", "/etc/web/web.conf", "/srv/a", "/srv/site", "/srv/www/logs"]);
     assert_eq!(names("read_paths"), ["/srv/ready"]);
     assert_eq!(names("services"), ["nginx"]);
     assert_eq!(names("commands"), ["systemctl daemon-reload", "test -d /srv", "uptime"]);
     assert_eq!(names("hosts"), ["https://example.org", "https://mirror.example.org"]);
     assert_eq!(names("data_bags"), ["secrets/web"]);
-    assert_eq!(names("facts"), ["fqdn", "hostname"]);
+    assert_eq!(names("facts"), ["fqdn", "hostname", "platform_family"]);
     assert_eq!(names("cookbooks"), ["base"]);
     assert_eq!(names("libraries"), ["csv", "win32/service"]);
     let site = report["needs"]["resources"].as_array().unwrap().iter().find(|need| need["name"] == "web_site").unwrap();
@@ -174,7 +190,6 @@ fn what_would_not_work() {
             ("gem recipes/default.rb:7", "no gems are installed"),
             ("resource recipes/default.rb:8", "`selinux_state` are not carried out"),
             ("cookbook recipes/default.rb:9", "there is no recipe web::none"),
-            ("cookbook recipes/default.rb:10", "do not depend on the cookbook other"),
             ("library libraries/helpers.rb:1", "calls no foreign libraries"),
             ("sandbox libraries/helpers.rb:4", "`fork`"),
             ("sandbox libraries/helpers.rb:5", "no sockets"),
@@ -191,7 +206,10 @@ fn what_would_not_work() {
     assert_eq!(hint("recipes/default.rb", 1), "did you mean `template`?");
     assert_eq!(hint("recipes/default.rb", 3), "did you mean `content`?");
     assert_eq!(hint("recipes/default.rb", 4), "did you mean `create`?");
-    expect(&report["notes"], &[("gem metadata.rb:3", "nokogiri")]);
+    expect(
+        &report["notes"],
+        &[("gem metadata.rb:3", "nokogiri"), ("cookbook recipes/default.rb:10", "do not depend on the cookbook other")],
+    );
 }
 
 #[test]

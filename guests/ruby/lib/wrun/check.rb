@@ -8,6 +8,7 @@ require_relative "check/platforms"
 require_relative "check/facts"
 require_relative "check/known"
 require_relative "check/walk"
+require_relative "check/defaults"
 require_relative "check/declarations"
 require_relative "check/code"
 require_relative "check/classes"
@@ -32,15 +33,16 @@ module Wrun
     MOST_LINES = 12
 
     # One file of a cookbook, and what was found in it.
-    Source = Struct.new(:folder, :cookbook, :path, :text, :facts) do
+    Source = Struct.new(:folder, :cookbook, :path, :text, :facts, :defaults) do
       def add(fact, line, **words) = facts.add(fact, line, **words)
     end
 
     class << self
-      # The facts of one file of a folder; none of a file that is not code. `name` is what the cookbook is called.
-      def file(folder, name, path)
+      # The facts of one file of a folder; none of a file that is not code. `name` is what the cookbook is called, `defaults`
+      # what its attributes and properties stand for.
+      def file(folder, name, path, defaults)
         reader = READERS.find { |pattern, _| pattern.match?(path) }&.last or return []
-        file = Source.new(folder, name, path, Sources.text(folder, path), Facts.new)
+        file = Source.new(folder, name, path, Sources.text(folder, path), Facts.new, defaults)
         read(file, reader)
         file.facts.to_a
       end

@@ -33,7 +33,8 @@ class Chef
         def check(input)
           folder = input.fetch("cookbook")
           Wrun::Sources.settle([folder], { folder => input["place"] })
-          Wrun::Check.file(folder, input.fetch("name"), input.fetch("file"))
+          defaults = Wrun::Check::Defaults.new(input["attributes"], input["properties"])
+          Wrun::Check.file(folder, input.fetch("name"), input.fetch("file"), defaults)
         end
 
         private

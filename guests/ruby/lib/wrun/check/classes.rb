@@ -32,6 +32,7 @@ module Wrun
         when :provides, :resource_name, :resource_name=
           texts(elements(arguments)&.first, {})&.each { |one| add(:type, node, name: one) }
         when :define then define_type(node, arguments)
+        when :property, :attribute then note_property(node, arguments)
         when :define_method, :alias_method, :attr_reader, :attr_accessor, :def_delegator
           given = elements(arguments)&.first
           texts(given, {})&.each { |one| add(:method, node, name: one) }
@@ -51,7 +52,7 @@ module Wrun
         add(:defined, node, name: full)
         superclass = constant(above)
         visit(above)
-        within(context: context_of_class(superclass), scope: full, variables: {}) { visit_children(body) }
+        within(context: context_of_class(superclass), scope: full, variables: @variables.slice(DEFAULTS)) { visit_children(body) }
       end
 
       def context_of_class(superclass)

@@ -123,17 +123,26 @@ module Wrun
           (receiver.type == :CALL && receiver.children[1] == :node))
       end
 
-      # `default['a']['b'] = value`: the first key, and the address that the value may be.
+      # `default['a']['b'] = value`: whose attribute that is, and what it stands for.
       def visit_write(node)
-        receiver, *rest = node.children
-        keys = []
-        keys << rest.grep(Literals::Node).first if node.type == :ATTRASGN && rest[0] == :[]= || node.type == :OP_ASGN1
+        receiver, last, value = written(node)
+        keys = [last]
         while node?(receiver) && receiver.type == :CALL && receiver.children[1] == :[]
-          keys << receiver.children[2]
+          keys.unshift(elements(receiver.children[2])&.first)
           receiver = receiver.children[0]
         end
-        write_attribute(node, keys.last) if level?(receiver)
+        write_attribute(node, keys, value) if last && level?(receiver)
         visit_children(node)
+      end
+
+      # What is written to, the last key and the value.
+      def written(node)
+        receiver, operator, arguments, value = node.children
+        case node.type
+        when :ATTRASGN then operator == :[]= ? [receiver, *elements(arguments)] : [receiver]
+        when :OP_ASGN1 then [receiver, elements(arguments)&.first, value]
+        else [receiver]
+        end
       end
 
       def level?(receiver)
@@ -145,9 +154,10 @@ module Wrun
 
       def node_object_itself?(above) = above.type == :VCALL && above.children[0] == :node
 
-      def write_attribute(node, arguments)
-        key = arguments && elements(arguments)&.first
-        texts(key, {})&.each { |name| add(:written, node, name: name) } if key
+      def write_attribute(node, keys, value)
+        path = keys.map { |key| key && literal(key)&.first }
+        add(:written, node, name: path.first) if path.first.is_a?(String)
+        note_attribute(node, path, value) if path.all?(String) && @context == :attributes
       end
 
       def visit_constant(node)

@@ -7,6 +7,9 @@ module Wrun
     module Literals
       Node = RubyVM::AbstractSyntaxTree::Node
 
+      # Among the variables: what attributes and properties stand for.
+      DEFAULTS = :"@defaults"
+
       # So many values one expression may stand for.
       MOST = 100
 
@@ -81,7 +84,7 @@ module Wrun
         when :LIST then spread(node, variables)
         when :DSTR then composed(node, variables)
         when :BLOCK then node.children.size == 1 ? values(node.children[0], variables) : nil
-        when :CALL then called(node, variables)
+        when :CALL then variables[DEFAULTS]&.values(node) || called(node, variables)
         else literal(node)&.then { |found| found.first.nil? ? nil : found }
         end
       end

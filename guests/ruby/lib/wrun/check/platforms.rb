@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Which parts of a cookbook are for other systems than Linux: conditions say so, filters of `provides`, and names of files.
+# Which parts of a cookbook are for other systems than those that wrun looks after: conditions say so, filters of `provides`,
+# and names of files and methods.
 
 module Wrun
   module Check
@@ -10,14 +11,15 @@ module Wrun
       # What the words of conditions mean.
       FOREIGN = %w[
         windows mac_os_x macos mac darwin freebsd openbsd netbsd dragonflybsd solaris solaris2 smartos omnios openindiana
-        opensolaris nexentacore aix hpux
+        opensolaris nexentacore aix hpux chocolatey homebrew suse opensuse opensuseleap sles arch gentoo alpine slackware
+        exherbo
       ].freeze
       QUESTIONS = (FOREIGN + %w[windows_desktop windows_server_core windows_nano_server windows_ruby bsd_based solaris_based
-                                windows_server]).map { |name| :"#{name}?" }.freeze
+                                windows_server opensuse_leap arch_linux]).map { |name| :"#{name}?" }.freeze
       ASKED = %i[platform? platform_family? platform].freeze
       FILTERS = %w[os platform platform_family].freeze
       PATTERN = /mswin|mingw|windows|darwin|freebsd|solaris|aix/i
-      FILE = /(?:\A|[_-])(windows|macos|mac_os_x|osx|freebsd|openbsd|solaris2?|aix|smartos)(?:[_-]|\z)/
+      NAMED = /(?:\A|[_-])(windows|macos|mac_os_x|osx|freebsd|openbsd|solaris2?|aix|smartos)(?:[_-]|\z)/
 
       class << self
         # The foreign system that a true condition means, or nil.
@@ -62,10 +64,9 @@ module Wrun
           end.first
         end
 
-        # The one that a file is named after.
-        def of_file(path)
-          path.split("/").drop(1).map { |part| part.split(".").first.to_s }.filter_map { |name| name[FILE, 1] }.first
-        end
+        # The one that a file or a method is named after.
+        def of_file(path) = path.split("/").drop(1).filter_map { |part| of_name(part.split(".").first.to_s) }.first
+        def of_name(name) = name[NAMED, 1]
 
         private
 

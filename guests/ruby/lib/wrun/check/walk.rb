@@ -14,7 +14,7 @@ module Wrun
       def initialize(file, context)
         @file = file
         @context = context
-        @variables = {}
+        @variables = { DEFAULTS => file.defaults }
         @platform = Platforms.of_file(file.path)
         @optional = false
       end
@@ -158,7 +158,8 @@ module Wrun
         name, scope = node.type == :DEFN ? node.children : node.children[1..]
         add(:method, node, name: name.to_s)
         inside = %i[helpers provider_class recipe].include?(@context) || name.start_with?("action_") ? :recipe : :code
-        within(context: inside, variables: {}) { visit_children(scope) }
+        platform = @platform || Platforms.of_name(name.name)
+        within(context: inside, variables: @variables.slice(DEFAULTS), platform: platform) { visit_children(scope) }
       end
 
       # The parts of a call, whichever way it is written.

@@ -21,25 +21,81 @@ pub(super) struct Fact {
 #[serde(tag = "fact", rename_all = "snake_case")]
 pub(super) enum What {
     Resource(Resource),
-    Command { values: Option<Vec<Words>> },
-    Path { access: Access, values: Option<Vec<String>> },
-    Library { name: String, why: Option<String> },
-    Recipe { values: Option<Vec<String>> },
-    Absent { name: String, what: String },
-    Constant { name: String },
-    Defined { name: String },
-    Method { name: String },
-    Type { name: String },
-    Environment { values: Option<Vec<String>> },
-    DataBag { values: Option<Vec<String>>, item: Option<String> },
-    Search { values: Option<Vec<String>> },
-    Attribute { name: String },
-    Written { name: String },
-    Address { value: String },
-    Metadata { name: String, version: String },
-    Gem { name: String, why: Option<String> },
-    Depends { name: String, constraint: String },
-    Error { class: String, message: String },
+    Command {
+        values: Option<Vec<Words>>,
+    },
+    Path {
+        access: Access,
+        values: Option<Vec<String>>,
+    },
+    Library {
+        name: String,
+        why: Option<String>,
+    },
+    Recipe {
+        values: Option<Vec<String>>,
+    },
+    Absent {
+        name: String,
+        what: String,
+    },
+    Constant {
+        name: String,
+    },
+    Defined {
+        name: String,
+    },
+    Method {
+        name: String,
+    },
+    Type {
+        name: String,
+    },
+    Environment {
+        values: Option<Vec<String>>,
+    },
+    DataBag {
+        values: Option<Vec<String>>,
+        item: Option<String>,
+    },
+    Search {
+        values: Option<Vec<String>>,
+    },
+    Attribute {
+        name: String,
+    },
+    Written {
+        name: String,
+    },
+    /// A literal default of an attribute.
+    Default {
+        path: Vec<String>,
+        values: Vec<serde_json::Value>,
+    },
+    /// And of a custom resource's property.
+    Property {
+        name: String,
+        values: Vec<serde_json::Value>,
+    },
+    Address {
+        value: String,
+    },
+    Metadata {
+        name: String,
+        version: String,
+    },
+    Gem {
+        name: String,
+        why: Option<String>,
+    },
+    Depends {
+        name: String,
+        constraint: String,
+    },
+    Error {
+        class: String,
+        message: String,
+    },
     TooMuch {},
 }
 

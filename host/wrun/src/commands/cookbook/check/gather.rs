@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// The most facts that are taken from one cookbook.
 const MAX_FACTS: usize = 100_000;
 
+/// The most defaults that are kept, and the most values of one.
+const MAX_DEFAULTS: usize = 10_000;
+const MAX_VALUES: usize = 20;
+
 /// Over how many files the instance may be lost; each time it is replaced.
 const MAX_LOST: usize = 10;
 
@@ -48,7 +52,7 @@ pub(super) fn gather(
     let mut read = BTreeMap::new();
     loop {
         let gathered = questions::ask(settings, Arc::clone(runtime), Arc::clone(cookbooks), |ask| {
-            Gathering { cookbooks, ask, read: &mut read }.cookbook(folder)
+            Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default() }.cookbook(folder)
         })?;
         // An instance that was lost over a file is replaced; what it has read is kept, and the file is not tried again.
         if let Ok(gathered) = gathered {
@@ -69,6 +73,7 @@ struct Gathering<'a> {
     cookbooks: &'a CookbookFolders,
     ask: &'a mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
     read: &'a mut Read,
+    defaults: Defaults,
 }
 
 impl Gathering<'_> {
@@ -77,12 +82,17 @@ impl Gathering<'_> {
         let (file, metadata) = self.metadata(folder)?;
         let (name, version) = named(&metadata).unwrap_or_else(|| (folder.to_owned(), String::new()));
         let depends = dependencies(&metadata);
-        let mut facts: Vec<_> = metadata.into_iter().map(|fact| (file.clone(), fact)).collect();
-        for file in files.iter().filter(|file| !file.starts_with("metadata.")) {
-            let room = MAX_FACTS.saturating_sub(facts.len());
-            facts.extend(self.file(folder, &name, file)?.into_iter().take(room).map(|fact| (file.clone(), fact)));
-        }
         let (brought, missing) = self.dependencies(&name, &depends)?;
+        let mut facts: Vec<_> = metadata.into_iter().map(|fact| (file.clone(), fact)).collect();
+        let mut code: Vec<_> = files.iter().filter(|file| !file.starts_with("metadata.")).collect();
+        code.sort_by_key(|file| reading_order(file));
+        self.defaults = Defaults::default();
+        for file in code {
+            let room = MAX_FACTS.saturating_sub(facts.len());
+            let found = self.file(folder, &name, file)?;
+            self.defaults.take(file, &found);
+            facts.extend(found.into_iter().take(room).map(|fact| (file.clone(), fact)));
+        }
         Ok(Gathered { name, version, files, facts, brought, depends, missing })
     }
 
@@ -162,13 +172,72 @@ impl Gathering<'_> {
             None => {}
         }
         let place = self.cookbooks.place(folder).map(|place| place.display().to_string());
-        let answer = (self.ask)("check", json!({ "cookbook": folder, "place": place, "name": name, "file": file }));
+        let input = json!({
+            "cookbook": folder,
+            "place": place,
+            "name": name,
+            "file": file,
+            "attributes": self.defaults.attributes,
+            "properties": self.defaults.properties,
+        });
+        let answer = (self.ask)("check", input);
         if answer.as_ref().is_err_and(Failure::is_final) {
             self.read.insert(key, None);
             return Err(Lost);
         }
         Ok(self.read.entry(key).or_insert_with(|| Some(facts(answer))).clone().unwrap_or_default())
     }
+}
+
+/// What attributes and properties stand for where nobody sets them, as far as that was read already.
+#[derive(Default)]
+struct Defaults {
+    /// By path, its keys separated by a zero character.
+    attributes: BTreeMap<String, Vec<Value>>,
+    properties: BTreeMap<String, Vec<Value>>,
+}
+
+impl Defaults {
+    /// Takes what a file brings to those that are read later. Of properties only shared files' are anybody else's.
+    fn take(&mut self, file: &str, facts: &[Fact]) {
+        for fact in facts.iter().filter(|fact| fact.platform.is_none()) {
+            match &fact.what {
+                What::Default { path, values } => add(&mut self.attributes, path.join("\0"), values),
+                What::Property { name, values } if is_partial(file) => {
+                    add(&mut self.properties, name.clone(), values);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn add(table: &mut BTreeMap<String, Vec<Value>>, key: String, values: &[Value]) {
+    if table.len() >= MAX_DEFAULTS && !table.contains_key(&key) {
+        return;
+    }
+    let known = table.entry(key).or_default();
+    for value in values {
+        if known.len() < MAX_VALUES && !known.contains(value) {
+            known.push(value.clone());
+        }
+    }
+}
+
+/// Attributes first, then the files that resources share, since others' values are made of theirs.
+fn reading_order(file: &str) -> (u8, String) {
+    let rank = match file {
+        "attributes/default.rb" | "attributes.rb" => 0,
+        _ if file.starts_with("attributes/") => 1,
+        _ if is_partial(file) => 2,
+        _ => 3,
+    };
+    (rank, file.to_owned())
+}
+
+fn is_partial(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    file.starts_with("resources/") && name.starts_with('_')
 }
 
 /// A guest's answer.

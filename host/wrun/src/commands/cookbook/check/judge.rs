@@ -8,6 +8,9 @@ use super::gather::Gathered;
 use schema::suggest::nearest;
 use std::collections::BTreeSet;
 
+/// How the names of recipes' files end.
+const RECIPES: [&str; 4] = ["rb", "yml", "yaml", "json"];
+
 /// Something to say about a place in a cookbook.
 pub(super) struct Finding {
     pub(super) is_problem: bool,
@@ -251,16 +254,17 @@ impl Judge<'_> {
             }
             let message =
                 format!("recipe {name} is included, and the metadata do not depend on the cookbook {cookbook}");
-            return Some(Verdict::problem("cookbook", message));
+            // Chef warns of it: another cookbook of the run may bring it.
+            return Some(Verdict::note("cookbook", message));
         }
-        let mut paths = vec![];
-        for ending in ["rb", "yml", "yaml", "json"] {
-            paths.push(format!("recipes/{recipe}.{ending}"));
-        }
-        if recipe == "default" {
-            paths.extend(["recipe.rb".to_owned(), "recipe.yml".to_owned()]);
-        }
-        let is_there = paths.iter().any(|path| self.gathered.files.contains(path));
+        // Recipes in folders of the folder have the name of their file.
+        let is_recipe = |path: &String| {
+            let inside = path.strip_prefix("recipes/");
+            let file = inside.and_then(|inside| inside.rsplit('/').next());
+            let stem = file.and_then(|file| file.rsplit_once('.')).filter(|(_, ending)| RECIPES.contains(ending));
+            stem.is_some_and(|(stem, _)| stem == recipe) || (recipe == "default" && path.starts_with("recipe."))
+        };
+        let is_there = self.gathered.files.iter().any(is_recipe);
         (!is_there).then(|| Verdict::problem("cookbook", format!("there is no recipe {cookbook}::{recipe}")))
     }
 }
