@@ -74,6 +74,14 @@ impl MachineProviders {
         })
     }
 
+    /// Makes the folder that Chef's cookbooks take for granted, unless this is a dry run.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make_file_cache(&self) -> Result<(), Raised> {
+        if self.settings.why_run { Ok(()) } else { Ok(self.root.make_file_cache()?) }
+    }
+
     /// The same machine for the policy's guest, within the same grants.
     pub fn machine(&self) -> GuestMachine {
         GuestMachine::new(Arc::clone(&self.settings), Arc::clone(&self.root), self.commands.clone())

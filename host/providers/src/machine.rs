@@ -79,6 +79,21 @@ fn raised(raised: Raised) -> MachineError {
     }
 }
 
+/// What went wrong on the way to a server, under the names that the system's own calls have for it; a time that is up while
+/// reading is `ETIME`, what ends too early `ENODATA`, a failed encryption `EPROTO`, an answer that is none `EBADMSG`.
+fn unreachable(failure: Raised) -> MachineError {
+    let name = match failure.class.as_str() {
+        "SocketError" => "EAI_NONAME",
+        "Net::OpenTimeout" => "ETIMEDOUT",
+        "Net::ReadTimeout" => "ETIME",
+        "EOFError" | "Chef::Exceptions::ContentLengthMismatch" => "ENODATA",
+        "OpenSSL::SSL::SSLError" => "EPROTO",
+        "Net::HTTPBadResponse" => "EBADMSG",
+        _ => return raised(failure),
+    };
+    MachineError::System(name.into(), failure.message)
+}
+
 fn stat_of(entry: &Entry) -> Stat {
     Stat {
         kind: match entry.kind {
@@ -197,6 +212,6 @@ impl Machine for GuestMachine {
         if self.is_dry_run(why_run) && !matches!(request.method.as_str(), "GET" | "HEAD") {
             return Err(MachineError::DryRun(format!("send {} {}", request.method, url.url())));
         }
-        crate::download::request(request, &self.settings.grants, self.settings.downloads).map_err(raised)
+        crate::download::request(request, &self.settings.grants, self.settings.downloads).map_err(unreachable)
     }
 }

@@ -16,6 +16,7 @@
 
 mod entry;
 mod fault;
+mod file_cache;
 mod nameless;
 mod replace;
 mod site;

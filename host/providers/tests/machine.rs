@@ -186,6 +186,21 @@ fn a_dry_run_changes_nothing_and_says_what_would_be() {
 }
 
 #[test]
+fn the_file_cache_is_made_where_it_is_missing_and_never_in_a_dry_run() {
+    let bench = Bench::new("");
+    bench.providers(true).make_file_cache().unwrap();
+    assert!(!exists(&bench.path("var/chef")));
+    // The operator keeps it elsewhere; a link stays in the root.
+    std::fs::create_dir_all(bench.path("srv/chef")).unwrap();
+    std::fs::create_dir_all(bench.path("var")).unwrap();
+    symlink("/srv/chef", bench.path("var/chef")).unwrap();
+    for _ in 0..2 {
+        bench.providers(false).make_file_cache().unwrap();
+        assert!(bench.path("srv/chef/cache").is_dir());
+    }
+}
+
+#[test]
 fn servers_must_be_granted() {
     let bench = Bench::new("");
     let mut machine = machine(&bench);
@@ -197,5 +212,8 @@ fn servers_must_be_granted() {
     let told = bench.providers(false).machine().http(&post, true);
     assert!(matches!(told, Err(MachineError::DryRun(_))), "{told:?}");
     let refused = bench.providers(false).machine().http(&request("http://127.0.0.1:9/x"), false);
-    assert!(matches!(refused, Err(MachineError::System(..))), "{refused:?}");
+    assert!(matches!(&refused, Err(MachineError::System(name, _)) if name == "ECONNREFUSED"), "{refused:?}");
+    let bench = Bench::new("download_hosts = [\"http://no-such-host.invalid\"]");
+    let unknown = bench.providers(false).machine().http(&request("http://no-such-host.invalid/x"), false);
+    assert!(matches!(&unknown, Err(MachineError::System(name, _)) if name == "EAI_NONAME"), "{unknown:?}");
 }

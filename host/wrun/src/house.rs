@@ -171,6 +171,11 @@ impl House for TheHouse<'_> {
         let source = self.sources.get(name).ok_or_else(missing)?;
         let grants = self.grants_of(name)?;
         let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, source)))?;
+        if source.runtime().is_some()
+            && let Err(raised) = providers.make_file_cache()
+        {
+            tracing::warn!("Chef's file cache is missing: {}", raised.message);
+        }
         let start = |code: Code<'_>, interfaces, limits: &Limits| {
             let services = self.services(grants, providers.machine(), source, interfaces);
             finish(self.sandbox.open(name, code, limits, services))

@@ -132,8 +132,6 @@ module Net
       request.each_capitalized { |name, value| fields << [name, value] unless %w[Host Content-Length].include?(name) }
       fields << ["Content-Type", "application/x-www-form-urlencoded"] if body && !request.key?("content-type")
       Wrun::Machine.http(request.method, url(request), fields, body)
-    rescue IOError, Errno::ETIMEDOUT => error
-      raise error.is_a?(Errno::ETIMEDOUT) ? OpenTimeout : SocketError, "Failed to open TCP connection to #{@address}:#{@port} (#{error.message})"
     end
 
     def url(request)

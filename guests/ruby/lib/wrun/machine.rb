@@ -25,6 +25,7 @@ require_relative "machine/local_time"
 require_relative "machine/randomness"
 require_relative "machine/threads"
 require_relative "machine/loading"
+require_relative "machine/autoload"
 require_relative "machine/older_ruby"
 
 # What open files still hold is written before the host gets the turn. Nobody is there to rescue what becomes of that.

@@ -1,0 +1,27 @@
+//! Chef's file cache, which cookbooks put downloads into and never make themselves: Chef makes it before a run.
+
+use super::{Fault, ModeBits, Root, Site};
+use rustix::io::Errno;
+
+/// The folders of it, outermost first; the last is what `Chef::Config[:file_cache_path]` says.
+const FOLDERS: [&str; 3] = ["/var", "/var/chef", "/var/chef/cache"];
+
+/// Everybody may read what is in there, and only root writes, whatever the file mode creation mask: as Chef's.
+const MODE: u32 = 0o755;
+
+impl Root {
+    /// Makes the folders that are missing. It is the host's own doing and nobody's wish, so no grant is asked; who may
+    /// write into them is.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(crate) fn make_file_cache(&self) -> Result<(), Fault> {
+        for folder in FOLDERS {
+            match Site::new(self.locate(folder)?).make_directory(ModeBits::plain(MODE)) {
+                Err(fault) if fault.errno != Errno::EXIST => return Err(fault),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
