@@ -91,8 +91,9 @@ pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
     for policy in checkout::policies()? {
         let name = policy.file_name().unwrap_or_default().display();
         say::line(&format!("building the policy {name}"));
-        let artifact = author::build(&policy, &mut NoRuby, &mut || Ok(compiler.clone()), &checkout::guest_target())
-            .with_context(|| format!("the policy {name} cannot be built"))?;
+        let artifact =
+            author::build(&policy, None, &mut NoRuby, &mut || Ok(compiler.clone()), &checkout::guest_target())
+                .with_context(|| format!("the policy {name} cannot be built"))?;
         author::store(&artifact, &folder)?;
     }
     Ok(())

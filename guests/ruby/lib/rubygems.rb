@@ -28,7 +28,7 @@ module Gem
     class << self
       include Enumerable
 
-      def all = Wrun::Machine::Gems.all.map { |name, version| new(name, version) }
+      def all = Wrun::Machine::Gems.all.map { |gem| new(gem.name, gem.version) }
       def each(&) = all.each(&)
       def stubs = all
       def find_all_by_name(name, *wanted) = all.select { |one| one.name == name && Requirement.create(wanted).satisfied_by?(one.version) }

@@ -6,6 +6,7 @@
 //! lock                    identifiers of cookbooks and the policy's revision, as Chef computes them
 //! artifact                what is released: the component, its manifest and its cookbooks' files in one file
 //! folders                 cookbooks that are run from where they lie, without a policy
+//! gems                    gems of plain Ruby that travel with cookbooks
 //! ```
 //!
 //! A released policy never depends on the folder it came from: everything that a node needs is in the artifact, and the
@@ -15,6 +16,7 @@ pub mod artifact;
 pub mod author;
 pub mod build;
 pub mod folders;
+pub mod gems;
 mod ignore;
 pub mod lock;
 

@@ -52,6 +52,7 @@ fn parts() -> ManifestParts {
         override_attributes: serde_json::Map::new(),
         needs: Needs { paths: vec!["/etc/motd".into()], ..Needs::default() },
         runtime: Runtime::Rust,
+        gems: None,
     }
 }
 

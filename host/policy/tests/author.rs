@@ -213,6 +213,10 @@ impl Ruby for Says {
         assert!(cookbook.join("metadata.rb").is_file());
         self.0.clone()
     }
+
+    fn gems(&mut self, _question: Value) -> Result<Value, String> {
+        unreachable!("its cookbooks name none")
+    }
 }
 
 /// A policy with one Ruby cookbook, `web`.
@@ -229,7 +233,7 @@ fn ruby_cookbooks_need_no_compiler() {
     ruby_policy(temporary.path());
     let mut ruby = Says(Ok(json!({"name": "web", "version": "1.2.0", "dependencies": {}})));
     let mut no_compiler = || unreachable!("nothing is to be compiled");
-    let artifact = author::build(temporary.path(), &mut ruby, &mut no_compiler, Path::new("/nowhere")).unwrap();
+    let artifact = author::build(temporary.path(), None, &mut ruby, &mut no_compiler, Path::new("/nowhere")).unwrap();
     let manifest = artifact.manifest();
     assert_eq!(artifact.component(), EMPTY_COMPONENT);
     assert_eq!(manifest.runtime, ruby.runtime().unwrap());

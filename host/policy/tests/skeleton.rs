@@ -24,7 +24,7 @@ fn a_new_policy_builds() {
     let mut compiler =
         || guest_compiler(&Settings::from_environment().unwrap(), &mut |sentence| println!("{sentence}"));
     let target = house.join("target/guests");
-    let built = author::build(&folder, &mut NoRuby, &mut compiler, &target).unwrap();
+    let built = author::build(&folder, None, &mut NoRuby, &mut compiler, &target).unwrap();
     let path = author::store(&built, &temporary.path().join("build")).unwrap();
     assert!(path.ends_with("build/new-by-test.wasm"));
 
@@ -33,6 +33,6 @@ fn a_new_policy_builds() {
     assert_eq!(artifact.read("hello", "templates/hello.txt.j2").unwrap(), b"{{ greeting }}!\n");
     assert!(artifact.paths("hello", "src").unwrap().contains(&"src/recipes.rs".to_owned()));
     // Built again, it is the same to the last bit.
-    let again: Artifact = author::build(&folder, &mut NoRuby, &mut compiler, &target).unwrap();
+    let again: Artifact = author::build(&folder, None, &mut NoRuby, &mut compiler, &target).unwrap();
     assert_eq!(again.digest(), artifact.digest());
 }

@@ -80,6 +80,12 @@ pub(crate) struct ConvergeArguments {
     /// What each policy may do [default: /etc/wrun/grants.toml]
     #[arg(long, value_name = "FILE", conflicts_with = "allow_all")]
     pub(crate) grants: Option<PathBuf>,
+    /// Where data bags are, as BAG/ITEM.json; each policy reads what it was granted
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_bags: Option<PathBuf>,
+    /// The secret for encrypted data bag items
+    #[arg(long, value_name = "FILE")]
+    pub(crate) encrypted_data_bag_secret: Option<PathBuf>,
     /// Let every policy do everything: for one's own machine
     #[arg(long)]
     pub(crate) allow_all: bool,
@@ -133,15 +139,15 @@ pub(crate) struct FolderArguments {
     /// Where environments are, as NAME.json or NAME.rb
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) environments: Option<PathBuf>,
-    /// Where data bags are, as BAG/ITEM.json
-    #[arg(long, value_name = "DIR", requires = "cookbooks")]
-    pub(crate) data_bags: Option<PathBuf>,
     /// Where other nodes are, as NAME.json, for searches
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) nodes: Option<PathBuf>,
-    /// The secret for encrypted data bag items
-    #[arg(long, value_name = "FILE", requires = "cookbooks")]
-    pub(crate) encrypted_data_bag_secret: Option<PathBuf>,
+    /// Where the gems are that cookbooks name in their metadata, as NAME-VERSION.gem or unpacked
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) gems: Option<PathBuf>,
+    /// Gems that cookbooks name in their metadata and that nothing of this run loads
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "gems")]
+    pub(crate) without_gems: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -229,6 +235,9 @@ pub(crate) enum PolicyCommand {
         /// Put the artifact here [default: the policy's folder]
         #[arg(short, long, value_name = "DIR")]
         output: Option<PathBuf>,
+        /// Take gems of Ruby cookbooks from here [default: `gems` of policy.toml, else DIR/gems]
+        #[arg(long, value_name = "DIR")]
+        gems: Option<PathBuf>,
         /// Keep what the compiler makes here [default: DIR/target]
         #[arg(long, value_name = "DIR")]
         target_dir: Option<PathBuf>,
@@ -255,6 +264,8 @@ impl ConvergeArguments {
             policies: self.policies.clone(),
             policy_group: self.policy_group.clone(),
             grants: self.grants.clone(),
+            data_bags: self.data_bags.clone(),
+            encrypted_data_bag_secret: self.encrypted_data_bag_secret.clone(),
             format: self.format,
             log_level: self.log_level,
             log_location: self.log_location.clone(),

@@ -128,6 +128,10 @@ keys! {
     cache_dir: PathBuf, "WRUN_CACHE_DIR";
     /// The operator's grants.
     grants: PathBuf, "WRUN_GRANTS";
+    /// Where data bags are.
+    data_bags: PathBuf, "WRUN_DATA_BAGS";
+    /// The secret for encrypted data bag items.
+    encrypted_data_bag_secret: PathBuf, "WRUN_ENCRYPTED_DATA_BAG_SECRET";
     /// How a run is shown.
     format: Format, "WRUN_FORMAT";
     /// The least that is logged.
@@ -199,6 +203,10 @@ pub(crate) struct Settings {
     pub(crate) cache_dir: PathBuf,
     /// The operator's grants.
     pub(crate) grants: PathBuf,
+    /// Where data bags are; none: there are none.
+    pub(crate) data_bags: Option<PathBuf>,
+    /// The file with the secret for encrypted data bag items.
+    pub(crate) encrypted_data_bag_secret: Option<PathBuf>,
     /// How a run is shown.
     pub(crate) format: Format,
     /// The least that is logged.
@@ -313,6 +321,8 @@ impl Settings {
             root: path(layer.root, "/"),
             cache_dir: path(layer.cache_dir, "/var/cache/wrun"),
             grants: path(layer.grants, "/etc/wrun/grants.toml"),
+            data_bags: layer.data_bags,
+            encrypted_data_bag_secret: layer.encrypted_data_bag_secret,
             format: layer.format.unwrap_or(Format::Doc),
             log_level: layer.log_level.unwrap_or(Level::Warn),
             log_location: layer.log_location.unwrap_or(LogLocation::Stderr),

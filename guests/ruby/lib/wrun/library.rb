@@ -11,6 +11,7 @@ require "wrun/turns"
 
 require "wrun/machine"
 require "wrun/sources"
+require "wrun/gems/choice"
 require "chef/foundation"
 require "chef/resources"
 require "chef/loading"

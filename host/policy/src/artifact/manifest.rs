@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::ordered::{self, NamedLists};
 use super::sections::speaks;
 use super::{ArtifactError, CONTRACT};
+use crate::gems;
 use crate::lock::{AttributeValue, CookbookIdentifier, InvalidAttribute, RevisionParts};
 
 /// The format that is written. Higher ones are refused, not guessed at.
@@ -54,6 +55,19 @@ pub struct Manifest {
     pub override_attributes: Map<String, Value>,
     /// What the author says that the policy needs. Informative: only the operator grants.
     pub needs: Needs,
+    /// The gems that travel with its cookbooks in Ruby.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gems: Option<GemsEntry>,
+}
+
+/// Gems of plain Ruby whose files are among the policy's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GemsEntry {
+    /// What files they have: SHA-1 over them, 40 hexadecimal digits.
+    pub identifier: String,
+    /// Their versions by their names.
+    pub versions: BTreeMap<String, String>,
 }
 
 /// A cookbook of a policy.
@@ -208,12 +222,20 @@ impl Manifest {
         self.cookbooks.iter().find(|cookbook| cookbook.name == name)
     }
 
+    /// Whether files may stand under that name: a cookbook's, or the gems'.
+    pub(super) fn has_files_of(&self, name: &str) -> bool {
+        self.cookbook(name).is_some() || (name == gems::COOKBOOK && self.gems.is_some())
+    }
+
     /// The revision that belongs to the other fields.
     ///
     /// # Errors
     /// An attribute that no policy can have.
     pub fn compute_revision(&self) -> Result<String, InvalidAttribute> {
-        let cookbooks = self.cookbooks.iter().map(|one| (one.name.as_str(), one.identifier.as_str())).collect();
+        let cookbooks = self.cookbooks.iter().map(|one| (one.name.as_str(), one.identifier.as_str()));
+        // Gems are what no policy of Chef's has; other gems are another revision as other cookbooks are.
+        let gems = self.gems.iter().map(|gems| (gems::COOKBOOK, gems.identifier.as_str()));
+        let cookbooks = cookbooks.chain(gems).collect();
         RevisionParts {
             name: &self.name,
             run_list: &self.run_list,
@@ -266,6 +288,7 @@ impl Manifest {
         }
         check_policy_name(&self.name)?;
         self.check_runtime()?;
+        self.check_gems()?;
         if self.cookbooks.len() > MAX_COOKBOOKS {
             return unsound(format!("there are more than {MAX_COOKBOOKS} cookbooks"));
         }
@@ -313,6 +336,23 @@ impl Manifest {
         }
     }
 
+    /// Gems travel with cookbooks in Ruby only.
+    fn check_gems(&self) -> Result<(), ManifestError> {
+        let unsound = |what: &str| Err(ManifestError::Unsound { what: what.to_owned() });
+        let Some(gems) = &self.gems else { return Ok(()) };
+        if self.runtime == Runtime::Rust {
+            return unsound("it has gems and no cookbook in Ruby");
+        }
+        if CookbookIdentifier::parse(&gems.identifier).is_none() {
+            return unsound("its gems have no identifier of 40 hexadecimal digits");
+        }
+        let is_good = |(name, version): (&String, &String)| is_component_name(name) && is_component_name(version);
+        match gems.versions.len() <= MAX_COOKBOOKS && gems.versions.iter().all(is_good) {
+            true => Ok(()),
+            false => unsound("its gems have impossible names or versions, or are too many"),
+        }
+    }
+
     /// Whether the policy's own component has code: some of its cookbooks are written in Rust.
     #[must_use]
     pub fn has_own_code(&self) -> bool {
@@ -333,6 +373,7 @@ impl Manifest {
             override_attributes,
             needs,
             runtime,
+            gems,
         } = parts;
         let mut manifest = Self {
             format: MANIFEST_FORMAT,
@@ -346,6 +387,7 @@ impl Manifest {
             default_attributes,
             override_attributes,
             needs,
+            gems,
         };
         manifest.revision_id = manifest.compute_revision()?;
         manifest.check()?;
@@ -372,6 +414,8 @@ pub struct ManifestParts {
     pub needs: Needs,
     /// What runs the cookbooks.
     pub runtime: Runtime,
+    /// The gems that travel with them.
+    pub gems: Option<GemsEntry>,
 }
 
 impl CookbookEntry {

@@ -35,7 +35,8 @@ pub use files::{FilesError, MAX_FILES, MAX_PATH};
 pub use find::{EXTENSION, find, list};
 pub(crate) use manifest::is_component_name;
 pub use manifest::{
-    CookbookEntry, Language, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Needs, Runtime, check_policy_name,
+    CookbookEntry, GemsEntry, Language, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Needs, Runtime,
+    check_policy_name,
 };
 
 use crate::lock::hex;
@@ -98,7 +99,7 @@ impl Artifact {
         check_component(path, parts.component, &manifest)?;
         let damaged = |what: FilesError| ArtifactError::Damaged { path: path.to_owned(), what: what.to_string() };
         let files = FileIndex::read(&bytes, files_range).map_err(damaged)?;
-        if let Some(stray) = files.first_outside(&bytes, |cookbook| manifest.cookbook(cookbook).is_some()) {
+        if let Some(stray) = files.first_outside(&bytes, |cookbook| manifest.has_files_of(cookbook)) {
             return Err(damaged(FilesError::Stray { path: stray.to_owned() }));
         }
         let inner = Inner { path: path.to_owned(), bytes, component_length, component_digest, manifest, files, digest };

@@ -4,14 +4,17 @@
 
 use converge::{CookbookFiles, FileError};
 
-use super::{Artifact, CookbookEntry};
+use super::Artifact;
 
 /// How many names an error lists.
 const MAX_LISTED: usize = 50;
 
 impl Artifact {
-    fn cookbook_of(&self, name: &str) -> Result<&CookbookEntry, FileError> {
-        self.manifest().cookbook(name).ok_or_else(|| {
+    /// What a name is called in messages: a cookbook with its version, or the gems.
+    fn described(&self, name: &str) -> Result<String, FileError> {
+        let cookbook = self.manifest().cookbook(name).map(|cookbook| format!("cookbook {name} ({})", cookbook.version));
+        let gems = || self.manifest().has_files_of(name).then(|| "gems".to_owned());
+        cookbook.or_else(gems).ok_or_else(|| {
             let all = self.manifest().cookbooks.iter().map(|cookbook| cookbook.name.as_str());
             let names = listed(all);
             FileError::NoSuchCookbook(format!(
@@ -30,7 +33,7 @@ impl CookbookFiles for Artifact {
     }
 
     fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
-        self.cookbook_of(cookbook)?;
+        self.described(cookbook)?;
         let root = format!("{cookbook}/");
         let prefix = match folder.trim_end_matches('/') {
             "" => root.clone(),
@@ -41,15 +44,14 @@ impl CookbookFiles for Artifact {
     }
 
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
-        let entry = self.cookbook_of(cookbook)?;
+        let described = self.described(cookbook)?;
         if let Some(content) = self.inner.files.content(&self.inner.bytes, &format!("{cookbook}/{path}")) {
             return Ok(content.to_vec());
         }
         let folder = path.split_once('/').map_or("", |(folder, _)| folder);
         let there = self.paths(cookbook, folder)?;
         Err(FileError::NoSuchFile(format!(
-            "cookbook {cookbook} ({}) has no file {:?}; in {} it has {}",
-            entry.version,
+            "{described} has no file {:?}; in {} it has {}",
             shortened(path),
             if folder.is_empty() { "all".to_owned() } else { format!("{:?}", shortened(folder)) },
             listed(there.iter().map(String::as_str)),

@@ -24,6 +24,7 @@ use toml::Spanned;
 use super::toml_file::TomlFile;
 use super::{AuthorError, Ruby};
 use crate::artifact::{Language, MAX_FILES, is_component_name};
+use crate::gems::{WantedGem, wanted_gems};
 use crate::ignore::Ignore;
 
 /// Folders that tools keep beside a cookbook's own files.
@@ -46,6 +47,8 @@ pub(super) struct Cookbook {
     /// Constraints by name.
     pub(super) dependencies: BTreeMap<String, String>,
     pub(super) language: Language,
+    /// The gems that its metadata name.
+    pub(super) gems: Vec<WantedGem>,
     /// The file that says all this.
     pub(super) manifest_path: PathBuf,
     /// Where in that file the dependencies are.
@@ -134,7 +137,8 @@ impl Cookbook {
                 .map_err(|error| wrong(format!("its dependencies are not what Chef writes: {error}")))?,
         };
         let (path, language) = (folder.to_owned(), Language::Ruby);
-        Ok(Self { path, name, version, dependencies, language, manifest_path, depends_line: 1, files })
+        let gems = wanted_gems(&name, &metadata);
+        Ok(Self { path, name, version, dependencies, language, gems, manifest_path, depends_line: 1, files })
     }
 
     fn of_crate(folder: &Path, file: TomlFile) -> Result<Self, AuthorError> {
@@ -159,6 +163,7 @@ impl Cookbook {
             path: folder.to_owned(),
             version: version.to_owned(),
             language: Language::Rust,
+            gems: vec![],
             manifest_path: folder.join(CARGO_TOML),
             depends_line: file.line(&depends_span),
             files: files(folder)?,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::artifact::{ArtifactError, ManifestError};
 use crate::build::{BuildError, ToolchainError};
+use crate::gems::GemsError;
 use crate::lock::InvalidAttribute;
 
 /// Why there is no policy to be made of a folder.
@@ -96,6 +97,9 @@ pub enum AuthorError {
     /// A new policy's name cannot be one.
     #[error(transparent)]
     Name(ManifestError),
+    /// Its cookbooks' gems cannot travel.
+    #[error(transparent)]
+    Gems(#[from] GemsError),
     /// There is no compiler for the crates.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),

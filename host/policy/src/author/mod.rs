@@ -5,6 +5,7 @@
 //!   policy.toml            name, run list, attributes, needs: [`policy_toml`]
 //!   Cargo.toml, src/       a cargo workspace of its own; its package makes the component
 //!   cookbooks/motd/        a cookbook: a crate or Ruby sources; its whole folder travels in the artifact: [`cookbook`]
+//!   gems/                  the gems that Ruby cookbooks name in their metadata: [`gems`]
 //! ```
 //!
 //! A policy whose cookbooks are all in Ruby needs neither Cargo.toml nor a compiler.
@@ -14,6 +15,7 @@
 mod cookbook;
 mod create;
 mod error;
+mod gems;
 mod policy_toml;
 mod toml_file;
 
@@ -46,6 +48,12 @@ pub trait Ruby {
     /// # Errors
     /// Why it cannot be evaluated, as a sentence.
     fn metadata(&mut self, cookbook: &Path) -> Result<Value, String>;
+
+    /// Which gems travel: answers [`crate::gems::GemFolder::question`].
+    ///
+    /// # Errors
+    /// Why it cannot be said, as a sentence.
+    fn gems(&mut self, question: Value) -> Result<Value, String>;
 }
 
 /// For folders that are known to have no Ruby cookbook.
@@ -58,6 +66,10 @@ impl Ruby for NoRuby {
     }
 
     fn metadata(&mut self, _cookbook: &Path) -> Result<Value, String> {
+        self.runtime().map(|_| Value::Null)
+    }
+
+    fn gems(&mut self, _question: Value) -> Result<Value, String> {
         self.runtime().map(|_| Value::Null)
     }
 }
@@ -76,6 +88,14 @@ impl PolicyFolder {
     /// # Errors
     /// Something in the folder is wrong; the message names file and line.
     pub fn read(path: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        Self::read_with_gems(path, None, ruby)
+    }
+
+    /// As [`Self::read`], with gems from another folder than the policy's own.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_with_gems(path: &Path, gems: Option<&Path>, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
         let settings = PolicyToml::read(path)?;
         let cookbooks = settings.cookbook_folders(path)?;
         let cookbooks = cookbooks.iter().map(|folder| Cookbook::read(folder, ruby)).collect::<Result<Vec<_>, _>>()?;
@@ -87,6 +107,7 @@ impl PolicyFolder {
                 what,
             })?,
         };
+        let gems = gems::of_cookbooks(&settings, &cookbooks, path, gems, ruby)?;
         let order = loading_order(&settings, &cookbooks)?;
         let entries = order.iter().map(|cookbook| entry(cookbook)).collect();
         let attributes = |level, table: &toml::Table| attributes(&settings.path, level, table);
@@ -99,10 +120,11 @@ impl PolicyFolder {
             override_attributes: attributes("override", &settings.r#override)?,
             needs: settings.needs.clone(),
             runtime,
+            gems: gems::entry(&gems),
         };
         let manifest =
             Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
-        let files = cookbooks.into_iter().flat_map(Cookbook::into_files).collect();
+        let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
         Ok(Self { path: path.to_owned(), manifest, files })
     }
 
@@ -122,19 +144,20 @@ impl PolicyFolder {
     }
 }
 
-/// Builds a policy's folder to its artifact, which is not yet written anywhere. `compiler` is asked for if the policy has
-/// crates; `target_folder` keeps cargo's intermediate files. Cargo's own messages go to standard error.
+/// Builds a policy's folder to its artifact, which is not yet written anywhere. Gems are taken from `gems`, else from where
+/// the policy says. `compiler` is asked for if the policy has crates; `target_folder` keeps cargo's intermediate files. Cargo's own messages go to standard error.
 ///
 /// # Errors
 /// Something in the folder is wrong, there is no compiler, or its crates do not compile.
 pub fn build(
     folder: &Path,
+    gems: Option<&Path>,
     ruby: &mut dyn Ruby,
     compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
     target_folder: &Path,
 ) -> Result<Artifact, AuthorError> {
     // Read first: a mistake in policy.toml is told before minutes of compiling.
-    let policy = PolicyFolder::read(folder, ruby)?;
+    let policy = PolicyFolder::read_with_gems(folder, gems, ruby)?;
     if !policy.manifest.has_own_code() {
         return policy.artifact(EMPTY_COMPONENT);
     }

@@ -29,6 +29,10 @@ pub(super) struct PolicyToml {
     pub(super) default: toml::Table,
     pub(super) r#override: toml::Table,
     pub(super) needs: Needs,
+    /// Where gems are, as written.
+    pub(super) gems: Option<String>,
+    /// Gems that metadata name and nothing loads.
+    pub(super) without_gems: Vec<String>,
     cookbooks: Option<Vec<Spanned<String>>>,
     file: TomlFile,
 }
@@ -47,6 +51,9 @@ struct Written {
     r#override: toml::Table,
     #[serde(default)]
     needs: Needs,
+    gems: Option<String>,
+    #[serde(default)]
+    without_gems: Vec<String>,
 }
 
 impl PolicyToml {
@@ -74,6 +81,8 @@ impl PolicyToml {
             default: written.default,
             r#override: written.r#override,
             needs: written.needs,
+            gems: written.gems,
+            without_gems: written.without_gems,
             cookbooks: written.cookbooks,
             file,
         })

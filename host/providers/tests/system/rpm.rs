@@ -212,6 +212,16 @@ fn gems_are_refused_and_said_so() {
         assert_eq!((raised.class.as_str(), raised.message.as_str()), expect);
         assert!(raised.hint.is_some());
     }
+    let mut node = node.with_files(&[("greeter-1.0.3/lib/greeter.rb", "")]);
+    for properties in [json!({}), json!({"version": "1.0.3"})] {
+        assert!(node.act("chef_gem", "greeter", "install", properties).unwrap().is_empty(), "it came with the policy");
+    }
+    for (kind, name, version) in
+        [("chef_gem", "greeter", "2.0"), ("chef_gem", "greet", "1.0.3"), ("gem_package", "greeter", "1.0.3")]
+    {
+        let raised = node.act(kind, name, "install", json!({"version": version})).unwrap_err();
+        assert_eq!(raised.class, "Gem::InstallError", "{kind} {name} {version}");
+    }
     let foreseen = node.dry().foresee("chef_gem", "pg", "install", json!({})).unwrap();
     assert!(foreseen.changes.is_empty() && foreseen.unknown.len() == 1, "{foreseen:?}");
 }

@@ -3,6 +3,7 @@
 //! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
 //! attributes, the state. Then the run, its report, its record.
 
+mod data;
 mod folders;
 mod handlers;
 mod input;
@@ -65,9 +66,10 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     if let Some(folders) = &input.folders {
         sandbox.check(folders::POLICY, folders.runtime().component(), converge::Interfaces::ALL)?;
     }
+    let data = data::of_policies(&settings)?;
     let mut sources = BTreeMap::new();
     for (name, artifact) in &input.artifacts {
-        let source = Source::Released(Released::new(artifact.clone(), &settings)?);
+        let source = Source::Released(Released::new(artifact.clone(), data.clone(), &settings)?);
         if let (Some(code), Some(grants)) = (source.own_code(), input.grants.get(name)) {
             sandbox.check(name, code, house::interfaces(grants))?;
         }

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {
         PolicyCommand::New { folder, name, sdk_path, sdk_git } => start(&folder, name, sdk_path, sdk_git, *printer),
-        PolicyCommand::Build { folder, output, target_dir } => {
+        PolicyCommand::Build { folder, output, gems, target_dir } => {
             let output = output.unwrap_or_else(|| folder.clone());
             let target = target_dir.unwrap_or_else(|| folder.join("target"));
-            build_one(&folder, &output, &target, *printer)
+            build_one(&folder, &output, gems.as_deref(), &target, *printer)
         }
     }
 }
@@ -55,11 +55,17 @@ fn start(
     Ok(Exit::Done)
 }
 
-fn build_one(folder: &Path, output: &Path, target: &Path, printer: Printer) -> anyhow::Result<Exit> {
+fn build_one(
+    folder: &Path,
+    output: &Path,
+    gems: Option<&Path>,
+    target: &Path,
+    printer: Printer,
+) -> anyhow::Result<Exit> {
     let settings = build::Settings::from_environment()?;
     let program = super::settings(None, Layer::default())?;
     let mut compiler = || build::guest_compiler(&settings, &mut |sentence| printer.note(Tone::Quiet, sentence));
-    let artifact = author::build(folder, &mut RuntimeHere::new(&program), &mut compiler, target)?;
+    let artifact = author::build(folder, gems, &mut RuntimeHere::new(&program), &mut compiler, target)?;
     let path = author::store(&artifact, output)?;
     let manifest = artifact.manifest();
     let revision = manifest.revision_id.get(..12).unwrap_or_default();

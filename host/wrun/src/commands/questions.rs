@@ -25,10 +25,10 @@ const AUTHOR: &str = "author";
 pub(super) fn ask<T>(
     settings: &Settings,
     runtime: Arc<Runtime>,
-    files: Arc<CookbookFolders>,
+    files: impl Into<Arc<CookbookFolders>>,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
 ) -> anyhow::Result<T> {
-    let source = Source::Folders(Folders { runtime, files, data: Arc::default() });
+    let source = Source::Folders(Folders::new(runtime, files));
     let grants = Grants::nothing().policy(AUTHOR, &[]);
     let mut house = TheHouse {
         settings,

@@ -5,6 +5,7 @@ use crate::settings::Settings;
 use converge::{CookbookFiles, Data};
 use grants::PolicyGrants;
 use policy::artifact::Language;
+use policy::gems::{Gems, WithGems};
 use policy::{Artifact, CookbookFolders};
 use providers::{DataFolders, FolderData, NoData};
 use sandbox::Code;
@@ -23,6 +24,8 @@ pub(crate) enum Source {
 pub(crate) struct Released {
     pub(crate) artifact: Artifact,
     pub(crate) runtime: Option<Arc<Runtime>>,
+    /// What the operator keeps for policies, if anything.
+    pub(crate) data: Option<Arc<DataFolders>>,
 }
 
 impl Released {
@@ -30,7 +33,11 @@ impl Released {
     ///
     /// # Errors
     /// The runtime that it was built for is not there.
-    pub(crate) fn new(artifact: Artifact, settings: &Settings) -> Result<Self, RuntimeError> {
+    pub(crate) fn new(
+        artifact: Artifact,
+        data: Option<Arc<DataFolders>>,
+        settings: &Settings,
+    ) -> Result<Self, RuntimeError> {
         let runtime = match &artifact.manifest().runtime {
             policy::artifact::Runtime::Rust => None,
             policy::artifact::Runtime::Shared { name, digest } => {
@@ -38,7 +45,7 @@ impl Released {
                 Some(Arc::new(Runtime::find_exact(folder, name, digest)?))
             }
         };
-        Ok(Self { artifact, runtime })
+        Ok(Self { artifact, runtime, data })
     }
 }
 
@@ -46,7 +53,15 @@ impl Released {
 pub(crate) struct Folders {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) files: Arc<CookbookFolders>,
+    pub(crate) gems: Arc<Gems>,
     pub(crate) data: Arc<DataFolders>,
+}
+
+impl Folders {
+    /// Cookbooks alone: for questions that are asked before a run.
+    pub(crate) fn new(runtime: Arc<Runtime>, files: impl Into<Arc<CookbookFolders>>) -> Self {
+        Self { runtime, files: files.into(), gems: Arc::default(), data: Arc::default() }
+    }
 }
 
 impl Source {
@@ -78,18 +93,25 @@ impl Source {
     /// The cookbooks' files.
     pub(crate) fn files(&self, settings: &Settings) -> Arc<dyn CookbookFiles> {
         let files: Arc<dyn CookbookFiles> = match self {
-            Self::Released(Released { artifact, runtime: None }) => return Arc::new(artifact.clone()),
+            Self::Released(Released { artifact, runtime: None, .. }) => return Arc::new(artifact.clone()),
             Self::Released(Released { artifact, .. }) => Arc::new(artifact.clone()),
-            Self::Folders(folders) => Arc::clone(&folders.files) as _,
+            Self::Folders(folders) if folders.gems.is_empty() => Arc::clone(&folders.files) as _,
+            Self::Folders(folders) => {
+                Arc::new(WithGems::new(Arc::clone(&folders.files) as _, Arc::clone(&folders.gems)))
+            }
         };
         runtime::with_library(files, settings.ruby_library.as_deref())
     }
 
     /// The data that operators keep beside the cookbooks, within the policy's grants.
     pub(crate) fn data(&self, grants: &Arc<PolicyGrants>) -> Box<dyn Data> {
-        match self {
-            Self::Released(_) => Box::new(NoData::new(Arc::clone(grants))),
-            Self::Folders(folders) => Box::new(FolderData::new(Arc::clone(grants), Arc::clone(&folders.data))),
+        let data = match self {
+            Self::Released(released) => released.data.as_ref(),
+            Self::Folders(folders) => Some(&folders.data),
+        };
+        match data {
+            Some(data) => Box::new(FolderData::new(Arc::clone(grants), Arc::clone(data))),
+            None => Box::new(NoData::new(Arc::clone(grants))),
         }
     }
 }

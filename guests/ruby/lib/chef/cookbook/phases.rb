@@ -9,6 +9,7 @@ class Chef
       VALUES = {
         "metadata" => ->(input) { Phases.metadata(input) },
         "check" => ->(input) { Phases.check(input) },
+        "gems" => ->(input) { Wrun::Gems::Choice.new(input).to_data },
         "role" => ->(input) { Role.from_source(input["name"], input["file"], input["source"]).to_data },
         "environment" => ->(input) { Environment.from_source(input["name"], input["file"], input["source"]).to_data }
       }.freeze

@@ -65,6 +65,13 @@ module Wrun
         # The runtime's own file for a gem's, or nil.
         def own(name) = OWN[name] && "wrun/gems/#{OWN[name]}"
 
+        # Whether a gem is there without travelling: the runtime has a version of its own, or it comes with Ruby.
+        def has?(gem)
+          return true if OWN.key?(gem) || BESIDE.include?(gem)
+
+          [gem, gem.tr("-", "/")].uniq.any? { |name| $LOAD_PATH.resolve_feature_path(name) }
+        end
+
         # The error for a library that cannot be there; nil for one of which that is not known.
         def refusal(name)
           why = LACKING[name] || LACKING[name.split("/").first] or return
@@ -72,37 +79,6 @@ module Wrun
           error = LoadError.new("cannot load such file -- #{name} (the sandbox that policies run in #{why})")
           error.instance_variable_set(:@path, name)
           error
-        end
-      end
-    end
-
-    # Pure Ruby gems whose files travel with the policy, as `NAME-VERSION/lib/..` of a cookbook that is none.
-    module Gems
-      COOKBOOK = "wrun:gems"
-
-      # Where their files seem to lie.
-      PLACE = "/var/chef/gems"
-
-      class << self
-        # The path of the file that a name leads to, or nil.
-        def feature(name)
-          found = files[name.delete_suffix(".rb")]
-          found && "#{PLACE}/#{found}"
-        end
-
-        # The gems' names and versions.
-        def all = files && @versions
-
-        private
-
-        # Paths by the names under which files are required.
-        def files
-          return @files if @files
-
-          paths = Sources.all(COOKBOOK)
-          Sources.settle([COOKBOOK], { COOKBOOK => PLACE }) unless paths.empty?
-          @versions = paths.map { |path| path.split("/").first }.uniq.to_h { |gem| gem.rpartition("-").values_at(0, 2) }
-          @files = paths.filter_map { |path| [path[%r{\A[^/]+/lib/(.+)\.rb\z}, 1], path] }.select(&:first).to_h
         end
       end
     end

@@ -4,6 +4,7 @@
 # the machine, as far as the policy may read it. What the sandbox cannot have is refused in plain words.
 
 require_relative "libraries"
+require_relative "gems"
 
 module Wrun
   module Machine

@@ -1,4 +1,4 @@
-//! `gem_package` and `chef_gem`: refused, and said so where it helps.
+//! `gem_package` and `chef_gem`: refused, and said so where it helps; but a `chef_gem` that travels with the policy is there.
 //!
 //! A gem is code that is built and run as root while it is installed, and its native parts could not be loaded where
 //! cookbooks run. Rejected: doing nothing. A cookbook that goes on without its gem fails later and elsewhere.
@@ -7,22 +7,44 @@ use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
 use converge::{Certainty, Raised, Wanted};
 
+/// The pseudo-cookbook that holds the policy's gems, in folders called NAME-VERSION.
+const GEMS: &str = "wrun:gems";
+
 /// A package of the Ruby language.
 pub(crate) struct Gem;
 
 impl Provider for Gem {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let name = asked::name(wanted, "package_name");
+        let is_chef_gem = wanted.declaration.kind == "chef_gem";
+        if is_chef_gem
+            && matches!(wanted.action, "install" | "upgrade")
+            && travels(view, &name, asked::text(wanted, "version").as_deref())
+        {
+            return Ok(Plan::up_to_date());
+        }
         let message = format!("gem {name} is not installed: wrun installs no gems");
         if view.why_run {
             return Ok(Plan::uncertain(Certainty::Unknown(format!("{message}; a real run ends here"))));
         }
-        let hint = match wanted.declaration.kind.as_str() {
-            "chef_gem" => {
-                "gems of plain Ruby can travel in the policy; what else the cookbook needs must come without gems"
-            }
-            _ => "install it as a package of the distribution, or with an `execute` that is granted",
+        let hint = if is_chef_gem {
+            "gems of plain Ruby that the cookbook's metadata name can travel with the policy; what else the cookbook \
+             needs must come without gems"
+        } else {
+            "install it as a package of the distribution, or with an `execute` that is granted"
         };
         Err(Raised::new("Gem::InstallError", message).with_hint(hint))
     }
+}
+
+/// Whether a gem came with the policy, in exactly this version where one is asked for.
+fn travels(view: &View<'_>, name: &str, version: Option<&str>) -> bool {
+    let paths = view.files.paths(GEMS, "").unwrap_or_default();
+    paths.iter().filter_map(|path| path.split_once('/')).any(|(folder, _)| {
+        let found = folder.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+        found.is_some_and(|found| match version {
+            Some(version) => found == version,
+            None => found.starts_with(|first: char| first.is_ascii_digit()),
+        })
+    })
 }

@@ -7,8 +7,8 @@
 mod documents;
 mod metadata;
 
-use super::read_text;
-use crate::arguments::ConvergeArguments;
+use super::data;
+use crate::arguments::{ConvergeArguments, FolderArguments};
 use crate::house::{BuiltinTypes, Folders, Runtime, Source, TheHouse};
 use crate::poll::finish;
 use crate::settings::Settings;
@@ -23,10 +23,11 @@ use node::roles::Role;
 use node::run_list::{Expansion, RunList, expand, split_recipe};
 use policy::CookbookFolders;
 use policy::folders::{Selected, vendor_directories};
+use policy::gems::{GemFolder, Gems, GemsError, WantedGem};
 use providers::DataFolders;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name under which grants speak of cookbooks that are run from folders.
@@ -41,6 +42,7 @@ pub(super) struct FolderInput {
     cookbooks: Arc<CookbookFolders>,
     roles: Documents,
     environments: Documents,
+    data_bags: Option<PathBuf>,
     secret: Option<Vec<u8>>,
     run_list: Option<RunList>,
     override_run_list: Option<RunList>,
@@ -63,12 +65,13 @@ impl FolderInput {
         // What is not there otherwise may lie in a cookbook that somebody else keeps it in; who only looks may see it.
         let mut directories = if arguments.compile_only { vendor_directories(&given.cookbooks) } else { vec![] };
         directories.extend(given.cookbooks.iter().cloned());
-        let secret = given.encrypted_data_bag_secret.as_deref().map(secret).transpose()?;
+        let (data_bags, secret) = (data::data_bags(settings)?, data::secret(settings)?);
         Ok(Self {
             runtime: Arc::new(Runtime::find(settings.runtime_dir.as_deref())?),
             cookbooks: Arc::new(CookbookFolders::open(&directories)?),
             roles: Documents::read(given.roles.as_deref(), "role")?,
             environments: Documents::read(given.environments.as_deref(), "environment")?,
+            data_bags,
             secret,
             run_list,
             override_run_list: list(&arguments.override_runlist, "--override-runlist")?,
@@ -102,20 +105,27 @@ impl FolderInput {
         let known = self.ask(all_grants, house);
         let list = self.override_run_list.take().unwrap_or_else(|| node.run_list().clone());
         let known = if arguments.compile_only { without_missing(known) } else { known };
-        let resolved = self.resolve(&list, node.chef_environment(), &known);
+        let mut resolved = self.resolve(&list, node.chef_environment(), &known);
+        let wanted: Vec<_> = resolved.cookbooks.iter().filter_map(|one| known.get(&one.name)).collect();
+        let wanted: Vec<_> = wanted.iter().flat_map(|metadata| metadata.gems.iter().cloned()).collect();
+        let gems = self.gems(&wanted, &arguments.folders, all_grants, house)?.unwrap_or_else(|failure| {
+            resolved.refused.get_or_insert(failure);
+            Gems::default()
+        });
         let chosen = self.cookbooks.select(&resolved.cookbooks);
         let names: Vec<_> = chosen.names().map(str::to_owned).collect();
         let places = names.iter().filter_map(|name| Some((name.clone(), chosen.place(name)?.display().to_string())));
         let places = places.collect();
         let data = DataFolders {
-            data_bags: arguments.folders.data_bags.clone(),
+            data_bags: self.data_bags,
             nodes: arguments.folders.nodes.clone(),
             own_node: Some(own_node),
             roles: self.roles.into_values(),
             environments: self.environments.into_values(),
             secret: self.secret,
         };
-        let folders = Folders { runtime: self.runtime, files: Arc::new(chosen), data: Arc::new(data) };
+        let folders =
+            Folders { runtime: self.runtime, files: Arc::new(chosen), gems: Arc::new(gems), data: Arc::new(data) };
         house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
         let grants = all_grants.policy(POLICY, &names);
         let wall_time = grants.limits().wall_seconds.map(std::time::Duration::from_secs);
@@ -134,32 +144,42 @@ impl FolderInput {
 
     /// Asks what only a guest knows. Returns the cookbooks by their names; what is wrong with one is kept with it.
     fn ask(&mut self, all_grants: &Grants, house: &mut TheHouse<'_>) -> BTreeMap<String, Metadata> {
-        let folders = Folders {
-            runtime: Arc::clone(&self.runtime),
-            files: Arc::clone(&self.cookbooks),
-            data: Arc::new(DataFolders::default()),
+        let (runtime, cookbooks) = (Arc::clone(&self.runtime), Arc::clone(&self.cookbooks));
+        asking(Folders::new(runtime, Arc::clone(&cookbooks)), all_grants, house, |ask| {
+            let known = metadata::all(&cookbooks, ask);
+            self.roles.evaluate(ask);
+            self.environments.evaluate(ask);
+            known
+        })
+    }
+
+    /// The gems that the chosen cookbooks name, where a folder of gems was given.
+    fn gems(
+        &self,
+        wanted: &[WantedGem],
+        arguments: &FolderArguments,
+        all_grants: &Grants,
+        house: &mut TheHouse<'_>,
+    ) -> anyhow::Result<Result<Gems, Failure>> {
+        let Some(place) = arguments.gems.as_deref().filter(|_| !wanted.is_empty()) else {
+            return Ok(Ok(Gems::default()));
         };
-        house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
-        let grants: Arc<PolicyGrants> = all_grants.policy(POLICY, &[]);
-        house.grants.insert(POLICY.to_owned(), grants);
-        let input = PolicyInput { name: POLICY.to_owned(), ..PolicyInput::default() };
-        let mut opened = house.open(&input);
-        let mut questions = match &mut opened {
-            Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes))),
-            Err(failure) => Err(failure.clone()),
+        let there = GemFolder::open(place)?;
+        let question = there.question(wanted, &arguments.without_gems);
+        let nothing = Folders::new(Arc::clone(&self.runtime), CookbookFolders::default());
+        let answer = match asking(nothing, all_grants, house, |ask| ask("gems", question)) {
+            Ok(answer) => answer,
+            Err(failure) => return Ok(Err(failure)),
         };
-        let mut ask = |question: &str, input: Value| match &mut questions {
-            Ok(questions) => finish(questions.ask(question, input)),
-            Err(failure) => Err(failure.clone()),
-        };
-        let known = metadata::all(&self.cookbooks, &mut ask);
-        self.roles.evaluate(&mut ask);
-        self.environments.evaluate(&mut ask);
-        if let Ok(questions) = questions {
-            // It has answered all it was asked.
-            let _ = finish(questions.end());
+        match there.take(answer, "--without-gems") {
+            Ok(gems) => Ok(Ok(gems)),
+            Err(GemsError::Refused(refused)) => {
+                let place = self.cookbooks.place(&refused.cookbook).unwrap_or(Path::new(&refused.cookbook));
+                let message = format!("the metadata of {}: {}", place.display(), refused.what);
+                Ok(Err(Failure::raised("Gem::InstallError", message)))
+            }
+            Err(other) => Err(other.into()),
         }
-        known
     }
 
     fn resolve(&self, list: &RunList, environment: &str, known: &BTreeMap<String, Metadata>) -> Resolved {
@@ -238,6 +258,36 @@ impl FolderInput {
     }
 }
 
+/// Questions and their answers.
+type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, Failure> + 'a;
+
+/// Asks an instance of its own, which is used for nothing else.
+fn asking<Got>(
+    folders: Folders,
+    all_grants: &Grants,
+    house: &mut TheHouse<'_>,
+    about: impl FnOnce(&mut Ask<'_>) -> Got,
+) -> Got {
+    house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
+    let grants: Arc<PolicyGrants> = all_grants.policy(POLICY, &[]);
+    house.grants.insert(POLICY.to_owned(), grants);
+    let input = PolicyInput { name: POLICY.to_owned(), ..PolicyInput::default() };
+    let mut opened = house.open(&input);
+    let mut questions = match &mut opened {
+        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes))),
+        Err(failure) => Err(failure.clone()),
+    };
+    let got = about(&mut |question, input| match &mut questions {
+        Ok(questions) => finish(questions.ask(question, input)),
+        Err(failure) => Err(failure.clone()),
+    });
+    if let Ok(questions) = questions {
+        // It has answered all it was asked.
+        let _ = finish(questions.end());
+    }
+    got
+}
+
 /// The cookbooks without their dependencies on others that are not there. What a recipe asks for can be seen without
 /// them, unless it includes one; so a compile that changes nothing says what is missing and goes on.
 fn without_missing(mut known: BTreeMap<String, Metadata>) -> BTreeMap<String, Metadata> {
@@ -276,12 +326,4 @@ fn missing_roles(expansion: &Expansion) -> Result<(), Failure> {
     let names: Vec<_> = expansion.missing_roles.iter().map(|(role, _)| role.as_str()).collect();
     let message = format!("The expanded run list includes nonexistent roles: {}", names.join(", "));
     Err(Failure::raised("Chef::Exceptions::MissingRole", message))
-}
-
-/// The secret, without the line's end, as Chef reads it.
-fn secret(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let text = read_text(path, "the secret for encrypted data bag items")?;
-    let secret = text.trim().as_bytes().to_vec();
-    anyhow::ensure!(!secret.is_empty(), "the secret {} is empty", path.display());
-    Ok(secret)
 }

@@ -28,15 +28,19 @@ impl<'a> RuntimeHere<'a> {
         Ok(Arc::clone(self.found.insert(Arc::new(found))))
     }
 
-    fn ask(&mut self, cookbook: &Path) -> anyhow::Result<Value> {
+    fn ask_metadata(&mut self, cookbook: &Path) -> anyhow::Result<Value> {
         let place = cookbook.canonicalize()?;
         let (Some(parent), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
             anyhow::bail!("a cookbook's folder has a name");
         };
+        let files = CookbookFolders::open(&[parent.to_owned()])?;
+        self.ask(files, "metadata", json!({ "cookbook": name, "place": place.display().to_string() }))
+    }
+
+    /// Asks an instance that sees some cookbooks.
+    fn ask(&mut self, files: CookbookFolders, question: &str, input: Value) -> anyhow::Result<Value> {
         let runtime = self.find().map_err(anyhow::Error::msg)?;
-        let files = Arc::new(CookbookFolders::open(&[parent.to_owned()])?);
-        let input = json!({ "cookbook": name, "place": place.display().to_string() });
-        let said = questions::ask(self.settings, runtime, files, |ask| ask("metadata", input))?;
+        let said = questions::ask(self.settings, runtime, files, |ask| ask(question, input))?;
         Ok(said?)
     }
 }
@@ -48,6 +52,10 @@ impl Ruby for RuntimeHere<'_> {
     }
 
     fn metadata(&mut self, cookbook: &Path) -> Result<Value, String> {
-        self.ask(cookbook).map_err(|error| format!("{error:#}"))
+        self.ask_metadata(cookbook).map_err(|error| format!("{error:#}"))
+    }
+
+    fn gems(&mut self, question: Value) -> Result<Value, String> {
+        self.ask(CookbookFolders::default(), "gems", question).map_err(|error| format!("{error:#}"))
     }
 }

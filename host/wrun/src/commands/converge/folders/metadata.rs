@@ -5,6 +5,7 @@ use converge::{CookbookFiles as _, Failure, FileError};
 use node::cookbook_choice::KnownCookbook;
 use policy::CookbookFolders;
 use policy::folders::Selected;
+use policy::gems::{WantedGem, wanted_gems};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ pub(super) struct Metadata {
     folder: String,
     version: String,
     dependencies: BTreeMap<String, String>,
+    /// The gems that it names.
+    pub(super) gems: Vec<WantedGem>,
     /// Why it cannot be used.
     pub(super) broken: Option<Failure>,
 }
@@ -41,6 +44,7 @@ impl Metadata {
             folder: folder.to_owned(),
             version: NO_VERSION.to_owned(),
             dependencies: BTreeMap::new(),
+            gems: vec![],
             broken: Some(failure),
         }
     }
@@ -92,6 +96,7 @@ fn read(
         folder: folder.to_owned(),
         version: text("version").unwrap_or_else(|| NO_VERSION.to_owned()),
         dependencies: json.get("dependencies").and_then(Value::as_object).map(texts).unwrap_or_default(),
+        gems: wanted_gems(&name, &json),
         broken: None,
     };
     Ok((name, metadata))

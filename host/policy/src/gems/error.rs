@@ -1,0 +1,43 @@
+//! What can be wrong with gems that are to travel.
+
+use std::path::PathBuf;
+
+use super::Refused;
+
+/// Why no gems travel.
+#[derive(Debug, thiserror::Error)]
+pub enum GemsError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file that ends in `.gem` and is none.
+    #[error("{} is no gem that can travel: {what}", path.display())]
+    NoGem {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// More than may travel.
+    #[error("{} has too many {of} to travel with a policy", path.display())]
+    TooMuch {
+        /// The folder or file.
+        path: PathBuf,
+        /// Of what.
+        of: &'static str,
+    },
+    /// A cookbook wants a gem that cannot be had.
+    #[error("{}", .0.what)]
+    Refused(Box<Refused>),
+    /// What the runtime answered makes no sense.
+    #[error("the runtime's choice of gems cannot be used: {what}")]
+    Answer {
+        /// Why.
+        what: String,
+    },
+}
