@@ -9,7 +9,7 @@
 //! machine in a dry run.
 
 use crate::Settings;
-use crate::command::{CommandFailure, Commands, Launch};
+use crate::command::{Answer, CommandFailure, Commands, Launch};
 use crate::root::Root;
 use crate::users::Users;
 use converge::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
@@ -228,6 +228,13 @@ impl View<'_> {
         let Self { commands, caches, root, .. } = self;
         caches.users.refresh(root);
         commands.run(launch, &mut caches.users, None)
+    }
+
+    /// Asks a granted command in a dry run.
+    pub(crate) fn ask(&mut self, launch: &Launch) -> Answer {
+        let Self { commands, caches, root, .. } = self;
+        caches.users.refresh(root);
+        commands.ask(launch, &mut caches.users)
     }
 }
 

@@ -152,6 +152,7 @@ fn a_commands_options_are_kept_to() {
     let as_nobody = |line: &str| asked(&CommandTest { user: Some("nobody".into()), ..CommandTest::text(line) });
     assert_eq!(as_nobody("test \"$(id -un)\" = nobody && test $HOME = /nonexistent"), Truth::True);
     assert_eq!(as_nobody("cat /etc/shadow"), Truth::False, "nobody may not, confined or not");
+    is_stopped(&as_nobody("/bin/mount > /dev/null; /bin/su -c true"), "nobody's mount", "needs rights");
     let group = CommandTest { group: Some("daemon".into()), ..CommandTest::text("test $(id -gn) = daemon") };
     assert_eq!(asked(&group), Truth::True);
     let cwd = CommandTest { cwd: Some("/etc".into()), ..CommandTest::text("test $PWD = /etc && test -f passwd") };
@@ -380,6 +381,10 @@ fn the_kernel_is_not_asked_for_favours() {
         ("perl -e '$a = \"/dev/null\"; exit(syscall(167, $a, 0) < 0 ? 1 : 0)'", "swapon"),
         ("perl -e 'exit(syscall(323, 0) < 0 ? 1 : 0)'", "system call 323"),
         ("perl -e 'exit(syscall(56, 0x10000000 | 17, 0, 0, 0, 0) < 0 ? 1 : 0)'", "clone"),
+        ("perl -e 'exit(syscall(317, 0, 0, 0) < 0 ? 1 : 0)'", "seccomp"),
+        ("perl -e 'exit(syscall(157, 22, 2, 0) < 0 ? 1 : 0)'", "prctl"),
+        ("perl -e 'exit(syscall(56, 0x800000 | 17, 0, 0, 0, 0) < 0 ? 1 : 0)'", "clone"),
+        ("perl -e 'exit(syscall(0x40000000 | 41, 2, 1, 0) < 0 ? 1 : 0)'", "system call"),
         ("perl -e 'exit(syscall(100000) < 0 ? 1 : 0)'", "system call 100000"),
     ];
     for (line, at) in cases {
@@ -424,6 +429,43 @@ fn another_root_is_seen_alone() {
     assert_eq!(bench.providers(true).guard(&alice, true).unwrap(), Truth::True);
     is_stopped(&ask("/usr/bin/id -u"), "a program", "could not be started");
     assert!(!bench.path("tmp/scratch").exists() && !bench.path("etc/new").exists());
+}
+
+#[test]
+fn where_it_cannot_be_confined_nothing_runs() {
+    let bench = machine();
+    let started_as = |line: &str| {
+        let launcher = bench.directory.path().join("launcher");
+        let program = specs::program::executable().unwrap();
+        std::fs::write(&launcher, format!("#!/bin/sh\nexec {line} {} \"$@\"\n", program.display())).unwrap();
+        std::fs::set_permissions(&launcher, PermissionsExt::from_mode(0o755)).unwrap();
+        let settings = providers::Settings { launcher: Some(launcher), ..bench.settings(true) };
+        let mut providers = providers::MachineProviders::new(std::sync::Arc::new(settings)).unwrap();
+        providers.guard(&CommandTest::text(&bench.text("touch ROOT/ran; true")), true).unwrap()
+    };
+    assert_eq!(started_as(""), Truth::True);
+    // As in most containers, and as any other user.
+    is_stopped(&started_as("setpriv --bounding-set=-sys_admin"), "few rights", "could not confine it: make namespaces");
+    is_stopped(
+        &started_as("setpriv --bounding-set=-sys_chroot,-setpcap"),
+        "few rights",
+        "could not confine it: give up",
+    );
+    is_stopped(&started_as("true"), "no launcher", "could not confine it");
+    is_stopped(&started_as("no-such-program"), "no launcher", "could not confine it");
+    assert!(!bench.path("ran").exists());
+}
+
+#[test]
+fn asking_is_cheap() {
+    let bench = machine();
+    let mut providers = bench.providers(true);
+    let begin = std::time::Instant::now();
+    for _ in 0..20 {
+        assert_eq!(providers.guard(&CommandTest::text("true"), true), Ok(Truth::True));
+    }
+    let each = begin.elapsed() / 20;
+    assert!(each.as_millis() < 200, "{each:?} each");
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Node {
             cache_dir: own.path().join("cache"),
             node: ::node::file_specificity::NodeIdentity::default(),
             why_run,
-            launcher: None,
+            launcher: Some(specs::program::executable().unwrap()),
             stop: converge::Stop::default(),
             package_lock_wait,
             backups: Settings::BACKUPS,

@@ -162,13 +162,16 @@ fn a_service_that_is_missing_is_an_error_now_or_an_assumption() {
     assert_eq!(node.foresee("service", "absent", "start", json!({})).unwrap(), expect);
     let foreseen = node.foresee("service", "absent", "stop", json!({})).unwrap();
     assert_eq!((foreseen.changes.len(), foreseen.assumed.len()), (0, 1));
-    // Commands of the cookbook's own are not run in a dry run.
+    // Commands of the cookbook's own are asked in a dry run, and change nothing.
     let own = json!({"start_command": "exit 1", "stop_command": "true", "status_command": "touch /srv/ran"});
     let foreseen = node.foresee("service", "absent", "start", own.clone()).unwrap();
     assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (1, 1));
     let foreseen = node.foresee("service", "absent", "stop", own).unwrap();
     assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (0, 1));
     assert!(!node.root.exists("/srv/ran"));
+    let own = json!({"start_command": "exit 1", "status_command": "test -d /srv"});
+    let foreseen = node.foresee("service", "absent", "start", own).unwrap();
+    assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (0, 0), "it runs: there is nothing to do");
     let own = json!({"start_command": "true", "status_command": "no-such-program x"});
     let foreseen = node.foresee("service", "absent", "start", own).unwrap();
     assert!(foreseen.assumed.first().unwrap().contains("Assuming a prior action would have installed the service"));

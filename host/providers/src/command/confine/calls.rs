@@ -25,8 +25,9 @@ pub(super) const REFUSED: c_long = 0;
 /// What the tracer hears for a call whose outcome matters.
 pub(super) const LOOKED_AT: c_long = 1;
 
-/// New namespaces, which would give new powers.
-const NEW_NAMESPACES: u64 = (libc::CLONE_NEWNS
+/// New namespaces, which would give new powers; and a process that the tracer would not see.
+const NEW_WORLDS: u64 = (libc::CLONE_UNTRACED
+    | libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWIPC
@@ -42,6 +43,7 @@ const TYPING: [u64; 2] = [0x5412, 0x541c];
 
 /// Keeps the calling thread, and all that it starts, to the lists. For good.
 pub(super) fn restrict() -> Result<(), seccompiler::Error> {
+    // The last one forbids to add more.
     for program in [missing()?, watched()?, allowed()?] {
         apply_filter(&program)?;
     }
@@ -91,7 +93,10 @@ fn allowed() -> Result<BpfProgram, seccompiler::Error> {
     let free = FREE.iter().copied().chain(WATCHED.iter().map(|(number, ..)| *number));
     let mut rules: Rules = free.map(|number| (number, vec![])).collect();
     let some = [
-        (libc::SYS_clone, rule(&[(0, Length::Qword, Op::MaskedEq(NEW_NAMESPACES), 0)])?),
+        (libc::SYS_clone, rule(&[(0, Length::Qword, Op::MaskedEq(NEW_WORLDS), 0)])?),
+        // A filter of the program's own could overrule ours: by saying that a refused call is one to be looked at, or by
+        // having another process let it go on.
+        (libc::SYS_prctl, rule(&[(0, Length::Dword, Op::Ne, libc::PR_SET_SECCOMP.unsigned_abs().into())])?),
         // By themselves they lead nowhere: connecting is looked at, and sending takes no address.
         (libc::SYS_socket, rule(&[(0, Length::Dword, Op::Eq, libc::AF_UNIX.unsigned_abs().into())])?),
         (libc::SYS_sendto, rule(&[(4, Length::Qword, Op::Eq, 0)])?),

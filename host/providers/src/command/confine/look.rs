@@ -8,7 +8,7 @@ use nix::sys::ptrace;
 use nix::unistd::Pid as NixPid;
 use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 
 /// The longest path that is looked at, in bytes.
 const MAX_PATH: usize = 4096;
@@ -170,6 +170,16 @@ impl Call {
         bytes.truncate(length);
         bytes
     }
+}
+
+/// The program that a process has become, if it is one that its owner lends rights to: confined, it does not get them.
+pub(super) fn powerless(process: Pid) -> Option<String> {
+    let process = process.as_raw_nonzero();
+    let program = std::fs::metadata(format!("/proc/{process}/exe")).ok()?;
+    let user = std::fs::metadata(format!("/proc/{process}")).ok()?.uid();
+    let lends = program.mode() & 0o4000 != 0 && program.uid() != user || program.mode() & 0o2000 != 0;
+    let path = std::fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+    (lends && user != 0).then(|| shown(&path.to_string_lossy()))
 }
 
 struct Target {

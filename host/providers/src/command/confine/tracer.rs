@@ -8,7 +8,7 @@
 //! change it meanwhile. What may be done is decided by the kernel alone ([`super::view`], [`super::calls`], Landlock).
 
 use super::calls;
-use super::look::Call;
+use super::look::{self, Call};
 use crate::root::Root;
 use nix::libc;
 use nix::sys::ptrace::{self, Options};
@@ -134,7 +134,13 @@ impl Tracer<'_> {
             }
             libc::PTRACE_EVENT_EXEC => {
                 self.ending.started |= self.program == Some(process);
-                ptrace::cont(pid, None)
+                match look::powerless(process) {
+                    Some(program) => {
+                        self.stop(format!("{program}, which needs rights that its user has not"));
+                        Ok(())
+                    }
+                    None => ptrace::cont(pid, None),
+                }
             }
             0 if signal == libc::SIGTRAP | 0x80 => {
                 self.answered(process);

@@ -4,7 +4,7 @@
 
 use super::bus::Bus;
 use super::{SERVICE_ERROR, processes, script, unsupported};
-use crate::command::{CommandFailure, How, Launch, require_success};
+use crate::command::{Answer, CommandFailure, How, Launch, require_success};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
 use converge::{Certainty, CommandTest, Raised, Wanted};
@@ -135,11 +135,16 @@ impl Commands {
     ) -> Result<bool, Raised> {
         if let Some(line) = &self.status {
             let granted = view.command(&CommandTest::text(line))?;
-            if view.why_run {
-                certainty.push(unknown_status(&granted, view));
-                return Ok(false);
-            }
             let launch = Launch::granted(&granted, &How { timeout: Some(self.timeout), ..How::default() });
+            if view.why_run {
+                return Ok(match view.ask(&launch) {
+                    Answer::Ended(outcome) => outcome.code == Some(0),
+                    Answer::Unknown(why) => {
+                        certainty.push(unknown_status(&granted, &why, view));
+                        false
+                    }
+                });
+            }
             return match view.query(&launch) {
                 Ok(outcome) => Ok(outcome.code == Some(0)),
                 Err(CommandFailure::NotStarted { .. }) => Ok(false),
@@ -161,7 +166,6 @@ impl Commands {
             return Ok(None);
         }
         let launch = match &self.init {
-            Some(_) if view.why_run => return Ok(None),
             Some(init) => {
                 let granted = view.command(&CommandTest::text(&format!("{init} status")))?;
                 Launch::granted(&granted, &How { timeout: Some(self.timeout), ..How::default() })
@@ -169,7 +173,15 @@ impl Commands {
             None if script::knows_status(view.root, name) => script::launch(name, "status").timeout(self.timeout),
             None => return Ok(None),
         };
-        match view.query(&launch) {
+        // An init script of the cookbook's naming is its command; one that the machine has of itself only looks.
+        let outcome = match view.why_run && self.init.is_some() {
+            true => match view.ask(&launch) {
+                Answer::Ended(outcome) => Ok(outcome),
+                Answer::Unknown(_) => return Ok(None),
+            },
+            false => view.query(&launch),
+        };
+        match outcome {
             Ok(outcome) if self.supports_status == Some(true) => Ok(Some(outcome.code == Some(0))),
             Ok(outcome) => Ok(script::meaning(outcome.code)),
             Err(_) => Ok(None),
@@ -177,8 +189,8 @@ impl Commands {
     }
 }
 
-/// A status command that a dry run does not run: unknown, or of a program that is not there yet.
-fn unknown_status(command: &GrantedCommand, view: &View<'_>) -> Certainty {
+/// A status command that gave a dry run no answer: unknown, or of a program that is not there yet.
+fn unknown_status(command: &GrantedCommand, why: &str, view: &View<'_>) -> Certainty {
     let program = match command.program() {
         Program::Arguments(words) => words.first().map(String::as_str),
         _ => None,
@@ -196,7 +208,7 @@ fn unknown_status(command: &GrantedCommand, view: &View<'_>) -> Certainty {
              not running."
                 .into(),
         ),
-        _ => Certainty::Unknown("whether it runs is not known: a dry run does not run its status_command".into()),
+        _ => Certainty::Unknown(format!("whether it runs is not known: {why}")),
     }
 }
 
