@@ -239,6 +239,7 @@ fn hostile_cookbooks_are_only_read() {
             ("recipes/default.rb", "BEGIN { raise 'evaluated' }\nloop { }\nexit\n`touch /tmp/evaluated`\n"),
             ("recipes/deep.rb", &deep),
             ("libraries/words.rb", "require \"\\e[2Jx\"\n"),
+            ("recipes/bytes.rb", "file \"/srv/\\xff\"\n"),
             ("resources/next.rb", "action :create do\n  file '/srv/next'\nend\n"),
         ],
         &[],
@@ -246,6 +247,7 @@ fn hostile_cookbooks_are_only_read() {
     );
     let lines = lines(&report["problems"]);
     assert!(lines.iter().any(|line| line.starts_with("library libraries/words.rb:1")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("file recipes/bytes.rb:1")), "{lines:#?}");
     assert!(lines.iter().all(|line| !line.contains("evaluated")), "{lines:#?}");
     // Whatever became of the nested one, the others were read.
     assert!(report["needs"]["paths"].to_string().contains("/srv/next"), "{report:#}");

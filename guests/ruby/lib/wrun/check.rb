@@ -50,8 +50,6 @@ module Wrun
       private
 
       def read(file, reader)
-        return file.add(:error, 1, class: "EncodingError", message: "the file is not UTF-8") unless file.text.valid_encoding?
-
         reader.call(file)
       rescue SyntaxError, SystemStackError, StandardError => error
         file.add(:error, line_of(error, file), class: error.class.name, message: shortened(Failures.text_of(error)))

@@ -172,7 +172,7 @@ module Wrun
 
       # Addresses, wherever they stand.
       def visit_text(node)
-        address = node.children[0].to_s
+        address = text_of(node)
         add(:address, node, value: address) if address.match?(ADDRESS) && @context != :template
       end
     end

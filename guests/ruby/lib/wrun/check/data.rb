@@ -26,7 +26,7 @@ module Wrun
 
       # The line that names something.
       def line(file, name)
-        (file.text.lines.index { |line| line.match?(/(?<![\w-])#{Regexp.escape(name.to_s)}(?![\w-])/) } || 0) + 1
+        (file.text.scrub.lines.index { |line| line.match?(/(?<![\w-])#{Regexp.escape(name.to_s)}(?![\w-])/) } || 0) + 1
       end
 
       def recipe(file)

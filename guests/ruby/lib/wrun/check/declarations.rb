@@ -67,6 +67,9 @@ module Wrun
           end
         end
         Known.judge(type, properties)
+        if title&.type == :STR && !title.children[0].valid_encoding?
+          add(:error, node, class: "EncodingError", message: "the name of a resource is not UTF-8")
+        end
         names = title.nil? ? nil : names(title)
         words = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil }
         within(platform: platform) { add(:resource, node, **words, **Known.of_type(type)) }

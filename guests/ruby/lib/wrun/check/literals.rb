@@ -34,12 +34,15 @@ module Wrun
       # Whether the elements can be told at all.
       def array?(node) = node?(node) && %i[LIST ZLIST].include?(node.type)
 
+      # The text that stands at a node's begin; bytes that are no UTF-8 are nobody's name here.
+      def text_of(node) = node.children[0].to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
+
       # The value of a literal, as `[value]`, or nil: texts, symbols, numbers, truths, and arrays and hashes of such.
       def literal(node)
         return [nil] if node.nil?
 
         case node.type
-        when :STR, :SYM then [node.children[0].to_s]
+        when :STR, :SYM then [text_of(node)]
         when :LIT, :INTEGER, :FLOAT then [node.children[0]]
         when :TRUE then [true]
         when :FALSE then [false]
@@ -102,9 +105,9 @@ module Wrun
 
       # `"a#{b}c"` where b is known.
       def composed(node, variables)
-        first, *rest = node.children
+        rest = node.children.drop(1)
         rest = rest.flat_map { |part| node?(part) && part.type == :LIST ? elements(part) : [part] }.compact
-        rest.inject([first.to_s]) do |texts, part|
+        rest.inject([text_of(node)]) do |texts, part|
           part = part.children[0] if part.type == :EVSTR
           more = values(part, variables) or return nil
           return nil if texts.size * more.size > MOST || !more.all? { |one| one.is_a?(String) || one.is_a?(Integer) }

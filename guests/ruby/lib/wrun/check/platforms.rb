@@ -100,7 +100,7 @@ module Wrun
 
         def matched(node)
           pattern = node.children.grep(Literals::Node).find { |one| one.type == :REGX || one.type == :LIT }
-          pattern && pattern.children[0].to_s[PATTERN]
+          pattern && text_of(pattern)[PATTERN]
         end
 
         def parts(node) = %i[FCALL VCALL].include?(node.type) ? [nil, node.children[0], node.children[1]] : node.children

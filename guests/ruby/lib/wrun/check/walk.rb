@@ -75,7 +75,7 @@ module Wrun
 
       def visit_other(node)
         case node.type
-        when :XSTR then add(:command, node, values: [node.children[0].to_s], via: "`")
+        when :XSTR then add(:command, node, values: [text_of(node)], via: "`")
         when :DXSTR
           add(:command, node, via: "`")
           visit_children(node)
@@ -83,7 +83,7 @@ module Wrun
         when :CONST, :COLON2, :COLON3 then visit_constant(node)
         when :STR then visit_text(node)
         when :DSTR
-          visit_text(node) if node.children[0].to_s.match?(%r{\Ahttps?://[^/]+/})
+          visit_text(node) if text_of(node).match?(%r{\Ahttps?://[^/]+/})
           visit_children(node)
         else visit_children(node)
         end

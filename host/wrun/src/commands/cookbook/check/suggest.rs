@@ -44,10 +44,10 @@ fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
     let is_path = matches!(kind, Kind::Paths | Kind::ReadPaths);
     let is_code = matches!(kind, Kind::Commands | Kind::Scripts);
     needs.known.get(&kind).into_iter().flatten().filter_map(move |(name, need)| {
-        let fits = (!is_path || name.starts_with('/'))
-            && (is_code || !name.contains(['*', '?', '[', '{']))
-            && !name.is_empty();
-        (need.here && fits).then_some((name.as_str(), need))
+        // Bytes that are no text came as U+FFFD.
+        let is_text = !name.is_empty() && !name.contains('\u{fffd}');
+        let fits = (!is_path || name.starts_with('/')) && (is_code || !name.contains(['*', '?', '[', '{']));
+        (need.here && is_text && fits).then_some((name.as_str(), need))
     })
 }
 
@@ -80,13 +80,14 @@ mod tests {
         add(Kind::Paths, "/etc/windows", false, None);
         add(Kind::Packages, "nginx", true, None);
         add(Kind::Packages, "*", true, None);
+        add(Kind::Packages, "a\u{fffd}", true, None);
         add(Kind::Commands, "ls | grep '\u{1b}'", true, None);
         add(Kind::Scripts, "set -e\necho \"x\"\n", true, Some("bash"));
         add(Kind::Hosts, "https://example.org", true, None);
         let table = table("a.b", &needs);
         let parsed = grants::Grants::parse(&table, "suggested").unwrap();
         assert_eq!(parsed.policy_names().collect::<Vec<_>>(), ["a.b"]);
-        assert!(table.contains("nginx") && !table.contains("windows") && !table.contains('*'), "{table}");
+        assert!(table.contains("nginx") && !table.contains("windows") && !table.contains(['*', '\u{fffd}']), "{table}");
         assert_eq!(super::table("a", &Needs::default()), "");
     }
 }
