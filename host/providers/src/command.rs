@@ -16,8 +16,8 @@ mod failure;
 mod start;
 mod wait;
 
-pub(crate) use confine::Answer;
 pub use confine::launch_confined;
+pub(crate) use confine::{Answer, MAX_PLACED, PLACED};
 pub(crate) use failure::{CommandFailure, require_success};
 
 use crate::plan::denied;
@@ -73,6 +73,7 @@ pub(crate) struct Launch {
     locale: &'static str,
     live: bool,
     login: bool,
+    placed: Option<(String, Vec<u8>)>,
 }
 
 impl Launch {
@@ -93,6 +94,7 @@ impl Launch {
             locale: "C",
             live: false,
             login: false,
+            placed: None,
         }
     }
 
@@ -116,6 +118,7 @@ impl Launch {
             locale: "C.UTF-8",
             live: how.live,
             login: how.login,
+            placed: None,
         }
     }
 
@@ -154,6 +157,12 @@ impl Launch {
     #[must_use]
     pub(crate) fn input(self, input: impl Into<Vec<u8>>) -> Self {
         Self { input: Some(input.into()), ..self }
+    }
+
+    /// A file that a confined command finds in [`PLACED`], and that nobody else sees.
+    #[must_use]
+    pub(crate) fn placed(self, name: &str, content: Vec<u8>) -> Self {
+        Self { placed: Some((name.into(), content)), ..self }
     }
 
     /// How it is called in messages, if not as it is started.

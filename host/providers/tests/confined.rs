@@ -6,6 +6,7 @@
 mod support;
 
 use converge::{CommandTest, Machine as _, MachineError, Providers as _, Truth};
+use serde_json::json;
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt};
 use std::os::unix::net::UnixListener;
@@ -125,6 +126,7 @@ fn questions_are_answered() {
         "ps -e > /dev/null",
         "test \"$(uname -n)\" = \"$(cat /proc/sys/kernel/hostname)\"",
         "bash -c 'cat <<< text'",
+        "echo 51 > /proc/self/coredump_filter || true",
         "setpriv --reuid=nobody --regid=nogroup --clear-groups sh -c 'test $(id -un) = nobody'",
     ];
     for line in yes {
@@ -403,7 +405,8 @@ fn a_clean_process_and_few_rights() {
     assert_eq!(ask("true < /dev/tty"), Truth::False);
     assert_eq!(ask("grep -q 'NoNewPrivs:.1' /proc/self/status && grep -q 'Seccomp:.2' /proc/self/status"), Truth::True);
     assert_eq!(ask("grep -q 'CapBnd:.00000000000000c6' /proc/self/status"), Truth::True);
-    assert_eq!(ask("test $$ -eq 1"), Truth::True);
+    assert_eq!(ask("test $$ -eq 1 && test $(cat /proc/self/oom_score_adj) -eq 1000"), Truth::True);
+    assert_eq!(ask("sh -c 'kill -SEGV $$'; test $? -eq 139"), Truth::True);
     assert_eq!(ask("env | grep -q WRUN"), Truth::False);
 }
 
@@ -466,6 +469,31 @@ fn asking_is_cheap() {
     }
     let each = begin.elapsed() / 20;
     assert!(each.as_millis() < 200, "{each:?} each");
+}
+
+#[test]
+fn new_content_is_verified_where_nobody_sees_it() {
+    let bench = machine();
+    std::fs::write(bench.path("conf"), "good old\n").unwrap();
+    let doubts = |content: &str, verify: &str| {
+        let properties = json!({"content": content, "verify": [verify]});
+        let done = bench.why_run("file", "ROOT/conf", "create", properties).unwrap();
+        assert_eq!(done.changes.len(), 1);
+        format!("{:?}", done.certainty)
+    };
+    let says = |content: &str, verify: &str, what: &str| {
+        let doubts = doubts(content, verify);
+        assert!(doubts.contains(what), "{verify}: {doubts}");
+    };
+    assert_eq!(doubts("good new\n", "grep -q good %{path}"), "[]");
+    assert_eq!(doubts("good new\n", "test $(basename %{path}) = conf && test $(stat -c %a %{path}) = 600"), "[]");
+    assert_eq!(doubts("{}", ":json"), "[]");
+    says("bad\n", "grep -q good %{path}", "rejects the new content");
+    says("{", ":json", "rejects the new content");
+    says("good\n", "touch /etc/wrun-verified; true %{path}", "a dry run stopped it at: openat /etc/wrun-verified");
+    says(&"good\n".repeat(1_000_000), "grep -q good %{path}", "not known");
+    assert_eq!(bench.read("conf"), "good old\n");
+    assert!(!Path::new("/etc/wrun-verified").exists() && !Path::new("/tmp/.wrun-asked").exists());
 }
 
 #[test]

@@ -36,6 +36,12 @@ pub use launcher::launch_confined;
 
 use converge::CommandOutcome;
 
+/// The directory of a file that a confined command is asked about, in its scratch directory.
+pub(crate) const PLACED: &str = "/tmp/.wrun-asked";
+
+/// How large such a file may be, in bytes: it is sent to the launcher with the command.
+pub(crate) const MAX_PLACED: u64 = 2 << 20;
+
 /// What came of asking.
 #[derive(Debug)]
 pub(crate) enum Answer {

@@ -39,6 +39,7 @@ pub(in crate::command) fn ask(
         umask: launch.umask,
         ids: identity.ids.clone(),
         root: root.to_owned(),
+        placed: launch.placed.clone(),
     };
     let asked = || -> io::Result<Answer> {
         let body = serde_json::to_vec(&request)?;

@@ -5,6 +5,7 @@
 //! view, gives up its rights, says that it is ready, and waits until it is traced. Then it starts the program as the first
 //! process of a process namespace: when that one ends, the kernel ends all that it left behind.
 
+use super::PLACED;
 use super::view::{self, Obstacle, Writable};
 use super::{calls, reply::Reply};
 use crate::command::start::{self, Ids};
@@ -17,9 +18,10 @@ use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, RawFd};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -46,6 +48,8 @@ pub(super) struct Request {
     pub(super) umask: Option<u32>,
     pub(super) ids: Option<Ids>,
     pub(super) root: PathBuf,
+    /// A file to be asked about: its name and content.
+    pub(super) placed: Option<(String, Vec<u8>)>,
 }
 
 /// The launcher's whole life. Its standard streams are pipes to wrun, and later the program's.
@@ -117,6 +121,8 @@ fn read_request(input: &mut File) -> Result<Request, Reason> {
 /// Gives everything up, in the order in which one needs the right to give up the next.
 fn prepare(request: &Request) -> Result<Command, Reason> {
     rustix::process::setsid().map_err(Obstacle::at("leave the terminal"))?;
+    // Where memory runs out, it is this that ends, and not the machine's services. Only a hint.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     // The network stays the machine's own, for `/proc` and `/sys` to tell the truth of it: no socket leads there.
     let namespaces = CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWPID
@@ -130,8 +136,14 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
         nix::unistd::chroot(&request.root).map_err(Obstacle::at("change the root"))?;
     }
     rustix::process::chdir("/").map_err(Obstacle::at("change the root"))?;
-    let limit = Rlimit { current: Some(MAX_FILE), maximum: Some(MAX_FILE) };
-    rustix::process::setrlimit(Resource::Fsize, limit).map_err(Obstacle::at("limit files"))?;
+    // One byte is how the kernel is told to leave a crash alone: at none it still calls the machine's crash handler.
+    for (resource, most) in [(Resource::Fsize, MAX_FILE), (Resource::Core, 1)] {
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        rustix::process::setrlimit(resource, limit).map_err(Obstacle::at("limit files"))?;
+    }
+    if let Some((name, content)) = &request.placed {
+        place(name, content, &writable).map_err(Obstacle::at("place the file"))?;
+    }
     if let Some(mask) = request.umask {
         rustix::process::umask(Mode::from_raw_mode(mask & 0o777));
     }
@@ -156,6 +168,17 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
     let command = command.map_err(Reason::Reply)?;
     calls::restrict().map_err(Obstacle::at("restrict system calls"))?;
     Ok(command)
+}
+
+/// Writes the file into the scratch directory: nobody else sees it, and it goes with the view.
+fn place(name: &str, content: &[u8], writable: &Writable) -> io::Result<()> {
+    // Anywhere else it would be written for good, were the mounts not read-only.
+    if !writable.directories.iter().any(|directory| directory.ends_with("tmp") && !directory.ends_with("var/tmp")) {
+        return Err(io::Error::other("there is no scratch directory"));
+    }
+    std::fs::DirBuilder::new().mode(0o700).create(PLACED)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(Path::new(PLACED).join(name))?;
+    file.write_all(content)
 }
 
 fn command(request: &Request) -> io::Result<Command> {

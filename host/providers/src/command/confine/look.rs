@@ -19,6 +19,9 @@ const MAX_SHOWN: usize = 200;
 /// A cache of names: who cannot reach it asks the files, with the same answer.
 const NAME_CACHES: [&str; 2] = ["/var/run/nscd/socket", "/run/nscd/socket"];
 
+/// What a crash of the program would leave behind, which confined is nothing: Java sets it at every start.
+const CRASH_SETTING: &str = "/proc/self/coredump_filter";
+
 /// They list processes, and pass over what they may not read of each: nobody asked them for it.
 const PASS_OVER: [&str; 2] = ["ps", "pgrep"];
 
@@ -90,6 +93,7 @@ impl Call {
             return number == libc::ESRCH && std::path::Path::new(&format!("/proc/{process}")).exists();
         }
         match Errno::from_raw(number) {
+            Errno::EROFS if self.path().is_some_and(|(_, path)| path == CRASH_SETTING) => false,
             Errno::EROFS | Errno::ENOSPC | Errno::EDQUOT => true,
             Errno::EACCES | Errno::EPERM => {
                 let target = self.target(root);

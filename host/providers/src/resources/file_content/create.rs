@@ -118,7 +118,7 @@ fn write(
     let verification = match &content {
         Some(content) => {
             changes.push(content_change(wish, content, &mut current)?);
-            Verification::of(wish, view, plan)?
+            Verification::of(wish, content, view, plan)?
         }
         None => Verification::default(),
     };

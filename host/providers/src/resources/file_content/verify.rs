@@ -1,11 +1,12 @@
 //! Commands that must accept new content before it is put in place.
 
+use super::content::Content;
 use super::create::unverified;
 use super::wish::FileWish;
-use crate::command::{CommandFailure, How, Launch};
+use crate::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
 use crate::plan::{Plan, View, Writer};
 use crate::root::{Dress, ModeBits, StagedFile};
-use converge::{CommandTest, Raised};
+use converge::{Certainty, CommandTest, Raised};
 use grants::GrantedCommand;
 use std::io::Read;
 
@@ -34,16 +35,23 @@ pub(super) enum Check {
 }
 
 impl Verification {
-    /// Asks for the grants of the commands. In a dry run nothing is run, and that is said.
+    /// Asks for the grants of the commands. In a dry run they are asked at once, about content that nobody else sees.
     ///
     /// # Errors
     /// A command is denied; a kind of verification does not exist.
-    pub(super) fn of(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Self, Raised> {
+    pub(super) fn of(
+        wish: &FileWish<'_>,
+        content: &Content<'_>,
+        view: &mut View<'_>,
+        plan: &mut Plan,
+    ) -> Result<Self, Raised> {
         let checks = wish.verify.iter().map(|line| check(line, wish.path, view)).collect::<Result<Vec<_>, _>>()?;
         if view.why_run {
-            if wish.verify_blocks || !checks.is_empty() {
-                plan.certainty.push(unverified(wish.path));
+            let mut doubts: Vec<_> = checks.iter().filter_map(|check| check.foresee(wish, content, view)).collect();
+            if wish.verify_blocks {
+                doubts.push(unverified(wish.path));
             }
+            plan.certainty.extend(doubts);
             return Ok(Self::default());
         }
         Ok(Self { checks, blocks: wish.verify_blocks })
@@ -76,6 +84,38 @@ fn check(line: &str, path: &str, view: &View<'_>) -> Result<Check, Raised> {
 }
 
 impl Check {
+    /// What a dry run has to say of it; none: it accepts the content.
+    ///
+    /// A refusal is a doubt, not an error: a command may miss what earlier resources would have made.
+    fn foresee(&self, wish: &FileWish<'_>, content: &Content<'_>, view: &mut View<'_>) -> Option<Certainty> {
+        let is_small = content.size() <= MAX_PLACED;
+        let (command, line) = match self {
+            Self::Command(command, line) if is_small => (command, line),
+            Self::Json if is_small => {
+                let accepted = serde_json::from_slice::<serde_json::Value>(&content.head(MAX_PLACED)).is_ok();
+                return (!accepted)
+                    .then(|| Certainty::Unknown(format!(":json rejects the new content of {}", wish.path)));
+            }
+            _ => return Some(unverified(wish.path)),
+        };
+        let name = wish.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let launch = Launch::granted(&command.with_path(&format!("{PLACED}/{name}")), &How::default());
+        let line = if wish.sensitive { "[sensitive]" } else { line };
+        match view.ask(&launch.placed(name, content.head(MAX_PLACED))) {
+            Answer::Ended(outcome) if outcome.code == Some(0) => None,
+            Answer::Ended(_) => {
+                let path = wish.path;
+                Some(Certainty::Unknown(format!("{line} rejects the new content of {path}, as the machine is now")))
+            }
+            Answer::Unknown(why) => {
+                let path = wish.path;
+                Some(Certainty::Unknown(format!(
+                    "whether {line} accepts the new content of {path} is not known: {why}"
+                )))
+            }
+        }
+    }
+
     /// Asks it.
     ///
     /// # Errors
