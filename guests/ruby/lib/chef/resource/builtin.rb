@@ -12,8 +12,8 @@ class Chef
       # The path of one of our own templates.
       def self.template(name) = "#{__dir__}/builtin/templates/#{name}.erb"
 
-      # Questions that are asked by running a program. A dry run starts none: what it cannot know counts as different, so
-      # that it says what may be changed.
+      # Questions that are asked by running a program. A dry run stops one that does more than look: what it cannot know
+      # counts as different, so that it says what may be changed.
       module Questions
         # What a program prints.
         def printed(*command, **how)

@@ -17,7 +17,7 @@ class Chef
 
         told.stdout[/Time zone: (.*) \(.*/, 1]
       rescue Errno::EROFS
-        # A dry run starts no program and does not know.
+        # A dry run does not let it speak to systemd, and does not know.
         nil
       end
 

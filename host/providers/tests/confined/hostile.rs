@@ -1,0 +1,209 @@
+//! Commands that want to change something: files, processes, services, the kernel.
+
+use crate::victim::Victim;
+use crate::{ask, asked, is_stopped};
+use converge::{CommandTest, Truth};
+use std::io::Read as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+
+#[test]
+fn nothing_is_written() {
+    let victim = Victim::new();
+    let before = victim.snapshot();
+    let cases = [
+        ("cat DIR/kept; echo x > DIR/new", "openat DIR/new"),
+        ("echo x >> DIR/kept", "openat DIR/kept"),
+        ("echo x > DIR/new || true", "openat DIR/new"),
+        ("cd DIR && echo x > new", "openat new"),
+        ("rm -f DIR/kept", "unlink"),
+        ("rm -rf DIR", "unlinkat"),
+        ("mv DIR/kept DIR/moved", "rename"),
+        ("mkdir DIR/directory", "mkdir DIR/directory"),
+        ("ln -s kept DIR/link", "symlink"),
+        ("ln DIR/kept DIR/link", "link"),
+        ("chmod 600 DIR/kept", "chmod"),
+        ("chown nobody DIR/kept", "chown"),
+        ("touch DIR/kept", "openat DIR/kept"),
+        ("touch -h DIR/kept", "utimensat"),
+        ("truncate -s 0 DIR/kept", "openat DIR/kept"),
+        ("perl -e 'truncate(\"DIR/kept\", 0)'", "truncate DIR/kept"),
+        ("chattr +i DIR/kept", "ioctl"),
+        ("mkfifo DIR/other", "mknod"),
+        ("test -w DIR/kept", "DIR/kept"),
+        (
+            "perl -e '$a = \"DIR/kept\"; $b = \"user.x\"; exit(syscall(188, $a, $b, $b, 1, 0) ? 1 : 0)'",
+            "setxattr DIR/kept",
+        ),
+        ("echo x > /proc/PID/root/DIR/kept", "/proc/PID/root"),
+        ("ls /proc/PID/root/", "/proc/PID/root"),
+        ("echo 0 > /proc/PID/oom_score_adj", "/proc/PID/oom_score_adj"),
+        ("echo 33 > /proc/sys/vm/swappiness", "/proc/sys/vm/swappiness"),
+        (
+            "cat /sys/kernel/mm/transparent_hugepage/enabled; echo x > /sys/kernel/mm/transparent_hugepage/enabled",
+            "/sys/kernel/mm",
+        ),
+        ("flock DIR/kept true", "flock"),
+    ];
+    let swappiness = std::fs::read("/proc/sys/vm/swappiness").unwrap();
+    for (line, at) in cases {
+        is_stopped(&ask(&victim.named(line)), line, &victim.named(at));
+    }
+    assert_eq!(victim.snapshot(), before);
+    assert_eq!(std::fs::read_to_string(victim.path().join("kept")).unwrap(), "kept\n");
+    assert_eq!(std::fs::read("/proc/sys/vm/swappiness").unwrap(), swappiness);
+    let as_nobody =
+        |line: &str| asked(&CommandTest { user: Some("nobody".into()), ..CommandTest::text(&victim.named(line)) });
+    is_stopped(&as_nobody("echo x > DIR/open/new"), "nobody's file", "open/new");
+    is_stopped(&as_nobody("echo x > DIR/open/kept"), "nobody's file", "open/kept");
+    is_stopped(&as_nobody("echo x > DIR/pipe"), "nobody's pipe", "pipe");
+    is_stopped(&as_nobody("cat DIR/zero"), "nobody's device", "zero");
+}
+
+#[test]
+fn another_process_of_the_same_user_is_no_way_out() {
+    let victim = Victim::new();
+    let mut other = Command::new("setpriv");
+    other.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups", "sleep", "600"]);
+    let mut other = other.spawn().unwrap();
+    // It is nobody's only after it has become so.
+    while std::fs::metadata(format!("/proc/{}", other.id())).unwrap().uid() == 0 {
+        std::thread::yield_now();
+    }
+    let before = victim.snapshot();
+    for line in
+        ["echo x > /proc/OTHER/root/DIR/open/kept", "kill OTHER", "cd /proc/OTHER/cwd", "cat /proc/OTHER/environ"]
+    {
+        let line = victim.named(line).replace("OTHER", &other.id().to_string());
+        let truth = asked(&CommandTest { user: Some("nobody".into()), ..CommandTest::text(&line) });
+        assert_ne!(truth, Truth::True, "{line}");
+    }
+    assert_eq!(victim.snapshot(), before);
+    assert_eq!(other.try_wait().unwrap(), None, "it still runs");
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+#[test]
+fn no_process_is_reached_and_none_is_left() {
+    let mut victim = Victim::new();
+    is_stopped(&ask(&victim.named("kill PID")), "kill", "kill");
+    is_stopped(&ask(&victim.named("kill -0 PID")), "kill -0", "kill");
+    is_stopped(&ask(&victim.named("perl -e 'exit(syscall(101, 16, PID, 0, 0) == 0 ? 0 : 1)'")), "ptrace", "ptrace");
+    let _whatever = ask("kill -9 -1");
+    assert_eq!(victim.process.try_wait().unwrap(), None, "it still runs");
+    let mark = format!("77.{}", std::process::id());
+    let begin = std::time::Instant::now();
+    assert_eq!(ask(&format!("(setsid sleep {mark} > /dev/null 2>&1 &); true")), Truth::True);
+    assert_eq!(ask(&format!("setsid sleep {mark} & true")), Truth::True);
+    assert!(begin.elapsed().as_secs() < 30, "a daemon is not waited for");
+    let left = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|process| {
+        let words = std::fs::read(process.path().join("cmdline")).ok()?;
+        words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()).then_some(words)
+    });
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn nobody_is_talked_to() {
+    let victim = Victim::new();
+    let listener = UnixListener::bind(victim.path().join("socket")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let network = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    network.set_nonblocking(true).unwrap();
+    let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    datagrams.set_nonblocking(true).unwrap();
+    let port = |address: std::net::SocketAddr| address.port().to_string();
+    let (tcp, udp) = (port(network.local_addr().unwrap()), port(datagrams.local_addr().unwrap()));
+    let cases = [
+        (
+            r#"perl -MSocket -e 'socket(S, 1, 1, 0); connect(S, sockaddr_un("DIR/socket")) or exit 1'"#,
+            "connect DIR/socket",
+        ),
+        (r#"perl -MSocket -e 'socket(S, 1, 1, 0); connect(S, sockaddr_un("\0wrun")) or exit 1'"#, "connect wrun"),
+        (r#"perl -MSocket -e 'socket(S, 1, 2, 0); send(S, "x", 0, sockaddr_un("DIR/socket")) or exit 1'"#, "sendto"),
+        ("bash -c 'echo x > /dev/tcp/127.0.0.1/TCP'", "socket"),
+        ("bash -c 'echo x > /dev/udp/127.0.0.1/UDP' || true", "socket"),
+        ("perl -e 'socket(S, 16, 3, 0) or exit 1'", "socket"),
+        ("perl -e 'socket(S, 40, 1, 0) or exit 1'", "socket"),
+        ("perl -e 'exit(syscall(29, 0, 100, 0666 | 01000) < 0 ? 1 : 0)'", "shmget"),
+    ];
+    for (line, at) in cases {
+        let line = victim.named(line).replace("TCP", &tcp).replace("UDP", &udp);
+        is_stopped(&ask(&line), &line, &victim.named(at));
+    }
+    // Where nobody listens, that is the answer.
+    let absent =
+        r#"perl -MSocket -e 'socket(S, 1, 1, 0); connect(S, sockaddr_un("DIR/absent")) or exit($!{ENOENT} ? 3 : 1)'"#;
+    assert_eq!(ask(&victim.named(absent)), Truth::False);
+    assert!(listener.accept().is_err() && network.accept().is_err() && datagrams.recv(&mut [0; 8]).is_err());
+}
+
+#[test]
+fn pipes_and_devices_stay_as_they_are() {
+    let victim = Victim::new();
+    let pipe = victim.path().join("pipe");
+    let mut reader = std::fs::OpenOptions::new().read(true).custom_flags(0o4000).open(&pipe).unwrap();
+    let cases = [
+        ("echo x > DIR/pipe", "pipe"),
+        ("cd DIR; echo x > pipe", "pipe"),
+        ("cat DIR/pipe", "pipe"),
+        ("head -c 1 DIR/zero", "DIR/zero"),
+        ("echo x > DIR/zero", "DIR/zero"),
+        ("echo x > /dev/kmsg", "/dev/kmsg"),
+        ("mknod /tmp/kmsg c 1 11", "mknod"),
+    ];
+    for (line, at) in cases {
+        is_stopped(&ask(&victim.named(line)), line, &victim.named(at));
+    }
+    let mut read = [0; 8];
+    assert_eq!(reader.read(&mut read).unwrap(), 0, "nobody wrote: {read:?}");
+    assert_eq!(
+        ask("echo x > /dev/null && head -c 1 /dev/zero > /dev/null && head -c 1 /dev/urandom > /dev/null"),
+        Truth::True
+    );
+}
+
+#[test]
+fn the_kernel_is_not_asked_for_favours() {
+    let name = nix::unistd::gethostname().unwrap();
+    let cases = [
+        ("mount -o remount,rw /", "mount"),
+        ("mount -t tmpfs none /mnt", ""),
+        ("umount /proc", ""),
+        ("perl -e '$a = \"/proc\"; exit(syscall(166, $a, 0) ? 1 : 0)'", "umount"),
+        ("unshare -m true", "unshare"),
+        ("unshare -r true", "unshare"),
+        ("nsenter -t 1 -m true", ""),
+        ("chroot / true", "chroot"),
+        ("hostname wrun-confined", "sethostname"),
+        ("date -s @0", "settime"),
+        ("perl -e '$a = pack(\"qq\", 0, 0); exit(syscall(227, 0, $a) ? 1 : 0)'", "clock_settime"),
+        ("perl -e '$a = pack(\"x208\"); exit(syscall(159, $a) < 0 ? 1 : 0)'", "adjtimex"),
+        ("perl -e '$a = \"\"; exit(syscall(175, 0, 0, $a) ? 1 : 0)'", "init_module"),
+        ("perl -e '$a = \"wrun\"; exit(syscall(176, $a, 0) ? 1 : 0)'", "delete_module"),
+        ("perl -e 'exit(syscall(169, 0, 0, 0) ? 1 : 0)'", "reboot"),
+        ("perl -e 'exit(syscall(246, 0, 0, 0, 0) ? 1 : 0)'", "kexec_load"),
+        ("perl -e 'exit(syscall(250, 0, 0, 0, 0) < 0 ? 1 : 0)'", "keyctl"),
+        ("perl -e 'exit(syscall(321, 0, 0, 0) < 0 ? 1 : 0)'", "bpf"),
+        ("perl -e 'exit(syscall(298, 0, 0, 0, 0, 0) < 0 ? 1 : 0)'", "perf_event_open"),
+        ("perl -e 'exit(syscall(304, 0, 0, 0) < 0 ? 1 : 0)'", "open_by_handle_at"),
+        ("perl -e 'exit(syscall(308, 0, 0) < 0 ? 1 : 0)'", "setns"),
+        ("perl -e '$a = \"/dev/null\"; exit(syscall(167, $a, 0) < 0 ? 1 : 0)'", "swapon"),
+        ("perl -e 'exit(syscall(323, 0) < 0 ? 1 : 0)'", "system call 323"),
+        ("perl -e 'exit(syscall(56, 0x10000000 | 17, 0, 0, 0, 0) < 0 ? 1 : 0)'", "clone"),
+        ("perl -e 'exit(syscall(317, 0, 0, 0) < 0 ? 1 : 0)'", "seccomp"),
+        ("perl -e 'exit(syscall(157, 22, 2, 0) < 0 ? 1 : 0)'", "prctl"),
+        ("perl -e 'exit(syscall(56, 0x800000 | 17, 0, 0, 0, 0) < 0 ? 1 : 0)'", "clone"),
+        ("perl -e 'exit(syscall(0x40000000 | 41, 2, 1, 0) < 0 ? 1 : 0)'", "system call"),
+        ("perl -e 'exit(syscall(100000) < 0 ? 1 : 0)'", "system call 100000"),
+    ];
+    for (line, at) in cases {
+        is_stopped(&ask(line), line, at);
+    }
+    assert_eq!(nix::unistd::gethostname().unwrap(), name);
+    assert!(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() > 1_000_000_000);
+    // As if the kernel were older, which programs can live with.
+    assert_eq!(ask("perl -e 'exit(syscall(425, 1, 0) < 0 && $!{ENOSYS} ? 0 : 1)'"), Truth::True);
+}

@@ -1,0 +1,33 @@
+//! Commands of a dry run, as root: none of them has an effect, and what was stopped is not taken for an answer.
+
+#![cfg(test)]
+#![cfg(target_arch = "x86_64")]
+
+mod answers;
+mod hostile;
+#[path = "../support/mod.rs"]
+mod support;
+mod victim;
+
+use converge::{CommandTest, Providers as _, Truth};
+use support::Bench;
+
+fn machine() -> Bench {
+    Bench::whole("").unlimited()
+}
+
+fn asked(command: &CommandTest) -> Truth {
+    machine().providers(true).guard(command, true).unwrap()
+}
+
+fn ask(line: &str) -> Truth {
+    asked(&CommandTest::text(line))
+}
+
+#[track_caller]
+fn is_stopped(truth: &Truth, line: &str, at: &str) {
+    match truth {
+        Truth::Unknown(why) => assert!(why.contains(at), "{line}: {why}"),
+        known => panic!("{line}: {known:?}"),
+    }
+}
