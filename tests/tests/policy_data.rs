@@ -36,7 +36,8 @@ fn prepare(program: &Program) -> [String; 3] {
     fs::write(folder.join("grants.toml"), grants).unwrap();
     let bags = folder.join("bags");
     for (item, text) in [
-        ("users/joe", r#"{"id": "joe", "shell": "/bin/zsh"}"#),
+        // As people write them.
+        ("users/joe", "{\n  \"id\": \"joe\", // the name\n  \"shell\": \"/bin/zsh\"\n}"),
         ("secrets/mysql", r#"{"id": "mysql", "password": "x"}"#),
     ] {
         let path = bags.join(format!("{item}.json"));

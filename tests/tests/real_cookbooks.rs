@@ -97,3 +97,12 @@ fn constants_wait_for_their_files() {
     assert_eq!(fs::read_to_string(root.path().join("srv/said")).unwrap(), "waited late Probe::Late");
     assert_eq!(fs::read_to_string(root.path().join("srv/never")).unwrap(), "uninitialized constant Probe::Never");
 }
+
+#[test]
+fn properties_are_there_under_the_names_they_once_had() {
+    let root = Root::new().unwrap();
+    let recipe = "archive_file '/srv/none.tar' do\n  extract_to '/srv/unpacked'\n  action :nothing\nend\n\
+                  file '/srv/said' do\n  content resources('archive_file[/srv/none.tar]').destination\nend\n";
+    converge(&root, recipe, &[]);
+    assert_eq!(fs::read_to_string(root.path().join("srv/said")).unwrap(), "/srv/unpacked");
+}

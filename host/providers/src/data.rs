@@ -1,8 +1,10 @@
 //! Data bags, roles and environments: what operators keep beside the cookbooks.
 
 mod folders;
+mod written_json;
 
 pub use folders::{DataFolders, FolderData};
+pub use written_json::parse_written_json;
 
 use converge::{Data, DataError};
 use grants::{Denied, PolicyGrants};

@@ -22,7 +22,7 @@ mod settings;
 mod users;
 
 pub use command::{Live, launch_confined};
-pub use data::{DataFolders, FolderData, NoData};
+pub use data::{DataFolders, FolderData, NoData, parse_written_json};
 pub use machine::GuestMachine;
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};

@@ -235,7 +235,7 @@ fn read(path: &Path) -> Result<Value, DataError> {
     if text.len() as u64 > MAX_BYTES {
         return Err(failed(format!("it has more than {MAX_BYTES} bytes")));
     }
-    serde_json::from_str(&text).map_err(|error| failed(format!("it is not valid JSON: {error}")))
+    super::parse_written_json(&text).map_err(|error| failed(format!("it is not valid JSON: {error}")))
 }
 
 #[cfg(test)]

@@ -31,6 +31,12 @@ class Chef
       def source(*given) = given.empty? ? wrun_source : wrun_source(given.size == 1 ? given.first : given.flatten)
     end
 
+    # Its properties as the cookbook called them from which the type came.
+    class ArchiveFile
+      alias extract_options options
+      alias extract_to destination
+    end
+
     # Guards of commands run as the command does.
     class Execute
       class << self

@@ -13,6 +13,7 @@ use node::file_specificity::NodeIdentity;
 use node::object::{JsonAttributes, PolicyStart};
 use node::run_list::{RunList, RunListChoice, choose_run_list, split_recipe};
 use policy::{Artifact, artifact};
+use providers::parse_written_json;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -88,7 +89,7 @@ impl Input {
 fn json_attributes(path: &std::path::Path) -> anyhow::Result<JsonAttributes> {
     let text = read_text(path, "the attributes file")?;
     let value =
-        serde_json::from_str(&text).map_err(|error| anyhow::anyhow!("{}:{}: {error}", path.display(), error.line()))?;
+        parse_written_json(&text).map_err(|error| anyhow::anyhow!("{}:{}: {error}", path.display(), error.line()))?;
     JsonAttributes::from_json(value).with_context(|| format!("the attributes file {} cannot be used", path.display()))
 }
 

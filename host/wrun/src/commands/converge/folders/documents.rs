@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use converge::Failure;
+use providers::parse_written_json;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -94,7 +95,7 @@ fn ruby(path: PathBuf) -> Document {
 
 fn json_file(path: &Path) -> Document {
     let parsed = text(path).and_then(|text| {
-        serde_json::from_str(&text).map_err(|error| {
+        parse_written_json(&text).map_err(|error| {
             Failure::raised(
                 "Chef::Exceptions::JSON::ParseError",
                 format!("{}:{}: {error}", path.display(), error.line()),
