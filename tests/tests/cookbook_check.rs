@@ -164,7 +164,7 @@ fn what_would_not_work() {
             (
                 "recipes/default.rb",
                 "templat '/etc/a'\nfile '/etc/b' do\n  contents 'x'\n  action :craete\nend\nwindows_service 'x'\nchef_gem 'y'\nselinux_state 'z'\n\
-                 include_recipe 'web::none'\ninclude_recipe 'other'\n",
+                 include_recipe 'web::none'\ninclude_recipe 'other'\nchef_gem 'nokogiri'\n",
             ),
             (
                 "libraries/helpers.rb",
@@ -208,7 +208,11 @@ fn what_would_not_work() {
     assert_eq!(hint("recipes/default.rb", 4), "did you mean `create`?");
     expect(
         &report["notes"],
-        &[("gem metadata.rb:3", "nokogiri"), ("cookbook recipes/default.rb:10", "do not depend on the cookbook other")],
+        &[
+            ("gem recipes/default.rb:11", "must travel"),
+            ("gem metadata.rb:3", "nokogiri"),
+            ("cookbook recipes/default.rb:10", "do not depend on the cookbook other"),
+        ],
     );
 }
 

@@ -13,7 +13,7 @@ module Wrun
 
         said = Chef::Cookbook::MetadataReader.read(file.folder)
         file.add(:metadata, 1, name: said.name, version: said.version, depends: said.dependencies.to_h, platforms: said.platforms.keys)
-        said.gems.each { |gem| file.add(:gem, line(file, gem.first), name: gem.first.to_s, why: Known.library(gem.first.to_s)) }
+        said.gems.each { |gem| file.add(:gem, line(file, gem.first), name: gem.first.to_s, why: Known.gem(gem.first.to_s)) }
         said.dependencies.each { |name, constraint| file.add(:depends, line(file, name), name: name, constraint: constraint) }
         %w[chef ohai].each { |product| check_version(file, said, product) }
       end

@@ -64,6 +64,9 @@ module Wrun
 
         def absent(constant) = ABSENT[constant.split("::").first]
 
+        # Whether a gem is there without travelling: nil, or why not.
+        def gem(name) = Machine::Libraries.has?(name) ? nil : library(name)
+
         # Whether a library can be required: nil, or why not.
         def library(name)
           @libraries ||= {}

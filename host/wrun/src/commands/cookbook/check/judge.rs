@@ -172,6 +172,9 @@ impl Judge<'_> {
             (Some(platform), _) => {
                 Verdict::problem("resource", format!("resource type `{kind}` is for {platform} only"))
             }
+            (None, "chef_gem") if self.travels(resource) => {
+                Verdict::note("gem", "`chef_gem`: the gem must travel with the policy, in a version that is wanted")
+            }
             (None, "gem_package" | "chef_gem") => {
                 let hint = "gems of plain Ruby can travel in the policy, others as packages of the distribution";
                 Verdict::problem("gem", format!("`{kind}`: no gems are installed")).hint(Some(hint.to_owned()))
@@ -179,6 +182,19 @@ impl Judge<'_> {
             (None, _) => return self.properties(resource).collect(),
         };
         vec![(line, verdict)]
+    }
+
+    /// Whether the gems that a resource names are among those that the metadata name, which can travel.
+    fn travels(&self, resource: &Resource) -> bool {
+        let names = resource.named_by("package_name").unwrap_or_default();
+        !names.is_empty() && names.iter().all(|name| self.gems().any(|gem| gem == name))
+    }
+
+    fn gems(&self) -> impl Iterator<Item = &str> {
+        self.gathered.facts.iter().filter_map(|(_, fact)| match &fact.what {
+            What::Gem { name, .. } => Some(name.as_str()),
+            _ => None,
+        })
     }
 
     fn unknown_type(&self, resource: &Resource) -> Option<Verdict> {
@@ -224,10 +240,7 @@ impl Judge<'_> {
             return None;
         }
         let gem = name.split('/').next().unwrap_or(name);
-        let travels = self.gathered.facts.iter().any(|(_, fact)| match &fact.what {
-            What::Gem { name, .. } => name == gem || name.replace('-', "_") == gem,
-            _ => false,
-        });
+        let travels = self.gems().any(|name| name == gem || name.replace('-', "_") == gem);
         if travels {
             return None;
         }
