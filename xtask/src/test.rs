@@ -103,13 +103,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs test programs beside each other. Those that take longest come first, so that none is left over at the end.
+/// Runs test programs: the hostile guests one after the other, since their time is limited, then the others beside each
+/// other. Of these, those that take longest come first, so that none is left over at the end.
 fn run_programs(programs: &[TestProgram], program: &Path, filter: Option<&str>) -> Result<Count> {
-    let mut ordered: Vec<&TestProgram> = programs.iter().collect();
-    ordered.sort_by_key(|test| std::cmp::Reverse(test.area));
+    let (hostile, mut others): (Vec<&TestProgram>, Vec<&TestProgram>) =
+        programs.iter().partition(|test| test.area == Area::Hostile);
+    others.sort_by_key(|test| std::cmp::Reverse(test.area));
+    let mut total = run_beside_each_other(&hostile, 1, program, filter)?;
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    total.add(run_beside_each_other(&others, workers, program, filter)?);
+    Ok(total)
+}
+
+fn run_beside_each_other(
+    tests: &[&TestProgram],
+    workers: usize,
+    program: &Path,
+    filter: Option<&str>,
+) -> Result<Count> {
     let (next, total) = (AtomicUsize::new(0), Mutex::new(Count::default()));
     let work = || -> Result<()> {
-        while let Some(test) = ordered.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (count, words) = run_program(test, program, filter)?;
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
             total.add(count);
@@ -117,7 +131,6 @@ fn run_programs(programs: &[TestProgram], program: &Path, filter: Option<&str>) 
         }
         Ok(())
     };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         running.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a test could not be run")))
