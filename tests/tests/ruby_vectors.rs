@@ -170,8 +170,10 @@ found = cases.map do |row|
   end
 end"
     );
-    let found = ask(&Program::new().unwrap(), &recipe, &all["rows"], &[]);
+    // What Chef was not asked itself is a row of its tests, and may need methods that these define.
+    let rows: Vec<Value> =
+        all["rows"].as_array().unwrap().iter().filter(|row| row["verified"] == true).cloned().collect();
+    let found = ask(&Program::new().unwrap(), &recipe, &json!(rows), &[]);
     let many = |list: &Value, answer: bool| vec![answer; list.as_array().map_or(0, Vec::len)];
-    let rows = all["rows"].as_array().unwrap().iter();
-    judge(file, rows.map(|row| (row, json!([many(&row["valid"], true), many(&row["invalid"], false)]))), &found);
+    judge(file, rows.iter().map(|row| (row, json!([many(&row["valid"], true), many(&row["invalid"], false)]))), &found);
 }
