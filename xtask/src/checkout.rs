@@ -23,6 +23,21 @@ pub(crate) fn guest_target() -> PathBuf {
     root().join("target/guests")
 }
 
+/// Cargo's files of one workspace of guests. Each is compiled with the name of its own folder taken out of it, so that one
+/// would make cargo build what another has built anew; what runs on this machine (`release`) they have in common.
+pub(crate) fn guest_target_of(workspace: &str) -> Result<PathBuf> {
+    let folder = guest_target().join("of").join(workspace);
+    for made in [&folder, &guest_target().join("release")] {
+        std::fs::create_dir_all(made).with_context(|| format!("cannot make {}", made.display()))?;
+    }
+    match std::os::unix::fs::symlink("../../release", folder.join("release")) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error).with_context(|| format!("cannot make a link in {}", folder.display()))
+        }
+        _ => Ok(folder),
+    }
+}
+
 /// The folder of one of the tests' guests.
 pub(crate) fn fixture_source(name: &str) -> PathBuf {
     root().join("guests/fixtures").join(name)
@@ -56,6 +71,12 @@ pub(crate) fn policies() -> Result<Vec<PathBuf>> {
 /// The cargo that runs this program, in the checkout.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What `cargo run` says of this package is not about what is built now; some build scripts run again for it.
+    for name in std::env::vars_os().map(|(name, _)| name) {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
+            command.env_remove(name);
+        }
+    }
     command.current_dir(root()).stdin(Stdio::null());
     command
 }

@@ -45,7 +45,7 @@ pub(crate) fn build_runtime(options: &[&str]) -> Result<()> {
 fn make_runtime(folder: &Path, kind: &[&str], options: &[&str]) -> Result<()> {
     say::line("building the Ruby runtime");
     let builder = checkout::build_runtime_builder(options)?;
-    checkout::run(Command::new(builder).arg(folder).arg(checkout::guest_target()).args(kind))
+    checkout::run(Command::new(builder).arg(folder).arg(checkout::guest_target_of("ruby")?).args(kind))
 }
 
 /// Finds or makes the guests' compiler, and says what it does.
@@ -64,7 +64,7 @@ pub(crate) fn build(compiler: &GuestCompiler) -> Result<()> {
 /// Builds the tests' guests.
 pub(crate) fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
     say::line("building the tests' guests");
-    let modules = compile_modules(&checkout::root().join("guests"), compiler, &checkout::guest_target())?;
+    let modules = compile_modules(&checkout::root().join("guests"), compiler, &checkout::guest_target_of("fixtures")?)?;
     for folder in [checkout::components(), checkout::fixtures()] {
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
@@ -91,9 +91,9 @@ pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
     for policy in checkout::policies()? {
         let name = policy.file_name().unwrap_or_default().display();
         say::line(&format!("building the policy {name}"));
-        let artifact =
-            author::build(&policy, None, &mut NoRuby, &mut || Ok(compiler.clone()), &checkout::guest_target())
-                .with_context(|| format!("the policy {name} cannot be built"))?;
+        let target = checkout::guest_target_of(&format!("policy-{name}"))?;
+        let artifact = author::build(&policy, None, &mut NoRuby, &mut || Ok(compiler.clone()), &target)
+            .with_context(|| format!("the policy {name} cannot be built"))?;
         author::store(&artifact, &folder)?;
     }
     Ok(())

@@ -87,7 +87,7 @@ fn make_by(make: impl FnOnce(&GuestCompiler, &Path, &mut dyn FnMut(&str)) -> Mad
     let settings = Settings::from_environment().unwrap();
     let compiler = guest_compiler(&settings, &mut |sentence| eprintln!("{sentence}")).unwrap();
     // The folder in which `cargo xtask guests` builds the bridge.
-    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/guests");
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/guests/of/ruby");
     make(&compiler, &target, &mut |sentence| eprintln!("{sentence}")).unwrap().0
 }
 
