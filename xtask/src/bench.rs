@@ -335,11 +335,8 @@ fn sandbox_costs() -> Result<Map<String, Value>> {
     let mut costs = Map::new();
     for example in ["sandbox_costs", "ruby_costs"] {
         let mut command = Command::new(checkout::release_example(example)?);
-        let output = command
-            .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .output()
-            .with_context(|| format!("cannot start {example}"))?;
+        command.env("WRUN_FIXTURES", checkout::fixtures()).stdin(Stdio::null()).stderr(Stdio::inherit());
+        let output = command.output().with_context(|| format!("cannot start {example}"))?;
         ensure!(output.status.success(), "{example} cannot measure");
         let said: Map<String, Value> =
             serde_json::from_slice(&output.stdout).with_context(|| format!("what {example} says is no JSON"))?;

@@ -8,10 +8,9 @@ use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
 use crate::resources::file_content::wish::Grant;
-use crate::resources::file_content::{self, Access, Content, Current, FileWish, Source};
+use crate::resources::file_content::{self, Access, FileWish, Text};
 use converge::{Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
-use std::borrow::Cow;
 
 /// Where cron looks for jobs.
 const FOLDER: &str = "/etc/cron.d";
@@ -188,20 +187,6 @@ fn quote(value: &str) -> String {
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:+/@".contains(c);
     value.chars().flat_map(|c| (!plain(c)).then_some('\\').into_iter().chain([c])).collect()
-}
-
-/// The rendered file as content.
-struct Text(String);
-
-impl Source for Text {
-    fn content<'w>(
-        &self,
-        _wanted: &'w Wanted<'_>,
-        _current: &mut Current,
-        _view: &mut View<'_>,
-    ) -> Result<Option<Content<'w>>, Raised> {
-        Ok(Some(Content::Bytes(Cow::Owned(self.0.clone().into_bytes()))))
-    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub(crate) use wish::FileWish;
 
 use crate::plan::{Plan, View};
 use converge::{Raised, Wanted};
+use std::borrow::Cow;
 
 /// Where the content of a file comes from.
 pub(crate) trait Source {
@@ -53,4 +54,18 @@ pub(crate) fn plan(source: &dyn Source, wanted: &Wanted<'_>, view: &mut View<'_>
 /// `touch` does something each time.
 pub(crate) fn settles(action: &str) -> bool {
     action != "touch"
+}
+
+/// Text that a provider has composed, as content.
+pub(crate) struct Text(pub(crate) String);
+
+impl Source for Text {
+    fn content<'w>(
+        &self,
+        _wanted: &'w Wanted<'_>,
+        _current: &mut Current,
+        _view: &mut View<'_>,
+    ) -> Result<Option<Content<'w>>, Raised> {
+        Ok(Some(Content::Bytes(Cow::Owned(self.0.clone().into_bytes()))))
+    }
 }

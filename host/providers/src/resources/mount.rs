@@ -9,12 +9,11 @@ mod table;
 
 use crate::command::{Launch, require_success};
 use crate::plan::{Plan, Provider, Step, View, Writer, denied};
-use crate::resources::file_content::{self, Content, Current, FileWish, Source};
+use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
 use crate::root::absent;
 use converge::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use table::Line;
 
@@ -320,18 +319,4 @@ fn link_of(device: &str, view: &View<'_>) -> Option<String> {
     place.read_link().ok()?;
     let target = absent(view.root.locate_target(device)).ok()??;
     Some(target.real().to_owned())
-}
-
-/// The table as content.
-struct Text(String);
-
-impl Source for Text {
-    fn content<'w>(
-        &self,
-        _wanted: &'w Wanted<'_>,
-        _current: &mut Current,
-        _view: &mut View<'_>,
-    ) -> Result<Option<Content<'w>>, Raised> {
-        Ok(Some(Content::Bytes(Cow::Owned(self.0.clone().into_bytes()))))
-    }
 }

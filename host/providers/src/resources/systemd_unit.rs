@@ -10,11 +10,10 @@ mod content;
 
 use crate::command::{Launch, require_success};
 use crate::plan::{Plan, Provider, Step, View, Writer, denied};
-use crate::resources::file_content::{self, Content, Current, FileWish, Source, wish};
+use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, unit_standing};
 use crate::resources::{asked, nested};
 use converge::{Change, Raised, Wanted};
-use std::borrow::Cow;
 
 /// A unit of systemd.
 pub(crate) struct SystemdUnit;
@@ -223,20 +222,6 @@ impl Systemctl {
         let launch = self.launch(words);
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
         require_success(&launch, &outcome, &[0])
-    }
-}
-
-/// The unit file as content.
-struct Text(String);
-
-impl Source for Text {
-    fn content<'w>(
-        &self,
-        _wanted: &'w Wanted<'_>,
-        _current: &mut Current,
-        _view: &mut View<'_>,
-    ) -> Result<Option<Content<'w>>, Raised> {
-        Ok(Some(Content::Bytes(Cow::Owned(self.0.clone().into_bytes()))))
     }
 }
 
