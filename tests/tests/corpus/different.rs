@@ -55,12 +55,3 @@ pub(crate) fn undocumented(text: &str) -> Vec<String> {
 pub(crate) fn is_different(rows: &[Different], run: u64, key: &str) -> bool {
     rows.iter().any(|row| row.run == run && row.key == key && !row.why.is_empty())
 }
-
-/// Cases whose own commands race with each other, under Chef too: in `ls DIR | .. >> DIR/order`, `ls` may come before or
-/// after the file that the shell makes for it. What was recorded is one of the outcomes.
-const RACES: [&str; 1] = ["notify-action-list"];
-
-/// How often a case may be run until it gives what was recorded.
-pub(crate) fn tries(case: &str) -> usize {
-    if RACES.contains(&case) { 12 } else { 1 }
-}

@@ -77,12 +77,8 @@ fn run(wanted: &Wanted) -> Result<usize> {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut differences = differences_of(case, wanted.show);
-                    for _ in 1..different::tries(&case.name) {
-                        if !differences.is_empty() {
-                            differences = differences_of(case, wanted.show);
-                        }
-                    }
+                    let differences = case.differences(wanted.show);
+                    let differences = differences.unwrap_or_else(|error| vec![format!("{error:#}")]);
                     failed.fetch_add(usize::from(!differences.is_empty()), Ordering::Relaxed);
                     let _one_at_a_time = out.lock();
                     report(&case.name, &differences, cases.len() == 1);
@@ -95,10 +91,6 @@ fn run(wanted: &Wanted) -> Result<usize> {
     let word = if failed == 0 { "ok" } else { "FAILED" };
     say(&format!("{passed} passed, {failed} failed\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored"));
     Ok(failed)
-}
-
-fn differences_of(case: &Case, show: bool) -> Vec<String> {
-    case.differences(show).unwrap_or_else(|error| vec![format!("{error:#}")])
 }
 
 /// The corpus's folder: what `WRUN_CORPUS` says, else the project's copy.
