@@ -292,8 +292,10 @@ fn command_line(program: &Program, asked: &CommandAsked<'_>) -> String {
     fields.extend(asked.cwd.filter(|cwd| *cwd != "/").map(|cwd| format!("cwd = {}", toml_string(cwd))));
     fields.extend(asked.umask.filter(|mask| *mask != DEFAULT_UMASK).map(|mask| format!("umask = \"{mask:03o}\"")));
     if !asked.environment.is_empty() {
+        // A value may be a secret, and a refusal is written to logs; those that decide what is run need their exact value.
+        let shown = |name: &str, value: &str| toml_string(if privileged::variable(name) { value } else { ANY });
         let pairs =
-            asked.environment.iter().map(|(name, value)| format!("{} = {}", toml_key(name), toml_string(value)));
+            asked.environment.iter().map(|(name, value)| format!("{} = {}", toml_key(name), shown(name, value)));
         fields.push(format!("environment = {{ {} }}", pairs.collect::<Vec<_>>().join(", ")));
     }
     fields.extend(asked.input.filter(|input| !input.is_empty()).map(|_| "input = true".into()));
