@@ -1,5 +1,6 @@
 //! Where things lie in this checkout, and how its cargo is run.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -70,7 +71,21 @@ pub(crate) fn policies() -> Result<Vec<PathBuf>> {
 
 /// The cargo that runs this program, in the checkout.
 pub(crate) fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    in_checkout(Command::new(own_cargo()))
+}
+
+/// The same, which gives way to whatever else wants the processors.
+pub(crate) fn patient_cargo() -> Command {
+    let mut command = Command::new("nice");
+    command.args(["-n", "19"]).arg(own_cargo());
+    in_checkout(command)
+}
+
+fn own_cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+fn in_checkout(mut command: Command) -> Command {
     // What `cargo run` says of this package is not about what is built now; some build scripts run again for it.
     for name in std::env::vars_os().map(|(name, _)| name) {
         if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {

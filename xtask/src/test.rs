@@ -8,10 +8,11 @@
 mod style;
 mod targets;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -75,40 +76,71 @@ impl Count {
     }
 }
 
+/// Test programs that take longest, as package and target: they begin first, so that none is left over at the end.
+const LONG: [(&str, &str); 6] = [
+    ("providers", "system (test)"),
+    ("tests", "example_policies (test)"),
+    ("tests", "ruby_policies (test)"),
+    ("policy", "skeleton (test)"),
+    ("tests", "ways_out (test)"),
+    ("build", "reproducible (test)"),
+];
+
 /// Runs the chosen areas and ends with one plain line.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let areas = if arguments.areas.is_empty() { AREAS.to_vec() } else { arguments.areas.clone() };
+    let with_programs = areas.iter().any(|area| *area != Area::Style);
+    let with_style = areas.contains(&Area::Style) && arguments.filter.is_none();
+    if with_programs && let Some(sentence) = specs::base::missing_prerequisite() {
+        bail!("{sentence} (`cargo xtask test style` runs without)");
+    }
+    let built = if with_programs { Some((build()?, targets::build(&areas)?)) } else { None };
     let mut total = Count::default();
-    if areas.iter().any(|area| *area != Area::Style) {
-        if let Some(sentence) = specs::base::missing_prerequisite() {
-            bail!("{sentence} (`cargo xtask test style` runs without)");
+    std::thread::scope(|scope| -> Result<()> {
+        // Lints take as long as the tests do, and give way to them.
+        let style = with_style.then(|| scope.spawn(style::run));
+        if let Some((program, programs)) = &built {
+            total.add(run_programs(programs, program, arguments.filter.as_deref())?);
+            if areas.contains(&Area::Unit) && arguments.filter.is_none() {
+                total.add(run_documentation_tests()?);
+            }
         }
-        let compiler = guests::find_compiler()?;
-        say::line("building the program and the tests (the first build takes some minutes)");
-        let program = checkout::build_program_and_tests()?;
-        guests::build(&compiler)?;
-        guests::build_runtime(&checkout::WITH_TESTS)?;
-        specs::base::base_root(&mut say::line)?;
-        let programs = targets::build(&areas)?;
-        let filter = arguments.filter.as_deref();
-        total.add(run_programs(&programs, &program, filter)?);
-        if areas.contains(&Area::Unit) && filter.is_none() {
-            total.add(run_documentation_tests()?);
+        if let Some(style) = style {
+            total.add(joined(style)?);
         }
-    }
-    if areas.contains(&Area::Style) && arguments.filter.is_none() {
-        total.add(style::run()?);
-    }
+        Ok(())
+    })?;
     say::result(&format!("{} passed, {} failed", total.passed, total.failed));
     Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Builds what the tests run: the program, the guests, the Ruby runtime and the base root. Returns where the program lies.
+/// What does not need the others is made beside them.
+fn build() -> Result<PathBuf> {
+    let compiler = guests::find_compiler()?;
+    std::thread::scope(|scope| {
+        let root = scope.spawn(|| specs::base::base_root(&mut say::line));
+        say::line("building the program and the tests (the first build takes some minutes)");
+        let program = checkout::build_program_and_tests()?;
+        let runtime = scope.spawn(|| guests::build_runtime(&checkout::WITH_TESTS));
+        guests::build(&compiler)?;
+        joined(runtime)?;
+        joined(root)?;
+        Ok(program)
+    })
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
+    thread.join().unwrap_or_else(|_| bail!("a part of the work could not be done: see above"))
+}
+
 /// Runs test programs: the hostile guests one after the other, since their time is limited, then the others beside each
-/// other. Of these, those that take longest come first, so that none is left over at the end.
+/// other.
 fn run_programs(programs: &[TestProgram], program: &Path, filter: Option<&str>) -> Result<Count> {
     let (hostile, mut others): (Vec<&TestProgram>, Vec<&TestProgram>) =
         programs.iter().partition(|test| test.area == Area::Hostile);
-    others.sort_by_key(|test| std::cmp::Reverse(test.area));
+    let place = |test: &TestProgram| LONG.iter().position(|long| *long == (test.package.as_str(), test.name.as_str()));
+    others.sort_by_key(|test| (place(test).unwrap_or(LONG.len()), std::cmp::Reverse(test.area)));
     let mut total = run_beside_each_other(&hostile, 1, program, filter)?;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     total.add(run_beside_each_other(&others, workers, program, filter)?);
@@ -133,7 +165,7 @@ fn run_beside_each_other(
     };
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        running.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a test could not be run")))
+        running.into_iter().try_for_each(joined)
     })?;
     Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
@@ -170,20 +202,17 @@ fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Resu
     Ok((count, words))
 }
 
-/// Runs the examples in documentation comments of the packages that have some.
+/// Runs the examples in documentation comments: of the whole workspace, so that features are those of the other tests and
+/// nothing is built twice.
 fn run_documentation_tests() -> Result<Count> {
-    let mut total = Count::default();
-    for package in targets::packages_with_examples()? {
-        let output = checkout::cargo().args(["test", "--quiet", "--doc", "--package", &package]).output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let count = judge(&text, output.status.success());
-        if count.failed > 0 {
-            say::line(&format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
-        }
-        say::line(&format!("unit: {package} examples: {} passed, {} failed", count.passed, count.failed));
-        total.add(count);
+    let output = checkout::cargo().args(["test", "--quiet", "--doc", "--workspace"]).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let count = judge(&text, output.status.success());
+    if count.failed > 0 {
+        say::line(&format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
     }
-    Ok(total)
+    say::line(&format!("unit: examples: {} passed, {} failed", count.passed, count.failed));
+    Ok(count)
 }
 
 /// Counts the results in a test program's words. One that ends badly without saying what failed counts as one failure.

@@ -92,7 +92,7 @@ fn workspaces() -> Result<Vec<PathBuf>> {
 fn formatting() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for manifest in workspaces()? {
-        let mut command = checkout::cargo();
+        let mut command = checkout::patient_cargo();
         command.args(["fmt", "--all", "--check", "--manifest-path"]).arg(&manifest).args(["--", "--files-with-diff"]);
         let output = command.output().context("cannot start cargo fmt")?;
         let files = String::from_utf8_lossy(&output.stdout);
@@ -105,14 +105,14 @@ fn formatting() -> Result<Vec<String>> {
 }
 
 fn lints() -> Result<Vec<String>> {
-    let mut command = checkout::cargo();
+    let mut command = checkout::patient_cargo();
     clippy(command.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
 fn guest_lints() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for manifest in workspaces()?.into_iter().skip(1) {
-        let mut command = checkout::cargo();
+        let mut command = checkout::patient_cargo();
         command.args(["clippy", "--quiet", "--all-targets", "--manifest-path"]).arg(&manifest);
         command.arg("--target-dir").arg(checkout::guest_target());
         problems.extend(clippy(command.args(["--", "-D", "warnings"]))?);

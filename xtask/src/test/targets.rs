@@ -47,17 +47,6 @@ pub(crate) fn build(areas: &[Area]) -> Result<Vec<TestProgram>> {
     Ok(programs)
 }
 
-/// The names of packages whose documentation has examples that can be run.
-pub(crate) fn packages_with_examples() -> Result<Vec<String>> {
-    let metadata = checkout::metadata(&checkout::root().join("Cargo.toml"), false)?;
-    let packages = metadata.get("packages").and_then(Value::as_array).context("cargo names no packages")?;
-    let with_examples = packages.iter().filter(|package| {
-        let folder = package_folder(package).join("src");
-        folder.join("lib.rs").is_file() && any_source(&folder, &|text| text.contains("/// ```\n"))
-    });
-    Ok(with_examples.filter_map(|package| Some(package.get("name")?.as_str()?.to_owned())).collect())
-}
-
 /// Builds the tests that guests' packages have for themselves; they run on this machine and need no sandbox.
 fn build_guest_tests(manifest: &Path) -> Result<Vec<TestProgram>> {
     let metadata = checkout::metadata(manifest, false)?;

@@ -16,7 +16,7 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use std::collections::BTreeSet;
-use wasm_encoder::{CodeSection, Encode as _, Function, Instruction, MemArg, MemArgTarget, RawSection, ValType};
+use wasm_encoder::{CodeSection, Encode as _, Function, Instruction, MemArg, RawSection, ValType};
 use wasmparser::{BinaryReader, ExternalKind, FuncType, FunctionBody, Operator, Parser, Payload};
 
 /// The size of a jump buffer in the pinned package.
@@ -152,8 +152,8 @@ impl Survey {
 struct ConstantCall {
     constant: i32,
     function: u32,
-    start: u64,
-    end: u64,
+    start: usize,
+    end: usize,
 }
 
 fn calls_with_constant(body: &FunctionBody<'_>) -> Result<Vec<ConstantCall>> {
@@ -225,8 +225,7 @@ fn rewrite(module: &[u8], survey: &Survey, allocator: u32) -> Result<Patched> {
     Ok(Patched { module: rewritten.finish(), allocations })
 }
 
-fn part(module: &[u8], range: std::ops::Range<u64>) -> Result<&[u8]> {
-    let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
+fn part(module: &[u8], range: std::ops::Range<usize>) -> Result<&[u8]> {
     module.get(range).context("a section lies outside of its module")
 }
 
@@ -286,7 +285,7 @@ fn start_unwind(module: &[u8], body: &FunctionBody<'_>, survey: &Survey) -> Resu
         }
     };
     let block = Instruction::If(wasm_encoder::BlockType::Empty);
-    let word = |offset| MemArg { offset, align: 2, target: MemArgTarget::Memory(0), ordering: None };
+    let word = |offset| MemArg { offset, align: 2, memory_index: 0 };
     write(&[region.clone(), block.clone()]);
     for (address, offset) in survey.statics.iter().zip([0, REGION]) {
         write(&[buffer.clone(), Instruction::I32Const(*address), Instruction::I32Eq, block.clone()]);

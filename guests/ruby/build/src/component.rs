@@ -85,7 +85,6 @@ fn beginning(component: &[u8]) -> Result<(wasm_encoder::Component, Vec<&str>)> {
             _ => {}
         }
         if let Some((id, range)) = payload.as_section() {
-            let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
             let data = component.get(range).context("a section lies outside of its component")?;
             beginning.section(&RawSection { id, data });
         }
@@ -98,15 +97,14 @@ fn encode_ruby(module: &[u8], contract: &Path, border: &Path) -> Result<Vec<u8>>
     let mut resolve = Resolve::default();
     resolve.push_dir(contract)?;
     let (package, _) = resolve.push_dir(border)?;
-    let mut encoder = ComponentEncoder::default();
-    encoder.module(module)?;
+    let mut encoder = ComponentEncoder::default().module(module)?;
     for (name, source, world) in ADAPTERS {
         let mut adapter = wat::parse_str(source).with_context(|| format!("the adapter {name} cannot be read"))?;
         if let Some(world) = world {
             let world = resolve.select_world(&[package], Some(world))?;
-            embed_component_metadata(&mut adapter, &resolve, world, StringEncoding::UTF8, false)?;
+            embed_component_metadata(&mut adapter, &resolve, world, StringEncoding::UTF8)?;
         }
-        encoder.adapter(name, &adapter).with_context(|| format!("the adapter {name} does not fit"))?;
+        encoder = encoder.adapter(name, &adapter).with_context(|| format!("the adapter {name} does not fit"))?;
     }
     encoder.encode()
 }

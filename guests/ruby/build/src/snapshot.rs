@@ -118,7 +118,6 @@ fn copy<'a>(module: &'a [u8], mut section: impl FnMut(&Payload<'a>, &mut Module)
         if !section(&payload, &mut written)?
             && let Some((id, range)) = payload.as_section()
         {
-            let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
             let data = module.get(range).context("a section lies outside of its module")?;
             written.section(&RawSection { id, data });
         }

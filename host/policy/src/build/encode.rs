@@ -31,8 +31,8 @@ pub fn encode_component(module: &[u8]) -> Result<Vec<u8>, EncodeError> {
     refuse_foreign_module_imports(module)?;
     // The encoder's errors are chains of sentences, which one line tells best.
     let reason = |error| EncodeError::Encode { reason: format!("{error:#}") };
-    let mut encoder = wit_component::ComponentEncoder::default();
-    let component = encoder.validate(true).module(module).and_then(|encoder| encoder.encode()).map_err(reason)?;
+    let encoder = wit_component::ComponentEncoder::default();
+    let component = encoder.validate(true).module(module).and_then(|mut encoder| encoder.encode()).map_err(reason)?;
     check_component(&component)?;
     Ok(component)
 }
