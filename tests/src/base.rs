@@ -1,4 +1,4 @@
-//! The base root: a minimal Debian, made once and never changed.
+//! The base root: a minimal Debian (with `openssl`, whose resources run it), made once and never changed.
 //!
 //! It is made by mmdebstrap from the machine's own package sources (debootstrap knows no mirror but its own), takes 10 to
 //! 60 seconds and 180 MB, and is keyed by release and month, so that it does not grow old. The folder is renamed into its
@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail, ensure};
 
 /// First part of the folder's name. The number counts changes to how the root is made.
-const PREFIX: &str = "root-1-";
+const PREFIX: &str = "root-2-";
 
 /// First part of the name of a root that is being made.
 const PARTIAL_PREFIX: &str = "root-partial-";
@@ -123,7 +123,10 @@ fn make(cache: &Path, wanted: &Path, announce: &mut dyn FnMut(&str)) -> Result<(
     ));
     let partial = cache.join(format!("{PARTIAL_PREFIX}{}", std::process::id()));
     let mut command = Command::new("mmdebstrap");
-    command.args(["--quiet", "--variant=minbase", &release]).arg(&partial).args(package_sources()?);
+    command
+        .args(["--quiet", "--variant=minbase", "--include=openssl", &release])
+        .arg(&partial)
+        .args(package_sources()?);
     let made = run(&mut command).and_then(|()| finish(&partial));
     match made {
         Ok(()) => {
@@ -207,7 +210,7 @@ fn release() -> Result<String> {
     name.map(|name| name.trim_matches('"').to_owned()).context("/etc/os-release has no VERSION_CODENAME")
 }
 
-/// The folder's name this month, such as `root-1-bookworm-2026-11`.
+/// The folder's name this month, such as `root-2-bookworm-2026-11`.
 fn folder_name() -> Result<String> {
     let output = Command::new("date").args(["-u", "+%Y-%m"]).output().context("cannot start date")?;
     Ok(format!("{PREFIX}{}-{}", release()?, String::from_utf8_lossy(&output.stdout).trim()))

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Certificates, as far as they are read.
+# Certificates, as far as they are read (RFC 5280, 4).
 
 module OpenSSL
   module X509
@@ -8,6 +8,7 @@ module OpenSSL
     class NameError < OpenSSLError; end
     class StoreError < OpenSSLError; end
     class RequestError < OpenSSLError; end
+    class ExtensionError < OpenSSLError; end
 
     # A distinguished name.
     class Name
@@ -23,15 +24,23 @@ module OpenSSL
 
       def self.parse(text) = new(text.delete_prefix("/").split("/").map { |part| part.split("=", 2) })
 
-      def initialize(parts = [])
+      def initialize(parts = [], encoded = nil)
         @parts = parts.map { |name, value, type| [name, value, type || 12] }
+        @encoded = encoded
       end
 
       def self.wrun(value)
-        new(value.values.flat_map(&:values).map { |pair| [SHORT.fetch(pair[0].identifier, pair[0].identifier), pair[1].text, pair[1].tag] })
+        parts = value.values.flat_map(&:values)
+        new(parts.map { |pair| [SHORT.fetch(pair[0].identifier, pair[0].identifier), pair[1].text, pair[1].tag] }, value.whole)
       end
 
-      def add_entry(name, value, type = 12) = @parts.push([name, value, type]).then { self }
+      def add_entry(name, value, type = 12)
+        @parts.push([name, value, type])
+        @encoded = nil
+        self
+      end
+
+      def to_der = @encoded || raise(NotImplementedError, "the sandbox encodes only names that it has read")
       def to_a = @parts.map(&:dup)
       def to_s(form = OLDER) = form == RFC2253 ? rfc2253 : @parts.map { |name, value, _| "/#{name}=#{value}" }.join
       def rfc2253 = @parts.reverse.map { |name, value, _| "#{name}=#{value}" }.join(",")
@@ -41,14 +50,28 @@ module OpenSSL
       def inspect = "#<OpenSSL::X509::Name #{rfc2253}>"
     end
 
-    # A certificate's extension.
+    EXTENSIONS = { "2.5.29.17" => "subjectAltName", "2.5.29.19" => "basicConstraints", "2.5.29.15" => "keyUsage",
+                   "2.5.29.37" => "extendedKeyUsage", "2.5.29.14" => "subjectKeyIdentifier",
+                   "2.5.29.35" => "authorityKeyIdentifier", "2.5.29.20" => "crlNumber", "2.5.29.21" => "CRLReason" }.freeze
+    private_constant :EXTENSIONS
+
+    # An extension of a certificate or of a list of revoked ones.
     Extension = Struct.new(:oid, :value_der, :critical) do
+      # All of a sequence of them.
+      def self.wrun_all(list)
+        list.values.map do |extension|
+          identifier = extension[0].identifier
+          new(EXTENSIONS.fetch(identifier, identifier), extension.values.last.content, extension.values.size == 3)
+        end
+      end
+
       def critical? = critical
 
       # What the common ones say, as `openssl x509` writes it.
       def value
         return ASN1.decode(value_der).values.map { |name| alternative(name) }.join(", ") if oid == "subjectAltName"
         return ASN1.decode(value_der).values.any? { |part| part.tag == 1 } ? "CA:TRUE" : "CA:FALSE" if oid == "basicConstraints"
+        return ASN1.decode(value_der).integer.to_s if oid == "crlNumber"
 
         value_der.unpack1("H*").upcase.scan(/../).join(":")
       end
@@ -67,11 +90,6 @@ module OpenSSL
     end
 
     class Certificate
-      EXTENSIONS = { "2.5.29.17" => "subjectAltName", "2.5.29.19" => "basicConstraints", "2.5.29.15" => "keyUsage",
-                     "2.5.29.37" => "extendedKeyUsage", "2.5.29.14" => "subjectKeyIdentifier",
-                     "2.5.29.35" => "authorityKeyIdentifier" }.freeze
-      private_constant :EXTENSIONS
-
       attr_reader :to_der
 
       def initialize(source = nil)
@@ -106,12 +124,7 @@ module OpenSSL
       def extensions
         # Behind the key, under a tag of its own.
         list = @parts.drop(6).find { |part| part.tag == 3 }
-        return [] unless list
-
-        list[0].values.map do |extension|
-          identifier = extension[0].identifier
-          Extension.new(EXTENSIONS.fetch(identifier, identifier), extension.values.last.content, extension.values.size == 3)
-        end
+        list ? Extension.wrun_all(list[0]) : []
       end
 
       def find_extension(oid) = extensions.find { |extension| extension.oid == oid }

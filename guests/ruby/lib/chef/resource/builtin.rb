@@ -28,7 +28,8 @@ end
 
 %w[
   alternatives apt_preference apt_repository apt_update breakpoint build_essential chef_handler chef_sleep cron_access cron_d
-  hostname kernel_module locale ohai_hint openssl_keys openssl_certificates ssh_known_hosts_entry sudo swap_file sysctl
+  hostname kernel_module locale ohai_hint openssl_keys openssl_certificates
+  openssl_revocation_list ssh_known_hosts_entry sudo swap_file sysctl
   timezone user_ulimit yum_repository
 ].each { |name| require_relative "builtin/#{name}" }
 require_relative "builtin/undone"

@@ -50,10 +50,16 @@ class Chef
                    files: { "WRUN_KEY" => key }, environment: secret(password))
       end
 
+      # The signature of some bytes' SHA-256 by a private key's text.
+      def signature(bytes, key, password)
+        with_files("dgst", "-sha256", "-binary", "-sign", "<WRUN_KEY", "-passin", "env:WRUN_PASSWORD", input: bytes,
+                   files: { "WRUN_KEY" => key }, environment: secret(password)).b
+      end
+
       # Runs `openssl` with files that are there for it alone: words that begin with `<` name one.
-      def with_files(*words, files:, environment: {})
+      def with_files(*words, files:, environment: {}, input: nil)
         line = words.map { |word| word.start_with?("<") ? "<(printf '%s' \"$#{word[1..]}\")" : Shellwords.escape(word) }
-        shell_out!(["bash", "-c", "exec openssl #{line.join(" ")}"], environment: environment.merge(files)).stdout
+        shell_out!(["bash", "-c", "exec openssl #{line.join(" ")}"], environment: environment.merge(files), input: input).stdout
       end
 
       def secret(password) = { "WRUN_PASSWORD" => password.to_s }

@@ -1,0 +1,129 @@
+//! Keys, certificates and lists of revoked ones from a Ruby cookbook, judged by the machine's own `openssl`.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+use serde_json::Value;
+use specs::{Machine, Network, Program, Root};
+use std::fs;
+
+/// An authority with a key of each kind, and what it signs.
+const RECIPE: &str = r#"
+directory '/srv/ca'
+{ 'rsa' => 'openssl_rsa_private_key', 'ec' => 'openssl_ec_private_key' }.each do |kind, type|
+  declare_resource(type.to_sym, "/srv/ca/#{kind}.key") do
+    key_pass 'locked'
+    key_cipher 'aes-256-cbc'
+  end
+  openssl_x509_certificate "/srv/ca/#{kind}.crt" do
+    common_name "The #{kind} authority"
+    org 'Tests'
+    country 'DE'
+    key_file "/srv/ca/#{kind}.key"
+    key_pass 'locked'
+  end
+  openssl_x509_crl "/srv/ca/#{kind}.crl" do
+    ca_cert_file "/srv/ca/#{kind}.crt"
+    ca_key_file "/srv/ca/#{kind}.key"
+    ca_key_pass 'locked'
+    serial_to_revoke node['revoke'] if node['revoke']
+    revocation_reason 1
+    expire node['expire'] || 8
+    mode '0640'
+  end
+end
+"#;
+
+/// A cookbook on a machine of its own.
+struct Place<'a> {
+    program: Program,
+    machine: Machine<'a>,
+}
+
+impl Place<'_> {
+    /// Converges with attributes; returns name and status of each list.
+    fn converge(&self, attributes: &str, more: &[&str]) -> Vec<String> {
+        let configuration = self.program.configuration();
+        fs::write(configuration.join("attributes.json"), attributes).unwrap();
+        let [cookbooks, attributes] =
+            ["cookbooks", "attributes.json"].map(|name| configuration.join(name).display().to_string());
+        let place = self.machine.root().path().display().to_string();
+        let mut all = vec!["converge", "--node-name", "node1", "--cookbooks", &cookbooks, "--allow-all"];
+        all.extend(["--root", &place, "--run-list", "recipe[pki]", "-j", &attributes, "--format", "json"]);
+        all.extend(more);
+        let output = self.program.run_in(&self.machine, &all).unwrap().expect_code(0).unwrap();
+        let run: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {output:?}"));
+        let word = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let rows = run["resources"].as_array().unwrap();
+        let lists = rows.iter().filter(|row| row["type"] == "openssl_x509_crl");
+        lists.map(|row| format!("{} {}", word(row, "name"), word(row, "status"))).collect()
+    }
+
+    /// What `openssl` of the machine says.
+    fn openssl(&self, line: &str) -> String {
+        let words: Vec<&str> = std::iter::once("openssl").chain(line.split(' ')).collect();
+        let output = self.machine.run(&words).unwrap();
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        assert!(output.status.success(), "{line}: {said}");
+        said
+    }
+}
+
+fn with_cookbook(test: impl FnOnce(&Place<'_>)) {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    for (path, text) in [("metadata.rb", "name 'pki'\n"), ("recipes/default.rb", RECIPE)] {
+        let path = program.configuration().join("cookbooks/pki").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let machine = root.machine(Network::Own).unwrap();
+    test(&Place { program, machine });
+}
+
+#[test]
+fn lists_are_signed_renewed_and_added_to() {
+    with_cookbook(|place| {
+        assert_eq!(place.converge("{}", &["--why-run"]), ["/srv/ca/rsa.crl updated", "/srv/ca/ec.crl updated"]);
+        assert!(!place.machine.root().exists("srv/ca"));
+        assert_eq!(place.converge("{}", &[]), ["/srv/ca/rsa.crl updated", "/srv/ca/ec.crl updated"]);
+        assert_eq!(place.converge("{}", &[]), ["/srv/ca/rsa.crl up-to-date", "/srv/ca/ec.crl up-to-date"]);
+        let revoke = r#"{"revoke": "C7BCB6602A2E4251EF4E2827A228CB52BC0CEA2F"}"#;
+        assert_eq!(place.converge(revoke, &[]), ["/srv/ca/rsa.crl updated", "/srv/ca/ec.crl updated"]);
+        assert_eq!(place.converge(revoke, &[]), ["/srv/ca/rsa.crl up-to-date", "/srv/ca/ec.crl up-to-date"]);
+        // A number has two forms; the smaller one comes first in the list.
+        assert_eq!(place.converge(r#"{"revoke": 128}"#, &[]), ["/srv/ca/rsa.crl updated", "/srv/ca/ec.crl updated"]);
+        assert_eq!(
+            place.converge(r#"{"revoke": "80"}"#, &[]),
+            ["/srv/ca/rsa.crl up-to-date", "/srv/ca/ec.crl up-to-date"]
+        );
+        for kind in ["rsa", "ec"] {
+            let list = place.openssl(&format!("crl -noout -text -in /srv/ca/{kind}.crl -CAfile /srv/ca/{kind}.crt"));
+            for expect in [
+                "verify OK",
+                "Version 2 (0x1)",
+                &format!("Issuer: C = DE, O = Tests, CN = The {kind} authority"),
+                "X509v3 CRL Number: \n                3\n",
+                "DirName:/C=DE/O=Tests",
+                "Serial Number: 80\n",
+                "Serial Number: C7BCB6602A2E4251EF4E2827A228CB52BC0CEA2F",
+                "Key Compromise",
+            ] {
+                assert!(list.contains(expect), "{expect} in {list}");
+            }
+            assert!(list.find("Number: 80") < list.find("Number: C7BC"), "{list}");
+        }
+    });
+}
+
+#[test]
+fn a_list_that_ends_soon_is_made_anew_with_what_it_had() {
+    with_cookbook(|place| {
+        place.converge(r#"{"expire": 1, "revoke": 77}"#, &[]);
+        assert_eq!(place.converge(r#"{"expire": 30}"#, &[]), ["/srv/ca/rsa.crl updated", "/srv/ca/ec.crl updated"]);
+        assert_eq!(
+            place.converge(r#"{"expire": 30}"#, &[]),
+            ["/srv/ca/rsa.crl up-to-date", "/srv/ca/ec.crl up-to-date"]
+        );
+        let list = place.openssl("crl -noout -text -in /srv/ca/ec.crl -CAfile /srv/ca/ec.crt");
+        assert!(list.contains("verify OK") && list.contains("Serial Number: 4D"), "{list}");
+    });
+}
