@@ -9,8 +9,9 @@ class Chef
 
     attr_reader :name
 
+    # A text, as cookbooks that were fetched from a server have it.
     def initialize(name)
-      @name = name.to_sym
+      @name = name.to_s
       @folder = name.to_s
     end
 

@@ -89,6 +89,19 @@ class Chef
 
     module Deprecation; end
 
+    # Owner, group and permissions for a type of a cookbook's own.
+    module Securable
+      def self.included(type)
+        super
+        return unless type.respond_to?(:property)
+
+        type.property :owner, [String, Integer]
+        type.property :group, [String, Integer]
+        type.property :mode, [String, Integer]
+        type.class_exec { alias_method :user, :owner }
+      end
+    end
+
     module UserContext
       def with_user_context(*) = yield
     end
@@ -113,7 +126,10 @@ class Chef
   class Digester
     def self.checksum_for_file(path) = Digest::SHA256.hexdigest(File.binread(path))
     def self.generate_checksum_for_file(path) = checksum_for_file(path)
+    def self.validate_checksum(path) = checksum_for_file(path)
     def self.generate_md5_checksum_for_file(path) = Digest::MD5.hexdigest(File.binread(path))
+    def self.generate_checksum(input) = Digest::SHA256.hexdigest(input.read)
+    def self.generate_md5_checksum(input) = Digest::MD5.hexdigest(input.read)
     def self.instance = self
   end
 
@@ -121,7 +137,26 @@ class Chef
   class FileCache
     class << self
       def path_of(name) = File.join(Config[:file_cache_path], name)
-      def load(name, read = true) = read ? File.read(path_of(name)) : path_of(name)
+      def list = find("**/*")
+
+      # The names of files that fit a pattern.
+      def find(pattern)
+        start = "#{Config[:file_cache_path]}/"
+        Dir[start + pattern].select { |path| File.file?(path) }.map { |path| path.delete_prefix(start) }
+      end
+
+      def load(name, read = true)
+        path = path_of(name)
+        raise Exceptions::FileNotFound, "Cannot find #{path} for #{name}!" unless File.exist?(path)
+
+        read ? File.read(path) : path
+      end
+
+      def move_to(path, name)
+        FileUtils.mkdir_p(File.dirname(path_of(name)))
+        FileUtils.mv(path, path_of(name))
+      end
+
       def has_key?(name) = File.exist?(path_of(name))
       alias key? has_key?
 

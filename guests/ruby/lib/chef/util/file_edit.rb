@@ -101,3 +101,9 @@ class Chef
     end
   end
 end
+
+# The library that Chef itself takes them from.
+module ChefConfig
+  PathHelper = Chef::Util::PathHelper
+  Config = Chef::Config
+end
