@@ -45,7 +45,7 @@ fn web(cookbook: &Path, recipe: &str) {
 /// Builds a policy's folder with the program, as its author would.
 fn build(program: &Program, folder: &Path) -> PathBuf {
     let artifacts = program.configuration().join("artifacts");
-    let target = checkout().join("target/guests");
+    let target = checkout().join("target/guests/of/policies");
     let mut command = Command::new(program.executable());
     command.args(["policy", "build"]).arg(folder).arg("--output").arg(&artifacts).arg("--target-dir").arg(target);
     let output = command.output().unwrap();

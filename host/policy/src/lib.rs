@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A released policy never depends on the folder it came from: everything that a node needs is in the artifact, and the
-//! same folder makes the same artifact, byte by byte, wherever it is built.
+//! same folder makes the same artifact, byte by byte, wherever it is built. (Where the SDK is named by a path it must lie at
+//! the same path: cargo tells such packages apart by it.)
 
 pub mod artifact;
 pub mod author;

@@ -1,7 +1,7 @@
 //! A new policy builds as it is: the skeleton, the SDK and the build fit together.
 //!
-//! This compiles the SDK for WebAssembly. The target folder is the guests', so that it is compiled once; the policy's name
-//! is one that no other policy built there has.
+//! This compiles for WebAssembly. The target folder is the example policies', so that the SDK is compiled once; the policy's
+//! name is one that no other policy built there has.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn a_new_policy_builds() {
     std::fs::copy(house.join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let mut compiler =
         || guest_compiler(&Settings::from_environment().unwrap(), &mut |sentence| println!("{sentence}"));
-    let target = house.join("target/guests");
+    let target = house.join("target/guests/of/policies");
     let built = author::build(&folder, None, &mut NoRuby, &mut compiler, &target).unwrap();
     let path = author::store(&built, &temporary.path().join("build")).unwrap();
     assert!(path.ends_with("build/new-by-test.wasm"));

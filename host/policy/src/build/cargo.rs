@@ -54,7 +54,7 @@ pub fn compile_modules(
         // Flags that are meant for the host's compiler do not fit the guests' target.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET")
-        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&folder, compiler)?.join("\u{1f}"))
+        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&folder, compiler, target_folder)?.join("\u{1f}"))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
     let output = command.output().map_err(|source| CompileError::Start { source })?;
@@ -82,8 +82,12 @@ pub(super) fn only_module(folder: &Path, modules: Vec<CompiledModule>) -> Result
 }
 
 /// Flags that keep the builder's folders out of the modules' line tables and panic messages, so that a workspace makes
-/// the same bytes wherever it lies. Paths inside the workspace become relative to it, which is how errors name them.
-fn remapped_paths(folder: &Path, compiler: &GuestCompiler) -> Result<Vec<String>, CompileError> {
+/// the same bytes wherever it lies.
+///
+/// Paths inside the workspace are relative as cargo gives them to the compiler, and errors name them so; only debug
+/// information has its folder. Where there is none the flags do not name that folder, so that workspaces which are built in
+/// one target folder compile what they have in common once.
+fn remapped_paths(folder: &Path, compiler: &GuestCompiler, target_folder: &Path) -> Result<Vec<String>, CompileError> {
     let mut command = compiler.cargo();
     command.args(["metadata", "--format-version", "1", "--filter-platform", GUEST_TARGET]).current_dir(folder);
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
@@ -96,8 +100,25 @@ fn remapped_paths(folder: &Path, compiler: &GuestCompiler) -> Result<Vec<String>
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
     let mut prefixes: Vec<(PathBuf, String)> = cargo_home.map(|home| (home, "cargo".to_owned())).into_iter().collect();
     prefixes.extend(outside_packages(&String::from_utf8_lossy(&output.stdout), folder));
-    prefixes.push((folder.to_owned(), ".".to_owned()));
+    // What build scripts write lies there.
+    prefixes.extend(std::path::absolute(target_folder).ok().map(|target| (target, "target".to_owned())));
+    if has_debug_information(folder)? {
+        prefixes.push((folder.to_owned(), ".".to_owned()));
+    }
     Ok(prefixes.iter().map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())).collect())
+}
+
+/// Whether the workspace's release profile asks for debug information; cargo's own does not.
+fn has_debug_information(folder: &Path) -> Result<bool, CompileError> {
+    let path = folder.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).map_err(|source| CompileError::Read { path, source })?;
+    // Cargo has read it already, and says better what is wrong with it.
+    let manifest: toml::Table = text.parse().unwrap_or_default();
+    let release = manifest.get("profile").and_then(|profile| profile.get("release"));
+    Ok(match release.and_then(|release| release.get("debug")) {
+        None | Some(toml::Value::Boolean(false) | toml::Value::Integer(0)) => false,
+        Some(level) => level.as_str() != Some("none"),
+    })
 }
 
 /// Folders and names of the packages that are used by their paths and lie outside of the workspace, such as an SDK's.
@@ -169,6 +190,24 @@ mod tests {
         ]});
         let outside = outside_packages(&metadata.to_string(), Path::new("/w/core"));
         assert_eq!(outside, [(PathBuf::from("/w/sdk"), "wrun-sdk".to_owned())]);
+    }
+
+    #[test]
+    fn debug_information_is_what_the_release_profile_asks_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (profile, expect) in [
+            ("", false),
+            ("[profile.dev]\ndebug = true", false),
+            ("[profile.release]\ndebug = false", false),
+            ("[profile.release]\ndebug = 0", false),
+            ("[profile.release]\ndebug = \"none\"", false),
+            ("[profile.release]\ndebug = \"line-tables-only\"", true),
+            ("[profile.release]\ndebug = 1", true),
+            ("[profile.release]\ndebug = true", true),
+        ] {
+            std::fs::write(folder.path().join("Cargo.toml"), profile).expect("a manifest");
+            assert_eq!(has_debug_information(folder.path()).expect("readable"), expect, "{profile}");
+        }
     }
 
     #[test]
