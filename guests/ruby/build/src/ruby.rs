@@ -4,7 +4,7 @@ use crate::files::Node;
 use crate::snapshot;
 use crate::system::{self, System};
 use anyhow::{Context as _, Result, bail};
-use wasmtime::{Config, Engine, Instance, Linker, Memory, Module, OptLevel, Store, Val};
+use wasmtime::{Config, Engine, Instance, Linker, Memory, Module, OptLevel, RegallocAlgorithm, Store, Val};
 
 const INIT: &str = "ruby-init: func(args: list<string>) -> ()";
 const EVALUATE: &str = "rb-eval-string-protect: func(str: string) -> tuple<handle<rb-abi-value>, s32>";
@@ -44,6 +44,7 @@ impl Ruby {
         let mut configuration = Config::new();
         // It runs for a second: compiling it well would take longer than that.
         configuration.cranelift_opt_level(OptLevel::None).max_wasm_stack(STACK);
+        configuration.cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
         configuration.async_stack_size(STACK + (2 << 20));
         let engine = Engine::new(&configuration)?;
         let module = Module::new(&engine, module)?;
