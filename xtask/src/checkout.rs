@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -24,10 +25,11 @@ pub(crate) fn guest_target() -> PathBuf {
     root().join("target/guests")
 }
 
-/// Cargo's files of one workspace of guests. Each is compiled with the name of its own folder taken out of it, so that one
-/// would make cargo build what another has built anew; what runs on this machine (`release`) they have in common.
-pub(crate) fn guest_target_of(workspace: &str) -> Result<PathBuf> {
-    let folder = guest_target().join("of").join(workspace);
+/// Cargo's files of some guests: `fixtures`, `policies` or `ruby`. Those that lie outside of the SDK's workspace are compiled
+/// with its folder's name taken out of them, so that one kind would make cargo build what the other has built anew; what
+/// runs on this machine (`release`) they have in common.
+pub(crate) fn guest_target_of(kind: &str) -> Result<PathBuf> {
+    let folder = guest_target().join("of").join(kind);
     for made in [&folder, &guest_target().join("release")] {
         std::fs::create_dir_all(made).with_context(|| format!("cannot make {}", made.display()))?;
     }
@@ -79,6 +81,27 @@ pub(crate) fn patient_cargo() -> Command {
     let mut command = Command::new("nice");
     command.args(["-n", "19"]).arg(own_cargo());
     in_checkout(command)
+}
+
+/// The compiler that lints what it compiles: the same one, with Clippy in it.
+const LINTING_COMPILER: &str = "clippy-driver";
+
+/// The same, with the linting compiler for our own packages where it is installed: tests and lints then share one build, and
+/// lints need not check all dependencies once more.
+pub(crate) fn linting_cargo() -> Command {
+    let mut command = cargo();
+    if has_linting_compiler() {
+        command.env("RUSTC_WORKSPACE_WRAPPER", LINTING_COMPILER);
+    }
+    command
+}
+
+/// Whether the toolchain has Clippy.
+pub(crate) fn has_linting_compiler() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    let answers =
+        || Command::new(LINTING_COMPILER).arg("--version").output().is_ok_and(|output| output.status.success());
+    *HAS.get_or_init(answers)
 }
 
 fn own_cargo() -> OsString {
@@ -162,7 +185,8 @@ fn build_program_with(options: &[&str], folder: &str) -> Result<PathBuf> {
 /// Builds the whole workspace and not one package, so that features are the same as for the tests and nothing is built
 /// twice.
 fn build_workspace(options: &[&str]) -> Result<()> {
-    run(cargo().args(["build", "--quiet", "--workspace"]).args(options))
+    let mut command = if options == WITH_TESTS { linting_cargo() } else { cargo() };
+    run(command.args(["build", "--quiet", "--workspace"]).args(options))
 }
 
 /// Cargo's target folder.

@@ -91,7 +91,7 @@ pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
     for policy in checkout::policies()? {
         let name = policy.file_name().unwrap_or_default().display();
         say::line(&format!("building the policy {name}"));
-        let target = checkout::guest_target_of(&format!("policy-{name}"))?;
+        let target = checkout::guest_target_of("policies")?;
         let artifact = author::build(&policy, None, &mut NoRuby, &mut || Ok(compiler.clone()), &target)
             .with_context(|| format!("the policy {name} cannot be built"))?;
         author::store(&artifact, &folder)?;

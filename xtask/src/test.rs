@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let built = if with_programs { Some((build()?, targets::build(&areas)?)) } else { None };
     let mut total = Count::default();
     std::thread::scope(|scope| -> Result<()> {
-        // Lints take as long as the tests do, and give way to them.
+        // What style takes is not waited for, and gives way to the tests.
         let style = with_style.then(|| scope.spawn(style::run));
         if let Some((program, programs)) = &built {
             total.add(run_programs(programs, program, arguments.filter.as_deref())?);
@@ -205,7 +205,7 @@ fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Resu
 /// Runs the examples in documentation comments: of the whole workspace, so that features are those of the other tests and
 /// nothing is built twice.
 fn run_documentation_tests() -> Result<Count> {
-    let output = checkout::cargo().args(["test", "--quiet", "--doc", "--workspace"]).output()?;
+    let output = checkout::linting_cargo().args(["test", "--quiet", "--doc", "--workspace"]).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let count = judge(&text, output.status.success());
     if count.failed > 0 {

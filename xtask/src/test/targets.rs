@@ -1,7 +1,7 @@
 //! Which test programs there are, and to which area each belongs.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub(crate) fn build(areas: &[Area]) -> Result<Vec<TestProgram>> {
         }
         options.extend(names.into_iter().flat_map(|name| ["--test".to_owned(), name]));
     }
-    programs.extend(build_in(&main, &options)?);
+    programs.extend(build_in(checkout::linting_cargo(), &main, &options)?);
     if everything {
         let mut manifests = vec![checkout::root().join("guests/Cargo.toml")];
         manifests.extend(checkout::policies()?.into_iter().map(|policy| policy.join("Cargo.toml")));
@@ -60,7 +60,7 @@ fn build_guest_tests(manifest: &Path) -> Result<Vec<TestProgram>> {
     let target = checkout::guest_target().display().to_string();
     let mut options = vec!["--target-dir".to_owned(), target];
     options.extend(names.into_iter().flat_map(|name| ["--package".to_owned(), name.to_owned()]));
-    build_in(manifest, &options)
+    build_in(checkout::cargo(), manifest, &options)
 }
 
 /// The names of the integration tests that belong to the areas.
@@ -82,8 +82,7 @@ fn names_in_areas(manifest: &Path, areas: &[Area]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn build_in(manifest: &Path, options: &[String]) -> Result<Vec<TestProgram>> {
-    let mut command = checkout::cargo();
+fn build_in(mut command: Command, manifest: &Path, options: &[String]) -> Result<Vec<TestProgram>> {
     command
         .args(["test", "--quiet", "--no-run", "--message-format=json-render-diagnostics", "--manifest-path"])
         .arg(manifest)
