@@ -31,6 +31,19 @@ directory '/srv/ca'
     mode '0640'
   end
 end
+openssl_x509_request '/srv/ca/web.csr' do
+  common_name 'web'
+end
+openssl_x509_certificate '/srv/ca/own.crt' do
+  csr_file '/srv/ca/web.csr'
+  ca_key_file '/srv/ca/web.key'
+end
+openssl_x509_certificate '/srv/ca/signed.crt' do
+  csr_file '/srv/ca/web.csr'
+  ca_cert_file '/srv/ca/rsa.crt'
+  ca_key_file '/srv/ca/rsa.key'
+  ca_key_pass 'locked'
+end
 "#;
 
 /// A cookbook on a machine of its own.
@@ -110,6 +123,17 @@ fn lists_are_signed_renewed_and_added_to() {
                 assert!(list.contains(expect), "{expect} in {list}");
             }
             assert!(list.find("Number: 80") < list.find("Number: C7BC"), "{list}");
+        }
+    });
+}
+
+#[test]
+fn requests_are_signed_by_their_own_key_or_by_an_authority() {
+    with_cookbook(|place| {
+        place.converge("{}", &[]);
+        for (authority, certificate) in [("own", "own"), ("rsa", "signed")] {
+            let verified = place.openssl(&format!("verify -CAfile /srv/ca/{authority}.crt /srv/ca/{certificate}.crt"));
+            assert_eq!(verified, format!("/srv/ca/{certificate}.crt: OK\n"));
         }
     });
 }

@@ -54,18 +54,19 @@ class Chef
           with_files(*words, files: files, environment: secret(password))
         end
 
-        # Who signs: an authority, or the key itself. Returns what opens the signing key.
+        # Who signs: the authority's key or the own one, for an authority that has a certificate or for itself. Returns what
+        # opens the signing key.
         def authority(words, files)
-          if new_resource.ca_key_file
-            words.push("-CA", "<WRUN_ISSUER", "-CAkey", "<WRUN_ISSUER_KEY", "-passin", "env:WRUN_PASSWORD")
+          own = new_resource.ca_key_file.nil?
+          files["WRUN_SIGNER"] = own ? key : ::File.read(new_resource.ca_key_file)
+          if new_resource.ca_cert_file
             files["WRUN_ISSUER"] = ::File.read(new_resource.ca_cert_file)
-            files["WRUN_ISSUER_KEY"] = ::File.read(new_resource.ca_key_file)
-            return new_resource.ca_key_pass
+            words.push("-CA", "<WRUN_ISSUER", "-CAkey", "<WRUN_SIGNER")
+          else
+            words.push("-signkey", "<WRUN_SIGNER")
           end
-
-          words.push("-signkey", "<WRUN_KEY", "-passin", "env:WRUN_PASSWORD")
-          files["WRUN_KEY"] = key
-          new_resource.key_pass
+          words.push("-passin", "env:WRUN_PASSWORD")
+          own ? new_resource.key_pass : new_resource.ca_key_pass
         end
 
         # Never the same for two certificates of an authority.
