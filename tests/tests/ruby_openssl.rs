@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
 use serde_json::Value;
-use specs::{Machine, Network, Program, Root};
+use specs::{Machine, Network, Output, Program, Root};
 use std::fs;
 
 /// An authority with a key of each kind, and what it signs.
@@ -11,7 +11,7 @@ const RECIPE: &str = r#"
 directory '/srv/ca'
 { 'rsa' => 'openssl_rsa_private_key', 'ec' => 'openssl_ec_private_key' }.each do |kind, type|
   declare_resource(type.to_sym, "/srv/ca/#{kind}.key") do
-    key_pass 'locked'
+    key_pass node['password'] || 'locked'
     key_cipher 'aes-256-cbc'
   end
   openssl_x509_certificate "/srv/ca/#{kind}.crt" do
@@ -38,6 +38,11 @@ openssl_x509_certificate '/srv/ca/own.crt' do
   csr_file '/srv/ca/web.csr'
   ca_key_file '/srv/ca/web.key'
 end
+openssl_rsa_private_key '/srv/ca/other.key'
+openssl_x509_certificate '/srv/ca/other.crt' do
+  csr_file '/srv/ca/web.csr'
+  ca_key_file '/srv/ca/other.key'
+end
 openssl_x509_certificate '/srv/ca/signed.crt' do
   csr_file '/srv/ca/web.csr'
   ca_cert_file '/srv/ca/rsa.crt'
@@ -55,6 +60,20 @@ struct Place<'a> {
 impl Place<'_> {
     /// Converges with attributes; returns name and status of each list.
     fn converge(&self, attributes: &str, more: &[&str]) -> Vec<String> {
+        self.statuses("openssl_x509_crl", attributes, more)
+    }
+
+    /// Converges with attributes; returns name and status of each resource of a type.
+    fn statuses(&self, kind: &str, attributes: &str, more: &[&str]) -> Vec<String> {
+        let output = self.run(attributes, more, 0);
+        let run: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {output:?}"));
+        let word = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let rows = run["resources"].as_array().unwrap();
+        let rows = rows.iter().filter(|row| row["type"] == kind);
+        rows.map(|row| format!("{} {}", word(row, "name"), word(row, "status"))).collect()
+    }
+
+    fn run(&self, attributes: &str, more: &[&str], code: i32) -> Output {
         let configuration = self.program.configuration();
         fs::write(configuration.join("attributes.json"), attributes).unwrap();
         let [cookbooks, attributes] =
@@ -63,12 +82,7 @@ impl Place<'_> {
         let mut all = vec!["converge", "--node-name", "node1", "--cookbooks", &cookbooks, "--allow-all"];
         all.extend(["--root", &place, "--run-list", "recipe[pki]", "-j", &attributes, "--format", "json"]);
         all.extend(more);
-        let output = self.program.run_in(&self.machine, &all).unwrap().expect_code(0).unwrap();
-        let run: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {output:?}"));
-        let word = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
-        let rows = run["resources"].as_array().unwrap();
-        let lists = rows.iter().filter(|row| row["type"] == "openssl_x509_crl");
-        lists.map(|row| format!("{} {}", word(row, "name"), word(row, "status"))).collect()
+        self.program.run_in(&self.machine, &all).unwrap().expect_code(code).unwrap()
     }
 
     /// What `openssl` of the machine says.
@@ -135,6 +149,33 @@ fn requests_are_signed_by_their_own_key_or_by_an_authority() {
             let verified = place.openssl(&format!("verify -CAfile /srv/ca/{authority}.crt /srv/ca/{certificate}.crt"));
             assert_eq!(verified, format!("/srv/ca/{certificate}.crt: OK\n"));
         }
+        // Whoever signs, the certificate is for the key of whoever asked.
+        let asked = place.openssl("req -noout -pubkey -in /srv/ca/web.csr");
+        for certificate in ["own", "other", "signed"] {
+            assert_eq!(place.openssl(&format!("x509 -noout -pubkey -in /srv/ca/{certificate}.crt")), asked);
+        }
+    });
+}
+
+#[test]
+fn a_dry_run_tells_a_locked_key_that_opens_from_one_that_does_not() {
+    with_cookbook(|place| {
+        place.converge("{}", &[]);
+        let keys = |password: &str| {
+            let attributes = format!(r#"{{"password": "{password}"}}"#);
+            place.statuses("openssl_rsa_private_key", &attributes, &["--why-run"])
+        };
+        assert_eq!(keys("locked"), ["/srv/ca/rsa.key up-to-date", "/srv/ca/other.key up-to-date"]);
+        assert_eq!(keys("wrong"), ["/srv/ca/rsa.key updated", "/srv/ca/other.key up-to-date"]);
+    });
+}
+
+#[test]
+fn a_list_that_ends_when_no_date_can_say_it_is_refused() {
+    with_cookbook(|place| {
+        let output = place.run(r#"{"expire": 3000000}"#, &[], 1);
+        assert!(output.text().contains("a date between the years 1950 and 9999 is wanted"), "{output:?}");
+        assert!(!place.machine.root().exists("srv/ca/rsa.crl"));
     });
 }
 

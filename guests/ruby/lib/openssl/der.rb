@@ -19,9 +19,11 @@ module OpenSSL
         tagged(0x06, [(first * 40) + second, *others].pack("w*"))
       end
 
-      # Two digits of the year are written before 2050, four from then on (RFC 5280, 5.1.2.4).
+      # Two digits of the year are written before 2050, four from then on, and there are no more (RFC 5280, 5.1.2.4).
       def time(given)
         given = given.getutc
+        raise ArgumentError, "a date between the years 1950 and 9999 is wanted, not #{given}" unless given.year.between?(1950, 9999)
+
         given.year < 2050 ? tagged(0x17, given.strftime("%y%m%d%H%M%SZ")) : tagged(0x18, given.strftime("%Y%m%d%H%M%SZ"))
       end
 

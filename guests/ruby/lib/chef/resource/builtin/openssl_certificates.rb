@@ -63,7 +63,9 @@ class Chef
             files["WRUN_ISSUER"] = ::File.read(new_resource.ca_cert_file)
             words.push("-CA", "<WRUN_ISSUER", "-CAkey", "<WRUN_SIGNER")
           else
-            words.push("-signkey", "<WRUN_SIGNER")
+            # Left alone, it would put the signing key's public half into the certificate of somebody else's request.
+            files["WRUN_REQUESTED"] = openssl("req", "-noout", "-pubkey", input: files.fetch("WRUN_REQUEST"))
+            words.push("-signkey", "<WRUN_SIGNER", "-force_pubkey", "<WRUN_REQUESTED")
           end
           words.push("-passin", "env:WRUN_PASSWORD")
           own ? new_resource.key_pass : new_resource.ca_key_pass
