@@ -26,8 +26,8 @@ pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
 pub use run::{
     ActionRecord, Amendment, ContextId, Declaration, FailureMode, Guard, GuestType, MAX_ACTIONS, MAX_DEPTH,
-    MAX_RECORDS, MAX_RESOURCES, Notified, Party, Property, ROOT, Resource, ResourceId, Run, Speaker, Test, Timing,
-    Wish,
+    MAX_RECORDS, MAX_RESOURCES, Notified, OwnRunList, Party, Property, ROOT, Resource, ResourceId, Run, Speaker, Test,
+    Timing, Wish,
 };
 pub use runner::{Runner, Stop};
 pub use whole::{

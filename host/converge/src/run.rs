@@ -7,7 +7,7 @@ mod declaration;
 mod notifications;
 mod record;
 
-pub use collection::Run;
+pub use collection::{OwnRunList, Run};
 pub(crate) use context::Context;
 pub use context::{ContextId, ROOT};
 pub use declaration::{

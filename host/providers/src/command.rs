@@ -12,12 +12,14 @@
 //! `chroot`: that keeps names apart; it does not hold a program that runs as root and wants out.
 
 mod confine;
+mod exported;
 mod failure;
 mod start;
 mod wait;
 
 pub use confine::launch_confined;
 pub(crate) use confine::{Answer, MAX_PLACED, PLACED};
+pub(crate) use exported::Exported;
 pub(crate) use failure::{CommandFailure, require_success};
 
 use crate::plan::denied;
@@ -45,6 +47,7 @@ pub type Live = dyn Fn(&[u8]) + Send + Sync;
 pub(crate) struct Commands {
     root: PathBuf,
     launcher: Option<PathBuf>,
+    exported: Exported,
 }
 
 /// What is left to say of a granted command when it is run.
@@ -180,7 +183,12 @@ impl Launch {
 impl Commands {
     /// For programs of this root.
     pub(crate) fn new(root: &Path, launcher: Option<&Path>) -> Self {
-        Self { root: root.into(), launcher: launcher.map(Into::into) }
+        Self { root: root.into(), launcher: launcher.map(Into::into), exported: Exported::default() }
+    }
+
+    /// The variables that the policy has set for all its commands.
+    pub(crate) fn exported(&self) -> &Exported {
+        &self.exported
     }
 
     /// Asks a command in a dry run: it runs confined, and what it may not do makes its answer unknown.
@@ -193,7 +201,7 @@ impl Commands {
             Ok(identity) => identity,
             Err(failure) => return Answer::Unknown(failure.to_string()),
         };
-        let environment = environment(launch, &identity);
+        let environment = environment(launch, &identity, &self.exported);
         confine::ask(launcher, &self.root, launch, &identity, environment)
     }
 
@@ -208,7 +216,7 @@ impl Commands {
         live: Option<&Live>,
     ) -> Result<CommandOutcome, CommandFailure> {
         let identity = Identity::of(launch, users)?;
-        let environment = environment(launch, &identity);
+        let environment = environment(launch, &identity, &self.exported);
         let root = (self.root != Path::new("/")).then(|| self.root.clone());
         let child = match start::start(launch, root, identity, environment) {
             Ok(child) => child,
@@ -226,7 +234,7 @@ impl Commands {
 }
 
 /// All that the program finds in its environment. What the command says beats what we say.
-fn environment(launch: &Launch, identity: &Identity) -> Vec<(String, String)> {
+fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec<(String, String)> {
     let mut all = vec![
         ("PATH".to_owned(), DEFAULT_PATH.to_owned()),
         ("LANG".into(), launch.locale.into()),
@@ -239,6 +247,7 @@ fn environment(launch: &Launch, identity: &Identity) -> Vec<(String, String)> {
     if launch.login {
         all.push(("SHELL".into(), identity.shell.clone()));
     }
+    exported.put_into(&mut all);
     for (name, value) in &launch.environment {
         all.retain(|(other, _)| other != name);
         all.push((name.clone(), value.clone()));

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::StateError;
@@ -87,7 +88,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn save_record(&self, record: &Value) -> Result<(), StateError> {
+    pub fn save_record(&self, record: &impl Serialize) -> Result<(), StateError> {
         self.save(RECORD, record)
     }
 
@@ -100,7 +101,7 @@ impl RunFolder {
     }
 
     /// Records need not survive a power cut: they are history, and waiting for the disk would double a short run.
-    fn save(&self, file: &str, value: &Value) -> Result<(), StateError> {
+    fn save(&self, file: &str, value: &impl Serialize) -> Result<(), StateError> {
         let folder = self.state.make(FOLDER)?.make(self.id.as_str())?;
         let failed =
             |error: serde_json::Error| StateError::system("write", &folder.path_of(file), std::io::Error::other(error));

@@ -4,6 +4,7 @@
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::OnceLock;
 
 /// What a line means; never said by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +47,13 @@ impl Printer {
     /// What was asked for. A reader that went away ends nothing: the run matters more.
     pub(crate) fn out(self, tone: Tone, text: &str) {
         let style = tone.style();
-        let mut out = anstream::stdout().lock();
+        let styled = anstream::AutoStream::new(std::io::stdout(), choice());
+        let mut out = styled.lock();
         let _ = write!(out, "{style}{text}{style:#}");
-        let _ = out.flush();
+        // Whoever watches sees each letter as it comes; others get whole lines.
+        if is_shown() {
+            let _ = out.flush();
+        }
     }
 
     /// A line of what was asked for.
@@ -60,6 +65,8 @@ impl Printer {
     /// A line for people.
     pub(crate) fn note(self, tone: Tone, text: &str) {
         let style = tone.style();
+        // Both may lead to one file: what was said before stands before.
+        let _ = std::io::stdout().flush();
         let _ = writeln!(anstream::stderr().lock(), "{style}{text}{style:#}");
     }
 
@@ -77,6 +84,18 @@ impl Printer {
     pub(crate) fn is_watched(self) -> bool {
         std::io::stderr().is_terminal()
     }
+}
+
+/// Whether standard output takes colours; asked once, not for each letter.
+fn choice() -> anstream::ColorChoice {
+    static CHOICE: OnceLock<anstream::ColorChoice> = OnceLock::new();
+    *CHOICE.get_or_init(|| anstream::AutoStream::choice(&std::io::stdout()))
+}
+
+/// Whether a person watches standard output.
+fn is_shown() -> bool {
+    static SHOWN: OnceLock<bool> = OnceLock::new();
+    *SHOWN.get_or_init(|| std::io::stdout().is_terminal())
 }
 
 /// A text of a guest as people may see it: control, bidirectional and invisible characters are written out, so that a

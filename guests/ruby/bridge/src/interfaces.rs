@@ -109,16 +109,21 @@ fn change_node(request: &Request<'_>) -> Result<Reply, Reply> {
             let removed = node::unlink(level.into(), &path, strict, &origin.into());
             Ok(Reply::json(removed.map_err(refused_attribute)?))
         }
+        "set-run-list" => {
+            node::set_run_list(&request.argument::<Vec<String>>()?).map_err(refused_attribute)?;
+            Ok(Reply::nothing())
+        }
         _ => Err(request.unknown()),
     }
 }
 
 fn answer_output(request: &Request<'_>) -> Result<Reply, Reply> {
     match request.function {
-        "log" => {
+        "log" | "note" => {
             let (level, line): (LogLevel, String) = request.arguments()?;
             printed::flush();
-            output::log(level.into(), line.as_bytes());
+            let write = if request.function == "log" { output::log } else { output::note };
+            write(level.into(), line.as_bytes());
             Ok(Reply::nothing())
         }
         "listen" => {

@@ -29,6 +29,11 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
             Ok(Reply::nothing())
         }
         "environment" => Ok(Reply::value(&machine::environment(&request.argument::<String>()?))),
+        "set-environment" => {
+            let (name, value): (String, Option<String>) = request.arguments()?;
+            machine::set_environment(&name, value.as_deref()).map_err(refused)?;
+            Ok(Reply::nothing())
+        }
         "users" => {
             let users = machine::users().map_err(refused)?;
             let users = users.iter().map(|user| {

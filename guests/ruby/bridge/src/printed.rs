@@ -19,10 +19,10 @@ pub(crate) fn take(channel: u32, text: &[u8]) {
             unfinished.extend_from_slice(piece);
             if unfinished.last() == Some(&b'\n') {
                 unfinished.pop();
-                output::log(level, unfinished);
+                output::note(level, unfinished);
                 unfinished.clear();
             } else if unfinished.len() > LONGEST {
-                output::log(level, unfinished);
+                output::note(level, unfinished);
                 unfinished.clear();
             }
         }
@@ -34,7 +34,7 @@ pub(crate) fn flush() {
     UNFINISHED.with_borrow_mut(|both| {
         for (channel, unfinished) in (1..).zip(both) {
             if !unfinished.is_empty() {
-                output::log(slot_and_level(channel).1, unfinished);
+                output::note(slot_and_level(channel).1, unfinished);
                 unfinished.clear();
             }
         }

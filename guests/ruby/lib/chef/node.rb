@@ -9,6 +9,7 @@ require_relative "node/immutable"
 require_relative "node/vivid"
 require_relative "node/cache"
 require_relative "node/attribute_methods"
+require_relative "node/kept_run_list"
 
 class Chef
   class Node
@@ -40,8 +41,10 @@ class Chef
     def logger = Chef::Log
     def node = self
 
-    def run_list(*)
-      @run_list ||= RunList.new(Node.written_run_list || Wrun::Bridge.call("node.recipes").map { |it| "recipe[#{it}]" })
+    def run_list(*items)
+      written = Node.written_run_list || Wrun::Bridge.call("node.recipes").map { |it| "recipe[#{it}]" }
+      @run_list ||= RunList.new(written).extend(KeptRunList)
+      items.empty? ? @run_list : @run_list.reset!(*items)
     end
 
     alias primary_runlist run_list

@@ -32,6 +32,8 @@ module Wrun
 
       def settle(&serve)
         $wrun = serve
+        # What is printed is a line of the log at once, in its place among the others.
+        $stdout.sync = $stderr.sync = true
         GC.start
         Process.warmup
       end

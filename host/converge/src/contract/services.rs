@@ -94,6 +94,9 @@ pub trait Machine: Send {
     fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError>;
     /// Changes what is at a path; returns the sentence for the report.
     fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<String, MachineError>;
+    /// Sets a variable in the environment of the commands that follow; none unsets it. Ignored of a policy that is not
+    /// granted everything.
+    fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError>;
     /// All users.
     fn users(&mut self) -> Result<Vec<MachineUser>, MachineError>;
     /// All groups.

@@ -7,6 +7,7 @@ use super::{
 use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
+use node::run_list::RunList;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -33,6 +34,9 @@ pub struct Run {
     pub recipes: Vec<String>,
     /// Recipes that have been compiled or are being compiled.
     pub included: HashSet<String>,
+    /// The run list that the node is to be saved with, if the guest has changed it. None while it may not: of a released
+    /// policy it is its release's.
+    pub run_list: Option<OwnRunList>,
     /// Where cookbooks lie that are read from folders, by name.
     pub places: BTreeMap<String, String>,
     pub(crate) types: BTreeMap<Speaker, HashMap<String, GuestType>>,
@@ -44,6 +48,13 @@ pub struct Run {
     pub(crate) open_records: Vec<usize>,
     builtin: Option<Arc<dyn Types>>,
     observer: Option<Box<dyn Observer>>,
+}
+
+/// A run list that belongs to the node and to nobody's release.
+#[derive(Debug, Clone, Default)]
+pub struct OwnRunList {
+    /// What the guest made of it; none: nothing.
+    pub changed: Option<RunList>,
 }
 
 impl Run {

@@ -2,6 +2,7 @@
 
 use super::report::Ended;
 use super::{House, NodeState, WholeRun};
+use crate::run::OwnRunList;
 use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop};
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use serde_json::{Value, json};
@@ -168,6 +169,7 @@ impl<H: House> WholeRun<'_, H> {
         run.recipes.clone_from(&policy.recipes);
         run.places.clone_from(&policy.places);
         run.hidden = hidden;
+        run.run_list = policy.start.name.is_none().then(OwnRunList::default);
         Ok(run)
     }
 
@@ -175,6 +177,9 @@ impl<H: House> WholeRun<'_, H> {
     fn commit(&mut self, node: &mut NodeObject, start: &PolicyStart, run: &mut Run) -> Outcome {
         let attributes = run.node.clone();
         node.commit(start, attributes).map_err(refused)?;
+        if let Some(list) = run.run_list.as_ref().and_then(|own| own.changed.clone()) {
+            node.set_run_list(list);
+        }
         if self.options.why_run || self.options.without_saving || self.options.compile_only {
             return Ok(());
         }

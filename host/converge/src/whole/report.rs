@@ -40,7 +40,7 @@ pub struct PolicyReport {
     pub records: Vec<ActionRecord>,
     /// The recipes that were compiled, in the order of the run list.
     pub recipes: Vec<String>,
-    /// The compiled collection of the root context: type, name, actions and origin.
+    /// The compiled collection of the root context, where nothing but compile was asked for: type, name, actions, origin.
     pub collection: Vec<Value>,
     /// Nothing but compile was asked for, and it succeeded.
     pub compiled_only: bool,
@@ -55,7 +55,7 @@ pub struct NodeState {
     pub levels: Map<String, Value>,
     /// Its environment.
     pub chef_environment: String,
-    /// The run list that was run, as it was written.
+    /// The run list that was run, as it was written, or what the run made of it.
     pub run_list: Vec<String>,
     /// All recipes that were compiled or begun, those that others included too: `automatic.recipes`.
     pub recipes: Value,
@@ -70,7 +70,12 @@ impl NodeState {
         Self {
             levels: run.levels(),
             chef_environment: text("chef_environment").unwrap_or(chef_environment).to_owned(),
-            run_list: start.run_list.to_strings(),
+            run_list: run
+                .run_list
+                .as_ref()
+                .and_then(|own| own.changed.as_ref())
+                .unwrap_or(&start.run_list)
+                .to_strings(),
             recipes: automatic.get("recipes").cloned().unwrap_or_else(|| json!([])),
             roles: start.roles.clone(),
         }
@@ -114,7 +119,7 @@ impl PolicyReport {
                 node: None,
             };
         };
-        let collection = collection(&run);
+        let collection = if compiled_only { collection(&run) } else { vec![] };
         let Run { records, recipes, .. } = run;
         Self { name, revision, outcome, records, recipes, collection, compiled_only, node: Some(node) }
     }

@@ -104,6 +104,10 @@ impl wit::Host for State {
         Ok(known.map(|(_, value)| value.clone()))
     }
 
+    fn set_environment(&mut self, name: String, value: Option<String>) -> Answer<()> {
+        Ok(self.services.machine.set_environment(&name, value.as_deref()).map_err(error))
+    }
+
     fn users(&mut self) -> Answer<Vec<wit::User>> {
         let user = |it: converge::MachineUser| wit::User {
             name: it.name,

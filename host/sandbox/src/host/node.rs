@@ -4,9 +4,13 @@ use crate::bindings::wrun::cookbook::{node as wit, types};
 use crate::policy::State;
 use crate::words;
 use ::node::attributes::{AttributeError, Attributes, Level, Shape};
+use ::node::run_list::RunList;
 use converge::{Event, Run};
 use serde_json::Value;
 use wasmtime::Result;
+
+/// The most items that a guest may put into the node's run list.
+const MAX_RUN_LIST: usize = 1000;
 
 type Answer<T> = Result<Result<T, wit::AttributeError>>;
 
@@ -200,6 +204,24 @@ impl wit::Host for State {
 
     fn recipes(&mut self) -> Result<Vec<String>> {
         Ok(self.run()?.recipes.clone())
+    }
+
+    fn set_run_list(&mut self, items: Vec<String>) -> Answer<()> {
+        let Some(own) = &mut self.run()?.run_list else {
+            let why = "the run list of a released policy is its release's: change it in policy.toml";
+            return Ok(Err(wit::AttributeError::Denied(why.to_owned())));
+        };
+        if items.len() > MAX_RUN_LIST {
+            let why = format!("a run list has at most {MAX_RUN_LIST} items");
+            return Ok(Err(wit::AttributeError::Invalid(why)));
+        }
+        Ok(match RunList::parse(&items) {
+            Ok(list) => {
+                own.changed = Some(list.without_repeats());
+                Ok(())
+            }
+            Err(error) => Err(wit::AttributeError::Invalid(words::shorten(&error.to_string(), 1000))),
+        })
     }
 }
 

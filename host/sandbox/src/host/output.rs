@@ -10,11 +10,18 @@ use wasmtime::Result;
 /// What a guest may listen to besides events.
 const PHASES: [&str; 3] = ["start", "report", "exception"];
 
-impl wit::Host for State {
-    fn log(&mut self, level: wit::Level, line: Vec<u8>) -> Result<()> {
+/// Who writes a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Cookbook,
+    Library,
+}
+
+impl State {
+    fn write_line(&mut self, writer: Writer, level: wit::Level, line: &[u8]) {
         let before = self.logged;
         self.logged = before.saturating_add(line.len());
-        let line = String::from_utf8_lossy(&line);
+        let line = String::from_utf8_lossy(line);
         let line = if line.len() > LOG_LINE { words::shorten(&line, LOG_LINE) } else { line.into_owned() };
         let level = match level {
             wit::Level::Trace => LogLevel::Trace,
@@ -25,17 +32,31 @@ impl wit::Host for State {
             wit::Level::Fatal => LogLevel::Fatal,
         };
         let over = self.logged > LOG_BYTES;
-        if level == LogLevel::Fatal {
+        if level == LogLevel::Fatal && writer == Writer::Cookbook {
             self.last_words = Some(line.clone());
         }
         // Start code of a component may write before it has the turn; nobody watches yet.
-        let Some(run) = self.run.as_deref_mut() else { return Ok(()) };
-        if !over {
-            run.cookbook_log(level, &line);
-        } else if before <= LOG_BYTES {
+        let Some(run) = self.run.as_deref_mut() else { return };
+        if over && before <= LOG_BYTES {
             let line = format!("policy `{}` has written {LOG_BYTES} bytes of log; what follows is dropped", run.policy);
             run.log(LogLevel::Warn, &line);
+        } else if !over {
+            match writer {
+                Writer::Cookbook => run.cookbook_log(level, &line),
+                Writer::Library => run.log(level, &line),
+            }
         }
+    }
+}
+
+impl wit::Host for State {
+    fn log(&mut self, level: wit::Level, line: Vec<u8>) -> Result<()> {
+        self.write_line(Writer::Cookbook, level, &line);
+        Ok(())
+    }
+
+    fn note(&mut self, level: wit::Level, line: Vec<u8>) -> Result<()> {
+        self.write_line(Writer::Library, level, &line);
         Ok(())
     }
 

@@ -134,6 +134,10 @@ impl Machine for Table {
         }
     }
 
+    fn set_environment(&mut self, _: &str, _: Option<&str>) -> Result<(), MachineError> {
+        Ok(())
+    }
+
     fn users(&mut self) -> Result<Vec<MachineUser>, MachineError> {
         let text = String::new;
         let root =

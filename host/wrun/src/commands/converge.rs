@@ -212,9 +212,9 @@ impl Running<'_> {
         reboots: &Reboots,
     ) -> anyhow::Result<Exit> {
         let (report, errors) = (parts.report, parts.errors);
-        let shown = json::run(parts);
+        let shown = json::Run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
-            self.printer.line(Tone::Plain, &shown.to_string());
+            self.printer.line(Tone::Plain, &serde_json::to_string(&shown)?);
         } else if let Some((_, error)) = errors.first() {
             self.excerpt(error);
         }
@@ -373,7 +373,7 @@ fn errors_of(report: &RunReport, files: &BTreeMap<String, Arc<dyn CookbookFiles>
 fn keep(
     lock: &state::RunLock,
     folder: Option<&RunFolder>,
-    shown: &Value,
+    shown: &json::Run<'_>,
     error: Option<&Value>,
     settings: &Settings,
 ) -> Result<(), state::StateError> {

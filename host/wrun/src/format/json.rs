@@ -1,7 +1,8 @@
 //! The run as JSON: printed by `--format json`, kept in `STATE/runs/ID/run.json`. Stable; documented in docs/run-json.md.
 
 use converge::{ActionRecord, PolicyOutcome, PolicyReport, RunReport};
-use serde_json::{Map, Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
 
 /// The version of this shape. It grows when a key changes its meaning or goes away; new keys do not count.
 const VERSION: u32 = 1;
@@ -19,106 +20,130 @@ pub(crate) struct Parts<'a> {
     pub(crate) without_policies: bool,
 }
 
-/// The whole run.
-pub(crate) fn run(parts: &Parts<'_>) -> Value {
-    let Parts { report, errors, .. } = parts;
-    let mut shown = Map::new();
-    let mut set = |key: &str, value: Value| drop(shown.insert(key.into(), value));
-    set("version", json!(VERSION));
-    set("run_id", json!(report.run_id));
-    set("node_name", json!(parts.node));
-    set("outcome", json!(if report.failure().is_some() { "failure" } else { "success" }));
-    set("why_run", json!(report.why_run));
-    set("start_time", json!(report.started.seconds));
-    set("seconds", json!(report.seconds));
-    set("updated", json!(report.updated()));
-    set("total", json!(report.total()));
-    set("error", json!(errors.first().map(|(_, error)| error)));
-    match report.policies.as_slice() {
-        [only] if parts.without_policies => shown.extend(outcome(only)),
-        policies => drop(shown.insert("policies".into(), policies.iter().map(|one| policy(one, errors)).collect())),
+/// The whole run, written as it is walked through: a run of thousands of actions is never there a second time as values.
+pub(crate) struct Run<'a>(pub(crate) &'a Parts<'a>);
+
+impl Serialize for Run<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Parts { report, node, errors, log, without_policies } = self.0;
+        let mut shown = serializer.serialize_map(None)?;
+        shown.serialize_entry("version", &VERSION)?;
+        shown.serialize_entry("run_id", &report.run_id)?;
+        shown.serialize_entry("node_name", node)?;
+        shown.serialize_entry("outcome", if report.failure().is_some() { "failure" } else { "success" })?;
+        shown.serialize_entry("why_run", &report.why_run)?;
+        shown.serialize_entry("start_time", &report.started.seconds)?;
+        shown.serialize_entry("seconds", &report.seconds)?;
+        shown.serialize_entry("updated", &report.updated())?;
+        shown.serialize_entry("total", &report.total())?;
+        shown.serialize_entry("error", &errors.first().map(|(_, error)| error))?;
+        match report.policies.as_slice() {
+            [only] if *without_policies => outcome(only, &mut shown)?,
+            policies => {
+                let policies: Vec<_> = policies.iter().map(|report| Policy { report, errors }).collect();
+                shown.serialize_entry("policies", &policies)?;
+            }
+        }
+        shown.serialize_entry("log", log)?;
+        shown.end()
     }
-    shown.insert("log".into(), parts.log.clone());
-    Value::Object(shown)
 }
 
-fn policy(report: &PolicyReport, errors: &[(String, Value)]) -> Value {
-    let error = errors.iter().find(|(name, _)| *name == report.name).map(|(_, error)| error);
-    let mut shown = Map::new();
-    shown.insert("name".into(), json!(report.name));
-    shown.insert("revision".into(), json!(report.revision));
-    shown.insert("outcome".into(), json!(report.outcome.name()));
-    shown.extend(outcome(report));
-    if matches!(report.outcome, PolicyOutcome::Failed(_)) {
-        shown.insert("error".into(), json!(error));
+struct Policy<'a> {
+    report: &'a PolicyReport,
+    errors: &'a [(String, Value)],
+}
+
+impl Serialize for Policy<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { report, errors } = self;
+        let mut shown = serializer.serialize_map(None)?;
+        shown.serialize_entry("name", &report.name)?;
+        shown.serialize_entry("revision", &report.revision)?;
+        shown.serialize_entry("outcome", report.outcome.name())?;
+        outcome(report, &mut shown)?;
+        if matches!(report.outcome, PolicyOutcome::Failed(_)) {
+            let error = errors.iter().find(|(name, _)| *name == report.name).map(|(_, error)| error);
+            shown.serialize_entry("error", &error)?;
+        }
+        shown.end()
     }
-    Value::Object(shown)
 }
 
 /// What a policy, or a run list without one, came to.
-fn outcome(report: &PolicyReport) -> Map<String, Value> {
-    let mut shown = Map::new();
-    let mut set = |key: &str, value: Value| drop(shown.insert(key.into(), value));
-    set("recipes", json!(report.recipes));
+fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), M::Error> {
+    shown.serialize_entry("recipes", &report.recipes)?;
     let state = report.node.clone().unwrap_or_default();
-    set("expanded_run_list", if state.recipes.is_array() { state.recipes } else { json!([]) });
-    set("roles", json!(state.roles));
-    set("resources", report.records.iter().map(action).collect());
+    shown.serialize_entry(
+        "expanded_run_list",
+        if state.recipes.is_array() { &state.recipes } else { &Value::Array(vec![]) },
+    )?;
+    shown.serialize_entry("roles", &state.roles)?;
+    shown.serialize_entry("resources", &report.records.iter().map(Action).collect::<Vec<_>>())?;
     if report.compiled_only {
-        set("collection", json!(report.collection));
+        shown.serialize_entry("collection", &report.collection)?;
     }
     let mut node = state.levels;
     node.insert("chef_environment".into(), json!(state.chef_environment));
     node.insert("run_list".into(), json!(state.run_list));
-    set("node", Value::Object(node));
-    shown
+    shown.serialize_entry("node", &node)
 }
 
 /// One action. What a sensitive resource changed is not in it.
-fn action(record: &ActionRecord) -> Value {
-    let mut shown = Map::new();
-    let mut set = |key: &str, value: Value| drop(shown.insert(key.into(), value));
-    set("type", json!(record.kind));
-    set("name", json!(record.name));
-    set("action", json!(record.action));
-    set("status", json!(record.status.name()));
-    set("cookbook", json!(record.origin.cookbook));
-    set("recipe", json!(record.origin.recipe));
-    set("file", json!(record.origin.file));
-    set("line", json!(record.origin.line));
-    set("nesting", json!(record.nesting));
-    set("seconds", json!(record.seconds));
-    if !record.changes.is_empty() {
-        set("updates", record.changes.iter().map(|change| json!(change.what)).collect());
-        let diffs: Vec<_> = record.changes.iter().filter_map(|change| change.diff.as_ref()).collect();
-        if !diffs.is_empty() && !record.sensitive {
-            set("diffs", json!(diffs));
+struct Action<'a>(&'a ActionRecord);
+
+impl Serialize for Action<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = self.0;
+        let mut shown = serializer.serialize_map(None)?;
+        shown.serialize_entry("type", &record.kind)?;
+        shown.serialize_entry("name", &record.name)?;
+        shown.serialize_entry("action", &record.action)?;
+        shown.serialize_entry("status", record.status.name())?;
+        shown.serialize_entry("cookbook", &record.origin.cookbook)?;
+        shown.serialize_entry("recipe", &record.origin.recipe)?;
+        shown.serialize_entry("file", &record.origin.file)?;
+        shown.serialize_entry("line", &record.origin.line)?;
+        shown.serialize_entry("nesting", &record.nesting)?;
+        shown.serialize_entry("seconds", &record.seconds)?;
+        changes(record, &mut shown)?;
+        if !record.uncertain.is_empty() {
+            shown.serialize_entry("uncertain", &record.uncertain)?;
         }
+        if let Some(notified) = &record.notified {
+            let notified = json!({ "timing": notified.timing.name(), "by": notified.by });
+            shown.serialize_entry("notified", &notified)?;
+        }
+        if record.forced_why_run {
+            shown.serialize_entry("forced_why_run", &true)?;
+        }
+        if record.retried > 0 {
+            shown.serialize_entry("retried", &record.retried)?;
+        }
+        if let Some(conditional) = &record.conditional {
+            shown.serialize_entry("conditional", conditional)?;
+        }
+        if let Some(failure) = &record.failure {
+            let error = json!({ "class": failure.class(), "message": failure.to_string() });
+            shown.serialize_entry("error", &error)?;
+        }
+        if record.ignored {
+            shown.serialize_entry("ignored", &true)?;
+        }
+        if let (Some(before), Some(after)) = (&record.before, &record.after) {
+            shown.serialize_entry("before", before)?;
+            shown.serialize_entry("after", after)?;
+        }
+        shown.end()
     }
-    if !record.uncertain.is_empty() {
-        set("uncertain", json!(record.uncertain));
+}
+
+fn changes<M: SerializeMap>(record: &ActionRecord, shown: &mut M) -> Result<(), M::Error> {
+    if record.changes.is_empty() {
+        return Ok(());
     }
-    if let Some(notified) = &record.notified {
-        set("notified", json!({ "timing": notified.timing.name(), "by": notified.by }));
-    }
-    if record.forced_why_run {
-        set("forced_why_run", json!(true));
-    }
-    if record.retried > 0 {
-        set("retried", json!(record.retried));
-    }
-    if let Some(conditional) = &record.conditional {
-        set("conditional", json!(conditional));
-    }
-    if let Some(failure) = &record.failure {
-        set("error", json!({ "class": failure.class(), "message": failure.to_string() }));
-    }
-    if record.ignored {
-        set("ignored", json!(true));
-    }
-    if let (Some(before), Some(after)) = (&record.before, &record.after) {
-        set("before", before.clone());
-        set("after", after.clone());
-    }
-    Value::Object(shown)
+    let updates: Vec<_> = record.changes.iter().map(|change| &change.what).collect();
+    shown.serialize_entry("updates", &updates)?;
+    let diffs: Vec<_> = record.changes.iter().filter_map(|change| change.diff.as_ref()).collect();
+    if diffs.is_empty() || record.sensitive { Ok(()) } else { shown.serialize_entry("diffs", &diffs) }
 }

@@ -111,6 +111,9 @@ impl Machine for Nothing {
     fn apply(&mut self, path: &str, _: MachineChange, _: bool) -> Result<String, MachineError> {
         denied(path)
     }
+    fn set_environment(&mut self, _: &str, _: Option<&str>) -> Result<(), MachineError> {
+        Ok(())
+    }
     fn users(&mut self) -> Result<Vec<MachineUser>, MachineError> {
         denied("the user database")
     }

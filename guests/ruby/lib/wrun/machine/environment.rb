@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # ENV over what the policy may know of the host's variables. What a cookbook sets stays inside the policy and goes to the
-# commands that it runs.
+# commands that are run for it: to those of resources and guards if the policy is granted everything.
 
 module Wrun
   module Machine
@@ -35,6 +35,7 @@ module Wrun
         raise Errno::EINVAL, name if name.empty? || name.include?("=")
 
         @changed[name] = value.nil? ? nil : text(value).dup.freeze
+        Bridge.call("machine.set-environment", name, @changed[name])
       end
 
       alias store []=

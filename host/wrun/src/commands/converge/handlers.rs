@@ -3,7 +3,8 @@
 
 use crate::printer::{Printer, Tone};
 use crate::settings::{Handler, HandlerMoment, Settings};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,12 +16,12 @@ pub(super) fn start(settings: &Settings, run_id: &str, node: &str, printer: Prin
     call(settings, HandlerMoment::Start, &json!({ "run_id": run_id, "node": node }), printer);
 }
 
-pub(super) fn end(settings: &Settings, run: &Value, failed: bool, printer: Printer) {
+pub(super) fn end(settings: &Settings, run: &impl Serialize, failed: bool, printer: Printer) {
     let moment = if failed { HandlerMoment::Exception } else { HandlerMoment::Report };
     call(settings, moment, run, printer);
 }
 
-fn call(settings: &Settings, moment: HandlerMoment, input: &Value, printer: Printer) {
+fn call(settings: &Settings, moment: HandlerMoment, input: &impl Serialize, printer: Printer) {
     for handler in settings.handlers.iter().filter(|handler| handler.on.contains(&moment)) {
         if let Err(why) = one(handler, input) {
             let line = format!("warning: handler `{}`: {why}", handler.command.join(" "));
@@ -29,7 +30,8 @@ fn call(settings: &Settings, moment: HandlerMoment, input: &Value, printer: Prin
     }
 }
 
-fn one(handler: &Handler, input: &Value) -> Result<(), String> {
+fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
+    let text = serde_json::to_string(input).map_err(|error| error.to_string())?;
     let (program, arguments) = handler.command.split_first().ok_or("it has no program")?;
     let mut child = Command::new(program)
         .args(arguments)
@@ -37,7 +39,6 @@ fn one(handler: &Handler, input: &Value) -> Result<(), String> {
         .stdout(Stdio::null())
         .spawn()
         .map_err(|error| error.to_string())?;
-    let text = input.to_string();
     let stdin = child.stdin.take();
     // A handler that does not read must not hold the run: the pipe is fed from beside.
     let feeding = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(text.as_bytes())));

@@ -1,0 +1,110 @@
+//! What a Ruby cookbook does as a program would: its environment reaches its commands, what it prints stands in the log
+//! beside what it logs, and the node's run list is its own to change.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use specs::{Machine, Network, Program, Root};
+use std::fs;
+
+/// A cookbook `a` with one recipe on a machine of its own.
+struct Place<'a> {
+    program: Program,
+    machine: Machine<'a>,
+}
+
+impl Place<'_> {
+    /// Runs it; returns the run as JSON.
+    fn run(&self, recipe: &str, more: &[&str]) -> Value {
+        let cookbooks = self.program.configuration().join("cookbooks");
+        for (path, text) in [("metadata.rb", "name 'a'\n"), ("recipes/default.rb", recipe), ("recipes/b.rb", "")] {
+            let path = cookbooks.join("a").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let [cookbooks, place] = [cookbooks.as_path(), self.machine.root().path()].map(|it| it.display().to_string());
+        let mut all = vec!["converge", "--node-name", "node1", "--cookbooks", &cookbooks, "--root", &place];
+        all.extend(["--format", "json"]);
+        all.extend(more);
+        let output = self.program.run_in(&self.machine, &all).unwrap().expect_code(0).unwrap();
+        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {output:?}"))
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.machine.root().path().join(path)).unwrap()
+    }
+}
+
+fn with_place(test: impl FnOnce(&Place<'_>)) {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    test(&Place { program, machine });
+}
+
+const ALL: [&str; 3] = ["--allow-all", "--run-list", "recipe[a]"];
+
+#[test]
+fn what_a_cookbook_puts_into_its_environment_reaches_commands_and_guards() {
+    let recipe = r#"
+      ENV['COLOUR'] = 'red'
+      ENV['PATH'] = "/opt/tools:#{ENV['PATH']}"
+      ENV['GONE'] = 'x'
+      ENV.delete('GONE')
+      execute('told') { command 'echo "$COLOUR ${GONE-unset} ${PATH%%:*}" > /srv/told' }
+      execute('own') { command 'echo "$COLOUR" > /srv/own'; environment 'COLOUR' => 'green' }
+      execute('guarded') { command 'true'; only_if 'test "$COLOUR" = red' }
+      ruby_block('later') { block { ENV['COLOUR'] = 'blue' } }
+      bash('script') { code 'echo "$COLOUR" > /srv/script' }
+    "#;
+    with_place(|place| {
+        let run = place.run(recipe, &ALL);
+        assert_eq!(place.read("srv/told"), "red unset /opt/tools\n");
+        assert_eq!(place.read("srv/own"), "green\n");
+        assert_eq!(place.read("srv/script"), "blue\n");
+        let statuses: Vec<_> = run["resources"].as_array().unwrap().iter().map(|row| &row["status"]).collect();
+        assert_eq!(statuses, ["updated"; 5]);
+    });
+}
+
+#[test]
+fn commands_of_a_policy_that_may_not_do_everything_find_what_was_granted_only() {
+    let recipe = "ENV['LD_PRELOAD'] = '/srv/evil.so'; ENV['COLOUR'] = 'red'\n\
+                  execute('env > /srv/found')\n";
+    with_place(|place| {
+        let grants = place.program.configuration().join("grants.toml");
+        fs::write(&grants, "[policy.solo]\ncommands = [{ shell = \"env > /srv/found\" }]\n").unwrap();
+        place.run(recipe, &["--grants", &grants.display().to_string(), "--run-list", "recipe[a]"]);
+        let found = place.read("srv/found");
+        assert!(found.contains("PATH=") && !found.contains("LD_PRELOAD") && !found.contains("COLOUR"), "{found}");
+    });
+}
+
+#[test]
+fn what_is_printed_is_not_what_the_cookbook_logs() {
+    let recipe = "puts 'first'\nlog 'second'\n$stderr.puts 'third'\nChef::Log.warn('fourth')\nprint 'last'\n";
+    with_place(|place| {
+        let run = place.run(recipe, &ALL);
+        let lines = run["log"].as_array().unwrap().iter();
+        let of = |source: &str| -> Vec<_> {
+            lines.clone().filter(|line| line["source"] == source).map(|line| line["message"].clone()).collect()
+        };
+        assert_eq!(of("resource"), ["fourth", "second"]);
+        let printed = of("logger");
+        let at = |text: &str| printed.iter().position(|line| line == text).unwrap_or_else(|| panic!("{printed:?}"));
+        assert!(at("first") < at("third") && at("third") < at("last"));
+    });
+}
+
+#[test]
+fn the_next_run_begins_with_the_run_list_that_a_cookbook_leaves() {
+    let recipe = "node.run_list << 'recipe[a::b]'\nnode.run_list.remove('recipe[a]')\n";
+    with_place(|place| {
+        let first = place.run(recipe, &ALL);
+        assert_eq!(first["expanded_run_list"], json!(["a::default"]));
+        assert_eq!(first["node"]["run_list"], json!(["recipe[a::b]"]));
+        let second = place.run(recipe, &["--allow-all"]);
+        assert_eq!(second["expanded_run_list"], json!(["a::b"]));
+        let bad = place.run("begin; node.run_list('role[]x]'); rescue => e; log e.class.to_s; end", &ALL);
+        assert_eq!(bad["outcome"], "success");
+    });
+}
