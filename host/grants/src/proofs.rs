@@ -272,20 +272,30 @@ impl GrantedCommand {
         self.input.as_deref()
     }
 
-    /// The same command about a staged file: `%{path}` becomes its path. In a shell's line the path is quoted, since a
-    /// guest had a say in it.
-    pub fn with_path(&self, path: &str) -> Self {
-        const PLACE: &str = "%{path}";
+    /// The same command about a staged file: `%{path}` becomes its path. A guest had a say in the path, and what a shell
+    /// makes of it depends on the quotes, the `eval` and the here-document around it: so only a path in which no shell finds
+    /// anything is put into a line, a script or a longer argument. None: the path is another.
+    pub fn with_path(&self, path: &str) -> Option<Self> {
+        let harmless = crate::words::means_itself(path);
         let program = match &self.program {
-            Program::Arguments(words) => {
+            Program::Arguments(words) if harmless || words.iter().all(|word| takes_any_path(word)) => {
                 Program::Arguments(words.iter().map(|word| word.replace(PLACE, path)).collect())
             }
-            Program::Shell(line) => Program::Shell(line.replace(PLACE, &crate::words::quote_word(path))),
-            Program::Script { interpreter, code } => Program::Script {
-                interpreter: interpreter.clone(),
-                code: code.replace(PLACE, &crate::words::quote_word(path)),
-            },
+            Program::Shell(line) if harmless => Program::Shell(line.replace(PLACE, path)),
+            Program::Script { interpreter, code } if harmless => {
+                Program::Script { interpreter: interpreter.clone(), code: code.replace(PLACE, path) }
+            }
+            _ => return None,
         };
-        Self { program, shown: self.shown.replace(PLACE, path), ..self.clone() }
+        Some(Self { program, shown: self.shown.replace(PLACE, path), ..self.clone() })
     }
+}
+
+/// What stands for the path of a staged file.
+const PLACE: &str = "%{path}";
+
+/// Whether nothing but a path is made of an argument: it is the path or an option with it. A longer one may be code:
+/// `bash -c "grep x %{path}"` needs no shell to be started.
+fn takes_any_path(word: &str) -> bool {
+    !word.contains(PLACE) || crate::words::means_itself(&word.replace(PLACE, ""))
 }

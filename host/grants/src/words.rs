@@ -64,10 +64,10 @@ fn double_quoted(characters: &mut std::str::Chars<'_>, word: &mut String) -> Opt
     }
 }
 
-/// A word as a shell must see it to take it literally.
-pub(crate) fn quote_word(word: &str) -> String {
-    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c));
-    if plain { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+/// Whether a shell takes a text for what it is, in quotes and outside: letters, digits, and signs that mean nothing to it
+/// within a word.
+pub(crate) fn means_itself(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || "/._-+:,@%=~".contains(c))
 }
 
 #[cfg(test)]
@@ -133,10 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn quoted_words_stay_one_word() {
-        for word in ["/etc/x", "/etc/a b", "/etc/$(rm -rf x)", "it's", "", "a;b"] {
-            let line = format!("x {}", quote_word(word));
-            assert_eq!(split_words(&line), Some(vec!["x".into(), word.into()]));
+    fn some_texts_mean_themselves_to_a_shell() {
+        for text in ["/etc/x", "/srv/a_b-1.conf", "/etc/é", "a=b", "x@y:z", ""] {
+            assert!(means_itself(text), "{text}");
+        }
+        for text in
+            ["/etc/a b", "/etc/$(rm -rf x)", "it's", "a;b", "a`b`", "a\\b", "a\nb", "a*", "a\"b", "{a,b}", "a<b", "a&b"]
+        {
+            assert!(!means_itself(text), "{text}");
         }
     }
 }

@@ -156,14 +156,26 @@ fn the_right_to_a_file_is_no_right_to_a_servers_answer_and_the_reverse() {
 #[test]
 fn commands_in_other_properties_are_commands() {
     denied_until_granted("paths = [\"/etc/nginx/**\"]", |grants| grants.command(&shell("nginx -t -c %{path}")));
-    let grants = policy("commands = [\"nginx -t -c %{path}\", \"grep -q 'a' < %{path}\"]");
-    let granted = grants.command(&shell("nginx -t -c %{path}")).unwrap().with_path("/etc/a b;c");
-    assert_eq!(
-        *granted.program(),
-        grants::Program::Arguments(vec!["nginx".into(), "-t".into(), "-c".into(), "/etc/a b;c".into()])
-    );
-    let granted = grants.command(&shell("grep -q 'a' < %{path}")).unwrap().with_path("/etc/$(reboot)");
-    assert_eq!(*granted.program(), grants::Program::Shell("grep -q 'a' < '/etc/$(reboot)'".into()));
+    let lines =
+        ["nginx -t -c %{path}", "grep -q 'a' < %{path}", "grep -q a '%{path}' || true", "sh -c \"cat %{path}\""];
+    let rules = lines.map(|line| format!("'''{line}'''"));
+    let grants = policy(&format!("commands = [{}]", rules.join(", ")));
+    let about = |line: &str, path: &str| {
+        let granted = grants.command(&shell(line)).unwrap().with_path(path)?;
+        Some(granted.program().clone())
+    };
+    let words = |words: &[&str]| Some(grants::Program::Arguments(words.iter().map(ToString::to_string).collect()));
+    let line = |line: &str| Some(grants::Program::Shell(line.into()));
+    let [plain, redirected, quoted, nested] = lines;
+    assert_eq!(about(plain, "/etc/a b;c"), words(&["nginx", "-t", "-c", "/etc/a b;c"]));
+    assert_eq!(about(redirected, "/etc/x.conf"), line("grep -q 'a' < /etc/x.conf"));
+    assert_eq!(about(quoted, "/etc/x.conf"), line("grep -q a '/etc/x.conf' || true"));
+    assert_eq!(about(nested, "/etc/x.conf"), words(&["sh", "-c", "cat /etc/x.conf"]));
+    for odd in ["/etc/$(reboot)", "/etc/a'$(reboot)'", "/etc/a b", "/etc/a;reboot", "/etc/a\nreboot"] {
+        for line in [redirected, quoted, nested] {
+            assert_eq!(about(line, odd), None, "{line} {odd}");
+        }
+    }
 }
 
 #[test]

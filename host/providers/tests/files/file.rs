@@ -330,6 +330,23 @@ fn verification_comes_before_the_file_is_touched() {
 }
 
 #[test]
+fn a_path_does_not_become_a_part_of_the_line_that_verifies_it() {
+    let mut machine = Machine::whole();
+    let path = machine.absolute("/etc/a$(touch${IFS}wrun-marker).x");
+    for line in ["grep -q ok '%{path}' || true", "grep -q ok \"%{path}\" || true", "grep -q ok %{path} || true"] {
+        let asked = file(&path, "create", json!({ "content": "x", "verify": [line] }));
+        for raised in [machine.run(&asked).unwrap_err(), machine.plan(&asked).unwrap_err()] {
+            assert_eq!(raised.class, "Chef::Exceptions::ValidationFailed", "{line}: {raised:?}");
+        }
+        let plain = file(&machine.absolute("/etc/plain.x"), "create", json!({ "content": line, "verify": [line] }));
+        machine.run(&plain).unwrap();
+    }
+    let without_shell = file(&path, "create", json!({ "content": "ok", "verify": ["grep -q ok %{path}"] }));
+    machine.run(&without_shell).unwrap();
+    assert!(!std::path::Path::new("/wrun-marker").exists());
+}
+
+#[test]
 fn other_kinds_of_verification() {
     let mut machine = Machine::open();
     let json = |text: &str| file("/etc/x.json", "create", json!({ "content": text, "verify": [":json"] }));

@@ -80,7 +80,18 @@ fn check(line: &str, path: &str, view: &View<'_>) -> Result<Check, Raised> {
             "The %{file} expansion for verify commands has been removed. Please use %{path} instead.",
         ));
     }
-    Ok(Check::Command(Box::new(view.command(&CommandTest::text(line))?), line.to_owned()))
+    let command = view.command(&CommandTest::text(line))?;
+    let _askable = about(&command, line, path)?;
+    Ok(Check::Command(Box::new(command), line.to_owned()))
+}
+
+/// The command about a file of this name, if that cannot become a second command.
+fn about(command: &GrantedCommand, line: &str, path: &str) -> Result<GrantedCommand, Raised> {
+    command.with_path(path).ok_or_else(|| {
+        let message = format!("{path} cannot be verified by {line}: a shell would read signs in the path as its own");
+        Raised::new("Chef::Exceptions::ValidationFailed", message)
+            .with_hint("give the file a path of letters, digits and /._-+:,@%=~, or verify it without a shell, as in verify 'program %{path}'")
+    })
 }
 
 impl Check {
@@ -99,7 +110,8 @@ impl Check {
             _ => return Some(unverified(wish.path)),
         };
         let name = wish.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let launch = Launch::granted(&command.with_path(&format!("{PLACED}/{name}")), &How::default());
+        let Some(command) = command.with_path(&format!("{PLACED}/{name}")) else { return Some(unverified(wish.path)) };
+        let launch = Launch::granted(&command, &How::default());
         let line = if wish.sensitive { "[sensitive]" } else { line };
         match view.ask(&launch.placed(name, content.head(MAX_PLACED))) {
             Answer::Ended(outcome) if outcome.code == Some(0) => None,
@@ -129,7 +141,8 @@ impl Check {
     ) -> Result<(), Raised> {
         let rejected = match self {
             Self::Command(command, line) => {
-                let outcome = writer.run(&command.with_path(&staged.path()), &How::default())?;
+                let command = about(command, line, &staged.path())?;
+                let outcome = writer.run(&command, &How::default())?;
                 if outcome.code == Some(0) && !outcome.timed_out {
                     return Ok(());
                 }
