@@ -60,6 +60,19 @@ impl PolicyGrants {
         }
     }
 
+    /// Whether what has this name may be changed with a granted directory that it lies in: keys and what they open
+    /// (`.ssh`) need a rule of their own wherever they are. For whoever can see the names.
+    ///
+    /// # Errors
+    /// It is privileged, and the rule that grants the directory is too wide to reach it.
+    pub fn manage_below(&self, tree: &GrantedTree, name: &str) -> Result<(), Denied> {
+        let path = format!("{}/{name}", tree.path().trim_end_matches('/'));
+        if self.everything || !privileged::path(&path) {
+            return Ok(());
+        }
+        self.manage_path(&path).map(drop)
+    }
+
     /// Whether the policy may read what is at this resolved path. What it may manage it may read.
     ///
     /// # Errors

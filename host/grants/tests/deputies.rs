@@ -256,6 +256,13 @@ fn whole_directories_are_granted_only_if_nothing_in_them_is_not() {
     assert!(tree("/etc")(&policy("paths = [\"/etc\", \"/etc/**\"]")).is_err());
     assert!(tree("/var/spool")(&policy("paths = [\"/var/**\", \"/var/spool\"]")).is_err());
     assert!(tree("/etc/cron.d")(&policy("privileged_paths = [\"/etc/cron.d/**\"]")).is_ok());
+    let below = |name: &'static str| {
+        move |grants: &PolicyGrants| grants.manage_below(&grants.manage_tree("/srv/a").unwrap(), name)
+    };
+    assert!(below("b/c")(&policy("paths = [\"/srv/**\"]")).is_ok());
+    for name in [".ssh", "b/.ssh/authorized_keys", ".gnupg/x"] {
+        denied_until_granted("paths = [\"/srv/**\"]", below(name));
+    }
 }
 
 #[test]

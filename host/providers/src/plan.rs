@@ -10,10 +10,10 @@
 
 use crate::Settings;
 use crate::command::{Answer, CommandFailure, Commands, Launch};
-use crate::root::Root;
+use crate::root::{Place, Root};
 use crate::users::Users;
 use converge::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
-use grants::{Denied, GrantedCommand, PolicyGrants};
+use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -217,6 +217,16 @@ impl View<'_> {
     /// It is not granted, or malformed.
     pub(crate) fn command(&self, command: &CommandTest) -> Result<GrantedCommand, Raised> {
         crate::command::check(self.grants, command)
+    }
+
+    /// The right to remove or rename a directory with all that is in it, keys too (see [`PolicyGrants::manage_below`]).
+    ///
+    /// # Errors
+    /// It is not granted, or what is in it cannot be seen.
+    pub(crate) fn manage_whole(&self, place: &Place) -> Result<GrantedTree, Raised> {
+        let tree = self.grants.manage_tree(place.real()).map_err(denied)?;
+        place.require_below(self.grants, &tree)?.map_err(denied)?;
+        Ok(tree)
     }
 
     /// Runs a program of the host's own choosing that only looks (`dpkg-query`, `systemctl show`), also in a dry run.

@@ -29,7 +29,7 @@ pub(crate) use nameless::{NamelessFile, memory_file};
 pub(crate) use replace::{Dress, ModeBits, StagedFile};
 pub(crate) use site::{GrantedSite, Site};
 
-use grants::{GrantedPath, GrantedTree};
+use grants::{Denied, GrantedPath, GrantedTree, PolicyGrants};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -360,6 +360,28 @@ impl Place {
     pub(crate) fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
         let handle = self.open_directory()?;
         tree::descendants(&handle, &self.real).map_err(|errno| self.fault(errno, "dir_initialize"))
+    }
+
+    /// Whether all that is in the directory that is there may be changed with it: keys need a rule of their own. Of
+    /// anything but a directory, nothing is in it.
+    ///
+    /// # Errors
+    /// It may not be read, changes meanwhile, or holds too many names; a name is not granted.
+    pub(crate) fn require_below(&self, grants: &PolicyGrants, tree: &GrantedTree) -> Result<Result<(), Denied>, Fault> {
+        if grants.allows_everything() || self.entry()?.kind != Kind::Directory {
+            return Ok(Ok(()));
+        }
+        Ok(self.names_below()?.iter().try_for_each(|name| grants.manage_below(tree, name)))
+    }
+
+    /// All names below the directory that is there, as seen from it, to be looked at and not to be opened: what is not
+    /// UTF-8 in them is replaced.
+    ///
+    /// # Errors
+    /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
+    pub(crate) fn names_below(&self) -> Result<Vec<String>, Fault> {
+        let handle = self.open_directory()?;
+        tree::names_below(&handle).map_err(|errno| self.fault(errno, "dir_initialize"))
     }
 
     fn open_directory(&self) -> Result<OwnedFd, Fault> {

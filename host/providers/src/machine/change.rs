@@ -142,6 +142,8 @@ impl Target<'_> {
         let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
         if is_directory {
             let from = self.grants.manage_tree(self.proof.path()).map_err(denied)?;
+            let place = self.root.locate(from.path()).map_err(fault)?;
+            place.require_below(self.grants, &from).map_err(fault)?.map_err(denied)?;
             let to = self.grants.manage_tree(to.path()).map_err(denied)?;
             if dry_run {
                 return Err(MachineError::DryRun(sentence));

@@ -146,8 +146,7 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
         return Ok(nothing(wish, view));
     };
     let is_link = entry.kind == Kind::Link;
-    let tree =
-        if wish.recursive && !is_link { Some(view.grants.manage_tree(place.real()).map_err(denied)?) } else { None };
+    let tree = if wish.recursive && !is_link { Some(view.manage_whole(&place)?) } else { None };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     let kind = if is_link { view.root.target_entry(wish.path)?.map(|entry| entry.kind) } else { Some(entry.kind) };
     match kind {

@@ -47,20 +47,34 @@ fn entries(directory: impl AsFd) -> Result<Vec<(Vec<u8>, Kind)>, Errno> {
 /// All paths below an open directory, what is in a directory before the directory itself.
 pub(super) fn descendants(directory: &OwnedFd, real: &str) -> Result<Vec<(String, Kind)>, Errno> {
     let mut found = Vec::new();
-    collect(directory, real.trim_end_matches('/'), 0, &mut found)?;
+    let exact = |name| String::from_utf8(name).map_err(|_| Errno::ILSEQ);
+    collect(directory, real.trim_end_matches('/'), 0, exact, &mut found)?;
     Ok(found)
 }
 
-fn collect(directory: &OwnedFd, real: &str, level: usize, found: &mut Vec<(String, Kind)>) -> Result<(), Errno> {
+/// All names below an open directory, to be looked at and not to be opened: what is not UTF-8 in them is replaced.
+pub(super) fn names_below(directory: &OwnedFd) -> Result<Vec<String>, Errno> {
+    let mut found = Vec::new();
+    let lossy = |name: Vec<u8>| Ok(String::from_utf8_lossy(&name).into_owned());
+    collect(directory, "", 0, lossy, &mut found)?;
+    Ok(found.into_iter().map(|(path, _)| path.trim_start_matches('/').to_owned()).collect())
+}
+
+fn collect(
+    directory: &OwnedFd,
+    real: &str,
+    level: usize,
+    text: fn(Vec<u8>) -> Result<String, Errno>,
+    found: &mut Vec<(String, Kind)>,
+) -> Result<(), Errno> {
     if level > MAXIMUM_LEVELS {
         return Err(Errno::NAMETOOLONG);
     }
     for (name, kind) in entries(directory)? {
-        let name = String::from_utf8(name).map_err(|_| Errno::ILSEQ)?;
-        let path = format!("{real}/{name}");
+        let path = format!("{real}/{}", text(name.clone())?);
         if kind == Kind::Directory {
-            let below = rustix::fs::openat(directory, name.as_str(), LEVEL, Mode::empty())?;
-            collect(&below, &path, level + 1, found)?;
+            let below = rustix::fs::openat(directory, name.as_slice(), LEVEL, Mode::empty())?;
+            collect(&below, &path, level + 1, text, found)?;
         }
         found.push((path, kind));
         if found.len() > MAXIMUM_ENTRIES {

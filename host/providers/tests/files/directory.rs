@@ -130,3 +130,24 @@ fn only_granted_paths_are_managed() {
     machine.denies(&directory("/srv/team", "delete", json!({ "recursive": true })));
     assert!(machine.at("/srv/team/secret/key").exists() && machine.names("/etc").len() == 2);
 }
+
+#[test]
+fn keys_are_not_removed_with_the_directory_they_are_in() {
+    let mut machine = Machine::granted("paths = [\"/srv/**\"]");
+    for (folder, file) in [("/srv/a/home/.ssh", "authorized_keys"), ("/srv/b", "x")] {
+        std::fs::create_dir_all(machine.at(folder)).unwrap();
+        machine.write(&format!("{folder}/{file}"), "k");
+    }
+    let delete = |path: &str| resource("directory", path, "delete", json!({ "recursive": true }));
+    for path in ["/srv/a", "/srv/a/home"] {
+        let raised = machine.run(&delete(path)).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{raised:?}");
+        assert!(raised.message.contains("/srv/a/home/.ssh"), "{}", raised.message);
+    }
+    let over = resource("file", "/srv/a/home", "create", json!({ "content": "x", "force_unlink": true }));
+    assert_eq!(machine.run(&over).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(machine.read("/srv/a/home/.ssh/authorized_keys"), "k");
+    machine.run(&delete("/srv/b")).unwrap();
+    let over = resource("file", "/srv/b", "create", json!({ "content": "x", "force_unlink": true }));
+    machine.run(&over).unwrap();
+}

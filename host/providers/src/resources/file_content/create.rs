@@ -8,7 +8,7 @@ use super::wish::FileWish;
 use super::{Source, backup};
 use crate::diff;
 use crate::digest::short;
-use crate::plan::{Plan, Rejection, Staging, Step, View, Writer, denied};
+use crate::plan::{Plan, Rejection, Staging, Step, View, Writer};
 use crate::root::{Dress, Kind, ModeBits, StagedFile};
 use converge::{Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
@@ -104,7 +104,7 @@ fn write(
     if let There::InTheWay(kind) = current.there {
         changes.push(Change::new(format!("unlink {} at {path}", kind.words())));
         if kind == Kind::Directory {
-            in_the_way = Some(view.grants.manage_tree(granted.path()).map_err(denied)?);
+            in_the_way = Some(view.manage_whole(&view.root.locate(granted.path())?)?);
         }
     }
     let is_new = matches!(current.there, There::Nothing | There::InTheWay(_));
