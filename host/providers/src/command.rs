@@ -21,8 +21,10 @@ pub use confine::launch_confined;
 pub(crate) use confine::{Answer, MAX_PLACED, PLACED};
 pub(crate) use exported::Exported;
 pub(crate) use failure::{CommandFailure, require_success};
+pub(crate) use start::home;
 
 use crate::plan::denied;
+use crate::root::Root;
 use crate::users::Users;
 use converge::{CommandLine, CommandOutcome, CommandTest, Raised};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program};
@@ -57,7 +59,7 @@ pub(crate) struct How {
     pub(crate) timeout: Option<Duration>,
     /// Its output is shown while it is written.
     pub(crate) live: bool,
-    /// It starts in the user's home directory, with the user's shell in the environment.
+    /// It finds the user's shell in its environment. That it starts at home is part of what was granted.
     pub(crate) login: bool,
 }
 
@@ -255,11 +257,25 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
     all
 }
 
+/// The directory of a command with all links followed: it is what is granted, and where the command starts. A link in a
+/// granted directory lends no right to what it points at.
+///
+/// # Errors
+/// It leads in a circle, or may not be looked at.
+pub(crate) fn real_directory(root: &Root, cwd: &str) -> Result<String, Raised> {
+    // Below the directory that wrun was started in, as in Chef: no rule grants that.
+    if !cwd.starts_with('/') {
+        return Ok(cwd.to_owned());
+    }
+    Ok(root.prospect(cwd)?.real())
+}
+
 /// Checks a command that a cookbook wrote.
 ///
 /// # Errors
 /// Not granted.
-pub(crate) fn check(grants: &PolicyGrants, command: &CommandTest) -> Result<GrantedCommand, Raised> {
+pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -> Result<GrantedCommand, Raised> {
+    let cwd = command.cwd.as_deref().map(|cwd| real_directory(root, cwd)).transpose()?;
     let interpreter = match command.interpreter.as_deref() {
         None | Some("execute" | "default") => None,
         Some(name) => Some([name.to_owned()]),
@@ -273,7 +289,7 @@ pub(crate) fn check(grants: &PolicyGrants, command: &CommandTest) -> Result<Gran
         line,
         user: command.user.as_deref(),
         group: command.group.as_deref(),
-        cwd: command.cwd.as_deref(),
+        cwd: cwd.as_deref(),
         umask: command.umask,
         environment: &command.environment,
         input: command.input.as_deref(),

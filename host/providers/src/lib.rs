@@ -216,7 +216,7 @@ impl Providers for MachineProviders {
     }
 
     fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<Truth, Raised> {
-        let granted = command::check(&self.settings.grants, command)?;
+        let granted = command::check(&self.settings.grants, &self.root, command)?;
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
         let how = command::How { timeout, ..command::How::default() };
         self.caches.users.refresh(&self.root);

@@ -154,7 +154,7 @@ impl Machine for GuestMachine {
     }
 
     fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError> {
-        let granted = command::check(&self.settings.grants, command).map_err(raised)?;
+        let granted = command::check(&self.settings.grants, &self.root, command).map_err(raised)?;
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
         let launch = Launch::granted(&granted, &How { timeout, ..How::default() });
         self.users.doubt();

@@ -216,7 +216,7 @@ impl View<'_> {
     /// # Errors
     /// It is not granted, or malformed.
     pub(crate) fn command(&self, command: &CommandTest) -> Result<GrantedCommand, Raised> {
-        crate::command::check(self.grants, command)
+        crate::command::check(self.grants, self.root, command)
     }
 
     /// The right to remove or rename a directory with all that is in it, keys too (see [`PolicyGrants::manage_below`]).

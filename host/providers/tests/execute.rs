@@ -4,7 +4,7 @@
 
 mod support;
 
-use converge::{CommandTest, LogLevel, Providers as _, Truth};
+use converge::{CommandTest, LogLevel, Machine as _, Providers as _, Truth};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use support::{Bench, exists, run};
@@ -189,6 +189,39 @@ fn only_granted_commands_run() {
         "policy `database` may not run command `reboot` (execute[reboot], declared by database mysql::default)";
     assert_eq!(raised.message, expect);
     assert!(!exists(&bench.path("c")));
+}
+
+#[test]
+fn a_commands_directory_is_granted_by_where_it_is() {
+    let bench = Bench::whole(
+        "commands = [{ argv = [\"touch\", \"marker\"], cwd = \"ROOT/granted/**\" }, { argv = [\"touch\", \"at-home\"], \
+         user = \"nobody\" }]",
+    );
+    std::fs::create_dir_all(bench.path("granted/in")).unwrap();
+    std::fs::create_dir(bench.path("foreign")).unwrap();
+    std::os::unix::fs::symlink(bench.path("foreign"), bench.path("granted/out")).unwrap();
+    std::os::unix::fs::symlink("in", bench.path("granted/again")).unwrap();
+    bench.run("execute", "touch marker", "run", json!({"cwd": "ROOT/granted/again/"})).unwrap();
+    assert!(exists(&bench.path("granted/in/marker")));
+    let denied = |name: &str, properties: Value| {
+        let raised = bench.run("execute", name, "run", properties).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{raised:?}");
+        raised.hint.unwrap()
+    };
+    let hint = denied("touch marker", json!({"cwd": "ROOT/granted/out"}));
+    assert!(hint.contains(&bench.text("cwd = \"ROOT/foreign\"")), "{hint}");
+    denied("touch marker", json!({"cwd": "granted"}));
+    let hint = denied("touch at-home", json!({"login": true, "user": "nobody"}));
+    assert!(hint.contains("cwd = \"/nonexistent\""), "{hint}");
+    let guard = CommandTest { cwd: Some(bench.text("ROOT/granted/out")), ..CommandTest::text("touch marker") };
+    assert_eq!(bench.providers(false).guard(&guard, false).unwrap_err().class, "Wrun::Denied");
+    let own = CommandTest { cwd: Some(bench.text("ROOT/granted/in")), ..guard.clone() };
+    assert_eq!(bench.providers(false).guard(&own, false), Ok(Truth::True));
+    let mut machine = bench.providers(false).machine();
+    let refused = machine.run(&guard, false).unwrap_err();
+    assert!(matches!(refused, converge::MachineError::Denied(_)), "{refused:?}");
+    assert_eq!(machine.run(&own, false).unwrap().code, Some(0));
+    assert!(!exists(&bench.path("foreign/marker")));
 }
 
 #[test]

@@ -91,8 +91,8 @@ pub(super) fn start(
     let start = || -> Result<Child, Refusal> {
         let failure = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
         enter(launch, root.as_deref(), &identity).map_err(failure)?;
-        let cwd = directory(launch, &identity);
-        if let Err(error) = rustix::process::chdir(&*cwd) {
+        let cwd = directory(launch);
+        if let Err(error) = go_to(&cwd) {
             return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
         }
         spawn(&launch.words, &environment).map_err(|error| {
@@ -122,8 +122,27 @@ fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Resul
 }
 
 /// Where the program starts.
-pub(super) fn directory(launch: &Launch, identity: &Identity) -> String {
-    launch.cwd.clone().unwrap_or_else(|| if launch.login { identity.home.clone() } else { "/".into() })
+pub(super) fn directory(launch: &Launch) -> String {
+    launch.cwd.clone().unwrap_or_else(|| "/".into())
+}
+
+/// Goes to a directory that was resolved before. Whoever put a link on the way since then leads nowhere: nothing is started
+/// but in the very directory that was granted.
+pub(super) fn go_to(cwd: &str) -> Result<(), rustix::io::Errno> {
+    rustix::process::chdir(cwd)?;
+    let there = rustix::process::getcwd(Vec::new())?;
+    if cwd.starts_with('/') && there.to_bytes() != cwd.as_bytes() {
+        return Err(rustix::io::Errno::LOOP);
+    }
+    Ok(())
+}
+
+/// The home directory of who is asked for by name or number, wrun's own user where nobody is; none: there is no such user.
+pub(crate) fn home(user: Option<&str>, users: &mut Users) -> Option<String> {
+    match user {
+        Some(user) => find_user(user, users).ok().map(|user| user.home),
+        None => users.user_by_id(rustix::process::getuid().as_raw()).map(|user| user.home.clone()),
+    }
 }
 
 /// Takes numbers on, for the calling thread.

@@ -4,7 +4,7 @@
 //! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
 //! shell only where it needs one, so `command` means the same with and without grants.
 
-use crate::command::{How, Launch, require_success};
+use crate::command::{How, Launch, home, real_directory, require_success};
 use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
 use crate::value;
 use converge::{Certainty, Change, Raised, Wanted};
@@ -121,7 +121,23 @@ fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<O
     Ok(None)
 }
 
-fn grant(command: &Command, wanted: &Wanted<'_>, view: &View<'_>, cwd: Option<&str>) -> Result<GrantedCommand, Raised> {
+/// Where the command starts, all links followed: where the resource says, or at home for a login.
+fn directory(wanted: &Wanted<'_>, view: &mut View<'_>, cwd: Option<&str>) -> Result<Option<String>, Raised> {
+    let cwd = match cwd {
+        Some(cwd) => Some(cwd.to_owned()),
+        None if flag(wanted, "login") => home(text(wanted, "user").as_deref(), view.users()),
+        None => None,
+    };
+    cwd.map(|cwd| real_directory(view.root, &cwd)).transpose()
+}
+
+fn grant(
+    command: &Command,
+    wanted: &Wanted<'_>,
+    view: &mut View<'_>,
+    cwd: Option<&str>,
+) -> Result<GrantedCommand, Raised> {
+    let cwd = directory(wanted, view, cwd)?;
     let environment: Vec<(String, String)> = match value(wanted, "environment") {
         Some(Value::Object(all)) => all.iter().map(|(name, value)| (name.clone(), plain_text(value))).collect(),
         _ => vec![],
@@ -136,7 +152,7 @@ fn grant(command: &Command, wanted: &Wanted<'_>, view: &View<'_>, cwd: Option<&s
         line,
         user: user.as_deref(),
         group: group.as_deref(),
-        cwd,
+        cwd: cwd.as_deref(),
         umask: umask(wanted)?,
         environment: &environment,
         input: input.as_deref().map(str::as_bytes),

@@ -35,7 +35,7 @@ pub(in crate::command) fn ask(
     let request = Request {
         words: launch.words.clone(),
         environment,
-        cwd: start::directory(launch, identity),
+        cwd: start::directory(launch),
         umask: launch.umask,
         ids: identity.ids.clone(),
         root: root.to_owned(),

@@ -161,7 +161,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
         let sets = CapabilitySets { effective: KEPT, permitted: KEPT, inheritable: CapabilitySet::empty() };
         rustix::thread::set_capabilities(None, sets).map_err(Obstacle::at("give up rights"))?;
     }
-    if let Err(errno) = rustix::process::chdir(&*request.cwd) {
+    if let Err(errno) = start::go_to(&request.cwd) {
         return Err(Reason::Reply(Reply::NoDirectory(errno.raw_os_error())));
     }
     let command = command(request).map_err(|error| Reply::NotStarted(error.raw_os_error().unwrap_or_default()));
