@@ -22,6 +22,7 @@ pub(crate) use confine::{Answer, MAX_PLACED, PLACED};
 pub(crate) use exported::Exported;
 pub(crate) use failure::{CommandFailure, require_success};
 pub(crate) use start::home;
+pub(crate) use wait::MAX_OUTPUT;
 
 use crate::plan::denied;
 use crate::root::Root;

@@ -11,7 +11,7 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::time::{Duration, Instant};
 
 /// The most bytes of each output that are kept; the rest is read and dropped, so that the program does not stall.
-const MAX_OUTPUT: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
 /// How long a program that was asked to end may take before it is killed, as Mixlib::ShellOut gives it.
 const GRACE: Duration = Duration::from_secs(3);

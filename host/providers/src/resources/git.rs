@@ -9,15 +9,18 @@
 
 mod access;
 mod call;
+mod plain;
 mod refs;
 
+use crate::command::MAX_OUTPUT;
 use crate::plan::{Plan, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use crate::root::{Kind, absent};
 use access::Rights;
-use call::{Call, Caller};
+use call::{Call, Caller, Silence};
 use converge::{Certainty, Change, Raised, Wanted};
 use refs::Target;
+use std::collections::HashSet;
 
 /// A checkout of a git repository.
 pub(crate) struct Git;
@@ -29,8 +32,17 @@ impl Provider for Git {
             return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
         }
         let mut plan = Plan::default();
-        let task = Task::read(wanted, view, &mut plan)?;
-        let job = Job { target: task.resolve(view)?, task };
+        let found = Task::read(wanted, view, &mut plan).and_then(|task| Ok((task.resolve(view)?, task)));
+        let (target, task) = match found {
+            Ok(found) => found,
+            Err(Silence::Raised(raised)) => return Err(raised),
+            Err(Silence::Unknown(why)) => {
+                let why = format!("what {} would do is not known: {why}", wanted.declaration.key());
+                plan.certainty.push(Certainty::Unknown(why));
+                return Ok(plan);
+            }
+        };
+        let job = Job { target, task };
         match wanted.action {
             "sync" => job.sync(view, &mut plan)?,
             "export" => job.export(view, &mut plan)?,
@@ -67,7 +79,7 @@ struct Task {
 }
 
 impl Task {
-    fn read(wanted: &Wanted<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<Self, Raised> {
+    fn read(wanted: &Wanted<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<Self, Silence> {
         let destination = asked::name(wanted, "destination");
         let destination =
             destination.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(&destination).to_owned();
@@ -145,14 +157,14 @@ impl Task {
         Ok(view.root.target_entry(&format!("{}/.git", self.destination))?.is_some())
     }
 
-    fn find_current(&self, view: &mut View<'_>) -> Result<Option<String>, Raised> {
-        let call = Call::new("rev-parse").word("HEAD").inside(&self.destination);
+    fn find_current(&self, view: &mut View<'_>) -> Result<Option<String>, Silence> {
+        let call = self.here("rev-parse").word("HEAD");
         let said = self.caller.ask(view, &call, &[0, 128])?;
         Ok(Some(said.trim().to_owned()).filter(|said| refs::is_commit(said)))
     }
 
     /// Which commit is meant.
-    fn resolve(&self, view: &mut View<'_>) -> Result<Target, Raised> {
+    fn resolve(&self, view: &mut View<'_>) -> Result<Target, Silence> {
         if refs::is_commit(&self.revision) {
             return Ok(Target::commit(&self.revision));
         }
@@ -165,12 +177,12 @@ impl Task {
                  and revision.\n`git ls-remote '{}' '{pattern}'` output: {said}",
                 self.revision, self.repository, self.repository
             );
-            Raised::new("Chef::Exceptions::UnresolvableGitReference", message)
+            Raised::new("Chef::Exceptions::UnresolvableGitReference", message).into()
         })
     }
 
     fn here(&self, command: &str) -> Call {
-        Call::new(command).inside(&self.destination)
+        Call::new(command).inside(self.rights.folder())
     }
 
     fn run(&self, writer: &mut Writer<'_>, call: &Call) -> Result<(), Raised> {
@@ -181,6 +193,55 @@ impl Task {
         let call = self.here("rev-parse").word("--abbrev-ref").word("HEAD");
         let outcome = self.caller.run(writer, &call, &[0, 128], &self.rights)?;
         Ok(String::from_utf8_lossy(&outcome.output).trim() == branch)
+    }
+
+    /// Makes the clone, and checks out what it stands at.
+    fn clone_whole(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.run(writer, &self.clone_call())?;
+        if !self.caller.limited {
+            return Ok(());
+        }
+        let head = self.here("rev-parse").word("-q").word("--verify").word("HEAD^{commit}");
+        let head = self.caller.run(writer, &head, &[0, 1, 128], &self.rights)?;
+        let head = String::from_utf8_lossy(&head.output).trim().to_owned();
+        if head.is_empty() {
+            return Ok(());
+        }
+        let done =
+            self.require_names(writer, &head).and_then(|()| self.run(writer, &self.here("checkout").word("HEAD")));
+        // Half a clone would look like a whole one the next time.
+        if done.is_err() {
+            self.rights.discard(writer)?;
+        }
+        done
+    }
+
+    /// A commit can bring keys (`.ssh`), another commit takes them away, and a file of a commit takes the place of a whole
+    /// directory: all that needs rules that reach the keys.
+    fn require_names(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
+        if !self.caller.limited {
+            return Ok(());
+        }
+        let tree = self.here("ls-tree").word("-r").word("-z").word("--name-only").word(commit);
+        let coming = self.names(&tree, writer)?;
+        let known = self.names(&self.here("ls-files").word("-z"), writer)?;
+        self.rights.require_names(coming.iter().chain(&known), writer)?;
+        let there = writer.root.locate(self.rights.folder())?.names_below()?;
+        let slashes = |name: &str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
+        let is_replaced = |name: &&String| {
+            slashes(name).into_iter().filter_map(|end| name.get(..end)).any(|above| coming.contains(above))
+        };
+        self.rights.require_names(there.iter().filter(is_replaced), writer)
+    }
+
+    fn names(&self, call: &Call, writer: &mut Writer<'_>) -> Result<HashSet<String>, Raised> {
+        let said = self.caller.run(writer, call, &[0], &self.rights)?.output;
+        if said.len() >= MAX_OUTPUT {
+            let message = format!("{} has more names than can be checked", self.key);
+            return Err(Raised::new("Wrun::TooLarge", message)
+                .with_hint("fetch it with an `execute` that is granted, or as an archive"));
+        }
+        Ok(said.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
     /// Puts a branch at a commit and switches to it.
@@ -250,7 +311,7 @@ impl Job {
             return Ok(());
         }
         let sentence = format!("clone from {} into {}", task.shown_repository, task.destination);
-        self.step(plan, sentence, |task, _target, writer| task.run(writer, &task.clone_call()));
+        self.step(plan, sentence, |task, _target, writer| task.clone_whole(writer));
         if task.check_out {
             let sentence = format!("checkout ref {} branch {}", self.target.commit, task.revision);
             self.step(plan, sentence, check_out);
@@ -277,6 +338,7 @@ impl Job {
         self.step(plan, format!("fetch updates for {remote}"), |task, target, writer| {
             task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
             task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
+            task.require_names(writer, &target.commit)?;
             let branch = task.checkout_branch.as_deref().unwrap_or(&task.revision);
             if refs::is_commit(&task.revision) || target.is_tag || task.is_on(writer, branch)? {
                 task.reset(writer, &target.commit)
@@ -321,12 +383,13 @@ impl Task {
         if let Some(depth) = self.depth {
             call = call.word("--depth").word(&depth.to_string()).word("--no-single-branch");
         }
-        call.quoted(&self.repository).quoted(&self.destination)
+        call.quoted(&self.repository).quoted_as(self.rights.folder(), &self.destination)
     }
 }
 
 /// Checks the commit out: on a branch of its own name where it is a branch's, else on none.
 fn check_out(task: &Task, target: &Target, writer: &mut Writer<'_>) -> Result<(), Raised> {
+    task.require_names(writer, &target.commit)?;
     if let Some(branch) = &task.checkout_branch {
         task.switch(writer, branch, &target.commit)
     } else if refs::is_commit(&task.revision) || !target.is_branch {

@@ -2,20 +2,22 @@
 //!
 //! - The folder with all that is in it, and the server of the repository, or its path on the node.
 //! - The user as whom git runs, if one is named: git reads that user's keys.
+//! - What is privileged in the commit, `.ssh` above all, by a rule that reaches it: see [`Rights::require_names`].
 //! - The command `git` itself, as that user and with these variables, for whatever can make git run something else:
-//!   variables, `ssh_wrapper`, submodules (whose addresses nobody has granted), and a checkout with a configuration that
-//!   is more than what git itself writes. Without that grant, git is restrained: see [`super::call`].
+//!   variables, `ssh_wrapper`, submodules (whose addresses nobody has granted), and a checkout or a repository on the node
+//!   that is more than what git itself writes: see [`super::plain`]. Without that grant, git is restrained: see
+//!   [`super::call`].
 
 use super::call::Caller;
-use crate::plan::{View, denied};
-use crate::root::absent;
+use super::plain;
+use crate::plan::{DENIED, View, Writer, denied};
 use converge::{CommandLine, CommandTest, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
 
 /// The proofs.
 #[derive(Debug, Clone)]
 pub(super) struct Rights {
-    _folder: GrantedTree,
+    folder: GrantedTree,
     _server: Option<GrantedRepository>,
     _path: Option<ReadablePath>,
     _command: Option<GrantedCommand>,
@@ -36,7 +38,7 @@ impl Rights {
         let real = view.root.prospect(destination)?.real();
         let folder = view.grants.manage_tree(&real).map_err(denied)?;
         let (server, path) = match path_of(repository) {
-            Some(path) => (None, Some(readable(path, view)?)),
+            Some(path) => (None, Some(readable(&path, view)?)),
             None => (Some(view.grants.repository(repository).map_err(denied)?), None),
         };
         if let Some(user) = &caller.user {
@@ -45,15 +47,56 @@ impl Rights {
         if let Some(group) = &caller.group {
             let _group = view.grants.group(group).map_err(denied)?;
         }
-        let runs_more = submodules || !caller.environment.is_empty() || !is_plain_clone(&real, view)?;
-        let command = if runs_more || view.grants.allows_everything() {
-            caller.restrained = false;
-            Some(view.command(&command(caller))?)
+        let more = if view.grants.allows_everything() {
+            caller.limited = false;
+            Some("everything is granted".to_owned())
+        } else if submodules || !caller.environment.is_empty() {
+            Some("submodules, variables and an ssh_wrapper can make git run other programs".to_owned())
         } else {
-            None
+            let uid = caller.uid(view);
+            let source = path.as_ref().map(|path| plain::odd_source(path.path(), view)).transpose()?.flatten();
+            source.map_or_else(|| plain::odd_checkout(&real, uid, view), |odd| Ok(Some(odd)))?
         };
-        Ok(Self { _folder: folder, _server: server, _path: path, _command: command })
+        let command = more.map(|why| unrestrained(&why, caller, view)).transpose()?;
+        Ok(Self { folder, _server: server, _path: path, _command: command })
     }
+
+    /// The real path of the folder.
+    pub(super) fn folder(&self) -> &str {
+        self.folder.path()
+    }
+
+    /// Whether all these names in the folder may be written and removed with it.
+    ///
+    /// # Errors
+    /// One is privileged, and not granted.
+    pub(super) fn require_names<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a String>,
+        writer: &Writer<'_>,
+    ) -> Result<(), Raised> {
+        let grants = &writer.settings.grants;
+        names.into_iter().try_for_each(|name| grants.manage_below(&self.folder, name)).map_err(denied)
+    }
+
+    /// Removes a clone of which nothing may be checked out.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub(super) fn discard(&self, writer: &Writer<'_>) -> Result<(), Raised> {
+        let git = format!("{}/.git", self.folder().trim_end_matches('/'));
+        let tree = writer.settings.grants.manage_tree(&git).map_err(denied)?;
+        Ok(writer.root.tree_site(&tree)?.remove()?)
+    }
+}
+
+/// The right to run git without restraint. A refusal says what that is needed for.
+fn unrestrained(why: &str, caller: &mut Caller, view: &View<'_>) -> Result<GrantedCommand, Raised> {
+    caller.restrained = false;
+    view.command(&command(caller)).map_err(|raised| match raised.class == DENIED {
+        true => Raised { message: format!("{}; it is needed because {why}", raised.message), ..raised },
+        false => raised,
+    })
 }
 
 fn command(caller: &Caller) -> CommandTest {
@@ -67,76 +110,56 @@ fn command(caller: &Caller) -> CommandTest {
 }
 
 /// A repository on the node itself.
-fn path_of(repository: &str) -> Option<&str> {
-    Some(repository.strip_prefix("file://").unwrap_or(repository)).filter(|path| path.starts_with('/'))
-}
-
-fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
-    let real = absent(view.root.locate_target(path))?.map_or_else(|| path.to_owned(), |place| place.real().to_owned());
-    view.grants.read_path(&real).map_err(denied)
-}
-
-/// Whether what is at the destination makes git run nothing but git: there is no checkout, or one as git makes it.
-fn is_plain_clone(destination: &str, view: &View<'_>) -> Result<bool, Raised> {
-    let git = format!("{}/.git", destination.trim_end_matches('/'));
-    if view.root.target_entry(&git)?.is_none() {
-        return Ok(true);
+fn path_of(repository: &str) -> Option<String> {
+    match repository.strip_prefix("file://") {
+        Some(path) => decoded(path).filter(|path| path.starts_with('/')),
+        None => repository.starts_with('/').then(|| repository.to_owned()),
     }
-    let text = view.root.read(&format!("{git}/config")).unwrap_or_default();
-    let attributes = view.root.target_entry(&format!("{git}/info/attributes"))?;
-    Ok(attributes.is_none() && is_plain_configuration(&String::from_utf8_lossy(&text)))
 }
 
-/// Keys that git writes by itself and that name no program, per section.
-const PLAIN_KEYS: [(&str, &[&str]); 5] = [
-    ("core", &["repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "symlinks"]),
-    ("remote", &["url", "fetch", "tagopt"]),
-    ("branch", &["remote", "merge", "rebase"]),
-    ("submodule", &["url", "active"]),
-    ("user", &["name", "email"]),
-];
+/// Where there is nothing of that name, git looks for the same with `.git` at its end.
+fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
+    let suffixed = format!("{}.git", path.trim_end_matches('/'));
+    let is_there = |path: &str| view.root.target_entry(path).map(|entry| entry.is_some());
+    let found = if !is_there(path)? && is_there(&suffixed)? { &suffixed } else { path };
+    view.grants.read_path(&view.root.prospect(found)?.real()).map_err(denied)
+}
 
-fn is_plain_configuration(text: &str) -> bool {
-    let mut keys: Option<&[&str]> = None;
-    !text.is_empty()
-        && text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
-            if let Some(header) = line.strip_prefix('[') {
-                // A key after the bracket would belong to the section: git never writes it so.
-                let Some(header) = header.strip_suffix(']') else { return false };
-                let name = header.split([' ', '"', '.']).next().unwrap_or_default().to_ascii_lowercase();
-                keys = PLAIN_KEYS.iter().find(|(section, _)| *section == name).map(|(_, keys)| *keys);
-                return keys.is_some() && !header.contains(']');
+/// A text as git reads it out of a URL; none: it is no UTF-8.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|digits| first == b'%' && digits.iter().all(u8::is_ascii_hexdigit));
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
             }
-            let key = line.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
-            !line.ends_with('\\') && keys.is_some_and(|keys| keys.contains(&key.as_str()))
-        })
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n\
-                         [remote \"origin\"]\n\turl = https://example.org/a\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
-                         [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
-
     #[test]
-    fn what_git_writes_is_plain() {
-        assert!(is_plain_configuration(PLAIN));
-        for more in [
-            "[core]\n\tsshCommand = evil\n",
-            "[core] fsmonitor = evil\n",
-            "[include]\n\tpath = /tmp/x\n",
-            "[filter \"x\"]\n\tsmudge = evil\n",
-            "[CORE]\n\tSSHCOMMAND = evil\n",
-            "[core.x]\n\tpager = evil\n",
-            "[remote \"origin\"]\n\tuploadpack = evil\n",
-            "[submodule \"a\"]\n\tupdate = !evil\n",
-            "\turl = a\\\n",
-            "[core] ]\n",
-        ] {
-            assert!(!is_plain_configuration(&format!("{PLAIN}{more}")), "{more}");
-        }
-        assert!(!is_plain_configuration(""), "a repository whose configuration cannot be read is none to trust");
+    fn paths_of_repositories_are_read_as_git_reads_them() {
+        let check = |repository: &str, expect: Option<&str>| {
+            assert_eq!(path_of(repository).as_deref(), expect, "{repository}");
+        };
+        check("/srv/a%2fb", Some("/srv/a%2fb"));
+        check("file:///srv/a%2f%2e%2E/b", Some("/srv/a/../b"));
+        check("file:///srv/100%/b%zz", Some("/srv/100%/b%zz"));
+        check("file://host/a", None);
+        check("file:///%ff", None);
+        check("https://example.org/a", None);
     }
 }

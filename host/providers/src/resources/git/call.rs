@@ -1,21 +1,32 @@
 //! Calls of the `git` program.
 
 use super::access::Rights;
-use crate::command::{Launch, require_success};
+use crate::command::{Answer, Launch, require_success};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
+use crate::root::Fault;
 use converge::{CommandOutcome, Raised, Wanted};
 use std::time::Duration;
 
 /// What git does whatever a repository's own configuration says, where a policy may fetch and no more: no hooks, no
 /// programs for transport, no server but the one that was granted.
-const RESTRAINTS: [&str; 5] = [
+const RESTRAINTS: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.sshCommand=ssh",
     "protocol.ext.allow=never",
     "http.followRedirects=false",
+    // A submodule's own configuration is read wherever git enters it.
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    // Nothing goes on in the folder once the call has ended, and the policy may fill it again.
+    "gc.autoDetach=false",
+    "maintenance.autoDetach=false",
 ];
+
+/// The repository is the folder's own and no other: git looks for one in the folders above where it does not like what it
+/// finds here.
+const HERE: [&str; 2] = ["--git-dir=.git", "--work-tree=."];
 
 /// Who calls git, and how.
 #[derive(Debug, Clone)]
@@ -25,6 +36,8 @@ pub(super) struct Caller {
     /// The cookbook's own.
     pub(super) environment: Vec<(String, String)>,
     pub(super) restrained: bool,
+    /// Not everything is granted: what is checked out is looked at before.
+    pub(super) limited: bool,
     timeout: Option<Duration>,
 }
 
@@ -39,6 +52,7 @@ impl Caller {
             group: asked::text(wanted, "group"),
             environment,
             restrained: true,
+            limited: true,
             timeout: asked::number(wanted, "timeout").map(Duration::from_secs),
         }
     }
@@ -52,10 +66,24 @@ impl Caller {
         (!known).then_some(user)
     }
 
-    /// Asks something, also in a dry run; what git said.
-    pub(super) fn ask(&self, view: &mut View<'_>, call: &Call, codes: &[i32]) -> Result<String, Raised> {
+    /// As which number git runs; none: there is no such user.
+    pub(super) fn uid(&self, view: &mut View<'_>) -> Option<u32> {
+        let Some(user) = &self.user else { return Some(rustix::process::getuid().as_raw()) };
+        view.users().user(user).map(|user| user.uid).or_else(|| user.parse().ok())
+    }
+
+    /// Asks something, also in a dry run; what git said. Variables can name programs that git is to run, so with them a
+    /// dry run asks confined, as it asks the commands of guards.
+    pub(super) fn ask(&self, view: &mut View<'_>, call: &Call, codes: &[i32]) -> Result<String, Silence> {
         let launch = self.launch(call);
-        let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        let outcome = if view.why_run && !self.environment.is_empty() {
+            match view.ask(&launch) {
+                Answer::Ended(outcome) => outcome,
+                Answer::Unknown(why) => return Err(Silence::Unknown(format!("{}: {why}", launch.shown()))),
+            }
+        } else {
+            view.query(&launch).map_err(|failure| failure.into_raised(&launch))?
+        };
         require_success(&launch, &outcome, codes)?;
         Ok(String::from_utf8_lossy(&outcome.output).into_owned())
     }
@@ -75,8 +103,19 @@ impl Caller {
     }
 
     fn launch(&self, call: &Call) -> Launch {
-        let restraints = RESTRAINTS.iter().filter(|_| self.restrained).flat_map(|setting| ["-c", *setting]);
-        let words = restraints.map(str::to_owned).chain(call.words.iter().cloned());
+        let mut words: Vec<String> = vec![];
+        if self.restrained {
+            words.extend(RESTRAINTS.iter().flat_map(|setting| ["-c", *setting]).map(str::to_owned));
+        }
+        if self.restrained && call.cwd.is_some() {
+            words.extend(HERE.map(str::to_owned));
+        }
+        let (command, arguments) = call.words.split_at(1.min(call.words.len()));
+        words.extend_from_slice(command);
+        if self.limited {
+            words.extend(unshown(command).iter().map(|word| (*word).to_owned()));
+        }
+        words.extend_from_slice(arguments);
         let mut launch = Launch::program("git", words).shown_as(&call.shown());
         // Nobody is there to be asked for a password.
         launch = launch.environment("GIT_TERMINAL_PROMPT", "0");
@@ -96,6 +135,36 @@ impl Caller {
             Some(timeout) => launch.timeout(timeout),
             None => launch,
         }
+    }
+}
+
+/// Words that a call gets and that Chef's sentences do not show. A clone checks nothing out before that was looked at, and
+/// shares no file with a repository that may only be read; a checkout does not list what differs, for which it would start
+/// git in submodules.
+fn unshown(command: &[String]) -> &'static [&'static str] {
+    match command.first().map(String::as_str) {
+        Some("clone") => &["--no-checkout", "--no-hardlinks"],
+        Some("checkout") => &["-q"],
+        _ => &[],
+    }
+}
+
+/// Why git did not say anything.
+pub(super) enum Silence {
+    Raised(Raised),
+    /// A dry run stopped it.
+    Unknown(String),
+}
+
+impl From<Raised> for Silence {
+    fn from(raised: Raised) -> Self {
+        Self::Raised(raised)
+    }
+}
+
+impl From<Fault> for Silence {
+    fn from(fault: Fault) -> Self {
+        Self::Raised(fault.into())
     }
 }
 
@@ -122,6 +191,13 @@ impl Call {
     pub(super) fn quoted(mut self, word: &str) -> Self {
         self.words.push(word.into());
         self.shown.push(format!("\"{word}\""));
+        self
+    }
+
+    /// A word that is shown as the cookbook wrote it.
+    pub(super) fn quoted_as(mut self, word: &str, shown: &str) -> Self {
+        self.words.push(word.into());
+        self.shown.push(format!("\"{shown}\""));
         self
     }
 

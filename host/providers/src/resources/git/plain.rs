@@ -1,0 +1,210 @@
+//! Whether a folder makes git run nothing but git, and read nothing but what is in it.
+//!
+//! A policy fills such folders with its right to files, and git, which runs as root, trusts them: their configuration, the
+//! directories they share with other repositories, the links in them. So without the command `git` a folder must look as
+//! git itself makes it. What is odd is said, and refused; nothing is repaired.
+
+use crate::plan::View;
+use crate::root::{Entry, Fault, Kind, absent};
+use converge::Raised;
+use std::collections::HashSet;
+use std::io::Read as _;
+
+/// What leads git out of the folder, or sets programs to work on what it checks out.
+const ODD: [&str; 6] = [
+    "commondir",
+    "config.worktree",
+    "gitdir",
+    "info/attributes",
+    "objects/info/alternates",
+    "objects/info/http-alternates",
+];
+
+/// Restrained, git runs no hook.
+const HOOKS: &str = "hooks/";
+
+/// The longest file that is looked into for what kind of file it is, in bytes.
+const MAXIMUM_HEAD: u64 = 4096;
+
+/// What is odd about the checkout in a folder, of which `uid` is going to change; none: nothing, or there is no checkout.
+pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, view: &View<'_>) -> Result<Option<String>, Raised> {
+    let git = format!("{}/.git", folder.trim_end_matches('/'));
+    let Some(entry) = view.root.entry(&git)? else { return Ok(None) };
+    if entry.kind != Kind::Directory {
+        return Ok(Some(format!("{git} is a {}", entry.kind.words())));
+    }
+    let top = view.root.entry(folder)?;
+    let foreign = |entry: &Entry| uid.is_some_and(|uid| uid != entry.uid);
+    // Git itself refuses these, where it is left to find them.
+    if foreign(&entry) || top.as_ref().is_some_and(foreign) {
+        return Ok(Some(format!("{folder} belongs to another user than git runs as")));
+    }
+    odd_repository(&git, view)
+}
+
+/// What is odd about a repository on the node that is to be fetched from; none: nothing, or nothing is there.
+pub(super) fn odd_source(path: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
+    let Some(entry) = view.root.entry(path)? else { return Ok(None) };
+    match entry.kind {
+        Kind::File if is_bundle(path, view)? => return Ok(None),
+        Kind::Directory => {}
+        other => return Ok(Some(format!("{path} is a {}, and no repository", other.words()))),
+    }
+    let inner = format!("{}/.git", path.trim_end_matches('/'));
+    let folder = match view.root.entry(&inner)?.map(|entry| entry.kind) {
+        None => path,
+        Some(Kind::Directory) => inner.as_str(),
+        Some(other) => return Ok(Some(format!("{inner} is a {}", other.words()))),
+    };
+    // What git does not take for a repository, it looks for elsewhere.
+    if !is_whole(folder, view)? {
+        return Ok(Some(format!("{folder} is no whole repository")));
+    }
+    odd_repository(folder, view)
+}
+
+fn odd_repository(folder: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
+    let listed = view.root.locate(folder).and_then(|place| place.descendants());
+    let below = match listed {
+        Ok(below) => below,
+        Err(fault) => return Ok(Some(format!("what is in {folder} cannot be seen ({fault})"))),
+    };
+    let odd = below.iter().find_map(|(path, kind)| {
+        let name = path.strip_prefix(folder)?.trim_start_matches('/');
+        match kind {
+            _ if name.starts_with(HOOKS) => None,
+            Kind::File | Kind::Directory if !ODD.contains(&name) => None,
+            Kind::File | Kind::Directory => Some(format!("there is {path}, which git does not write by itself")),
+            other => Some(format!("{path} is a {}", other.words())),
+        }
+    });
+    if odd.is_some() {
+        return Ok(odd);
+    }
+    let text = view.root.read(&format!("{folder}/config")).unwrap_or_default();
+    let plain = is_plain_configuration(&String::from_utf8_lossy(&text));
+    Ok((!plain).then(|| format!("{folder}/config says more than git writes by itself")))
+}
+
+/// Whether git takes a folder for a repository at once.
+fn is_whole(folder: &str, view: &View<'_>) -> Result<bool, Raised> {
+    let is = |name: &str, kind: Kind| -> Result<bool, Fault> {
+        Ok(view.root.entry(&format!("{folder}/{name}"))?.is_some_and(|entry| entry.kind == kind))
+    };
+    if !(is("objects", Kind::Directory)? && is("refs", Kind::Directory)? && is("HEAD", Kind::File)?) {
+        return Ok(false);
+    }
+    let head = beginning(&format!("{folder}/HEAD"), view)?;
+    let is_commit = head.len() >= 40 && head.trim_ascii_end().iter().all(u8::is_ascii_hexdigit);
+    Ok(is_commit || head.starts_with(b"ref: refs/"))
+}
+
+fn is_bundle(path: &str, view: &View<'_>) -> Result<bool, Raised> {
+    let head = beginning(path, view)?;
+    Ok([b"# v2 git bundle\n", b"# v3 git bundle\n"].iter().any(|first| head.starts_with(*first)))
+}
+
+fn beginning(path: &str, view: &View<'_>) -> Result<Vec<u8>, Raised> {
+    let Some((file, _)) = absent(view.root.locate(path).and_then(|place| place.open_file()))? else {
+        return Ok(vec![]);
+    };
+    let mut head = Vec::new();
+    let read = std::fs::File::from(file).take(MAXIMUM_HEAD).read_to_end(&mut head);
+    read.map_err(|error| Raised::new("IOError", format!("{path}: {error}")))?;
+    Ok(head)
+}
+
+/// Keys that git writes by itself, and such as say how it keeps what it has: none names a program or another place.
+const PLAIN_KEYS: [(&str, &[&str]); 10] = [
+    (
+        "core",
+        &[
+            "repositoryformatversion",
+            "filemode",
+            "bare",
+            "logallrefupdates",
+            "ignorecase",
+            "symlinks",
+            "precomposeunicode",
+            "sharedrepository",
+            "autocrlf",
+            "eol",
+        ],
+    ),
+    ("extensions", &["objectformat", "refstorage"]),
+    ("remote", &["url", "fetch", "tagopt"]),
+    ("branch", &["remote", "merge", "rebase"]),
+    ("submodule", &["url", "active"]),
+    ("user", &["name", "email"]),
+    ("gc", &["auto"]),
+    ("init", &["defaultbranch"]),
+    ("receive", &["denynonfastforwards", "denycurrentbranch", "denydeletes"]),
+    ("uploadpack", &["allowfilter", "allowanysha1inwant", "allowreachablesha1inwant", "allowtipsha1inwant"]),
+];
+
+fn is_plain_configuration(text: &str) -> bool {
+    let mut keys: Option<&[&str]> = None;
+    let mut section = String::new();
+    let mut addresses = HashSet::new();
+    !text.is_empty()
+        && text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
+            if let Some(header) = line.strip_prefix('[') {
+                // A key after the bracket would belong to the section: git never writes it so.
+                let Some(header) = header.strip_suffix(']') else { return false };
+                let name = header.split([' ', '"', '.']).next().unwrap_or_default().to_ascii_lowercase();
+                keys = PLAIN_KEYS.iter().find(|(section, _)| *section == name).map(|(_, keys)| *keys);
+                let Some(found) = subsection(header) else { return false };
+                section = format!("{name} {found}");
+                return keys.is_some() && !header.contains(']');
+            }
+            let key = line.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
+            // Of several addresses git shows the last one and fetches from the first.
+            let again = key == "url" && !addresses.insert(section.clone());
+            !again && !line.ends_with('\\') && keys.is_some_and(|keys| keys.contains(&key.as_str()))
+        })
+}
+
+/// What stands in quotes in a header; none: it is written as git does not write it.
+fn subsection(header: &str) -> Option<&str> {
+    match header.split_once('"') {
+        None => (!header.contains(['.', '\\'])).then_some(""),
+        Some((_, rest)) => rest.strip_suffix('"').filter(|name| !name.contains(['"', '\\'])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n\
+                         [remote \"origin\"]\n\turl = https://example.org/a\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+                         [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+
+    #[test]
+    fn what_git_writes_is_plain() {
+        assert!(is_plain_configuration(PLAIN));
+        assert!(is_plain_configuration(&format!("{PLAIN}[remote \"more.b\"]\n\turl = https://example.org/b\n")));
+        for more in [
+            "[core]\n\tsshCommand = evil\n",
+            "[core] fsmonitor = evil\n",
+            "[core]\n\tworktree = /etc\n",
+            "[extensions]\n\tworktreeConfig = true\n",
+            "[extensions]\n\tpartialClone = origin\n",
+            "[include]\n\tpath = /tmp/x\n",
+            "[filter \"x\"]\n\tsmudge = evil\n",
+            "[CORE]\n\tSSHCOMMAND = evil\n",
+            "[core.x]\n\tpager = evil\n",
+            "[remote \"origin\"]\n\tuploadpack = evil\n",
+            "[remote \"origin\"]\n\turl = https://example.org/b\n",
+            "[remote   \"origin\"]\n\tURL = https://example.org/b\n",
+            "[remote \"ori\\gin\"]\n\turl = https://example.org/b\n",
+            "[remote.origin]\n\turl = https://example.org/b\n",
+            "[submodule \"a\"]\n\tupdate = !evil\n",
+            "\turl = a\\\n",
+            "[core] ]\n",
+        ] {
+            assert!(!is_plain_configuration(&format!("{PLAIN}{more}")), "{more}");
+        }
+        assert!(!is_plain_configuration(""), "a repository whose configuration cannot be read is none to trust");
+    }
+}
