@@ -68,6 +68,8 @@ enum Named {
 struct Task {
     /// As it was written.
     mount_point: String,
+    /// Where that leads.
+    real_mount_point: String,
     device: String,
     named: Named,
     /// What the kernel calls it: the same, or what the label or number stands for.
@@ -104,16 +106,17 @@ impl Task {
             None => default,
             Some(_) => asked::number(wanted, name).unwrap_or(0),
         };
+        let real_mount_point = real_mount_point(&mount_point, view)?;
         let line = Line {
             device: table::escape(&in_table),
-            mount_point: table::escape(&mount_point),
+            // What is granted is what is entered: a link could lead elsewhere by the time the table is read.
+            mount_point: table::escape(&real_mount_point),
             kind: kind.clone(),
             options: joined.clone(),
             dump: number("dump", 0),
             pass: number("pass", 2),
         };
-        let real = table::escape(&real_mount_point(&mount_point, view)?);
-        let asked = MountAsked { device: &line.device, mount_point: &real, kind: &kind, options: &joined };
+        let asked = MountAsked { device: &line.device, mount_point: &line.mount_point, kind: &kind, options: &joined };
         let granted = view.grants.mount(&asked).map_err(denied)?;
         let real_device = match named {
             Named::Device => device.clone(),
@@ -123,7 +126,18 @@ impl Task {
         let supports_remount = asked::json(wanted, "supports")
             .and_then(|map| map.get("remount"))
             .is_some_and(|flag| flag.as_bool() == Some(true));
-        Ok(Self { mount_point, device, named, real_device, link, granted, options, supports_remount, line })
+        Ok(Self {
+            mount_point,
+            real_mount_point,
+            device,
+            named,
+            real_device,
+            link,
+            granted,
+            options,
+            supports_remount,
+            line,
+        })
     }
 
     /// As Chef names it: what the table says, where it stands there.
@@ -144,7 +158,8 @@ impl Task {
     /// Whether a line of the table is about this mount.
     fn is_ours(&self, line: &Line) -> bool {
         let device = line.device == self.line.device || self.is_device(&table::unescape(&line.device));
-        device && table::unescape(&line.mount_point) == self.mount_point
+        let mount_point = table::unescape(&line.mount_point);
+        device && (mount_point == self.mount_point || mount_point == self.real_mount_point)
     }
 
     /// Whether this is a name of the device.
@@ -210,12 +225,12 @@ impl Task {
             Named::Label => words.extend(["-L".to_owned(), self.device.clone()]),
             Named::Uuid => words.extend(["-U".to_owned(), self.device.clone()]),
         }
-        words.push(self.mount_point.clone());
+        words.push(self.real_mount_point.clone());
         words
     }
 
     fn unmount_words(&self) -> Vec<String> {
-        vec!["umount".into(), self.mount_point.clone()]
+        vec!["umount".into(), self.real_mount_point.clone()]
     }
 
     fn unmount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -233,7 +248,7 @@ impl Task {
         let shown = self.shown(view)?;
         if self.supports_remount {
             let options = format!("remount,{}", self.options.join(","));
-            let words = vec!["mount".into(), "-o".into(), options, self.mount_point.clone()];
+            let words = vec!["mount".into(), "-o".into(), options, self.real_mount_point.clone()];
             return Ok(Plan::steps(vec![step(format!("remount {shown}"), vec![words], self.granted.clone())]));
         }
         let (unmount, mount) = (self.unmount_words(), self.mount_words());

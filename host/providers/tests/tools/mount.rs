@@ -126,6 +126,25 @@ fn the_table_gets_one_line() {
 }
 
 #[test]
+fn a_link_to_a_mount_point_is_not_entered_in_the_table() {
+    let bench = Bench::new("mounts = [\"tmpfs on /srv/data type tmpfs (size=1m,nosuid)\"]");
+    std::fs::create_dir_all(bench.path("srv/data")).unwrap();
+    std::os::unix::fs::symlink("/srv/data", bench.path("srv/link")).unwrap();
+    std::fs::write(bench.path("etc/fstab"), TABLE).unwrap();
+    bench.run("mount", "/srv/link", "enable", memory()).unwrap();
+    let with_data = format!("{TABLE}tmpfs /srv/data tmpfs size=1m,nosuid 0 0\n");
+    assert_eq!(bench.read("etc/fstab"), with_data);
+    assert_eq!(bench.run("mount", "/srv/data", "enable", memory()).unwrap().sentences(), [""; 0]);
+    // A line with the link, of older days, is the same mount's.
+    std::fs::write(bench.path("etc/fstab"), with_data.replace("/srv/data", "/srv/link")).unwrap();
+    bench.run("mount", "/srv/link", "enable", memory()).unwrap();
+    assert_eq!(bench.read("etc/fstab"), with_data);
+    std::fs::remove_file(bench.path("srv/link")).unwrap();
+    std::os::unix::fs::symlink("/etc", bench.path("srv/link")).unwrap();
+    assert_eq!(bench.run("mount", "/srv/link", "enable", memory()).unwrap_err().class, "Wrun::Denied");
+}
+
+#[test]
 fn a_mount_needs_its_own_grant() {
     let rules =
         "paths = [\"/**\"]\ncommands = [\"mount\"]\nmounts = [\"tmpfs on ROOT/mnt type tmpfs (size=1m,nosuid)\"]";
