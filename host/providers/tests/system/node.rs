@@ -72,6 +72,13 @@ impl Node {
         Self::on(self.root, &Grants::allow_all(), false, &files)
     }
 
+    /// The same with an operator's file.
+    pub(crate) fn with_granted_files(self, grants: &str, files: &[(&'static str, &str)]) -> Self {
+        let grants = Grants::parse(&format!("[policy.test]\n{grants}"), "grants.toml").unwrap();
+        let files = files.iter().map(|(path, text)| (*path, (*text).to_owned())).collect::<Vec<_>>();
+        Self::on(self.root, &grants, false, &files)
+    }
+
     /// The same root in a dry run.
     pub(crate) fn dry(self) -> Self {
         Self::on(self.root, &Grants::allow_all(), true, &[])

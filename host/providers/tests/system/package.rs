@@ -263,6 +263,26 @@ fn response_files_answer_once() {
     assert_eq!(node.act("package", "tool", "reconfig", seed).unwrap(), [""; 0]);
 }
 
+#[test]
+fn response_files_answer_for_granted_packages_alone() {
+    let mut kept = Some(node());
+    let mut install = |answers: &str| {
+        let node = kept.take().unwrap().with_granted_files(GRANTS, &[("files/tool.seed", answers)]);
+        kept.insert(node).act("package", "tool", "install", json!({"response_file": "tool.seed"}))
+    };
+    for (answers, part) in [
+        ("tool mailer/name string x\n", "mailer"),
+        ("tool debconf/priority string low\n", "debconf"),
+        ("d-i debconf/priority string low\n", "debconf"),
+        ("to\\\nol-evil tool/colour string x\n", "tool-evil"),
+    ] {
+        let error = install(answers).unwrap_err();
+        assert_eq!(error.class, "Wrun::Denied", "{answers}: {error:?}");
+        assert!(error.message.contains(part), "{error:?}");
+    }
+    assert!(install("tool tool/colour string blue\n").unwrap().iter().any(|done| done == "preseed package tool"));
+}
+
 const GRANTS: &str = "packages = [\"tool\", \"broken\"]\npackage_sources = [\"/srv/archive/tool_1.0_all.deb\"]\n";
 
 #[test]

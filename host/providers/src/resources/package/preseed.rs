@@ -1,7 +1,7 @@
 //! Answers to debconf's questions: `response_file`.
 //!
 //! The answers come as a file of the cookbook. Chef keeps what it answered last in its cache and acts only when that
-//! changed; so does this. A file can answer any package's questions, so the owner of each answer must be granted.
+//! changed; so does this. A file can answer any package's questions, so the owner of each question must be granted.
 
 use super::PACKAGE_ERROR;
 use super::request::{Request, grant, is_name};
@@ -11,6 +11,13 @@ use crate::plan::{Plan, Step, View};
 use crate::resources::{asked, cookbook_source};
 use crate::root::{Dress, ModeBits};
 use converge::{Change, Raised, Wanted};
+use std::collections::HashMap;
+
+/// Where debconf keeps questions with their owners.
+const DATABASES: [&str; 2] = ["/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat"];
+
+/// How the installer is called as an owner.
+const INSTALLER: &str = "d-i";
 
 /// Answers that are to be given.
 struct Answers {
@@ -69,7 +76,10 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
     let text = cookbook_source::read(view, cookbook, "files", &[file.as_str()]).map_err(|raised| {
         raised.with_hint("a response file is taken from the cookbook's files; write one that needs no rendering")
     })?;
-    let owners = owners(&String::from_utf8_lossy(&text), &file)?;
+    let answers = answers(&String::from_utf8_lossy(&text));
+    let owners = owners(&answers, &known_owners(view), view.grants.allows_everything()).map_err(|what| {
+        Raised::new(PACKAGE_ERROR, format!("response file {file} answers for {what:?}, which is no package"))
+    })?;
     let _granted = grant(view, owners.iter().map(String::as_str))?;
     let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"+.=~-".contains(c), "_");
     let record = format!("/preseed/{}/{}.seed", plain(cookbook), plain(&chosen.join("-")));
@@ -94,36 +104,131 @@ fn selections(request: &Request, answers: &Answers) -> Transaction {
     }
 }
 
-/// Whose questions are answered: the first word of each line. `d-i` is the installer, whose answers nobody reads later.
-fn owners(text: &str, file: &str) -> Result<Vec<String>, Raised> {
+/// One answer: who is said to ask, and the question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Answer {
+    owner: String,
+    label: String,
+}
+
+/// The answers of a file, read as `debconf-set-selections` reads it: a line that ends in a backslash is joined with the next
+/// without a blank.
+fn answers(text: &str) -> Vec<Answer> {
+    let is_blank = |c: char| c.is_ascii_whitespace() || c == '\u{b}';
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let mut found = vec![];
+    while let Some(line) = lines.next() {
+        let mut line = line.to_owned();
+        while line.ends_with('\\') {
+            let Some(next) = lines.next() else { break };
+            line.truncate(line.len() - 1);
+            line.push_str(next);
+        }
+        let mut words = line.split(is_blank).filter(|word| !word.is_empty()).map(str::to_owned);
+        let Some(owner) = words.next().filter(|word| !word.starts_with('#')) else { continue };
+        found.push(Answer { owner, label: words.next().unwrap_or_default() });
+    }
+    found
+}
+
+/// The packages whose questions are answered. Debconf finds a question by its label, whoever is said to ask it: so beside
+/// the owner that the line names, those count that the database knows; of a question it does not know yet, the package that
+/// the label begins with, be it one or not where everything is granted. `d-i` is the installer, which nobody has to be
+/// granted; its labels are.
+///
+/// # Errors
+/// What is no package's name.
+fn owners(answers: &[Answer], known: &HashMap<String, Vec<String>>, everything: bool) -> Result<Vec<String>, String> {
     let mut owners = vec![];
-    let joined = text.replace("\\\n", " ");
-    for line in joined.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let owner = line.split_ascii_whitespace().next().unwrap_or_default();
-        if owner == "d-i" || owners.iter().any(|known| known == owner) {
-            continue;
-        }
+    let mut add = |owner: &str| {
         if !is_name(owner) {
-            return Err(Raised::new(
-                PACKAGE_ERROR,
-                format!("response file {file} answers for {owner:?}, which is no package"),
-            ));
+            return Err(owner.to_owned());
         }
-        owners.push(owner.to_owned());
+        if !owners.iter().any(|other| other == owner) {
+            owners.push(owner.to_owned());
+        }
+        Ok(())
+    };
+    for Answer { owner, label } in answers {
+        if owner != INSTALLER {
+            add(owner)?;
+        }
+        match known.get(label) {
+            Some(known) => known.iter().filter(|owner| *owner != INSTALLER).try_for_each(|owner| add(owner))?,
+            None if label.is_empty() => {}
+            None => {
+                let package = label.split_once('/').map_or(label.as_str(), |(package, _)| package);
+                // With an architecture it is another question than the one the package asks.
+                let is_package = is_name(package) && !package.contains(':');
+                if is_package {
+                    add(package)?;
+                } else if !everything {
+                    return Err(label.clone());
+                }
+            }
+        }
     }
     Ok(owners)
+}
+
+/// Who asks which question, as debconf's own files have it.
+fn known_owners(view: &View<'_>) -> HashMap<String, Vec<String>> {
+    let texts = DATABASES.iter().filter_map(|path| view.root.read(path).ok());
+    texts.flat_map(|text| owners_in(&String::from_utf8_lossy(&text))).collect()
+}
+
+fn owners_in(database: &str) -> Vec<(String, Vec<String>)> {
+    let field = |part: &str, name: &str| part.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned()));
+    let entry = |part: &str| {
+        let owners = field(part, "Owners:")?;
+        let owners = owners.split(',').map(str::trim).filter(|owner| !owner.is_empty()).map(str::to_owned).collect();
+        Some((field(part, "Name:")?, owners))
+    };
+    database.split("\n\n").filter_map(entry).filter(|(_, owners): &(_, Vec<_>)| !owners.is_empty()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(text: &str, expect: &[&str]) {
+        let database = "Name: shared/x\nTemplate: shared/x\nOwners: a, b:amd64\n\nName: x/y\nOwners: d-i\nValue: 1\n";
+        let known = owners_in(database).into_iter().collect();
+        let found = owners(&answers(text), &known, false);
+        match expect {
+            ["refused"] => assert!(found.is_err(), "{text}: {found:?}"),
+            _ => assert_eq!(found.unwrap(), expect, "{text}"),
+        }
+    }
+
     #[test]
     fn all_whose_questions_are_answered_are_known() {
-        let check = |text: &str, expect: &[&str]| assert_eq!(owners(text, "x").unwrap(), expect, "{text}");
         check("# comment\n\npostfix postfix/mailname string example.org\n", &["postfix"]);
         check("  a a/b select c\na a/c select d\nd-i x/y string z\nb b/c note\n", &["a", "b"]);
         check("a a/b string one \\\ntwo three four\n", &["a"]);
-        assert!(owners("-x a/b string c\n", "x").is_err());
+        check("-x a/b string c\n", &["refused"]);
+    }
+
+    #[test]
+    fn a_question_belongs_to_its_label_whoever_is_said_to_ask() {
+        check("tzdata libpam-runtime/override boolean true\n", &["tzdata", "libpam-runtime"]);
+        check("tzdata debconf/priority seen true\r\n", &["tzdata", "debconf"]);
+        check("d-i debconf/priority string low\n", &["debconf"]);
+        check("a shared/x boolean true\n", &["a", "b:amd64"]);
+        check("a noslash boolean true\n", &["a", "noslash"]);
+        for odd in ["a a:b/c string x\n", "a _x/c string x\n", "a\u{a0}b a/b string x\n"] {
+            check(odd, &["refused"]);
+        }
+    }
+
+    #[test]
+    fn lines_are_joined_as_debconf_joins_them() {
+        check("tz\\\ndata-evil foo/bar string x\n", &["tzdata-evil", "foo"]);
+        check("tz\\\r\ndata-evil foo/bar string x\r\n", &["tzdata-evil", "foo"]);
+        check("tz\\\\\n\ndata foo/bar string x\n", &["tzdata", "foo"]);
+        check("# remark \\\ntz tz/a string x\nb b/c string d\\\n", &["b"]);
+        check("a\u{b}evil/x string y\n", &["a", "evil"]);
     }
 }
