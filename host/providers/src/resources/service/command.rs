@@ -157,7 +157,9 @@ impl Commands {
         if let Some(known) = self.script_status(name, view)? {
             return Ok(known);
         }
-        processes::any_matches(&self.pattern, view.root.path())
+        let everything = view.grants.allows_everything();
+        let scope = if everything { processes::Scope::Line } else { processes::Scope::Program };
+        processes::any_matches(&self.pattern, scope, view.root.path())
     }
 
     /// What the init script says; none: there is none, or it does not know.

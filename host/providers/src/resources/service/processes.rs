@@ -6,8 +6,18 @@ use std::path::Path;
 /// How large a pattern may grow when it is compiled, in bytes: a guest wrote it.
 const MAXIMUM_PATTERN: usize = 1 << 20;
 
-/// Whether the command line of any process of the root matches. The kernel's threads have none and are named in brackets.
-pub(super) fn any_matches(pattern: &str, root: &Path) -> Result<bool, Raised> {
+/// How much of a process is held against a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Its whole command line, as Chef does.
+    Line,
+    /// Its program alone: arguments may hold others' passwords, and a pattern that matches or does not could find them out
+    /// letter by letter.
+    Program,
+}
+
+/// Whether any process of the root matches. The kernel's threads have no command line and are named in brackets.
+pub(super) fn any_matches(pattern: &str, scope: Scope, root: &Path) -> Result<bool, Raised> {
     let pattern = regex::RegexBuilder::new(pattern).size_limit(MAXIMUM_PATTERN).build().map_err(|error| {
         let message = format!("pattern {pattern:?}: {}", error.to_string().lines().last().unwrap_or_default());
         Raised::new("RegexpError", message)
@@ -25,19 +35,22 @@ pub(super) fn any_matches(pattern: &str, root: &Path) -> Result<bool, Raised> {
         let folder = process.path();
         // Of another root only its own processes count; of the whole machine all.
         let is_inside = whole || std::fs::read_link(folder.join("root")).is_ok_and(|its| its.starts_with(&root));
-        is_inside && command_line(&folder).is_some_and(|line| pattern.is_match(&line))
+        is_inside && looks(&folder, scope).iter().any(|text| pattern.is_match(text))
     }))
 }
 
-fn command_line(folder: &Path) -> Option<String> {
-    let bytes = std::fs::read(folder.join("cmdline")).ok()?;
+/// The texts that a process is known by.
+fn looks(folder: &Path, scope: Scope) -> Vec<String> {
+    let Ok(bytes) = std::fs::read(folder.join("cmdline")) else { return vec![] };
+    let name = std::fs::read_to_string(folder.join("comm")).map(|name| name.trim_end().to_owned());
     let words = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect::<Vec<_>>();
     let line = words.join(" ").trim_end().to_owned();
-    if !line.is_empty() {
-        return Some(line);
+    match (name, scope) {
+        (Ok(name), _) if line.is_empty() => vec![format!("[{name}]")],
+        (_, Scope::Line) => vec![line],
+        // Who renames itself writes a whole sentence there.
+        (name, Scope::Program) => line.split(' ').next().map(str::to_owned).into_iter().chain(name.ok()).collect(),
     }
-    let name = std::fs::read_to_string(folder.join("comm")).ok()?;
-    Some(format!("[{}]", name.trim_end()))
 }
 
 #[cfg(test)]
@@ -52,12 +65,16 @@ mod tests {
         while std::fs::read(&line).unwrap().is_empty() {
             std::thread::yield_now();
         }
-        let found = any_matches(r"^sleep 98\.76\d+$", Path::new("/"));
-        let elsewhere = any_matches(r"^sleep 98\.76\d+$", Path::new("/proc"));
+        let whole = r"^sleep 98\.76\d+$";
+        let found = any_matches(whole, Scope::Line, Path::new("/"));
+        let elsewhere = any_matches(whole, Scope::Line, Path::new("/proc"));
+        let by_argument = any_matches(r"98\.76", Scope::Program, Path::new("/"));
+        let by_program = any_matches("^sleep$", Scope::Program, Path::new("/"));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.unwrap() && !elsewhere.unwrap());
-        assert!(!any_matches("no such process here at all", Path::new("/")).unwrap());
-        assert_eq!(any_matches("(", Path::new("/")).unwrap_err().class, "RegexpError");
+        assert!(by_program.unwrap() && !by_argument.unwrap());
+        assert!(!any_matches("no such process here at all", Scope::Line, Path::new("/")).unwrap());
+        assert_eq!(any_matches("(", Scope::Program, Path::new("/")).unwrap_err().class, "RegexpError");
     }
 }
