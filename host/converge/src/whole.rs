@@ -33,6 +33,9 @@ pub trait House {
     /// Tells how much of what earlier policies left a policy may read.
     fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value;
 
+    /// Tells how much of the node's `normal` attributes a policy may read.
+    fn visible_normal(&self, policy: &PolicyInput, normal: &Value) -> Value;
+
     /// Tells how much of the machine's facts a policy may read.
     fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value;
 

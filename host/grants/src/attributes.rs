@@ -4,7 +4,7 @@ use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, Pattern, join_dots};
 use crate::policy::PolicyGrants;
 use crate::proofs::GrantedAttribute;
-use crate::rules::Verdict;
+use crate::rules::{Rule, Verdict};
 use serde_json::{Map, Value};
 
 /// Every policy may write below it, as every cookbook does: the node's tags.
@@ -23,6 +23,25 @@ impl PolicyGrants {
         if !own || refused {
             self.decide(Capability::WriteAttributes, asked, &join_dots(path), || false)?;
         }
+        Ok(GrantedAttribute(path.to_vec()))
+    }
+
+    /// Whether the policy may write at this path of `normal`, which is the node's and every policy's: as
+    /// [`write_attribute`](Self::write_attribute), but a cookbook's name that another policy of the run has too gives no
+    /// right. At the other levels a policy reaches nobody but itself.
+    ///
+    /// # Errors
+    /// Neither its own alone nor granted.
+    pub fn write_normal_attribute(&self, path: &[String]) -> Result<GrantedAttribute, Denied> {
+        let Some(name) = path.first().filter(|name| !self.everything && self.contested.contains(name)) else {
+            return self.write_attribute(path);
+        };
+        let (capability, asked, shown) = (Capability::WriteAttributes, Asked::Keys(path), join_dots(path));
+        if self.list(capability).decide(asked, || false) == Verdict::Unheard {
+            let why = format!("another policy of this run has a cookbook `{name}` too, and `normal` is the node's");
+            return Err(self.refuse(capability, &shown, &shown, Some(why)));
+        }
+        self.decide(capability, asked, &shown, || false)?;
         Ok(GrantedAttribute(path.to_vec()))
     }
 
@@ -49,6 +68,29 @@ impl PolicyGrants {
         self.visible(Capability::ReadAttributes, inherited)
     }
 
+    /// The node's `normal` attributes, without those that this policy may not read. It may read what it may write, and what
+    /// stands below the names of its own cookbooks that no other policy of the run has.
+    pub fn visible_normal(&self, normal: &Value) -> Value {
+        if self.everything {
+            return normal.clone();
+        }
+        let (read, write) = (self.list(Capability::ReadAttributes), self.list(Capability::WriteAttributes));
+        let is_own = |path: &[String]| {
+            path.first()
+                .is_some_and(|name| name == TAGS || (self.cookbooks.contains(name) && !self.contested.contains(name)))
+        };
+        let allowed = |path: &[String]| match read.decide(Asked::Keys(path), || false) {
+            Verdict::Unheard => {
+                is_own(path) || matches!(write.decide(Asked::Keys(path), || false), Verdict::Allowed(_))
+            }
+            verdict => matches!(verdict, Verdict::Allowed(_)),
+        };
+        let differs = |path: &[String], _: bool| {
+            path.is_empty() || read.iter().chain(write.iter()).any(|rule| may_speak_below(rule, path))
+        };
+        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], normal).unwrap_or_else(nothing)
+    }
+
     /// The machine's facts, without those that this policy may not read.
     pub fn visible_facts(&self, facts: &Value) -> Value {
         self.visible(Capability::Facts, facts)
@@ -58,29 +100,44 @@ impl PolicyGrants {
         if self.everything {
             return value.clone();
         }
-        self.visible_below(capability, &mut vec![], value).unwrap_or_else(|| Value::Object(Map::new()))
-    }
-
-    /// The part of a value that may be seen; none if there is none. Goes down only as far as rules can differ.
-    fn visible_below(&self, capability: Capability, path: &mut Vec<String>, value: &Value) -> Option<Value> {
         let rules = self.list(capability);
-        let allowed = matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
-        let deeper = rules.iter().any(|rule| match &rule.pattern {
-            Pattern::Attribute(pattern) => pattern.may_match_below(path) && rule.allow != allowed,
-            _ => false,
-        });
-        let Value::Object(members) = value else { return allowed.then(|| value.clone()) };
-        if !deeper {
-            return allowed.then(|| value.clone());
-        }
-        let mut seen = Map::new();
-        for (key, member) in members {
-            path.push(key.clone());
-            if let Some(part) = self.visible_below(capability, path, member) {
-                seen.insert(key.clone(), part);
-            }
-            path.pop();
-        }
-        (allowed || !seen.is_empty()).then_some(Value::Object(seen))
+        let allowed = |path: &[String]| matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
+        let differs =
+            |path: &[String], allowed| rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed);
+        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], value).unwrap_or_else(nothing)
     }
+}
+
+fn nothing() -> Value {
+    Value::Object(Map::new())
+}
+
+fn may_speak_below(rule: &Rule, path: &[String]) -> bool {
+    matches!(&rule.pattern, Pattern::Attribute(pattern) if pattern.may_match_below(path))
+}
+
+/// What rules say about paths.
+struct Look<'rules> {
+    /// Whether what is at a path may be seen.
+    allowed: &'rules dyn Fn(&[String]) -> bool,
+    /// Whether rules may say otherwise below a path where they said this.
+    differs: &'rules dyn Fn(&[String], bool) -> bool,
+}
+
+/// The part of a value that may be seen; none if there is none. Goes down only as far as rules can differ.
+fn seen_below(look: &Look<'_>, path: &mut Vec<String>, value: &Value) -> Option<Value> {
+    let allowed = (look.allowed)(path);
+    let Value::Object(members) = value else { return allowed.then(|| value.clone()) };
+    if !(look.differs)(path, allowed) {
+        return allowed.then(|| value.clone());
+    }
+    let mut seen = Map::new();
+    for (key, member) in members {
+        path.push(key.clone());
+        if let Some(part) = seen_below(look, path, member) {
+            seen.insert(key.clone(), part);
+        }
+        path.pop();
+    }
+    (allowed || !seen.is_empty()).then_some(Value::Object(seen))
 }

@@ -404,6 +404,7 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
 
     let second = start("database");
     let sight = Sight {
+        normal: &|all| json!({"tags": all["tags"]}),
         inherited: &|all| json!({"open": {"a": all["open"]["a"]}, "cleared": all["cleared"]}),
         facts: &|all| json!({"platform": all["platform"]}),
     };
@@ -422,4 +423,38 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
     assert_eq!(node.inherited()["closed"], json!({"b": 1}));
     assert_eq!(node.inherited().get("cleared"), None);
     assert_eq!(node.automatic()["platform_version"], json!("12"));
+}
+
+#[test]
+fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost() {
+    let mut node = NodeObject::new("n").unwrap();
+    node.begin_run(&POLICIES, object(json!({"given": {"password": "x"}})));
+    let first = start("core");
+    let mut attributes = node.begin_policy(&first, &facts()).unwrap();
+    for (name, value) in object(json!({"mine": {"a": 1, "key": 2}, "closed": {"b": 1}, "replaced": {"c": 1}})) {
+        attributes.write(Level::Normal, &[name], value, &Origin::policy("core")).unwrap();
+    }
+    node.commit(&first, attributes).unwrap();
+
+    let second = start("database");
+    let sight = Sight {
+        inherited: &|_| json!({}),
+        normal: &|all| json!({"tags": all["tags"], "mine": {"a": all["mine"]["a"]}}),
+        facts: &|all| all.clone(),
+    };
+    let mut attributes = node.begin_policy_seeing(&second, &facts(), &sight).unwrap();
+    assert_eq!(attributes.level(Level::Normal), &json!({"tags": [], "mine": {"a": 1}}));
+    for hidden in [&["given"][..], &["mine", "key"], &["closed"]] {
+        assert_eq!(attributes.read(hidden), None, "{hidden:?}");
+    }
+    let origin = Origin::policy("database");
+    attributes.write(Level::Normal, &["mine", "a"], json!(9), &origin).unwrap();
+    attributes.write(Level::Normal, &["new"], json!(3), &origin).unwrap();
+    attributes.write(Level::Normal, &["replaced"], json!(4), &origin).unwrap();
+    attributes.remove(&["closed"], &origin).unwrap();
+    node.commit(&second, attributes).unwrap();
+    let expect = json!({
+        "given": {"password": "x"}, "mine": {"key": 2, "a": 9}, "closed": {"b": 1}, "replaced": 4, "tags": [], "new": 3,
+    });
+    assert_eq!(Value::Object(node.normal().clone()), expect);
 }

@@ -89,11 +89,14 @@ pub(crate) fn policy_grants(
     grants: &Grants,
     artifacts: &BTreeMap<String, Artifact>,
 ) -> BTreeMap<String, Arc<PolicyGrants>> {
-    let of = |artifact: &Artifact| {
-        let cookbooks: Vec<_> = artifact.manifest().cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
-        grants.policy(&artifact.manifest().name, &cookbooks)
+    let cookbooks = |artifact: &Artifact| -> Vec<String> {
+        artifact.manifest().cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect()
     };
-    artifacts.iter().map(|(name, artifact)| (name.clone(), of(artifact))).collect()
+    let of = |name: &String, artifact: &Artifact| {
+        let others = artifacts.iter().filter(|(other, _)| *other != name).flat_map(|(_, other)| cookbooks(other));
+        grants.policy_beside(&artifact.manifest().name, &cookbooks(artifact), &others.collect::<Vec<_>>())
+    };
+    artifacts.iter().map(|(name, artifact)| (name.clone(), of(name, artifact))).collect()
 }
 
 impl TheHouse<'_> {
@@ -201,6 +204,10 @@ impl House for TheHouse<'_> {
             Some(grants) => with_own(grants.visible_attributes(inherited), inherited, policy),
             None => Value::Object(Map::new()),
         }
+    }
+
+    fn visible_normal(&self, policy: &PolicyInput, normal: &Value) -> Value {
+        self.grants.get(&policy.name).map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_normal(normal))
     }
 
     fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value {

@@ -57,6 +57,8 @@ impl Interfaces {
 pub trait AttributeRights: Send {
     /// Whether it may write below a path.
     fn write(&self, path: &[String]) -> Result<(), String>;
+    /// Whether it may write below a path of `normal`, which all policies share.
+    fn write_normal(&self, path: &[String]) -> Result<(), String>;
     /// Whether it may read a path that an earlier policy left and that this policy does not see.
     fn read_hidden(&self, path: &[String]) -> Result<(), String>;
 }

@@ -22,7 +22,7 @@ pub struct Run {
     pub node: Attributes,
     /// The node's name.
     pub node_name: String,
-    /// Names of top-level attributes that earlier policies left and that this one may not see.
+    /// Names of top-level attributes that others left, for this run or for good, and that this policy may not see.
     pub hidden: HashSet<String>,
     /// What the guest listens to.
     pub listens: HashSet<String>,

@@ -6,7 +6,7 @@ use crate::run::OwnRunList;
 use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop};
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -157,13 +157,15 @@ impl<H: House> WholeRun<'_, H> {
         let house = &*self.house;
         let sight = Sight {
             inherited: &|inherited| house.visible(policy, inherited),
+            normal: &|normal| house.visible_normal(policy, normal),
             facts: &|facts| house.visible_facts(policy, facts),
         };
         let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
-        let all = Value::Object(node.inherited().clone());
-        let visible = house.visible(policy, &all);
-        let hidden = node.inherited().iter().filter(|(key, value)| visible.get(key.as_str()) != Some(*value));
-        let hidden = hidden.map(|(key, _)| key.clone()).collect();
+        let (inherited, normal) = (Value::Object(node.inherited().clone()), Value::Object(node.normal_for_policy()));
+        let mut hidden = not_wholly_in(&house.visible(policy, &inherited), &inherited);
+        hidden.extend(not_wholly_in(&house.visible_normal(policy, &normal), &normal));
+        // A cookbook looks for what is its own, and finds nothing: no denial, also where another has the same name.
+        hidden.retain(|name| !policy.cookbooks.iter().any(|(cookbook, _)| cookbook == name));
         let mut run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
         run.node_name = node.name().to_owned();
         run.recipes.clone_from(&policy.recipes);
@@ -185,6 +187,12 @@ impl<H: House> WholeRun<'_, H> {
         }
         self.house.save(node)
     }
+}
+
+/// The top-level names of what is not shown, or not all of it.
+fn not_wholly_in(shown: &Value, all: &Value) -> HashSet<String> {
+    let all = all.as_object().into_iter().flatten();
+    all.filter(|(name, value)| shown.get(name.as_str()) != Some(*value)).map(|(name, _)| name.clone()).collect()
 }
 
 fn refused(error: ObjectError) -> Failure {

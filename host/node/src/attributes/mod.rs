@@ -123,13 +123,9 @@ impl Attributes {
         &self.history
     }
 
-    /// Gives up the trees that go on: normal, and the record of writes.
-    pub(crate) fn into_normal_and_history(mut self) -> (Map<String, Value>, History) {
-        let normal = match self.trees.tree_mut(Level::Normal).take() {
-            Value::Object(normal) => normal,
-            _ => Map::new(),
-        };
-        (normal, self.history)
+    /// Gives up the record of writes.
+    pub(crate) fn into_history(self) -> History {
+        self.history
     }
 
     fn changed(&mut self) {

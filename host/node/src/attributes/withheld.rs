@@ -1,6 +1,6 @@
 //! What a policy is not shown.
 //!
-//! Reading what other policies left, and most facts, needs a grant. What a policy may not read is taken out of its
+//! Reading what other policies left, `normal` attributes of others, and most facts, needs a grant. What a policy may not read is taken out of its
 //! levels before it starts, so that no way of reading can reach it, and is put back when the node object goes on.
 
 use serde_json::{Map, Value};
@@ -12,6 +12,7 @@ use crate::deep_merge::hash_only_merge;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Withheld {
     pub(super) inherited: Map<String, Value>,
+    normal: Map<String, Value>,
     automatic: Map<String, Value>,
 }
 
@@ -21,9 +22,22 @@ impl Attributes {
         self.withheld.inherited = self.show(Level::Inherited, visible);
     }
 
+    /// Leaves only a part of the node's own attributes.
+    pub(crate) fn show_normal(&mut self, visible: impl FnOnce(&Value) -> Value) {
+        self.withheld.normal = self.show(Level::Normal, visible);
+    }
+
     /// Leaves only a part of the facts.
     pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Value) {
         self.withheld.automatic = self.show(Level::Automatic, visible);
+    }
+
+    /// Takes out the node's own attributes as this policy leaves them, with those that it was not shown. Where it put
+    /// something else in the place of what held them, that stays.
+    pub(crate) fn take_whole_normal(&mut self) -> Map<String, Value> {
+        let shown = taken(self.trees.tree_mut(Level::Normal));
+        self.changed();
+        hash_only_merge(std::mem::take(&mut self.withheld.normal), shown)
     }
 
     /// Takes out the facts, with those that were not shown: there are many, and nobody looks at these attributes again.

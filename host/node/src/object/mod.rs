@@ -73,6 +73,8 @@ pub struct NodeObject {
 pub struct Sight<'rule> {
     /// Of what earlier policies left.
     pub inherited: &'rule dyn Fn(&Value) -> Value,
+    /// Of `normal`, which all policies share.
+    pub normal: &'rule dyn Fn(&Value) -> Value,
     /// Of the facts.
     pub facts: &'rule dyn Fn(&Value) -> Value,
 }
@@ -181,7 +183,11 @@ impl NodeObject {
     /// Data that is nested too deeply or holds what only a running guest may hold.
     pub fn begin_policy(&self, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
         let everything = |all: &Value| all.clone();
-        self.begin_policy_seeing(start, facts, &Sight { inherited: &everything, facts: &everything })
+        self.begin_policy_seeing(
+            start,
+            facts,
+            &Sight { inherited: &everything, normal: &everything, facts: &everything },
+        )
     }
 
     /// [`begin_policy`](Self::begin_policy) for a policy that may not read everything: what it may not read is not in
@@ -215,6 +221,7 @@ impl NodeObject {
             attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
         }
         attributes.show_inherited(sight.inherited);
+        attributes.show_normal(sight.normal);
         attributes.show_automatic(|all| {
             let mut shown = (sight.facts)(all);
             if let (Value::Object(shown), Value::Object(all)) = (&mut shown, all) {
@@ -236,7 +243,8 @@ impl NodeObject {
         if let Some(left) = attributes.guest_values().first() {
             return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
         }
-        let grown = bytes(attributes.level(Level::Normal));
+        let normal = Value::Object(attributes.take_whole_normal());
+        let grown = bytes(&normal);
         if grown > MAX_NORMAL_BYTES && grown > self.normal.values().map(bytes).sum() {
             return Err(ObjectError::NormalTooLarge { limit: MAX_NORMAL_BYTES });
         }
@@ -244,7 +252,11 @@ impl NodeObject {
         self.take_automatic(start, attributes.take_whole_automatic());
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
-        let (normal, mut history) = attributes.into_normal_and_history();
+        let mut history = attributes.into_history();
+        let normal = match normal {
+            Value::Object(normal) => normal,
+            _ => Map::new(),
+        };
         if let Some(earlier) = self.histories.of(start.name.as_deref()) {
             history.keep_normal_of(earlier, &normal);
         }
@@ -273,7 +285,8 @@ impl NodeObject {
         self.histories.forget(name);
     }
 
-    fn normal_for_policy(&self) -> Map<String, Value> {
+    /// The `normal` attributes that the next policy begins with, as far as it may see them.
+    pub fn normal_for_policy(&self) -> Map<String, Value> {
         let mut normal = self.normal.clone();
         if !self.run.json_attributes_are_in {
             normal = deep_merge::merge(normal, self.run.json_attributes.clone());

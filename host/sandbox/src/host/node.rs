@@ -14,6 +14,9 @@ const MAX_RUN_LIST: usize = 1000;
 
 type Answer<T> = Result<Result<T, wit::AttributeError>>;
 
+/// What the removal from all levels is called.
+const EVERY_LEVEL: &str = "all";
+
 fn level(level: wit::Level) -> Level {
     match level {
         wit::Level::Default => Level::Default,
@@ -57,6 +60,18 @@ fn shape(value: &Value) -> wit::Shape {
 }
 
 impl State {
+    /// Whether a guest may change what is at a path. What is taken out of all levels is taken out of `normal` too.
+    fn may_change(&mut self, level_name: &str, path: &[String]) -> Answer<()> {
+        let (run, services) = self.run_and_services()?;
+        let in_normal = match level_name {
+            EVERY_LEVEL => run.node.read_level(Level::Normal, path).is_some(),
+            level => level == Level::Normal.as_str(),
+        };
+        let rights = services.attributes.as_ref();
+        let right = if in_normal { rights.write_normal(path) } else { rights.write(path) };
+        Ok(right.map_err(wit::AttributeError::Denied))
+    }
+
     /// Everything that a guest writes goes this way: rights, then the change, then whoever listens.
     fn change<T>(
         &mut self,
@@ -65,10 +80,10 @@ impl State {
         origin: types::Origin,
         change: impl FnOnce(&mut Attributes, &::node::origin::Origin) -> Result<T, AttributeError>,
     ) -> Answer<T> {
-        let (run, services) = self.run_and_services()?;
-        if let Err(grant) = services.attributes.write(path) {
-            return Ok(Err(wit::AttributeError::Denied(grant)));
+        if let Err(denied) = self.may_change(level_name, path)? {
+            return Ok(Err(denied));
         }
+        let run = self.run()?;
         let origin = words::origin(&run.policy, origin);
         let changed = change(&mut run.node, &origin).map_err(|error| refused(&error));
         if changed.is_ok() {
@@ -163,7 +178,7 @@ impl wit::Host for State {
 
     fn remove(&mut self, what: wit::Removal, path: Vec<String>, origin: types::Origin) -> Answer<Option<String>> {
         let name = match what {
-            wit::Removal::All => "all",
+            wit::Removal::All => EVERY_LEVEL,
             wit::Removal::Default => "default",
             wit::Removal::Normal => "normal",
             wit::Removal::Override => "override",

@@ -138,6 +138,10 @@ impl converge::House for House {
         inherited.clone()
     }
 
+    fn visible_normal(&self, _: &PolicyInput, normal: &Value) -> Value {
+        normal.clone()
+    }
+
     fn visible_facts(&self, _: &PolicyInput, facts: &Value) -> Value {
         facts.clone()
     }

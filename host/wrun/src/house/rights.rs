@@ -13,6 +13,11 @@ impl AttributeRights for Rights {
         checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))
     }
 
+    fn write_normal(&self, path: &[String]) -> Result<(), String> {
+        let checked = self.0.write_normal_attribute(path).map(drop);
+        checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))
+    }
+
     fn read_hidden(&self, path: &[String]) -> Result<(), String> {
         let checked = self.0.read_attribute(path).map(drop);
         checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))

@@ -33,6 +33,10 @@ impl AttributeRights for Everything {
         Ok(())
     }
 
+    fn write_normal(&self, _: &[String]) -> Result<(), String> {
+        Ok(())
+    }
+
     fn read_hidden(&self, _: &[String]) -> Result<(), String> {
         Ok(())
     }
