@@ -4,6 +4,7 @@
 //! Chef, entries that lead out of the destination are refused, and so is one that leads through a link which the archive
 //! itself brought; both are how archives attack whoever unpacks them.
 
+mod meter;
 mod reader;
 
 use crate::plan::{Plan, Provider, Step, View, Writer, denied};
@@ -18,6 +19,9 @@ use std::io::Read;
 
 /// How much is copied at once, in bytes.
 const CHUNK: usize = 64 << 10;
+
+/// The most bytes of names of one archive, which are all held at once to be asked about.
+const MAXIMUM_NAMES: usize = 256 << 20;
 
 /// Permission bits of directories that the archive leaves out.
 const DIRECTORY: ModeBits = ModeBits::plain(0o777);
@@ -189,9 +193,12 @@ impl Task {
         let mut directories = vec![];
         let mut known = HashSet::new();
         let (base, options) = (self.inside(""), self.options);
+        let mut names = Names::default();
         self.archive.each(&mut |item, _content| {
+            names.hold(&item)?;
             for parent in parents(&item.path) {
                 if known.insert(parent.to_owned()) {
+                    names.hold_text(parent)?;
                     directories.push(view.grants.manage_path(&format!("{base}{parent}")).map_err(denied)?);
                 }
             }
@@ -226,7 +233,9 @@ impl Task {
         let gid = group.as_deref().map(|name| number_of("group", name, view)).transpose()?.flatten();
         let mut paths = vec![];
         let base = self.inside("");
+        let mut names = Names::default();
         self.archive.each(&mut |item, _content| {
+            names.hold(&item)?;
             paths.push(view.grants.manage_path(&format!("{base}{}", item.path)).map_err(denied)?);
             Ok(())
         })?;
@@ -259,6 +268,28 @@ fn number_of(kind: &str, name: &str, view: &mut View<'_>) -> Result<Option<u32>,
 /// The folders that lead to an entry, outermost first.
 fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(move |(at, _)| path.get(..at))
+}
+
+/// How much of an archive's names is held.
+#[derive(Default)]
+struct Names(usize);
+
+impl Names {
+    fn hold(&mut self, item: &Item) -> Result<(), Raised> {
+        self.hold_text(&item.path)?;
+        match &item.kind {
+            Kind::Link(text) | Kind::HardLink(text) => self.hold_text(text),
+            Kind::File | Kind::Directory => Ok(()),
+        }
+    }
+
+    fn hold_text(&mut self, text: &str) -> Result<(), Raised> {
+        self.0 = self.0.saturating_add(text.len());
+        if self.0 > MAXIMUM_NAMES {
+            return Err(Raised::new("Archive::Error", "the archive's names are too many and too long"));
+        }
+        Ok(())
+    }
 }
 
 /// One entry with the rights to it.

@@ -2,6 +2,7 @@
 //!
 //! Everything in an archive is a stranger's: names are checked before anybody uses them, and counts and sizes are bounded.
 
+use super::meter::Meter;
 use converge::Raised;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
@@ -18,8 +19,11 @@ const MAXIMUM_UNPACKED: u64 = 256 << 30;
 /// The most memory for undoing the compression, in KiB.
 const MAXIMUM_MEMORY: u32 = 1 << 20;
 
-/// The longest text of a link.
-const MAXIMUM_LINK: u64 = 4096;
+/// The longest name of an entry, and the longest text of a link: what the kernel takes as a path.
+const MAXIMUM_NAME: usize = 4096;
+
+/// What content fills up in a tar, in bytes.
+const BLOCK: u64 = 512;
 
 /// Permission bits of entries of archives that were not made on a Unix.
 const FOREIGN_FILE: u32 = 0o664;
@@ -94,10 +98,14 @@ impl Archive {
 }
 
 fn each_of_tar(reader: impl Read, strip: usize, visit: &mut Visit<'_>) -> Result<(), Raised> {
-    let mut archive = tar::Archive::new(reader.take(MAXIMUM_UNPACKED));
+    let meter = Meter::new();
+    let mut archive = tar::Archive::new(meter.reads(reader.take(MAXIMUM_UNPACKED)));
+    let mut left = MAXIMUM_UNPACKED;
     for (count, entry) in archive.entries().map_err(|error| broken(&error))?.enumerate() {
         within_limit(count)?;
         let mut entry = entry.map_err(|error| broken(&error))?;
+        left = left.checked_sub(entry.size()).ok_or_else(too_much)?;
+        meter.allow(stored(&mut entry)?);
         let name = entry.path_bytes().into_owned();
         let header = entry.header();
         let kind = header.entry_type();
@@ -123,6 +131,20 @@ fn each_of_tar(reader: impl Read, strip: usize, visit: &mut Visit<'_>) -> Result
     Ok(())
 }
 
+/// How many bytes an entry's content takes in the archive. Of a sparse file only what is no hole is stored.
+fn stored(entry: &mut tar::Entry<'_, impl Read>) -> Result<u64, Raised> {
+    let length = if entry.header().entry_type() == EntryType::GNUSparse {
+        // Nobody writes a sparse file of the old kind with extensions, which would say another size once more.
+        if entry.pax_extensions().map_err(|error| broken(&error))?.is_some() {
+            return Err(refused(&String::from_utf8_lossy(&entry.path_bytes()), "is a sparse file in two ways at once"));
+        }
+        entry.header().entry_size().map_err(|error| broken(&error))?
+    } else {
+        entry.size()
+    };
+    Ok(length.div_ceil(BLOCK).saturating_mul(BLOCK))
+}
+
 fn each_of_zip(file: BufReader<&File>, strip: usize, visit: &mut Visit<'_>) -> Result<(), Raised> {
     let damaged = |error: zip::result::ZipError| Raised::new(ERROR, error.to_string());
     let mut archive = ZipArchive::new(file).map_err(damaged)?;
@@ -130,7 +152,7 @@ fn each_of_zip(file: BufReader<&File>, strip: usize, visit: &mut Visit<'_>) -> R
     for number in 0..archive.len() {
         within_limit(number)?;
         let mut entry = archive.by_index(number).map_err(damaged)?;
-        left = left.checked_sub(entry.size()).ok_or_else(|| Raised::new(ERROR, "the archive holds too much"))?;
+        left = left.checked_sub(entry.size()).ok_or_else(too_much)?;
         let name = entry.name().map_err(damaged)?.into_owned();
         let Some(path) = clean(name.as_bytes(), strip)? else { continue };
         let directory = entry.is_dir();
@@ -141,7 +163,8 @@ fn each_of_zip(file: BufReader<&File>, strip: usize, visit: &mut Visit<'_>) -> R
             Kind::Directory
         } else if entry.is_symlink() {
             let mut link = Vec::new();
-            (&mut entry).take(MAXIMUM_LINK).read_to_end(&mut link).map_err(|error| broken(&error))?;
+            // One byte too many is how it is seen to be too long.
+            (&mut entry).take(MAXIMUM_NAME as u64 + 1).read_to_end(&mut link).map_err(|error| broken(&error))?;
             Kind::Link(text(&link)?)
         } else {
             Kind::File
@@ -183,11 +206,19 @@ fn refused(path: &str, why: &str) -> Raised {
     Raised::new(ERROR, format!("the archive's entry {path:?} {why}"))
 }
 
+fn too_much() -> Raised {
+    Raised::new(ERROR, format!("the archive holds more than {MAXIMUM_UNPACKED} bytes"))
+}
+
 fn within_limit(count: usize) -> Result<(), Raised> {
     if count < MAXIMUM_ENTRIES { Ok(()) } else { Err(Raised::new(ERROR, "the archive has too many entries")) }
 }
 
 fn text(bytes: &[u8]) -> Result<String, Raised> {
+    if bytes.len() > MAXIMUM_NAME {
+        let beginning = bytes.get(..MAXIMUM_NAME).unwrap_or_default();
+        return Err(refused(&String::from_utf8_lossy(beginning), "has a name, or says one, that is too long"));
+    }
     let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     text.map(str::to_owned).ok_or_else(|| refused(&String::from_utf8_lossy(bytes), "has a name that is no UTF-8"))
 }
@@ -222,6 +253,87 @@ mod tests {
             assert!(clean(bad.as_bytes(), 0).is_err(), "{bad}");
         }
         assert!(clean(b"\xff", 0).is_err());
+    }
+
+    fn header(kind: EntryType, size: u64) -> tar::Header {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        header.as_gnu_mut().unwrap().name[..4].copy_from_slice(b"long");
+        header
+    }
+
+    /// A tar of such a description of the next entry, with this much text.
+    fn described(kind: EntryType, length: usize) -> Vec<u8> {
+        let mut builder = tar::Builder::new(vec![]);
+        let mut description = header(kind, length as u64);
+        description.set_cksum();
+        builder.append(&description, io::repeat(b'x').take(length as u64)).unwrap();
+        let mut file = header(EntryType::Regular, 3);
+        file.set_cksum();
+        builder.append(&file, &b"abc"[..]).unwrap();
+        builder.into_inner().unwrap()
+    }
+
+    /// A tar of one sparse file of this size, all hole but for its last bytes, and of a plain one.
+    fn sparse(size: u64) -> Vec<u8> {
+        let mut header = header(EntryType::GNUSparse, 5);
+        let gnu = header.as_gnu_mut().unwrap();
+        let octal = |into: &mut [u8; 12], number: u64| {
+            // As numbers are written that octal digits have no room for.
+            into[0] = 0x80;
+            into[4..].copy_from_slice(&number.to_be_bytes());
+        };
+        octal(&mut gnu.sparse[0].offset, size - 5);
+        octal(&mut gnu.sparse[0].numbytes, 5);
+        octal(&mut gnu.realsize, size);
+        header.set_cksum();
+        let mut builder = tar::Builder::new(vec![]);
+        builder.append(&header, &b"12345"[..]).unwrap();
+        let mut plain = self::header(EntryType::Regular, 3);
+        plain.set_cksum();
+        builder.append(&plain, &b"abc"[..]).unwrap();
+        builder.into_inner().unwrap()
+    }
+
+    /// The names and sizes of what comes out.
+    fn unpack(bytes: &[u8]) -> Result<Vec<(String, u64)>, Raised> {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, bytes).unwrap();
+        let mut found = vec![];
+        Archive::new(file, 0).each(&mut |item, content| {
+            found.push((item.path.chars().take(9).collect(), io::copy(content, &mut io::sink()).unwrap()));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn what_describes_an_entry_is_bounded() {
+        assert_eq!(unpack(&described(EntryType::GNULongName, 300)), Ok(vec![("xxxxxxxxx".into(), 3)]));
+        for (length, why) in [(5000, "too long"), (9 << 20, "too long")] {
+            for kind in [EntryType::GNULongName, EntryType::GNULongLink] {
+                let raised = unpack(&described(kind, length)).unwrap_err();
+                assert!(raised.message.contains(why) && raised.message.len() < 500, "{}", raised.message);
+            }
+        }
+        let raised = unpack(&described(EntryType::XHeader, 9 << 20)).unwrap_err();
+        assert!(raised.message.contains("names and the like are too long"), "{}", raised.message);
+        let mut packed = bzip2::write::BzEncoder::new(vec![], bzip2::Compression::best());
+        io::Write::write_all(&mut packed, &described(EntryType::GNULongName, 64 << 20)).unwrap();
+        let raised = unpack(&packed.finish().unwrap()).unwrap_err();
+        assert!(raised.message.contains("names and the like are too long"), "{}", raised.message);
+    }
+
+    #[test]
+    fn what_comes_out_is_counted_as_it_comes_out() {
+        assert_eq!(unpack(&sparse(1 << 20)), Ok(vec![("long".into(), 1 << 20), ("long".into(), 3)]));
+        let raised = unpack(&sparse(4 << 40)).unwrap_err();
+        assert!(raised.message.contains("holds more than"), "{}", raised.message);
     }
 
     #[test]
