@@ -13,6 +13,7 @@ mod backup;
 mod content;
 mod create;
 mod inspect;
+mod json_check;
 mod remove;
 mod verify;
 pub(crate) mod wish;

@@ -2,6 +2,7 @@
 
 use super::content::Content;
 use super::create::unverified;
+use super::json_check;
 use super::wish::FileWish;
 use crate::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
 use crate::plan::{Plan, View, Writer};
@@ -103,7 +104,7 @@ impl Check {
         let (command, line) = match self {
             Self::Command(command, line) if is_small => (command, line),
             Self::Json if is_small => {
-                let accepted = serde_json::from_slice::<serde_json::Value>(&content.head(MAX_PLACED)).is_ok();
+                let accepted = json_check::check(&content.head(MAX_PLACED)).is_ok();
                 return (!accepted)
                     .then(|| Certainty::Unknown(format!(":json rejects the new content of {}", wish.path)));
             }
@@ -171,7 +172,7 @@ fn is_json(staged: &StagedFile) -> Result<(), String> {
     let mut text = Vec::new();
     let file = staged.content().map_err(|fault| fault.to_string())?;
     file.take(MAXIMUM_PARSED).read_to_end(&mut text).map_err(|error| error.to_string())?;
-    serde_json::from_slice::<serde_json::Value>(&text).map(|_| ()).map_err(|error| error.to_string())
+    json_check::check(&text).map_err(|error| error.to_string())
 }
 
 /// Asks systemd. As in Chef, where systemd is not installed there is nobody to ask; a systemd that is too old to look at a
