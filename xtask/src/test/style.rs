@@ -160,21 +160,41 @@ fn manifests() -> Result<Vec<String>> {
 fn documented_dependencies() -> Result<Vec<String>> {
     let path = checkout::root().join("docs/dependencies.md");
     let page = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let cells = page.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
-    let documented: BTreeSet<&str> = cells.flat_map(|cell| cell.split(',')).map(str::trim).collect();
-    let mut problems = Vec::new();
+    let root: toml::Table = std::fs::read_to_string(checkout::root().join("Cargo.toml"))?.parse()?;
+    let shared = root.get("workspace").and_then(|workspace| workspace.get("dependencies")?.as_table());
+    let shared = shared.context("Cargo.toml has no `[workspace.dependencies]`")?;
+    let shared = shared.iter().filter(|(_, dependency)| dependency.get("path").is_none());
+    let shared: Vec<_> = shared.map(|(name, _)| name.as_str()).collect();
+    let mut used = Vec::new();
     for package in own_packages()? {
-        let name = package.get("name").and_then(Value::as_str).unwrap_or_default();
-        for dependency in dependencies(&package).filter(|dependency| dependency.get("path").is_none()) {
-            let wanted = dependency.get("name").and_then(Value::as_str).unwrap_or_default();
-            if !documented.contains(wanted) {
-                problems.push(format!("{name} depends on {wanted}, which has no line in docs/dependencies.md"));
-            }
+        let name = |value: &Value| value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let outside = dependencies(&package).filter(|dependency| dependency.get("path").is_none());
+        used.extend(outside.map(|dependency| (name(&package), name(dependency))));
+    }
+    Ok(dependency_problems(&page, &shared, &used))
+}
+
+/// Outside crates without a line on the page or with several, and shared ones that nobody uses. `used`: package, dependency.
+fn dependency_problems(page: &str, shared: &[&str], used: &[(String, String)]) -> Vec<String> {
+    let cells = page.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
+    let mut documented = BTreeSet::new();
+    let mut problems = BTreeSet::new();
+    for name in cells.flat_map(|cell| cell.split(',')).map(str::trim) {
+        if !documented.insert(name) {
+            problems.insert(format!("docs/dependencies.md has several lines for {name}"));
         }
     }
-    problems.sort();
-    problems.dedup();
-    Ok(problems)
+    for (package, wanted) in used {
+        if !documented.contains(wanted.as_str()) {
+            problems.insert(format!("{package} depends on {wanted}, which has no line in docs/dependencies.md"));
+        }
+    }
+    for name in shared {
+        if !used.iter().any(|(_, wanted)| wanted == name) {
+            problems.insert(format!("Cargo.toml shares {name}, which no package depends on"));
+        }
+    }
+    problems.into_iter().collect()
 }
 
 fn licences() -> Result<Vec<String>> {
@@ -291,6 +311,17 @@ mod tests {
         check("MIT AND MPL-2.0", false);
         check("GPL-3.0-only", false);
         check("", false);
+    }
+
+    #[test]
+    fn dependencies_have_one_line_and_somebody_who_uses_them() {
+        let check = |page: &str, shared: &[&str], expected: &[&str]| {
+            assert_eq!(dependency_problems(page, shared, &[("wrun".to_owned(), "clap".to_owned())]), expected);
+        };
+        check("| clap, tar | x |\n", &["clap"], &[]);
+        check("| tar | x |\n", &["clap"], &["wrun depends on clap, which has no line in docs/dependencies.md"]);
+        check("| clap | x |\n| tar, clap | y |", &["clap"], &["docs/dependencies.md has several lines for clap"]);
+        check("| clap | x |\n", &["clap", "insta"], &["Cargo.toml shares insta, which no package depends on"]);
     }
 
     #[test]
