@@ -205,14 +205,6 @@ impl PolicyGrants {
         self.named(Capability::Environments, name, || false).map(GrantedName)
     }
 
-    /// Whether the policy may know an environment variable of the host.
-    ///
-    /// # Errors
-    /// Not granted.
-    pub fn environment_variable(&self, name: &str) -> Result<GrantedName, Denied> {
-        self.named(Capability::Environment, name, || false).map(GrantedName)
-    }
-
     /// Those of the host's environment variables that the policy may know. Nobody asked for the others, so their absence is
     /// no denial.
     pub fn visible_environment(&self, all: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {

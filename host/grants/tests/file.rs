@@ -87,7 +87,8 @@ fn denies_all(grants: &PolicyGrants) {
     assert!(grants.command(&shell("true")).is_err() && grants.download("https://example.org/").is_err());
     assert!(grants.fact(&path(&["platform"])).is_err() && grants.read_attribute(&path(&["x"])).is_err());
     assert!(grants.data_bag("x", None).is_err() && grants.search("node").is_err() && grants.role("x").is_err());
-    assert!(grants.environment_variable("X").is_err() && !grants.clock() && !grants.random());
+    let one = [("X".to_owned(), "y".to_owned())];
+    assert!(grants.visible_environment(one).is_empty() && !grants.clock() && !grants.random());
 }
 
 #[test]

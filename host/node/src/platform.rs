@@ -126,17 +126,6 @@ fn matching_keys<'table>(versions: &'table VersionTable, version: &str) -> Resul
     Ok(matches)
 }
 
-/// The value for a platform family, else the one under `default`; of several rows for one family the last counts.
-pub fn value_for_platform_family<'table>(
-    rows: &'table [(Vec<String>, Value)],
-    family: Option<&str>,
-) -> Option<&'table Value> {
-    let of = |wanted: &str| {
-        rows.iter().rev().find(|(families, _)| families.iter().any(|name| name == wanted)).map(|(_, value)| value)
-    };
-    family.and_then(of).or_else(|| of(DEFAULT_KEY))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -178,18 +167,5 @@ mod tests {
         check("twice", "3", Err("several entries for platform \"twice\" fit version \"3\": >= 1, >= 2"));
         let not_a_table = PlatformTable::default().add(&["x"], &json!("y")).unwrap_err();
         assert_eq!(not_a_table.to_string(), "values for platform [\"x\"] must be an object of versions and values");
-    }
-
-    #[test]
-    fn families_fall_back_to_the_default() {
-        let rows = [
-            (vec!["rhel".to_owned(), "fedora".to_owned()], json!("rpm")),
-            (vec!["fedora".to_owned()], json!("dnf")),
-            (vec!["default".to_owned()], json!("deb")),
-        ];
-        assert_eq!(value_for_platform_family(&rows, Some("rhel")), Some(&json!("rpm")));
-        assert_eq!(value_for_platform_family(&rows, Some("fedora")), Some(&json!("dnf")));
-        assert_eq!(value_for_platform_family(&rows, Some("suse")), Some(&json!("deb")));
-        assert_eq!(value_for_platform_family(&rows, None), Some(&json!("deb")));
     }
 }

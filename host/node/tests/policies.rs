@@ -4,7 +4,7 @@
 
 use node::attributes::guest_values::guest_value;
 use node::attributes::{Attributes, Level};
-use node::object::{NodeObject, PolicyStart, Sight};
+use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{FilterItem, LevelFilter, SavedFilters};
@@ -31,6 +31,12 @@ fn facts() -> Map<String, Value> {
     object(json!({"platform": "debian", "platform_version": "12"}))
 }
 
+/// The attributes of a policy that may read everything.
+fn begin(node: &NodeObject, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
+    let everything = |all: &Value| all.clone();
+    node.begin_policy_seeing(start, facts, &Sight { inherited: &everything, facts: &everything })
+}
+
 /// What every policy of these tests does: one write per kind of level, all to names of its own and to shared ones.
 fn act(attributes: &mut Attributes, policy: &str) {
     let origin = Origin { cookbook: Some(policy.to_owned()), ..Origin::policy(policy) };
@@ -47,10 +53,10 @@ fn run(node: &mut NodeObject, failing: &[&str], json_attributes: Value) {
     node.begin_run(&POLICIES, object(json_attributes));
     for policy in POLICIES {
         let start = start(policy);
-        let mut attributes = node.begin_policy(&start, &facts()).unwrap();
+        let mut attributes = begin(node, &start, &facts()).unwrap();
         act(&mut attributes, policy);
         if failing.contains(&policy) {
-            node.roll_back(attributes);
+            drop(attributes);
         } else {
             node.commit(&start, attributes).unwrap();
         }
@@ -167,14 +173,14 @@ fn an_earlier_policy_informs_a_later_one_and_never_overrules_it() {
     node.begin_run(&POLICIES, Map::new());
     let origin = Origin::policy("core");
     let first = start("core");
-    let mut attributes = node.begin_policy(&first, &facts()).unwrap();
+    let mut attributes = begin(&node, &first, &facts()).unwrap();
     for (path, value) in [("told", json!({"a": 1})), ("list", json!([1, 2])), ("cleared", json!({"old": 1}))] {
         attributes.write(Level::ForceOverride, &[path], value, &origin).unwrap();
     }
     node.commit(&first, attributes).unwrap();
 
     let second = start("database");
-    let mut attributes = node.begin_policy(&second, &facts()).unwrap();
+    let mut attributes = begin(&node, &second, &facts()).unwrap();
     let origin = Origin::policy("database");
     assert_eq!(attributes.read(&["told", "a"]), Some(json!(1)), "what was left is read");
     attributes.write(Level::Default, &["told", "a"], json!(2), &origin).unwrap();
@@ -194,7 +200,7 @@ fn a_new_run_inherits_nothing_from_the_last_one() {
     run(&mut node, &[], json!({}));
     node.begin_run(&POLICIES, Map::new());
     assert!(node.inherited().is_empty());
-    let attributes = node.begin_policy(&start("core"), &facts()).unwrap();
+    let attributes = begin(&node, &start("core"), &facts()).unwrap();
     assert_eq!(attributes.read(&["monitoring"]), Some(json!({"normal": "monitoring"})), "only normal outlives a run");
 }
 
@@ -202,7 +208,7 @@ fn a_new_run_inherits_nothing_from_the_last_one() {
 fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, Map::new());
-    let mut attributes = node.begin_policy(&start("database"), &facts()).unwrap();
+    let mut attributes = begin(&node, &start("database"), &facts()).unwrap();
     for (name, value) in [
         ("policy_name", json!("database")),
         ("policy_group", json!("production")),
@@ -221,7 +227,6 @@ fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
         attributes.write_unless(Level::Automatic, &["new"], json!("x"), &origin).map(|_| ()),
         attributes.unlink(Level::Automatic, &["platform"], &origin).map(|_| ()),
         attributes.unlink_strict(Level::Automatic, &["platform"], &origin).map(|_| ()),
-        attributes.vivify(Level::Automatic, &["new"], &origin).map(|_| ()),
     ];
     for refused in refused {
         assert_eq!(refused.unwrap_err().chef_class(), "Chef::Exceptions::ImmutableAttributeModification");
@@ -235,7 +240,7 @@ fn values_that_only_the_guest_can_compute_do_not_outlive_its_policy() {
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, Map::new());
     let first = start("core");
-    let mut attributes = node.begin_policy(&first, &facts()).unwrap();
+    let mut attributes = begin(&node, &first, &facts()).unwrap();
     let origin = Origin::policy("core");
     attributes.write(Level::Default, &["lazy", "deep"], json!([guest_value(7)]), &origin).unwrap();
     let before = saved(&node);
@@ -321,20 +326,20 @@ fn filters_reach_the_policies_parts_too() {
 fn markers_do_not_come_in_from_outside() {
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, object(json!({"x": guest_value(1)})));
-    let refused = node.begin_policy(&start("core"), &facts()).unwrap_err();
+    let refused = begin(&node, &start("core"), &facts()).unwrap_err();
     assert_eq!(refused.chef_class(), "ArgumentError");
     node.begin_run(&POLICIES, Map::new());
     let mut lock = start("core");
     lock.role_default = object(json!({"x": guest_value(1)}));
-    assert!(node.begin_policy(&lock, &facts()).is_err());
-    assert!(node.begin_policy(&start("core"), &object(json!({"x": [guest_value(1)]}))).is_err());
+    assert!(begin(&node, &lock, &facts()).is_err());
+    assert!(begin(&node, &start("core"), &object(json!({"x": [guest_value(1)]}))).is_err());
 }
 
 #[test]
 fn an_explanation_names_the_policies() {
     let mut node = NodeObject::new("n").unwrap();
     run(&mut node, &["monitoring"], json!({}));
-    let attributes = node.begin_policy(&start("monitoring"), &facts()).unwrap();
+    let attributes = begin(&node, &start("monitoring"), &facts()).unwrap();
     let explained = attributes.explain(&["shared", "override"]);
     assert_eq!(explained.value, Some(json!("database")));
     let text = explained.to_string();
@@ -376,7 +381,7 @@ fn who_wrote_a_normal_attribute_is_remembered_in_later_runs() {
     run(&mut node, &[], json!({"given": {"by": "hand"}}));
     node.begin_run(&POLICIES, Map::new());
     let start = start("core");
-    let mut attributes = node.begin_policy(&start, &facts()).unwrap();
+    let mut attributes = begin(&node, &start, &facts()).unwrap();
     attributes.write(Level::Normal, &["later"], json!(1), &Origin::policy("core")).unwrap();
     attributes.unlink(Level::Normal, &["log"], &Origin::policy("core")).unwrap();
     node.commit(&start, attributes).unwrap();
@@ -395,7 +400,7 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, Map::new());
     let first = start("core");
-    let mut attributes = node.begin_policy(&first, &facts()).unwrap();
+    let mut attributes = begin(&node, &first, &facts()).unwrap();
     let left = json!({"open": {"a": 1, "secret": 2}, "closed": {"b": 1}, "cleared": 1});
     for (name, value) in object(left) {
         attributes.write(Level::Default, &[name], value, &Origin::policy("core")).unwrap();

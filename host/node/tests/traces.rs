@@ -245,9 +245,11 @@ fn on_tree(
     let path = steps(call["path"].as_array().map(Vec::as_slice).unwrap_or_default());
     let below = |args: &[Value]| [path.clone(), steps(args)].concat();
     Ok(match (method, args) {
-        ("[]", [_]) => set
-            .host_vivify(level, &below(args), &origin())
-            .map(|_| set.read_level(level, &below(args)).cloned().unwrap_or_default()),
+        // Reading through a level makes an empty object where nothing stands: what a guest does by writing one.
+        ("[]", [_]) => match set.read_level(level, &below(args)).cloned() {
+            Some(value) => Ok(value),
+            None => set.host_write(level, &below(args), json!({}), &origin()).map(|()| json!({})),
+        },
         ("[]=" | "store", [key, value]) => {
             set.host_write(level, &below(std::slice::from_ref(key)), value.clone(), &origin()).map(|()| value.clone())
         }

@@ -77,22 +77,6 @@ impl StateDirectory {
         runs::all(&self.folder)
     }
 
-    /// What a run did. None: there is no such record.
-    ///
-    /// # Errors
-    /// The record is damaged.
-    pub fn run_record(&self, id: &RunId) -> Result<Option<Value>, StateError> {
-        runs::load(&self.folder, id, runs::RECORD)
-    }
-
-    /// Why a run failed. None: it did not, or there is no such record.
-    ///
-    /// # Errors
-    /// The record is damaged.
-    pub fn run_error(&self, id: &RunId) -> Result<Option<Value>, StateError> {
-        runs::load(&self.folder, id, runs::ERROR)
-    }
-
     /// The key that authenticates cached native code. It is made when it is first asked for and stays the same.
     ///
     /// # Errors

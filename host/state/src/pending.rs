@@ -69,14 +69,6 @@ impl Pending {
         self.failed.as_ref()
     }
 
-    /// Forgets what is due for policies that the node no longer has.
-    pub fn keep_policies(&mut self, keep: &dyn Fn(&str) -> bool) {
-        let stale: Vec<Due> = self.due.in_order().filter(|(policy, ..)| !keep(policy)).cloned().collect();
-        for (policy, receiver, action) in stale {
-            self.record("done", &policy, &receiver, &action);
-        }
-    }
-
     fn compact(&mut self) -> Result<(), StateError> {
         self.journal = None;
         if self.due.is_empty() {

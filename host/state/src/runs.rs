@@ -12,8 +12,8 @@ use crate::folder::{Folder, Survives, random_hex};
 
 const FOLDER: &str = "runs";
 
-pub(crate) const RECORD: &str = "run.json";
-pub(crate) const ERROR: &str = "error.json";
+const RECORD: &str = "run.json";
+const ERROR: &str = "error.json";
 
 /// A run's name: the moment it began (UTC, to the millisecond) and four random bytes, `20261121T124950.123Z-9f3c01ab`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,18 +116,6 @@ pub(crate) fn all(state: &Folder) -> Result<Vec<RunId>, StateError> {
     let mut ids: Vec<RunId> = folder.names()?.iter().filter_map(|name| RunId::parse(name).ok()).collect();
     ids.reverse();
     Ok(ids)
-}
-
-pub(crate) fn load(state: &Folder, id: &RunId, file: &str) -> Result<Option<Value>, StateError> {
-    let Some(folder) = state.open(FOLDER)?.map(|folder| folder.open(id.as_str())).transpose()?.flatten() else {
-        return Ok(None);
-    };
-    let Some(bytes) = folder.read(file)? else { return Ok(None) };
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| StateError::Malformed {
-        path: folder.path_of(file),
-        line: error.line().max(1),
-        reason: error.to_string(),
-    })
 }
 
 /// Removes all but the newest `keep` records. What is no record of ours stays.

@@ -214,16 +214,20 @@ fn runs_are_recorded_in_order_and_pruned() {
     failed.save_error(&json!({"class": "RuntimeError"})).unwrap();
     let newest = failed.id().clone();
     assert!(newest.as_str().starts_with("19700101T000050.000Z-"), "{newest}");
-    assert_eq!(state.run_record(&newest).unwrap(), Some(json!({"status": "failed"})));
-    assert_eq!(state.run_error(&newest).unwrap(), Some(json!({"class": "RuntimeError"})));
-    assert_eq!(state.run_error(&ids[0]).unwrap(), None);
+    let kept = |id: &RunId, file: &str| {
+        let text = fs::read_to_string(temporary.path().join("var/lib/wrun/runs").join(id.as_str()).join(file)).ok();
+        text.map(|text| serde_json::from_str::<Value>(&text).unwrap())
+    };
+    assert_eq!(kept(&newest, "run.json"), Some(json!({"status": "failed"})));
+    assert_eq!(kept(&newest, "error.json"), Some(json!({"class": "RuntimeError"})));
+    assert_eq!(kept(&ids[0], "error.json"), None);
     let seconds = |ids: Vec<RunId>| ids.iter().map(|id| id.as_str()[13..15].to_owned()).collect::<Vec<_>>();
     assert_eq!(seconds(state.runs().unwrap()), ["50", "40", "30", "20", "10"]);
 
     fs::create_dir(temporary.path().join("var/lib/wrun/runs/kept-by-hand")).unwrap();
     lock.prune_runs(2).unwrap();
     assert_eq!(seconds(state.runs().unwrap()), ["50", "40"]);
-    assert_eq!(state.run_record(&ids[1]).unwrap(), None);
+    assert_eq!(kept(&ids[1], "run.json"), None);
     assert!(temporary.path().join("var/lib/wrun/runs/kept-by-hand").exists());
 }
 
@@ -286,7 +290,7 @@ fn due_notifications_outlive_the_run() {
     for (receiver, action) in left {
         pending.done("core", &receiver, &action);
     }
-    pending.keep_policies(&|policy| policy != "database");
+    pending.done("database", "service[b]", "reload");
     pending.finish().unwrap();
     assert!(!journal.exists(), "nothing is due, so there is no journal");
     assert_eq!(state.left_due("n").unwrap(), []);

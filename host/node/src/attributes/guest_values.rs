@@ -60,16 +60,6 @@ impl Attributes {
         found
     }
 
-    /// The marker that stands on the way to `path` in the merged view, with the number of steps that lead to it.
-    ///
-    /// A reader who finds one asks the guest for the value and goes on inside it with the steps that remain.
-    pub fn guest_value_on_the_way<Step: AsRef<str>>(&self, path: &[Step]) -> Option<(usize, u64)> {
-        if !self.may_hold_guest_values {
-            return None;
-        }
-        (1..=path.len()).find_map(|steps| Some((steps, guest_number(&self.scalar(path.get(..steps)?)?)?)))
-    }
-
     /// Replaces the marker at `path` of `level` by the value that the guest computed for it.
     ///
     /// # Errors

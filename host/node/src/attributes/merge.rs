@@ -153,9 +153,4 @@ impl<'tree> View<'tree> {
             Kind::Object => Shape::Object(self.keys().cloned().collect()),
         })
     }
-
-    /// The one value that is seen here, where it is no object and no array.
-    pub(crate) fn scalar(&self) -> Option<&'tree Value> {
-        self.only().filter(|_| self.kind == Some(Kind::Scalar))
-    }
 }

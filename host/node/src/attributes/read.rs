@@ -140,14 +140,6 @@ impl Attributes {
             None => false,
         }
     }
-
-    /// The one value that is seen at `path`, where it is no object and no array.
-    pub(super) fn scalar<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
-        match View::root(&self.trees).follow(path)? {
-            Found::Shared(view) => view.scalar().cloned(),
-            Found::Element(value) => (kind_of(&value) == Kind::Scalar).then_some(value),
-        }
-    }
 }
 
 pub(crate) fn into_object(value: Option<Value>) -> Map<String, Value> {

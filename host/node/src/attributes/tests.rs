@@ -144,8 +144,6 @@ fn guest_values_are_leaves_and_are_frozen_one_by_one() {
     assert_eq!(attributes.read(&["a"]), Some(guest_value(3)), "hides the object below it");
     assert_eq!(attributes.shape(&["a"]), Some(Shape::Scalar));
     assert_eq!(attributes.read(&["a", "x"]), None);
-    assert_eq!(attributes.guest_value_on_the_way(&["a", "x", "y"]), Some((1, 3)));
-    assert_eq!(attributes.guest_value_on_the_way(&["b"]), None);
     let found = attributes.guest_values();
     assert_eq!(found, [GuestValue { level: Level::Override, path: vec!["a".into()], number: 3 }]);
     let refused = attributes.freeze(Level::Override, &["a"], json!([guest_value(1)])).unwrap_err();

@@ -100,39 +100,6 @@ impl Attributes {
         self.write(Level::ForceOverride, path, value, origin)
     }
 
-    /// Makes an empty object at `path` of a level unless something stands there, and says whether it did.
-    ///
-    /// Chef does this when a cookbook only *reads* through a level, as in `node.default['a']['b']`, and the empty
-    /// objects are seen in the node afterwards.
-    ///
-    /// # Errors
-    /// Those of [`write`](Self::write).
-    pub fn vivify<Step: AsRef<str>>(
-        &mut self,
-        level: Level,
-        path: &[Step],
-        origin: &Origin,
-    ) -> Result<bool, AttributeError> {
-        check_guest_writable(level, path)?;
-        self.host_vivify(level, path, origin)
-    }
-
-    /// [`vivify`](Self::vivify) in any level: for the host.
-    ///
-    /// # Errors
-    /// Those of [`host_write`](Self::host_write).
-    pub fn host_vivify<Step: AsRef<str>>(
-        &mut self,
-        level: Level,
-        path: &[Step],
-        origin: &Origin,
-    ) -> Result<bool, AttributeError> {
-        if self.read_level(level, path).is_some() {
-            return Ok(false);
-        }
-        self.write_anywhere(level, path, Value::Object(Map::new()), origin, OnTheWay::Replace).map(|()| true)
-    }
-
     /// Writes into any level: for the host, which alone may write `automatic`.
     ///
     /// # Errors

@@ -35,10 +35,6 @@ impl Histories {
         }
     }
 
-    pub(super) fn forget(&mut self, policy: &str) {
-        self.by_policy.retain(|(name, _)| name != policy);
-    }
-
     pub(super) fn of(&self, policy: Option<&str>) -> Option<&History> {
         let policy = policy.unwrap_or(WITHOUT_POLICY);
         self.by_policy.iter().find(|(name, _)| name == policy).map(|(_, history)| history.as_ref())

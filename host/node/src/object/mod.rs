@@ -1,7 +1,7 @@
 //! The node object, and how attributes pass from policy to policy.
 //!
 //! A run goes through the policies in order: [`NodeObject::begin_run`] once, then for each policy
-//! [`NodeObject::begin_policy`], the policy itself, and either [`NodeObject::commit`] or [`NodeObject::roll_back`].
+//! [`NodeObject::begin_policy_seeing`], the policy itself, and [`NodeObject::commit`] if it succeeded.
 //!
 //! What goes on from one policy to the next:
 //! * `normal` belongs to the node and is shared as itself;
@@ -9,7 +9,7 @@
 //!   informs and never overrules;
 //! * `automatic` is the host's and is given anew to each.
 //!
-//! A policy works on attributes of its own, made for it from the node object. Rolling back is therefore forgetting
+//! A policy works on attributes of its own, made for it from the node object. Rolling back a failed one is forgetting
 //! them: nothing has to be undone, and nothing can be left over. Rejected: one set of attributes with an undo log,
 //! which would have to be right about every kind of write.
 
@@ -181,20 +181,6 @@ impl NodeObject {
     ///
     /// # Errors
     /// Data that is nested too deeply or holds what only a running guest may hold.
-    pub fn begin_policy(&self, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
-        let everything = |all: &Value| all.clone();
-        self.begin_policy_seeing(
-            start,
-            facts,
-            &Sight { inherited: &everything, normal: &everything, facts: &everything },
-        )
-    }
-
-    /// [`begin_policy`](Self::begin_policy) for a policy that may not read everything: what it may not read is not in
-    /// its attributes at all. What it may always read is what the host says of the policy itself.
-    ///
-    /// # Errors
-    /// Those of [`begin_policy`](Self::begin_policy).
     pub fn begin_policy_seeing(
         &self,
         start: &PolicyStart,
@@ -270,19 +256,6 @@ impl NodeObject {
             self.chef_environment = self.common_group().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
         }
         Ok(())
-    }
-
-    /// Forgets what a policy that failed has done to the attributes. What it left when it last succeeded stays saved;
-    /// the policies after it inherit nothing from it.
-    pub fn roll_back(&self, attributes: Attributes) {
-        drop(attributes);
-    }
-
-    /// Drops what a policy left, for a node that it no longer looks after. Its `normal` attributes stay: they are the
-    /// node's.
-    pub fn forget_policy(&mut self, name: &str) {
-        self.records.retain(|record| record.name.as_deref() != Some(name));
-        self.histories.forget(name);
     }
 
     /// The `normal` attributes that the next policy begins with, as far as it may see them.
