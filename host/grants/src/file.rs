@@ -6,6 +6,7 @@ use crate::downloads::ServerPattern;
 use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
 use crate::policy::{Limits, PolicyRules};
 use crate::rules::Rule;
+use schema::suggest::nearest;
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -104,12 +105,11 @@ impl Source<'_> {
     }
 
     fn unknown(&self, key: &str, offset: usize, known: &[&str]) -> GrantsError {
-        let near = known.iter().map(|other| (distance(key, other), *other)).min().filter(|(far, _)| *far <= 3);
         GrantsError::UnknownKey {
             file: self.name.into(),
             line: self.line(offset),
             key: key.into(),
-            near: near.map(|(_, other)| other.into()),
+            near: nearest(key, known.iter().copied()).map(Into::into),
         }
     }
 
@@ -303,21 +303,4 @@ fn pattern(capability: Capability, text: &str) -> Result<Pattern, String> {
         C::Services => Ok(Pattern::Name(NamePattern::new(text.strip_suffix(".service").unwrap_or(text)))),
         _ => Ok(Pattern::Name(NamePattern::new(text))),
     }
-}
-
-/// How many characters must be changed, added or taken to make one word of the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut previous: Vec<usize> = (0..=other.len()).collect();
-    for (row, character) in one.chars().enumerate() {
-        let mut current = vec![row + 1];
-        for (column, against) in other.iter().enumerate() {
-            let change = previous.get(column).copied().unwrap_or_default() + usize::from(character != *against);
-            let add = current.last().copied().unwrap_or_default() + 1;
-            let take = previous.get(column + 1).copied().unwrap_or_default() + 1;
-            current.push(change.min(add).min(take));
-        }
-        previous = current;
-    }
-    previous.last().copied().unwrap_or_default()
 }

@@ -108,9 +108,9 @@ fn check(file: &str, from: &str, to: &str, expect: &str) {
 fn mistakes_in_policy_toml_are_told_with_their_line() {
     let file = "policy.toml";
     check(file, "name = \"core\"", "name = \"a b\"", "policy.toml:3: \"a b\" cannot be a policy's name");
-    check(file, "name = \"core\"", "nam = \"core\"", "policy.toml:3: unknown field `nam`");
+    check(file, "name = \"core\"", "nam = \"core\"", "policy.toml:3: there is no key `nam`; did you mean `name`?");
     check(file, "name = \"core\"", "name = ", "policy.toml:3: ");
-    check(file, "[needs]", "[needs]\nbeer = [\"a lot\"]", ": unknown field `beer`");
+    check(file, "[needs]", "[needs]\nbeer = [\"a lot\"]", ": there is no key `beer`");
     check(file, "[\"hello\"]", "[]", "policy.toml:6: Invalid run_list. run_list cannot be empty");
     check(file, "[\"hello\"]", "[\n\"hello\",\n\"role[web]\"]", "policy.toml:8: role[web] is a role");
     check(file, "[\"hello\"]", "[\"hello@1.0\"]", "policy.toml:6: recipe[hello@1.0] asks for a version");
@@ -120,7 +120,18 @@ fn mistakes_in_policy_toml_are_told_with_their_line() {
         "[\"nginx\"]",
         "policy.toml:6: cookbook \"nginx\" is not available; the policy has hello",
     );
-    check(file, "[needs]", "[named_run_list]\nx = \"hello\"\n[needs]", "policy.toml:21: invalid type: string");
+    check(
+        file,
+        "[needs]",
+        "[named_run_list]\nx = \"hello\"\n[needs]",
+        "policy.toml:21: this must be a list, not string \"hello\"",
+    );
+    check(
+        file,
+        "[needs]",
+        "[named_run_list]\nx = [\"hello\",\n\"nginx\"]\n[needs]",
+        "policy.toml:22: cookbook \"nginx\" is not available; the policy has hello",
+    );
     check(file, "[needs]", "[named_run_list]\nx = [\"a\", \"/\"]\n[needs]", "policy.toml:21: run list item \"/\" has");
     check(
         file,
@@ -144,7 +155,12 @@ fn mistakes_in_cookbooks_are_told_with_their_line() {
     check(file, "name = \"hello\"", "name = \"a b\"", "Cargo.toml:3: \"a b\" cannot be a cookbook's name");
     check(file, "version = \"0.1.0\"", "version.workspace = true", "Cargo.toml:4: a cookbook states its own version");
     check(file, "version = \"0.1.0\"", "version = \"1.0.0-beta\"", "Cargo.toml:4: ");
-    check(file, "# [package.metadata.cookbook]", "[package.metadata.cookbook]\ndepnds = {}", "unknown field `depnds`");
+    check(
+        file,
+        "# [package.metadata.cookbook]",
+        "[package.metadata.cookbook]\ndepnds = {}",
+        "there is no key `depnds`; did you mean `depends`?",
+    );
     let depends = |text: &str| format!("[package.metadata.cookbook]\ndepends = {{ {text} }}");
     check(file, "# [package.metadata.cookbook]", &depends("ntp = \">= 1\""), "cookbook hello depends on \"ntp\"");
     check(

@@ -1,4 +1,20 @@
-//! Near names: what somebody may have meant.
+//! Near names: what somebody may have meant, and what a file's reader complains about, in plain words.
+
+/// The most names that are listed where none is near.
+const MAXIMUM_LISTED_NAMES: usize = 10;
+
+/// What Rust calls the things that a file may hold, and what people call them.
+const KINDS: [(&str, &str); 9] = [
+    ("path string", "a path, as text"),
+    ("a string", "text"),
+    ("a boolean", "true or false"),
+    ("a sequence", "a list"),
+    ("sequence", "a list"),
+    ("a map", "a table"),
+    ("map", "a table"),
+    ("i64", "a whole number"),
+    ("u64", "a whole number"),
+];
 
 /// Names longer than this are compared by their beginning only: the cost grows with the square, and guests choose names.
 const MAXIMUM_COMPARED_CHARACTERS: usize = 64;
@@ -13,6 +29,36 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|(distance, _)| *distance <= most)
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// The complaint of a file's reader in plain words: of a key that does not exist the near name, not a list of all that do;
+/// of a value of the wrong kind what it must be.
+pub fn plainly(complaint: &str) -> String {
+    if let Some(rest) = complaint.strip_prefix("unknown field `")
+        && let Some((key, rest)) = rest.split_once('`')
+    {
+        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+        let said = match nearest(key, known.iter().copied()) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None if known.len() <= MAXIMUM_LISTED_NAMES => format!("; there are {}", known.join(", ")),
+            None => String::new(),
+        };
+        return format!("there is no key `{key}`{said}");
+    }
+    if let Some((found, wanted)) =
+        complaint.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("this must be {}, not {}", kind(wanted), kind(found));
+    }
+    complaint.to_owned()
+}
+
+fn kind(name: &str) -> &str {
+    match KINDS.iter().find(|(theirs, _)| *theirs == name) {
+        Some((_, plain)) => plain,
+        None if name.starts_with("struct ") => "a table",
+        None => name,
+    }
 }
 
 /// How many characters must be inserted, removed, replaced or swapped with their neighbour (optimal string alignment).
@@ -42,6 +88,19 @@ fn distance(left: &str, right: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn complaints_are_put_plainly() {
+        let check = |complaint: &str, expected: &str| assert_eq!(plainly(complaint), expected);
+        let two = "expected `name` or `run_list`";
+        check(&format!("unknown field `nam`, {two}"), "there is no key `nam`; did you mean `name`?");
+        check(&format!("unknown field `colour`, {two}"), "there is no key `colour`; there are name, run_list");
+        let many = ["`owner`"; 11].join(", ");
+        check(&format!("unknown field `x`, expected one of {many}"), "there is no key `x`");
+        check("invalid type: integer `3`, expected path string", "this must be a path, as text, not integer `3`");
+        check("invalid type: sequence, expected struct Needs", "this must be a table, not a list");
+        check("duplicate key", "duplicate key");
+    }
 
     #[test]
     fn slips_are_recognised() {

@@ -35,9 +35,9 @@ const LICENCES: [&str; 14] = [
 const DOORS: [(&str, &[&str]); 9] = [
     ("converge", &["node", "schema"]),
     ("facts", &[]),
-    ("grants", &[]),
+    ("grants", &["schema"]),
     ("node", &[]),
-    ("policy", &["converge", "node"]),
+    ("policy", &["converge", "node", "schema"]),
     ("providers", &["converge", "grants", "node", "schema"]),
     ("sandbox", &["converge", "node", "schema"]),
     ("schema", &[]),

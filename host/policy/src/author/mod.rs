@@ -207,7 +207,7 @@ fn loading_order<'a>(settings: &PolicyToml, cookbooks: &'a [Cookbook]) -> Result
     let names = names.chain(by_name.keys().copied());
     let order = cookbook_order(names, &dependencies).map_err(|missing| AuthorError::Wrong {
         path: settings.path.clone(),
-        line: settings.run_list_line,
+        line: settings.line_of(missing.needed_by.as_ref().unwrap_or(&missing.cookbook)),
         what: format!("{missing}; the policy has {}", by_name.keys().copied().collect::<Vec<_>>().join(", ")),
     })?;
     Ok(order.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect())

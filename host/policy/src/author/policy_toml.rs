@@ -24,7 +24,9 @@ pub(super) struct PolicyToml {
     pub(super) path: PathBuf,
     pub(super) name: String,
     pub(super) run_list: Vec<String>,
-    pub(super) run_list_line: usize,
+    run_list_line: usize,
+    /// The items of all run lists, with their lines.
+    item_lines: Vec<(String, usize)>,
     pub(super) named_run_lists: Vec<(String, Vec<String>)>,
     pub(super) default: toml::Table,
     pub(super) r#override: toml::Table,
@@ -72,11 +74,16 @@ impl PolicyToml {
         let named = written.named_run_list.iter();
         let named = named.map(|(name, list)| Ok((name.clone(), list.iter().map(full).collect::<Result<_, _>>()?)));
         let named_run_lists = named.collect::<Result<_, AuthorError>>()?;
+        let items = written.named_run_list.iter().flat_map(|(_, list)| list);
+        let items = written.run_list.get_ref().iter().chain(items);
+        let item_lines =
+            items.map(|item| Ok((full(item)?, file.line(&item.span())))).collect::<Result<_, AuthorError>>()?;
         Ok(Self {
             path: file.path.clone(),
             name: written.name.into_inner(),
             run_list,
             run_list_line: file.line(&run_list_span),
+            item_lines,
             named_run_lists,
             default: written.default,
             r#override: written.r#override,
@@ -86,6 +93,14 @@ impl PolicyToml {
             cookbooks: written.cookbooks,
             file,
         })
+    }
+
+    /// The line of the first item that names a cookbook, else that of the run list.
+    pub(super) fn line_of(&self, cookbook: &str) -> usize {
+        let recipe =
+            |item: &str| item.strip_prefix("recipe[").and_then(|item| item.strip_suffix(']')).map(str::to_owned);
+        let names = |item: &str| recipe(item).is_some_and(|recipe| split_recipe(&recipe).0 == cookbook);
+        self.item_lines.iter().find(|(item, _)| names(item)).map_or(self.run_list_line, |(_, line)| *line)
     }
 
     /// The folders of the cookbooks: those that the file names, else every folder in `cookbooks/` that holds one.

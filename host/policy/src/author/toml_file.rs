@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use schema::suggest::plainly;
 use serde::de::DeserializeOwned;
 
 use super::AuthorError;
@@ -36,7 +37,7 @@ impl TomlFile {
     /// What the file says.
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, AuthorError> {
         toml::from_str(&self.text)
-            .map_err(|error| self.wrong(&error.span().unwrap_or_default(), error.message().to_owned()))
+            .map_err(|error| self.wrong(&error.span().unwrap_or_default(), plainly(error.message())))
     }
 
     /// The line, from 1, where something begins.
