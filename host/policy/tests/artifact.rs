@@ -267,7 +267,7 @@ fn policies_are_found_by_name() {
         assert!(error.contains("cannot be a policy's name"), "{error}");
     }
     let missing = folder.path().join("missing");
-    assert!(matches!(artifact::find(&missing, "core").unwrap_err(), ArtifactError::Read { .. }));
+    assert!(matches!(artifact::find(&missing, "core").unwrap_err(), ArtifactError::NoFolder { .. }));
 }
 
 #[test]

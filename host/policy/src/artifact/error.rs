@@ -18,6 +18,12 @@ pub enum ArtifactError {
         /// What policies are there.
         names: Vec<String>,
     },
+    /// The folder that artifacts should be in is not there.
+    #[error("there is no folder of policies at {}; name it with --policies or `policies` in the settings", folder.display())]
+    NoFolder {
+        /// Where it should be.
+        folder: PathBuf,
+    },
     /// A name that no policy can have.
     #[error(transparent)]
     Name(super::ManifestError),

@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 50;
 /// Opens the artifact of a policy in a folder and makes sure that it is that policy's.
 ///
 /// # Errors
-/// There is none, and then the error names those that are there; or it cannot be opened.
+/// There is none, and then the error names those that are there; there is no such folder; or it cannot be opened.
 pub fn find(folder: &Path, name: &str) -> Result<Artifact, ArtifactError> {
     check_policy_name(name).map_err(ArtifactError::Name)?;
     let path = folder.join(format!("{name}{EXTENSION}"));
@@ -39,7 +39,11 @@ pub fn find(folder: &Path, name: &str) -> Result<Artifact, ArtifactError> {
 pub fn list(folder: &Path) -> Result<Vec<String>, ArtifactError> {
     let failed = |source| ArtifactError::Read { path: PathBuf::from(folder), source };
     let mut names = vec![];
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
+    let entries = std::fs::read_dir(folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => ArtifactError::NoFolder { folder: folder.to_owned() },
+        _ => failed(error),
+    })?;
+    for entry in entries {
         let file = entry.map_err(failed)?.file_name();
         let name = file.to_str().and_then(|file| file.strip_suffix(EXTENSION));
         names.extend(name.filter(|name| check_policy_name(name).is_ok()).map(str::to_owned));
