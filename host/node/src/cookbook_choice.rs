@@ -39,12 +39,12 @@ pub enum ChoiceError {
         wanted_by: String,
     },
     /// A version or constraint is none.
-    #[error("{wanted_by}: {source}")]
+    #[error("{wanted_by}: {reason}")]
     Malformed {
         /// Who has it, for people.
         wanted_by: String,
-        /// What is wrong with it.
-        source: VersionError,
+        /// What is wrong with it. Part of the message, hence no `source`.
+        reason: VersionError,
     },
 }
 
@@ -54,7 +54,7 @@ impl ChoiceError {
         match self {
             Self::Missing(missing) => missing.chef_class(),
             Self::Unsatisfied { .. } => "Chef::Exceptions::CookbookVersionSelection::UnsatisfiableRunListItem",
-            Self::Malformed { source, .. } => source.chef_class(),
+            Self::Malformed { reason, .. } => reason.chef_class(),
         }
     }
 }
@@ -95,10 +95,10 @@ fn check(
     wanted_by: &str,
 ) -> Result<(), ChoiceError> {
     let Some(cookbook) = known.get(name) else { return Ok(()) };
-    let malformed = |source| ChoiceError::Malformed { wanted_by: wanted_by.to_owned(), source };
+    let malformed = |reason| ChoiceError::Malformed { wanted_by: wanted_by.to_owned(), reason };
     let wanted = VersionConstraint::parse(constraint, VersionStyle::Cookbook).map_err(malformed)?;
     let version = Version::parse(&cookbook.version, VersionStyle::Cookbook)
-        .map_err(|source| ChoiceError::Malformed { wanted_by: format!("the cookbook {name}"), source })?;
+        .map_err(|reason| ChoiceError::Malformed { wanted_by: format!("the cookbook {name}"), reason })?;
     if wanted.includes(version) {
         return Ok(());
     }

@@ -40,14 +40,14 @@ pub enum RoleError {
         expected: &'static str,
     },
     /// A run list in it is none.
-    #[error("role {role}: {key}: {source}")]
+    #[error("role {role}: {key}: {reason}")]
     RunList {
         /// The role's name.
         role: String,
         /// The key, such as `run_list`.
         key: String,
-        /// What is wrong with it.
-        source: RunListError,
+        /// What is wrong with it. Part of the message, hence no `source`.
+        reason: RunListError,
     },
 }
 
@@ -61,10 +61,10 @@ impl Role {
         let wrong = |key: &str, expected| RoleError::WrongKind { role: name.to_owned(), key: key.to_owned(), expected };
         let object = json.as_object().ok_or_else(|| wrong("the whole role", "an object"))?;
         let list = |key: &str, value: &Value| {
-            RunList::from_json(value).map_err(|source| RoleError::RunList {
+            RunList::from_json(value).map_err(|reason| RoleError::RunList {
                 role: name.to_owned(),
                 key: key.to_owned(),
-                source,
+                reason,
             })
         };
         let attributes = |key: &str| match object.get(key) {

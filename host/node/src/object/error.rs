@@ -40,14 +40,14 @@ pub enum ObjectError {
         key: String,
     },
     /// A run list in a saved node, or in JSON attributes, that is none.
-    #[error("{document}: {key}: {source}")]
+    #[error("{document}: {key}: {reason}")]
     RunList {
         /// "saved node" or "JSON attributes".
         document: &'static str,
         /// The key.
         key: String,
-        /// What is wrong with it.
-        source: RunListError,
+        /// What is wrong with it. Part of the message, hence no `source`.
+        reason: RunListError,
     },
     /// Both `run_list` and its old name `recipes` are given. The message is Chef's.
     #[error("please set the node's run list using the 'run_list' attribute only.")]
@@ -61,12 +61,12 @@ pub enum ObjectError {
         key: String,
     },
     /// Attributes that cannot be set up for a policy.
-    #[error("{level} attributes: {source}")]
+    #[error("{level} attributes: {reason}")]
     Attributes {
         /// The level they are for.
         level: Level,
-        /// What is wrong with them.
-        source: AttributeError,
+        /// What is wrong with them. Part of the message, hence no `source`.
+        reason: AttributeError,
     },
     /// A policy ended while an attribute still held a value that only the policy can compute.
     #[error("attribute {path} in the {level} level still holds a value that only the policy can compute")]
@@ -90,8 +90,8 @@ impl ObjectError {
         match self {
             Self::InvalidName { .. } | Self::InvalidEnvironment { .. } => "Chef::Exceptions::ValidationFailed",
             Self::AmbiguousRunList => "Chef::Exceptions::AmbiguousRunlistSpecification",
-            Self::Attributes { source, .. } => source.chef_class(),
-            Self::RunList { source, .. } => source.chef_class(),
+            Self::Attributes { reason, .. } => reason.chef_class(),
+            Self::RunList { reason, .. } => reason.chef_class(),
             Self::WrongKind { .. }
             | Self::Missing { .. }
             | Self::GuestValueNotAccepted { .. }

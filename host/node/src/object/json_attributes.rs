@@ -61,10 +61,10 @@ impl JsonAttributes {
             (None, None) => None,
         };
         let run_list = run_list.map(|(key, list)| {
-            RunList::from_json(&list).map(RunList::without_repeats).map_err(|source| ObjectError::RunList {
+            RunList::from_json(&list).map(RunList::without_repeats).map_err(|reason| ObjectError::RunList {
                 document: DOCUMENT,
                 key: key.to_owned(),
-                source,
+                reason,
             })
         });
         Ok(Self { run_list: run_list.transpose()?, chef_environment, policy_names, policy_group, attributes })

@@ -177,7 +177,8 @@ impl NodeObject {
     /// Makes the attributes for a policy.
     ///
     /// `facts` become `automatic`, with the policy's own name, group and revision. `json_attributes` are merged into
-    /// `normal`, and `normal.tags` is made a list.
+    /// `normal`, and `normal.tags` is made a list. What the policy may not read is not in its attributes at all. What it
+    /// may always read is what the host says of the policy itself.
     ///
     /// # Errors
     /// Data that is nested too deeply or holds what only a running guest may hold.
@@ -193,7 +194,7 @@ impl NodeObject {
                 return Ok(());
             }
             let set = attributes.set_level(level, data, &Origin::policy(said_by));
-            set.map_err(|source| ObjectError::Attributes { level, source })
+            set.map_err(|reason| ObjectError::Attributes { level, reason })
         };
         let policy = start.name.as_deref().unwrap_or("node");
         set(Level::Inherited, self.run.inherited.clone(), "earlier policies")?;

@@ -159,10 +159,10 @@ impl<'json> Section<'json> {
 
     fn run_list(&self, key: &str) -> Result<RunList, ObjectError> {
         let parse = |value| {
-            RunList::from_json(value).map_err(|source| ObjectError::RunList {
+            RunList::from_json(value).map_err(|reason| ObjectError::RunList {
                 document: DOCUMENT,
                 key: self.key(key),
-                source,
+                reason,
             })
         };
         self.get(key).map_or_else(|| Ok(RunList::default()), parse)
