@@ -45,6 +45,8 @@ pub struct Lost {
     pub why: String,
     /// Innermost first, where the engine knows it.
     pub backtrace: Vec<String>,
+    /// The recipe that was being compiled, as `cookbook::recipe`.
+    pub recipe: Option<String>,
 }
 
 /// In which part of a context's converge a failure happened.
@@ -93,6 +95,15 @@ impl Failure {
     /// An exception of the host's.
     pub fn raised(class: &str, message: impl Into<String>) -> Self {
         Self::Raised(Box::new(Raised::new(class, message)))
+    }
+
+    /// The same of a guest that was lost while it compiled a recipe. The innermost recipe is said first, and stays.
+    #[must_use]
+    pub fn in_recipe(mut self, recipe: &str) -> Self {
+        if let Self::Lost(lost) = &mut self {
+            lost.recipe.get_or_insert_with(|| recipe.to_owned());
+        }
+        self
     }
 
     /// The class under which it is reported.
@@ -165,7 +176,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Raised(raised) => raised.fmt(f),
-            Self::Lost(lost) => write!(f, "policy `{}` {}", lost.policy, lost.why),
+            Self::Lost(lost) => {
+                write!(f, "policy `{}` {}", lost.policy, lost.why)?;
+                lost.recipe.iter().try_for_each(|recipe| write!(f, ", in recipe {recipe}"))
+            }
             Self::Stopped(Stop::REBOOT) => f.write_str("ended early, to start the node again"),
             Self::Stopped(signal) => write!(f, "ended by signal {signal}"),
             Self::Many(all) => {

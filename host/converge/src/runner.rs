@@ -93,7 +93,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self.go_on()?;
         self.run.node.host_add_recipe(recipe);
         self.run.notice(&Event::RecipeStarted { recipe });
-        self.phase("compile", json!({ "recipe": recipe })).await?;
+        self.phase("compile", json!({ "recipe": recipe })).await.map_err(|failure| failure.in_recipe(recipe))?;
         self.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;
         Ok(())
     }
@@ -211,6 +211,6 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     fn lost(&self, why: String) -> Failure {
-        Lost { policy: self.run.policy.clone(), why, backtrace: vec![] }.into()
+        Lost { policy: self.run.policy.clone(), why, backtrace: vec![], recipe: None }.into()
     }
 }

@@ -1,8 +1,9 @@
 //! Every limit that a guest meets in the sandbox, in one place. Limits of what it may declare or write are those of the
 //! rooms that keep it: `converge` (resources, actions, depth), `node` (attributes).
 
+use crate::rules::Lie;
 use std::time::Duration;
-use wasmtime::{Store, StoreLimits, StoreLimitsBuilder};
+use wasmtime::{ResourceLimiter, Store, StoreLimits, StoreLimitsBuilder};
 
 /// The period of the engine's clock: how often a busy guest's time is looked at.
 pub const TICK: Duration = Duration::from_millis(5);
@@ -75,20 +76,60 @@ impl Default for Limits {
 
 impl Limits {
     /// The limits of a store, all of them.
-    pub(crate) fn store(&self) -> StoreLimits {
-        StoreLimitsBuilder::new()
-            .memory_size(self.memory)
+    pub(crate) fn store(&self) -> Bounds {
+        let others = StoreLimitsBuilder::new()
             .table_elements(TABLE_ELEMENTS)
             .tables(TABLES)
             .instances(INSTANCES)
             .memories(MEMORIES)
             .trap_on_grow_failure(true)
-            .build()
+            .build();
+        Bounds { memory: self.memory, others }
     }
 
     /// Sets what belongs to the store itself.
     pub(crate) fn apply<T>(store: &mut Store<T>) {
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         store.set_max_component_handles(HANDLES);
+    }
+}
+
+/// What the engine asks before something grows. The engine's own limiter does it, but for the memory: what a guest is told
+/// to have used up names the setting that would give it more.
+pub(crate) struct Bounds {
+    memory: usize,
+    others: StoreLimits,
+}
+
+impl ResourceLimiter for Bounds {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > self.memory {
+            return Err(Lie::OutOfMemory.into());
+        }
+        self.others.memory_growing(current, desired, maximum)
+    }
+
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.others.memory_grow_failed(error)
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        self.others.table_growing(current, desired, maximum)
+    }
+
+    fn table_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.others.table_grow_failed(error)
+    }
+
+    fn instances(&self) -> usize {
+        self.others.instances()
+    }
+
+    fn tables(&self) -> usize {
+        self.others.tables()
+    }
+
+    fn memories(&self) -> usize {
+        self.others.memories()
     }
 }

@@ -3,12 +3,12 @@
 use crate::bindings::Cookbook;
 use crate::clock::Clock;
 use crate::desk::Desk;
-use crate::limits::Limits;
+use crate::limits::{Bounds, Limits};
 use crate::rules::{Lie, Rules};
 use crate::voice::Voice;
 use converge::{Lost, Run, Services};
 use std::time::Duration;
-use wasmtime::{Engine, Store, StoreLimits, Trap, UpdateDeadline, WasmBacktrace};
+use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
 
 /// One policy's instance, alive until the end of the run.
 pub struct Policy {
@@ -27,7 +27,7 @@ pub(crate) struct State {
     pub(crate) desk: Desk,
     pub(crate) rules: Rules,
     pub(crate) clock: Clock,
-    pub(crate) limits: StoreLimits,
+    pub(crate) limits: Bounds,
     pub(crate) services: Services,
     /// Bytes of log written so far.
     pub(crate) logged: usize,
@@ -80,7 +80,7 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&st
         (None, Some(trap)) => format!("trapped: {trap}"),
         (None, None) => format!("failed: {}", error.root_cause()),
     };
-    Lost { policy: policy.into(), why, backtrace: frames(error) }
+    Lost { policy: policy.into(), why, backtrace: frames(error), recipe: None }
 }
 
 /// The guest's frames, innermost first, as far as its names and lines are known.

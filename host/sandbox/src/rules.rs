@@ -39,6 +39,7 @@ pub(crate) enum Lie {
     BadValue { request: u32, why: String },
     TooDeep,
     OutOfTime(Duration),
+    OutOfMemory,
     Slept(Duration),
 }
 
@@ -115,6 +116,9 @@ impl fmt::Display for Lie {
             Self::BadValue { request, why } => write!(f, "gave request {request} a value that is not JSON: {why}"),
             Self::TooDeep => write!(f, "nested more than {MAX_OPEN} requests and errands"),
             Self::Slept(most) => write!(f, "slept for more than {} s", most.as_secs_f64()),
+            Self::OutOfMemory => {
+                f.write_str("used up its memory (`limits.memory_mib` in its grants, else `guest_memory_mib`)")
+            }
             Self::OutOfTime(budget) => {
                 write!(
                     f,

@@ -30,7 +30,7 @@ impl Policy {
                 Err(error) => Some(lost(&state.policy, &error, state.last_words.as_deref())),
                 Ok(()) if !state.rules.closed() => {
                     let why = "left its loop before it was told to".to_owned();
-                    Some(Lost { policy: state.policy.clone(), why, backtrace: vec![] })
+                    Some(Lost { policy: state.policy.clone(), why, backtrace: vec![], recipe: None })
                 }
                 Ok(()) => None,
             };
@@ -64,13 +64,19 @@ impl Guest for Session<'_> {
                     policy: run.policy.clone(),
                     why: "has ended its conversation".into(),
                     backtrace: vec![],
+                    recipe: None,
                 });
                 Err(self.lost.insert(why).clone())
             }
             // Filtered above; the guest is as good as gone if it were not.
             Slot::ToGuest(back, _) => {
                 *run = *back;
-                Err(Lost { policy: run.policy.clone(), why: "did not take its turn".into(), backtrace: vec![] })
+                Err(Lost {
+                    policy: run.policy.clone(),
+                    why: "did not take its turn".into(),
+                    backtrace: vec![],
+                    recipe: None,
+                })
             }
         }
     }

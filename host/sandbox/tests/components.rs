@@ -120,7 +120,11 @@ fn start_code_is_bounded() {
     open(&component("nop"), Interfaces::ALL).unwrap();
     check(&component("(loop br 0)"), Interfaces::ALL, "processor time");
     check(&component("unreachable"), Interfaces::ALL, "trapped");
-    check(&component("(drop (memory.grow (i32.const 60000)))"), Interfaces::ALL, "growing memory");
+    check(
+        &component("(drop (memory.grow (i32.const 60000)))"),
+        Interfaces::ALL,
+        "used up its memory (`limits.memory_mib`",
+    );
 }
 
 #[test]

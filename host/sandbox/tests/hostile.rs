@@ -83,7 +83,10 @@ fn the_wall_time_of_a_policy_is_bounded() {
 #[test]
 fn memory_and_stack_are_bounded() {
     for recipe in ["memory", "memory_in_guard"] {
-        check(recipe, "policy `hostile` failed: forcing trap when growing memory");
+        check(
+            recipe,
+            "policy `hostile` used up its memory (`limits.memory_mib` in its grants, else `guest_memory_mib`)",
+        );
     }
     // A Rust guest meets the end of the stack in its own memory first, which is the smaller one.
     for recipe in ["recursion", "recursion_in_guard", "wide_recursion"] {

@@ -14,7 +14,8 @@ const AROUND: u32 = 3;
 /// A policy's failure for programs. The excerpt comes from the artifact, where it has the source.
 pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn CookbookFiles>) -> Value {
     let record = innermost(&report.records);
-    let origin = record.map(|record| record.origin.clone()).or_else(|| place(failure)).unwrap_or_default();
+    let origin = record.map(|record| record.origin.clone());
+    let origin = origin.or_else(|| place(failure)).or_else(|| recipe(failure)).unwrap_or_default();
     // Where it was raised tells more than where the resource was declared that had to do with it.
     let excerpt = files.and_then(|files| {
         let raised = place(failure).and_then(|place| excerpt(&place, files));
@@ -69,6 +70,13 @@ fn place(failure: &Failure) -> Option<Origin> {
     let inside = file.strip_prefix("cookbooks/").unwrap_or(file);
     let (cookbook, file) = inside.split_once('/')?;
     Some(Origin { cookbook: Some(cookbook.into()), file: Some(file.into()), line: Some(line), ..Origin::default() })
+}
+
+/// The recipe that a guest was lost in, which cannot say more.
+fn recipe(failure: &Failure) -> Option<Origin> {
+    let Failure::Lost(lost) = failure else { return None };
+    let (cookbook, recipe) = lost.recipe.as_ref()?.split_once("::")?;
+    Some(Origin { cookbook: Some(cookbook.into()), recipe: Some(recipe.into()), ..Origin::default() })
 }
 
 /// The lines around a place, from the artifact's sources.

@@ -76,7 +76,12 @@ impl Guest for FakeGuest<'_> {
     async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
         if let Some(left) = &mut self.dies_after {
             if *left == 0 {
-                return Err(Lost { policy: run.policy.clone(), why: "trapped: test".into(), backtrace: vec![] });
+                return Err(Lost {
+                    policy: run.policy.clone(),
+                    why: "trapped: test".into(),
+                    backtrace: vec![],
+                    recipe: None,
+                });
             }
             *left -= 1;
         }
