@@ -142,6 +142,12 @@ fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
     assert!(root.changes().unwrap().is_empty(), "{:?}", root.changes().unwrap());
     // The later teams' policies did not run.
     assert_eq!(run["policies"][1]["outcome"], "not-run");
+    // A fact that is not granted is not there, and what would make it be there is said.
+    grant("[policy.database]\nread_paths = [\"/etc/timezone\"]\n");
+    let alone = ["--grants", little.to_str().unwrap(), "--policy-name", "database"];
+    let error = json(&converge(&program, &machine, &alone).expect_code(1).unwrap())["error"].clone();
+    assert_eq!(error["message"], "attribute memory.total is not set", "{error:#}");
+    assert!(error["hint"].as_str().unwrap().contains("facts = [\"memory.total\"]"), "{error:#}");
 }
 
 #[test]

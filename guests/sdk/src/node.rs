@@ -163,9 +163,20 @@ pub fn value(path: impl Path) -> Result<Value> {
     let keys = path.keys();
     match get(&keys)? {
         Some(value) => Ok(value),
-        None => {
-            Err(Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {} is not set", keys.join("."))))
+        None => Err(not_set(&keys)),
+    }
+}
+
+/// A fact that is not granted is not there. The host is asked for none by its name, so that only this may be said.
+#[track_caller]
+fn not_set(keys: &[String]) -> Error {
+    let path = keys.join(".");
+    let error = Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {path} is not set"));
+    match keys.first() {
+        Some(first) if matches!(exists(vec![first.clone()]), Ok(false)) => {
+            error.with_hint(format!("if it is a fact of the machine, the policy needs a grant for it: facts = [{path:?}]"))
         }
+        _ => error,
     }
 }
 
