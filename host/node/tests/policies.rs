@@ -34,7 +34,7 @@ fn facts() -> Map<String, Value> {
 /// The attributes of a policy that may read everything.
 fn begin(node: &NodeObject, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
     let everything = |all: &Value| all.clone();
-    node.begin_policy_seeing(start, facts, &Sight { inherited: &everything, facts: &everything })
+    node.begin_policy_seeing(start, facts, &Sight { inherited: &everything, normal: &everything, facts: &everything })
 }
 
 /// What every policy of these tests does: one write per kind of level, all to names of its own and to shared ones.

@@ -15,7 +15,7 @@ mod signals;
 use arguments::{Arguments, Command, GrantsCommand};
 use clap::Parser as _;
 use exit::Exit;
-use printer::Printer;
+use printer::{Printer, Tone};
 use std::process::ExitCode;
 
 /// The system's allocator asks the kernel for each 4 KiB of a thread's heap, which is most of what a small run would cost.
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             }
         };
         match outcome {
-            Ok(exit) => exit,
+            Ok(exit) => all_written(exit, printer),
             Err(error) => {
                 // Whatever fails after something was changed ends in a report; an error that comes here changed nothing.
                 printer.error(&error);
@@ -63,4 +63,11 @@ fn main() -> ExitCode {
         // The thread has printed its panic.
         Ok(Err(_)) | Err(_) => Exit::Bug.into(),
     }
+
+/// What was asked for has to arrive: whoever keeps it in a file on a full disk must not take a part for the whole.
+fn all_written(exit: Exit, printer: Printer) -> Exit {
+    let Some(error) = printer.lost() else { return exit };
+    printer.note(Tone::Error, &format!("error: standard output could not be written: {error}"));
+    if exit == Exit::Done { Exit::Failed } else { exit }
+}
 }

@@ -3,7 +3,7 @@
 
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::OnceLock;
 
 /// What a line means; never said by colour alone.
@@ -35,6 +35,9 @@ impl Tone {
     }
 }
 
+/// The first error of standard output: what was asked for did not arrive.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
 /// Writes for people and programs. Cheap to copy: it holds nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer;
@@ -44,16 +47,24 @@ impl Printer {
         Self
     }
 
-    /// What was asked for. A reader that went away ends nothing: the run matters more.
+    /// What was asked for. What cannot be written ends nothing: the run matters more. See [`Printer::lost`].
     pub(crate) fn out(self, tone: Tone, text: &str) {
         let style = tone.style();
-        let styled = anstream::AutoStream::new(std::io::stdout(), choice());
+        let styled = anstream::AutoStream::new(io::stdout(), choice());
         let mut out = styled.lock();
-        let _ = write!(out, "{style}{text}{style:#}");
+        let written = write!(out, "{style}{text}{style:#}");
         // Whoever watches sees each letter as it comes; others get whole lines.
-        if is_shown() {
-            let _ = out.flush();
+        if let Err(error) = written.and_then(|()| if is_shown() { out.flush() } else { Ok(()) }) {
+            note_lost(error);
         }
+    }
+
+    /// Why some of what was asked for could not be written. A reader that went away wanted no more, and is no error.
+    pub(crate) fn lost(self) -> Option<&'static io::Error> {
+        if let Err(error) = io::stdout().flush() {
+            note_lost(error);
+        }
+        LOST.get()
     }
 
     /// A line of what was asked for.
@@ -66,7 +77,7 @@ impl Printer {
     pub(crate) fn note(self, tone: Tone, text: &str) {
         let style = tone.style();
         // Both may lead to one file: what was said before stands before.
-        let _ = std::io::stdout().flush();
+        let _ = io::stdout().flush();
         let _ = writeln!(anstream::stderr().lock(), "{style}{text}{style:#}");
     }
 
@@ -82,20 +93,27 @@ impl Printer {
 
     /// Whether a person watches standard error.
     pub(crate) fn is_watched(self) -> bool {
-        std::io::stderr().is_terminal()
+        io::stderr().is_terminal()
+    }
+}
+
+fn note_lost(error: io::Error) {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        // The first one says why; those that follow say the same.
+        let _ = LOST.set(error);
     }
 }
 
 /// Whether standard output takes colours; asked once, not for each letter.
 fn choice() -> anstream::ColorChoice {
     static CHOICE: OnceLock<anstream::ColorChoice> = OnceLock::new();
-    *CHOICE.get_or_init(|| anstream::AutoStream::choice(&std::io::stdout()))
+    *CHOICE.get_or_init(|| anstream::AutoStream::choice(&io::stdout()))
 }
 
 /// Whether a person watches standard output.
 fn is_shown() -> bool {
     static SHOWN: OnceLock<bool> = OnceLock::new();
-    *SHOWN.get_or_init(|| std::io::stdout().is_terminal())
+    *SHOWN.get_or_init(|| io::stdout().is_terminal())
 }
 
 /// A text of a guest as people may see it: control, bidirectional and invisible characters are written out, so that a
