@@ -31,7 +31,7 @@ use node::object::NodeObject;
 use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
 use serde_json::Value;
-use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
+use state::{LockRequest, RunFolder, StateDirectory, StateError, Unrecorded};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -78,7 +78,13 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
         }
         sources.insert(name.clone(), source);
     }
-    let (keeper, folder) = keeper(&settings, state.as_ref(), &input, began, &stop, dry, *printer)?;
+    let (keeper, folder) = match keeper(&settings, state.as_ref(), &input, began, &stop, dry, *printer) {
+        Err(error) if matches!(error.downcast_ref(), Some(StateError::Interrupted)) => {
+            printer.error(&error);
+            return Ok(signals::exit(stop.requested()));
+        }
+        other => other?,
+    };
     let mut node = load_node(state.as_ref(), &input.node_name)?;
     let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
     node.begin_run(&names, input.attributes.clone());
@@ -233,8 +239,7 @@ impl Running<'_> {
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
         Ok(match (self.stop.requested(), report.failure()) {
             (Some(Stop::REBOOT), _) | (None, None) => self.start_again(reboots),
-            (Some(signal_hook::consts::SIGTERM), _) => Exit::Terminated,
-            (Some(_), _) => Exit::Interrupted,
+            (Some(signal), _) => signals::exit(Some(signal)),
             (None, Some(_)) => Exit::Failed,
         })
     }
@@ -376,7 +381,7 @@ fn keep(
     shown: &json::Run<'_>,
     error: Option<&Value>,
     settings: &Settings,
-) -> Result<(), state::StateError> {
+) -> Result<(), StateError> {
     let Some(folder) = folder else { return Ok(()) };
     folder.save_record(shown)?;
     if let Some(error) = error {
