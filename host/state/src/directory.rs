@@ -1,6 +1,6 @@
 //! The state directory, for whoever only looks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -51,6 +51,11 @@ impl StateDirectory {
     /// The name cannot be a node's, or the file is damaged or of a newer format.
     pub fn node(&self, name: &str) -> Result<Option<Value>, StateError> {
         nodes::load(&self.folder, name)
+    }
+
+    /// Where the saved node object of this name lies, for people.
+    pub fn node_file(&self, name: &str) -> PathBuf {
+        nodes::file(&self.folder, name)
     }
 
     /// The names of all nodes that were saved, sorted.

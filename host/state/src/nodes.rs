@@ -2,6 +2,8 @@
 //!
 //! What is in it is the room `node`'s affair; here it is one JSON object that is either its old or its new self.
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value};
 
 use crate::StateError;
@@ -51,6 +53,10 @@ pub(crate) fn save(state: &Folder, name: &str, node: &Value) -> Result<(), State
         return Ok(());
     }
     folder.replace(&file, &bytes, Survives::PowerCut)
+}
+
+pub(crate) fn file(state: &Folder, name: &str) -> PathBuf {
+    state.path_of(FOLDER).join(format!("{name}{EXTENSION}"))
 }
 
 pub(crate) fn names(state: &Folder) -> Result<Vec<String>, StateError> {

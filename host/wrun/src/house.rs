@@ -8,6 +8,7 @@ mod types;
 
 use crate::poll::finish;
 use crate::settings::Settings;
+use anyhow::Context as _;
 use converge::{Failure, House, Instance, Interfaces, Lost, Memory, Moment, PolicyInput, Services};
 use grants::{Capability, Grants, PolicyGrants};
 use node::file_specificity::NodeIdentity;
@@ -18,7 +19,7 @@ use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
 use rights::Rights;
 use sandbox::{Code, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
-use state::{Pending, RunLock, Unrecorded};
+use state::{Pending, RunLock, StateDirectory, Unrecorded};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::Path;
@@ -238,13 +239,28 @@ impl House for TheHouse<'_> {
 pub(crate) const HISTORIES: &str = "wrun_histories";
 
 /// The node object as it was saved, with its histories.
-pub(crate) fn node_from(mut saved: Value) -> Result<NodeObject, node::object::ObjectError> {
+fn node_from(mut saved: Value) -> Result<NodeObject, node::object::ObjectError> {
     let histories = saved.as_object_mut().and_then(|object| object.shift_remove(HISTORIES));
     let mut node = NodeObject::from_saved_json(&saved)?;
     if let Some(histories) = histories {
         node.set_histories_from_json(&histories)?;
     }
     Ok(node)
+}
+
+/// The saved node of this name; none if it was never saved.
+///
+/// # Errors
+/// It cannot be read, or its file is another node's: saving it would overwrite that one.
+pub(crate) fn saved_node(state: &StateDirectory, name: &str) -> anyhow::Result<Option<NodeObject>> {
+    let Some(saved) = state.node(name)? else { return Ok(None) };
+    let used = || -> anyhow::Result<NodeObject> {
+        let node = node_from(saved)?;
+        anyhow::ensure!(node.name() == name, "it holds the node {:?}, not {name:?}", node.name());
+        Ok(node)
+    };
+    let file = state.node_file(name);
+    used().map(Some).with_context(|| format!("{} cannot be used; move it away to begin anew", file.display()))
 }
 
 /// An error with its causes, on one line.
@@ -295,6 +311,15 @@ fn local_zone(seconds: i64) -> (i32, String) {
     let Ok(moment) = jiff::Timestamp::from_second(seconds) else { return (0, "UTC".into()) };
     let zoned = moment.to_zoned(jiff::tz::TimeZone::system());
     (zoned.offset().seconds(), zoned.strftime("%Z").to_string())
+}
+
+/// Makes a folder, for this user only, or checks that it can be written to.
+///
+/// # Errors
+/// It cannot.
+pub(crate) fn writable_folder(path: &Path) -> anyhow::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?)
 }
 
 /// Makes a folder that is ours alone, or checks that it is.

@@ -355,9 +355,10 @@ fn keeper(
 }
 
 fn load_node(state: Option<&StateDirectory>, name: &str) -> anyhow::Result<NodeObject> {
-    let saved = state.map(|state| state.node(name)).transpose()?.flatten();
-    let Some(saved) = saved else { return Ok(NodeObject::new(name)?) };
-    house::node_from(saved).with_context(|| format!("the saved node {name} cannot be used; move it away to begin anew"))
+    match state.map(|state| house::saved_node(state, name)).transpose()?.flatten() {
+        Some(saved) => Ok(saved),
+        None => Ok(NodeObject::new(name)?),
+    }
 }
 
 /// The error of each policy that failed, as JSON.

@@ -8,25 +8,34 @@ use crate::house::{self, HISTORIES};
 use crate::printer::{Printer, Tone};
 use crate::settings::Format;
 use anyhow::{Context as _, bail};
-use serde_json::Value;
+use node::object::NodeObject;
 use state::StateDirectory;
 
 pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {
         NodeCommand::Show { common } => {
-            let mut saved = saved(&common)?;
+            let (state, name) = find(&common)?;
+            let mut saved = state.node(&name)?.context("the saved node is gone")?;
             if let Some(object) = saved.as_object_mut() {
                 object.shift_remove(HISTORIES);
             }
             printer.line(Tone::Plain, &serde_json::to_string_pretty(&saved)?);
         }
-        NodeCommand::Explain { common, attribute, format } => explain(saved(&common)?, &attribute, format, *printer)?,
+        NodeCommand::Explain { common, attribute, format } => {
+            let (state, name) = find(&common)?;
+            explain(
+                &house::saved_node(&state, &name)?.context("the saved node is gone")?,
+                &attribute,
+                format,
+                *printer,
+            )?;
+        }
     }
     Ok(Exit::Done)
 }
 
-/// The saved node as it is on disk.
-fn saved(common: &Common) -> anyhow::Result<Value> {
+/// The state, and the name of the node that is meant, which has been saved there.
+fn find(common: &Common) -> anyhow::Result<(StateDirectory, String)> {
     let settings = super::settings(common.config.as_deref(), common.layer())?;
     let place = settings.state_dir.display();
     let state = StateDirectory::open_existing(&settings.state_dir)?;
@@ -38,8 +47,10 @@ fn saved(common: &Common) -> anyhow::Result<Value> {
         (None, []) => bail!("no run has saved a node in {place}"),
         (None, several) => bail!("{place} has several nodes; say which with --node-name: {}", several.join(", ")),
     };
-    let node = state.node(&name)?;
-    node.with_context(|| format!("{place} has no node {name}; it has: {}", names.join(", ")))
+    if !names.contains(&name) {
+        bail!("{place} has no node {name}; it has: {}", names.join(", "));
+    }
+    Ok((state, name))
 }
 
 /// Keys separated by dots; `\.` is a dot in a key.
@@ -58,8 +69,7 @@ fn keys(attribute: &str) -> Vec<String> {
     keys
 }
 
-fn explain(saved: Value, attribute: &str, format: Format, printer: Printer) -> anyhow::Result<()> {
-    let node = house::node_from(saved).context("the saved node cannot be used")?;
+fn explain(node: &NodeObject, attribute: &str, format: Format, printer: Printer) -> anyhow::Result<()> {
     let keys = keys(attribute);
     if keys.is_empty() {
         bail!("name an attribute, as in `ntp.servers`");
