@@ -148,9 +148,17 @@ impl Running<'_> {
         let all_grants = input.all_grants.clone();
         let mut policies = input.policies;
         if let Some(folders) = input.folders {
-            policies.push(folders.policy(self.arguments, &input.all_grants, &mut house, &mut node)?);
+            let policy = folders.policy(self.arguments, &input.all_grants, &mut house, &mut node)?;
+            if policy.start.run_list.is_empty() {
+                // Chef's words.
+                let line = format!("Node {} has an empty run list.", node.name());
+                shared.clone().notice(&Event::Log { source: LogSource::Host, level: LogLevel::Warn, line: &line });
+            }
+            policies.push(policy);
         }
-        handlers::start(self.settings, &run_id, node.name(), self.printer);
+        if !self.arguments.suggest_grants {
+            handlers::start(self.settings, &run_id, node.name(), self.arguments.why_run, self.printer);
+        }
         let whole = WholeRun::new(
             &mut house,
             options,
@@ -233,6 +241,7 @@ impl Running<'_> {
                     Tone::Error,
                     &format!("error: the run could not be recorded: {}", house::error_chain(&error)),
                 );
+                handlers::end(self.settings, &shown, true, self.printer);
                 return Ok(Exit::Failed);
             }
         }

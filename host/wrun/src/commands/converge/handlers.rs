@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// How often a handler's end is looked for.
 const TICK: Duration = Duration::from_millis(20);
 
-pub(super) fn start(settings: &Settings, run_id: &str, node: &str, printer: Printer) {
-    call(settings, HandlerMoment::Start, &json!({ "run_id": run_id, "node": node }), printer);
+pub(super) fn start(settings: &Settings, run_id: &str, node: &str, why_run: bool, printer: Printer) {
+    call(settings, HandlerMoment::Start, &json!({ "run_id": run_id, "node": node, "why_run": why_run }), printer);
 }
 
 pub(super) fn end(settings: &Settings, run: &impl Serialize, failed: bool, printer: Printer) {
