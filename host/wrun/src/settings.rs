@@ -10,10 +10,12 @@
 mod values;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use node::saved_filter::{LevelFilter, SavedFilters};
+use schema::suggest::plainly;
 use serde::Deserialize;
 
 pub(crate) use values::{
@@ -67,6 +69,14 @@ pub(crate) enum SettingsError {
         line: usize,
         /// What is wrong there.
         what: String,
+    },
+    /// A variable of ours that is no text.
+    #[error("the variable {variable} is not UTF-8: {}", value.display())]
+    NotUtf8 {
+        /// Which.
+        variable: String,
+        /// Its value.
+        value: OsString,
     },
     /// A variable's value.
     #[error("the variable {variable} is {value:?}: {what}")]
@@ -257,6 +267,22 @@ pub(crate) fn resolve(
     Ok(Settings::complete(flags.over(Layer::from_environment(environment)?).over(file)))
 }
 
+/// The variables that are ours, out of the whole environment.
+///
+/// # Errors
+/// One of them is no text.
+pub(crate) fn own_variables(
+    environment: impl Iterator<Item = (OsString, OsString)>,
+) -> Result<BTreeMap<String, String>, SettingsError> {
+    let named = environment.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let own = named.filter(|(name, _)| name.starts_with("WRUN_"));
+    own.map(|(variable, value)| match value.into_string() {
+        Ok(value) => Ok((variable, value)),
+        Err(value) => Err(SettingsError::NotUtf8 { variable, value }),
+    })
+    .collect()
+}
+
 /// The file to read: that of `--config`, else that of the variable, else the default one. True: it must be there.
 pub(crate) fn file_to_read(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> (PathBuf, bool) {
     let named = environment.get(FILE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -289,7 +315,7 @@ pub(crate) fn parse_file(path: &Path, text: &str) -> Result<Layer, SettingsError
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
-        SettingsError::File { path: path.to_owned(), line, what: error.message().to_owned() }
+        SettingsError::File { path: path.to_owned(), line, what: plainly(error.message()) }
     })
 }
 

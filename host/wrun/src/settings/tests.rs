@@ -93,21 +93,34 @@ fn check_file(text: &str, expect: &str) {
 
 #[test]
 fn mistakes_in_the_file_are_told_with_their_line() {
-    check_file("\n\npolicy_nam = \"a\"", "3: unknown field `policy_nam`, expected one of ");
+    check_file("\n\npolicy_nam = \"a\"", "3: there is no key `policy_nam`; did you mean `policy_name`?");
     check_file("root = ", "1: ");
-    check_file("\nroot = 3", "2: invalid type: integer `3`, expected path string");
+    check_file("\nroot = 3", "2: this must be a path, as text, not integer `3`");
     check_file("node_name = \"a b\"", "1: \"a b\" cannot be a node's name");
     check_file("node_name = \"..\"", "1: \"..\" cannot be a node's name");
     check_file("# x\nformat = \"xml\"", "2: \"xml\" is none of doc, minimal, json");
     check_file("log_location = \"syslog\"", "1: \"syslog\" is neither stderr nor journald nor the path of a file");
     check_file("lock_timeout = 100000", "1: 100000 is not between 0 and 86400");
-    check_file("lock_timeout = -1", "1: invalid value: integer `-1`");
+    check_file("lock_timeout = -1", "1: -1 is not between 0 and 86400");
     check_file("policy_name = [\"a\", \"a\"]", "1: policy \"a\" is named twice");
     check_file("policy_name = \"a,../b\"", "1: \"../b\" cannot be a policy's name");
     check_file("policy_name = 3", "1: expected a list of names, or one text with commas");
     check_file("allowed_normal_attributes = [1]", "1: a saved attribute item must be text or an array of texts");
     check_file("keep_going = true\nkeep_going = true", "2: duplicate key");
+    check_file("backups = \"3\"", "1: this must be a whole number, not string \"3\"");
+    check_file("[[handlers]]\non = [\"start\"]\ncommand = []", "3: a handler's `command` begins with the program");
+    check_file("[[handlers]]\non = [\"start\"]\ncommand = [\"\"]", "3: a handler's `command` begins with the program");
     check_file("[[handlers]]\non = [\"end\"]\ncommand = []", "2: \"end\" is none of start, report, exception");
+}
+
+#[test]
+fn variables_of_ours_are_text() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let odd = || OsString::from_vec(b"a\xff".to_vec());
+    let other = own_variables([("HOME".into(), odd()), ("WRUN_ROOT".into(), "/r".into())].into_iter()).unwrap();
+    assert_eq!(other, environment(&[("WRUN_ROOT", "/r")]));
+    let error = own_variables([("WRUN_ROOT".into(), odd())].into_iter()).unwrap_err().to_string();
+    assert!(error.starts_with("the variable WRUN_ROOT is not UTF-8: a"), "{error}");
 }
 
 #[test]

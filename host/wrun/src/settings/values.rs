@@ -16,7 +16,7 @@ const MAX_NODE_NAME: usize = 200;
 
 /// A whole number between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "u64")]
+#[serde(try_from = "i64")]
 pub(crate) struct Number<const LEAST: u64, const MOST: u64>(u64);
 
 impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
@@ -37,14 +37,14 @@ impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
     }
 }
 
-impl<const LEAST: u64, const MOST: u64> TryFrom<u64> for Number<LEAST, MOST> {
+impl<const LEAST: u64, const MOST: u64> TryFrom<i64> for Number<LEAST, MOST> {
     type Error = String;
 
-    fn try_from(number: u64) -> Result<Self, String> {
-        if (LEAST..=MOST).contains(&number) {
-            return Ok(Self(number));
+    fn try_from(number: i64) -> Result<Self, String> {
+        match u64::try_from(number) {
+            Ok(number) if (LEAST..=MOST).contains(&number) => Ok(Self(number)),
+            _ => Err(format!("{number} is not between {LEAST} and {MOST}")),
         }
-        Err(format!("{number} is not between {LEAST} and {MOST}"))
     }
 }
 
@@ -52,7 +52,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Number<LEAST, MOST> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number: u64 = text.parse().map_err(|_| format!("this is no number between {LEAST} and {MOST}"))?;
+        let number: i64 = text.parse().map_err(|_| format!("this is no number between {LEAST} and {MOST}"))?;
         Self::try_from(number)
     }
 }
@@ -341,6 +341,7 @@ pub(crate) struct Handler {
     /// When it is called.
     pub(crate) on: Vec<HandlerMoment>,
     /// The program and its arguments; no shell.
+    #[serde(deserialize_with = "program")]
     pub(crate) command: Vec<String>,
     /// How long it may take.
     #[serde(default = "Handler::default_seconds")]
@@ -350,5 +351,14 @@ pub(crate) struct Handler {
 impl Handler {
     fn default_seconds() -> Number<1, 3600> {
         Number::constant::<60>()
+    }
+}
+
+/// A program with its arguments: without one there is nothing to start.
+fn program<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    match words.first() {
+        Some(program) if !program.is_empty() => Ok(words),
+        _ => Err(D::Error::custom("a handler's `command` begins with the program to start; this one has none")),
     }
 }
