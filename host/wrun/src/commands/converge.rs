@@ -199,7 +199,7 @@ impl Running<'_> {
         match self.settings.format {
             _ if self.arguments.compile_only || self.arguments.suggest_grants => {}
             Format::Doc => watchers.push(Box::new(Doc::new(self.printer, level))),
-            Format::Minimal => watchers.push(Box::new(Minimal::new(self.printer))),
+            Format::Minimal => watchers.push(Box::new(Minimal::new(self.printer, level))),
             Format::Json => {}
         }
         Shared::new(All(watchers))

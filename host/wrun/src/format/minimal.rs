@@ -1,23 +1,42 @@
-//! The `minimal` format: a letter per action, then what failed.
+//! The `minimal` format: a letter per action, what was logged, then what failed.
 
 use crate::printer::{Printer, Tone, escape, escape_line};
-use converge::{Event, Observer, Status};
+use converge::{Event, LogLevel, Observer, Status};
 
 /// Shows a run in a few lines.
 pub(crate) struct Minimal {
     printer: Printer,
+    log_level: LogLevel,
+    /// The line of letters is not ended yet.
+    open: bool,
 }
 
 impl Minimal {
-    pub(crate) fn new(printer: Printer) -> Self {
-        Self { printer }
+    pub(crate) fn new(printer: Printer, log_level: LogLevel) -> Self {
+        Self { printer, log_level, open: false }
+    }
+
+    fn letter(&mut self, tone: Tone, letters: &str) {
+        self.printer.out(tone, letters);
+        self.open = true;
+    }
+
+    fn line(&mut self, tone: Tone, text: &str) {
+        self.end_letters();
+        self.printer.line(tone, text);
+    }
+
+    fn end_letters(&mut self) {
+        if std::mem::take(&mut self.open) {
+            self.printer.out(Tone::Plain, "\n");
+        }
     }
 }
 
 impl Observer for Minimal {
     fn notice(&mut self, event: &Event<'_>) {
         match event {
-            Event::PolicyStarted { policy, .. } => self.printer.out(Tone::Plain, &format!("{}: ", escape_line(policy))),
+            Event::PolicyStarted { policy, .. } => self.letter(Tone::Plain, &format!("{}: ", escape_line(policy))),
             Event::ActionFinished { status, .. } => {
                 let (tone, letter) = match status {
                     Status::Updated => (Tone::Change, "U"),
@@ -25,19 +44,26 @@ impl Observer for Minimal {
                     Status::Skipped | Status::Bypassed => (Tone::Quiet, "S"),
                     Status::UpToDate | Status::Unprocessed => (Tone::Quiet, "."),
                 };
-                self.printer.out(tone, letter);
+                self.letter(tone, letter);
             }
-            Event::PolicyFinished { .. } => self.printer.line(Tone::Plain, ""),
+            Event::Log { level, line, .. } if *level >= self.log_level => {
+                let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
+                self.line(tone, &format!("[{}] {}", level.name(), escape(line)));
+            }
+            Event::PolicyFinished { .. } => self.end_letters(),
             Event::PolicyFailed { failure, .. } => {
-                self.printer.line(Tone::Plain, "");
-                self.printer.line(Tone::Error, &escape(&format!("{}: {failure}", failure.class())));
+                self.line(Tone::Error, &escape(&format!("{}: {failure}", failure.class())));
                 if let Some(hint) = failure.hint() {
-                    self.printer.line(Tone::Warning, &escape(&format!("hint: {hint}")));
+                    self.line(Tone::Warning, &escape(&format!("hint: {hint}")));
                 }
+            }
+            Event::HandlerFailed { policy, handler, failure } => {
+                let text = format!("handler {handler} of policy {policy} failed: {failure}");
+                self.line(Tone::Warning, &escape(&text));
             }
             Event::RunFinished { failed, updated, total, seconds } => {
                 let word = if *failed { "failed" } else { "finished" };
-                self.printer.line(Tone::Heading, &format!("run {word} in {seconds:.2} s, {updated}/{total} updated"));
+                self.line(Tone::Heading, &format!("run {word} in {seconds:.2} s, {updated}/{total} updated"));
             }
             _ => {}
         }
