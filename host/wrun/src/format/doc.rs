@@ -124,9 +124,12 @@ impl Observer for Doc {
             Event::PolicyStarted { policy, revision, cookbooks, .. } => {
                 self.recipe = None;
                 self.shown_failed = false;
-                let revision = revision.get(..12).unwrap_or(revision);
+                let revision = match revision.get(..12).unwrap_or(revision) {
+                    "" => String::new(),
+                    revision => format!(" (revision {revision})"),
+                };
                 let cookbooks: Vec<_> = cookbooks.iter().map(|(name, version)| format!("{name} {version}")).collect();
-                self.line(Tone::Heading, &escape_line(&format!("Policy {policy} (revision {revision})")));
+                self.line(Tone::Heading, &escape_line(&format!("Policy {policy}{revision}")));
                 self.line(Tone::Plain, &escape_line(&format!("  Cookbooks: {}", cookbooks.join(", "))));
             }
             Event::CompileFinished { resources } => self.progress.expect(*resources as u64),

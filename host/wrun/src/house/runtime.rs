@@ -30,9 +30,9 @@ const RESERVED_MEMORY: usize = 320 << 20;
 pub(crate) enum RuntimeError {
     /// No folder holds one.
     #[error(
-        "there is no Ruby runtime in {}; set `runtime_dir` or WRUN_RUNTIME_DIR to the folder that holds \
+        "there is no Ruby runtime {}; set `runtime_dir` or WRUN_RUNTIME_DIR to the folder that holds \
          ruby-VERSION.component.wasm (in a checkout, `cargo xtask guests` makes it)",
-        folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(" or ")
+        looked_in(folders)
     )]
     Missing {
         /// Where it was looked for.
@@ -129,6 +129,15 @@ impl ReadComponent for Runtime {
         }
         Err(std::io::Error::other(format!("it does not have the digest {} that stands beside it", self.digest)))
     }
+}
+
+/// Where was looked, as the end of "there is no Ruby runtime".
+fn looked_in(folders: &[PathBuf]) -> String {
+    if folders.is_empty() {
+        return "beside the program, which does not know where it lies (is /proc mounted?)".to_owned();
+    }
+    let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    format!("in {}", folders.join(" or "))
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {

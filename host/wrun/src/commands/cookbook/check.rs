@@ -61,9 +61,12 @@ pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Resul
 fn open(place: &Path, arguments: &CheckArguments) -> anyhow::Result<(String, CookbookFolders)> {
     let is_cookbook = ["metadata.rb", "metadata.json"].iter().any(|file| place.join(file).is_file());
     ensure!(is_cookbook, "{} is no cookbook: it has neither metadata.rb nor metadata.json", place.display());
-    let (Some(parent), Some(folder)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
+    let (Some(parent), Some(folder)) = (place.parent(), place.file_name()) else {
         anyhow::bail!("a cookbook's folder has a name, and {} has none", place.display());
     };
+    let folder = folder
+        .to_str()
+        .with_context(|| format!("the name of a cookbook's folder is UTF-8, and that of {} is not", place.display()))?;
     ensure!(!folder.starts_with('.'), "the name of a cookbook's folder does not begin with a dot: {folder}");
     // Of two folders with one name the later directory's is taken, and that is the one that was asked about.
     let mut directories = arguments.cookbooks.clone();

@@ -23,8 +23,10 @@ pub(super) fn text(attribute: &str, explanation: &NodeExplanation) -> String {
         if !touched {
             continue;
         }
-        let name = part.policy.as_deref().unwrap_or("run list without a policy");
-        let _ = write!(text, "\n  policy {}", escape_line(name));
+        let _ = match &part.policy {
+            Some(name) => write!(text, "\n  policy {}", escape_line(name)),
+            None => write!(text, "\n  the run list without a policy"),
+        };
         if let Some(seen) = &part.seen {
             let _ = write!(text, " saw {}", shown(seen));
         }

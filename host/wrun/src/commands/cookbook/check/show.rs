@@ -58,7 +58,9 @@ fn places_json(places: &Places) -> Value {
 }
 
 pub(super) fn text(report: &Report, printer: Printer) {
-    let title = format!("cookbook {} {}, {} files", report.name, report.version, report.files);
+    let version = if report.version.is_empty() { String::new() } else { format!(" {}", report.version) };
+    let files = if report.files == 1 { "1 file".to_owned() } else { format!("{} files", report.files) };
+    let title = format!("cookbook {}{version}, {files}", report.name);
     printer.line(Tone::Heading, &escape_line(&title));
     findings(report, true, "would not work", printer);
     findings(report, false, "to note", printer);
@@ -83,7 +85,7 @@ fn findings(report: &Report, problems: bool, heading: &str, printer: Printer) {
     }
     printer.line(Tone::Heading, &format!("\n{heading}"));
     for finding in chosen {
-        let place = format!("{}:{}", finding.file, finding.line);
+        let place = place(&finding.file, finding.line);
         let only = finding.platform.as_ref().map(|platform| format!(" (only on {platform})")).unwrap_or_default();
         let message = escape(&finding.message).replace('\n', "\n      ");
         let tone = if problems { Tone::Error } else { Tone::Plain };
@@ -114,11 +116,16 @@ fn needs(report: &Report, printer: Printer) {
 }
 
 fn places(places: &Places) -> String {
-    let shown: Vec<_> = places.iter().take(SHOWN_PLACES).map(|(file, line)| format!("{file}:{line}")).collect();
+    let shown: Vec<_> = places.iter().take(SHOWN_PLACES).map(|(file, line)| place(file, *line)).collect();
     match places.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
+}
+
+/// Line 0 is none: it is about the whole file.
+fn place(file: &str, line: u32) -> String {
+    if line == 0 { file.to_owned() } else { format!("{file}:{line}") }
 }
 
 fn shortened(name: &str) -> String {
