@@ -202,7 +202,7 @@ impl Commands {
         // Who is missing may be made by an earlier resource.
         let identity = match Identity::of(launch, users) {
             Ok(identity) => identity,
-            Err(failure) => return Answer::Unknown(failure.to_string()),
+            Err(nobody) => return Answer::Unknown(nobody.to_string()),
         };
         let environment = environment(launch, &identity, &self.exported);
         confine::ask(launcher, &self.root, launch, &identity, environment)
@@ -218,7 +218,10 @@ impl Commands {
         users: &mut Users,
         live: Option<&Live>,
     ) -> Result<CommandOutcome, CommandFailure> {
-        let identity = Identity::of(launch, users)?;
+        let identity = match Identity::of(launch, users) {
+            Ok(identity) => identity,
+            Err(nobody) => return Ok(nobody.into_outcome()),
+        };
         let environment = environment(launch, &identity, &self.exported);
         let root = (self.root != Path::new("/")).then(|| self.root.clone());
         let child = match start::start(launch, root, identity, environment) {

@@ -169,9 +169,6 @@ impl Machine for GuestMachine {
             Ok(outcome) => Ok(outcome),
             Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
             Err(CommandFailure::NotStarted { name, about, .. }) => Err(MachineError::System(name.into(), about)),
-            Err(failure @ CommandFailure::Nobody { .. }) => {
-                Err(MachineError::System("EINVAL".into(), failure.to_string()))
-            }
         }
     }
 

@@ -122,16 +122,15 @@ fn failures_have_chefs_classes_and_words() {
         "Mixlib::ShellOut::CommandTimeout",
         "Command timed out after 1s:\nCommand exceeded allowed execution time, process terminated\n---- Begin output of sleep 20 ----\nSTDOUT: \nSTDERR: \n---- End output of sleep 20 ----\nRan sleep 20 returned ",
     );
-    check_failure(
-        json!({"command": "true", "user": "wrun-nobody"}),
-        "ArgumentError",
-        "can't find user for wrun-nobody",
-    );
-    check_failure(
-        json!({"command": "true", "group": "wrun-nobody"}),
-        "ArgumentError",
-        "can't find group for wrun-nobody",
-    );
+    for (kind, call) in [("user", "getpwnam"), ("group", "getgrnam")] {
+        check_failure(
+            json!({"command": "true", kind: "wrun-nobody"}),
+            "Mixlib::ShellOut::ShellCommandFailed",
+            &format!(
+                "Expected process to exit with [0], but received '1'\n---- Begin output of true ----\nSTDOUT: \nSTDERR: in `{call}': can't find {kind} for wrun-nobody (ArgumentError)\n---- End output of true ----\nRan true returned 1"
+            ),
+        );
+    }
 }
 
 #[test]

@@ -22,14 +22,6 @@ pub(crate) enum CommandFailure {
         /// What it was about.
         about: String,
     },
-    /// There is no such user or group.
-    #[error("can't find {kind} for {name}")]
-    Nobody {
-        /// `user` or `group`.
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
     /// It took too long, and was ended with all that it started.
     #[error("{}", timed_out(shown, *after, outcome))]
     TimedOut {
@@ -40,6 +32,25 @@ pub(crate) enum CommandFailure {
         /// What it wrote until then.
         outcome: CommandOutcome,
     },
+}
+
+/// There is no such user or group.
+#[derive(Debug, thiserror::Error)]
+#[error("can't find {kind} for {name}")]
+pub(super) struct Nobody {
+    /// `user` or `group`.
+    pub(super) kind: &'static str,
+    /// The name.
+    pub(super) name: String,
+}
+
+impl Nobody {
+    /// Chef's child looks up whom it is to run as, dies of not finding anybody, and says so.
+    pub(super) fn into_outcome(self) -> CommandOutcome {
+        let call = if self.kind == "user" { "getpwnam" } else { "getgrnam" };
+        let errors = format!("in `{call}': {self} (ArgumentError)").into_bytes();
+        CommandOutcome { code: Some(1), errors, ..CommandOutcome::default() }
+    }
 }
 
 impl CommandFailure {
@@ -55,7 +66,6 @@ impl CommandFailure {
     pub(crate) fn into_raised(self, _launch: &Launch) -> Raised {
         let class = match &self {
             Self::NotStarted { name, .. } => format!("Errno::{name}"),
-            Self::Nobody { .. } => "ArgumentError".into(),
             Self::TimedOut { .. } => "Mixlib::ShellOut::CommandTimeout".into(),
         };
         Raised::new(&class, self.to_string())

@@ -1,5 +1,6 @@
 //! Starting a program with an identity of its own. The parent module says why a thread.
 
+use super::failure::Nobody;
 use super::{CommandFailure, Launch};
 use crate::users::{User, Users};
 use converge::CommandOutcome;
@@ -42,7 +43,7 @@ impl Identity {
     ///
     /// # Errors
     /// There is no such user or group in the root.
-    pub(super) fn of(launch: &Launch, users: &mut Users) -> Result<Self, CommandFailure> {
+    pub(super) fn of(launch: &Launch, users: &mut Users) -> Result<Self, Nobody> {
         let group = launch.group.as_deref().map(|group| group_number(group, users)).transpose()?;
         let Some(wanted) = launch.user.as_deref() else {
             let own = rustix::process::getuid().as_raw();
@@ -61,19 +62,19 @@ impl Identity {
     }
 }
 
-fn find_user(wanted: &str, users: &mut Users) -> Result<User, CommandFailure> {
+fn find_user(wanted: &str, users: &mut Users) -> Result<User, Nobody> {
     if let Some(user) = users.user(wanted) {
         return Ok(user.clone());
     }
-    let nobody = || CommandFailure::Nobody { kind: "user", name: wanted.into() };
+    let nobody = || Nobody { kind: "user", name: wanted.into() };
     let uid: u32 = wanted.parse().ok().filter(|uid| *uid != u32::MAX).ok_or_else(nobody)?;
     Ok(users.user_by_id(uid).cloned().unwrap_or_else(|| unknown(uid)))
 }
 
-fn group_number(wanted: &str, users: &mut Users) -> Result<u32, CommandFailure> {
+fn group_number(wanted: &str, users: &mut Users) -> Result<u32, Nobody> {
     let found = users.group(wanted).map(|group| group.gid);
     let number = found.or_else(|| wanted.parse().ok().filter(|gid| *gid != u32::MAX));
-    number.ok_or_else(|| CommandFailure::Nobody { kind: "group", name: wanted.into() })
+    number.ok_or_else(|| Nobody { kind: "group", name: wanted.into() })
 }
 
 /// A number without a name: its group is the one of the same number, as for a user that was made for it.
