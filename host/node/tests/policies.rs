@@ -208,8 +208,13 @@ fn a_new_run_inherits_nothing_from_the_last_one() {
 fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, Map::new());
-    let mut attributes = begin(&node, &start("database"), &facts()).unwrap();
+    let cookbooks = vec![("pg".to_owned(), "1.2.0".to_owned())];
+    let start = PolicyStart { cookbooks, ..start("database") };
+    let nothing = |_: &Value| json!({});
+    let sight = Sight { inherited: &nothing, normal: &|all| all.clone(), facts: &|all| json!({"platform": all["platform"]}) };
+    let mut attributes = node.begin_policy_seeing(&start, &facts(), &sight).unwrap();
     for (name, value) in [
+        ("cookbooks", json!({"pg": {"version": "1.2.0"}})),
         ("policy_name", json!("database")),
         ("policy_group", json!("production")),
         ("policy_revision", json!("database-r1")),

@@ -71,10 +71,9 @@ module ChefUtils
     def fetch(key, *rest, &block) = super(convert_key(key), *rest, &block)
     def dig(key, *rest) = super(convert_key(key), *rest)
     def values_at(*keys) = keys.map { |key| self[convert_key(key)] }
-    def fetch_values(*keys, &block) = keys.map { |key| fetch(key, &block) }
     def merge(*others, &block) = dup.update(*others, &block)
     def delete(key, &block) = regular_delete(convert_key(key), &block)
-    def slice(*keys) = self.class.new(super(*keys.map { |key| convert_key(key) }))
+    def compact = {}.update(self).compact
     def except(*keys) = super(*keys.map { |key| convert_key(key) })
     def stringify_keys! = self
     def symbolize_keys = each_with_object({}) { |(key, value), plain| plain[key.to_sym] = value }

@@ -21,7 +21,18 @@ class Chef
     class << self
       attr_accessor :written_run_list, :environment_name
 
-      def instance = @instance ||= new
+      # The node of this run.
+      def instance = @instance ||= allocate
+
+      # One beside it, which nobody saves.
+      def new(*, **) = Saved.new({})
+
+      def build(name)
+        new.tap do |node|
+          node.name(name)
+          node.chef_environment(Config[:environment]) if Config[:environment]
+        end
+      end
     end
 
     def name(_ = nil) = @name ||= Wrun::Bridge.call("node.name")
@@ -36,6 +47,7 @@ class Chef
     # Ruby's own, forgotten after the policy.
     def run_state = @run_state ||= {}
     attr_writer :run_state
+    attr_accessor :recipe_list
 
     def run_context = Chef.run_context
     def logger = Chef::Log
@@ -48,10 +60,22 @@ class Chef
     end
 
     alias primary_runlist run_list
-    def run_list?(item) = run_list.include?(item)
-    def recipe_list = self["recipes"]
+
+    # What a cookbook gives here changes no run: the run list is expanded before any cookbook is read.
+    def override_runlist(*items)
+      @override_runlist ||= RunList.new
+      items.empty? ? @override_runlist : self.override_runlist = items
+    end
+
+    def override_runlist=(items)
+      @override_runlist_set = true
+      override_runlist.reset!(*items)
+    end
+
+    def override_runlist_set? = @override_runlist_set || !override_runlist.empty?
+    def run_list?(item) = run_list.any? { |one| one == item }
     def roles = self["roles"]
-    def role?(name) = Array(self["roles"]).include?(name.to_s)
+    def role?(name) = Array(self["roles"]).include?(name)
     def recipe?(name) = run_list.include?(name) || Array(self["recipes"]).include?(name)
     def in_run_list?(name) = recipe?(name)
 
@@ -70,7 +94,7 @@ class Chef
       tags
     end
 
-    def tagged?(*names) = names.all? { |name| tags.include?(name.to_s) }
+    def tagged?(*names) = names.all? { |name| tags.include?(name) }
 
     # What cookbooks set so far is forgotten; roles and environments stay.
     def reset_defaults_and_overrides
@@ -94,7 +118,7 @@ class Chef
       hash.merge("run_list" => run_list.for_json)
     end
 
-    def to_h = to_hash
+    def to_h = attributes.to_h
 
     def for_json
       {
@@ -116,9 +140,10 @@ class Chef
 
     # Whatever else hashes can do, of the merged attributes.
     def method_missing(name, ...)
-      return super unless ImmutableMash.public_method_defined?(name)
+      return attributes.public_send(name, ...) if ImmutableMash.public_method_defined?(name)
 
-      attributes.public_send(name, ...)
+      # A bare word in an attributes file is a method that the attributes do not have, as in Chef.
+      raise NoMethodError.new("undefined method '#{name}' for an instance of Chef::Node::Attribute", name, receiver: self)
     end
 
     def respond_to_missing?(name, include_private = false) = ImmutableMash.public_method_defined?(name) || super

@@ -15,11 +15,10 @@ class Chef
       attr_reader :name, :type, :version
 
       def initialize(item)
-        text = item.to_s
-        if (found = RECIPE.match(text) || BARE.match(text)) then @type, @name, @version = :recipe, *found.captures
-        elsif (found = ROLE.match(text)) then @type, @name = :role, found[1]
-        else
-          raise ArgumentError, "Unable to create #{self.class} from #{item.class}:#{item.inspect}: must be recipe[] or role[]"
+        case item
+        when String then take_text(item)
+        when Hash then take_parts(item.transform_keys(&:to_s))
+        else refuse(item, "a Hash or String")
         end
       end
 
@@ -30,6 +29,28 @@ class Chef
       def hash = to_s.hash
       def ==(other) = other.is_a?(String) ? to_s == other : other.respond_to?(:type) && to_s == other.to_s
       alias eql? ==
+
+      private
+
+      def take_text(text)
+        if (found = RECIPE.match(text) || BARE.match(text)) then @type, @name, @version = :recipe, *found.captures
+        elsif (found = ROLE.match(text)) then @type, @name = :role, found[1]
+        else refuse(text, "recipe[] or role[]")
+        end
+      end
+
+      def take_parts(parts)
+        unless parts.key?("type") && parts.key?("name")
+          raise ArgumentError, "Initializing a #{self.class} from a hash requires that it have a 'type' and 'name' key"
+        end
+
+        @type = parts["type"].to_sym
+        @name, @version = parts.values_at("name", "version")
+      end
+
+      def refuse(item, wanted)
+        raise ArgumentError, "Unable to create #{self.class} from #{item.class}:#{item.inspect}: must be #{wanted}"
+      end
     end
 
     attr_reader :run_list_items
@@ -58,12 +79,10 @@ class Chef
     def each(&) = @run_list_items.each(&)
     def each_index(&) = @run_list_items.each_index(&)
     def [](index) = @run_list_items[index]
-    def size = @run_list_items.size
-    alias length size
     def empty? = @run_list_items.empty?
 
     # By its name in the list or as a recipe's alone.
-    def include?(item) = @run_list_items.any? { |one| one == item.to_s || (one.recipe? && one.name == item.to_s) }
+    def include?(item) = @run_list_items.include?(RunListItem.new(item))
     def recipe_names = @run_list_items.select(&:recipe?).map(&:name)
     def role_names = @run_list_items.select(&:role?).map(&:name)
     alias recipes recipe_names

@@ -40,7 +40,7 @@ module Wrun
         known = @known[error] || keep(error)
         {
           class: error.is_a?(Foreign) ? error.class_name : error.class.name || "RuntimeError",
-          message: text_of(error),
+          message: [text_of(error), missing(error)].compact.join(": "),
           passed: known.passed,
           backtrace: frames(error),
           object: known.number,
@@ -74,6 +74,14 @@ module Wrun
       end
 
       private
+
+      # What Chef's server would have been asked for, of which only its answer's body speaks: not in the message, which
+      # cookbooks look at, but where nobody rescued it.
+      def missing(error)
+        return unless defined?(Net::HTTPExceptions) && error.is_a?(Net::HTTPExceptions)
+
+        error.response.missing if error.response.respond_to?(:missing)
+      end
 
       # A cookbook's file is evaluated by a method of ours, of which nobody wants to hear.
       def named(name)

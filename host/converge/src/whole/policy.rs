@@ -84,6 +84,7 @@ impl<I: Instance> Lived<I> {
 impl<H: House> WholeRun<'_, H> {
     /// Runs one policy. On failure none of its attribute writes remain.
     pub(super) async fn run_policy(&mut self, node: &mut NodeObject, mut policy: PolicyInput) -> Outcome {
+        policy.start.cookbooks.clone_from(&policy.cookbooks);
         let mut run = self.begin(node, &policy)?;
         let opened = match policy.refused.take() {
             Some(failure) => Err(failure),

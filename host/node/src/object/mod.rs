@@ -49,8 +49,8 @@ pub const MAX_NAME_CHARACTERS: usize = 255;
 /// Who gave the JSON attributes, in explanations.
 pub const COMMAND_LINE: &str = "command line";
 
-/// Keys of `automatic` that say which policy is running; they are not saved.
-const OWN_POLICY_KEYS: [&str; 3] = ["policy_name", "policy_group", "policy_revision"];
+/// Keys of `automatic` that say which policy is running and what is in it; they are not saved.
+const OWN_POLICY_KEYS: [&str; 4] = ["policy_name", "policy_group", "policy_revision", "cookbooks"];
 
 /// Keys of `automatic` whose lists the policies of one run add up in the saved node.
 const ADDED_UP_KEYS: [&str; 3] = ["recipes", "expanded_run_list", "roles"];

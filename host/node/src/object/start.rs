@@ -34,6 +34,8 @@ pub struct PolicyStart {
     pub expanded_run_list: Option<Vec<String>>,
     /// For `automatic.roles`.
     pub roles: Vec<String>,
+    /// For `automatic.cookbooks`: names and versions.
+    pub cookbooks: Vec<(String, String)>,
     /// The `role_default` level: the policy's default attributes, or those of the roles.
     pub role_default: Map<String, Value>,
     /// The `role_override` level.
@@ -100,6 +102,10 @@ impl PolicyStart {
         set("name", json!(node_name));
         set("roles", json!(self.roles));
         set("recipes", json!(self.recipes));
+        if !self.cookbooks.is_empty() {
+            let version = |(name, version): &(String, String)| (name.clone(), json!({ "version": version }));
+            set("cookbooks", self.cookbooks.iter().map(version).collect());
+        }
         if let Some(expanded) = &self.expanded_run_list {
             set("expanded_run_list", json!(expanded));
         }

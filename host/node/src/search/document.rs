@@ -77,7 +77,8 @@ fn node_view(node: &Value) -> Map<String, Value> {
     let levels = ["default", "normal", "override", "automatic"].map(level);
     let mut view = levels.into_iter().fold(Map::new(), deep_merge::merge);
     let (mut recipes, mut roles) = (vec![], vec![]);
-    for item in node.get("run_list").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+    let run_list = node.get("run_list").and_then(Value::as_array).map(|list| run_list(list));
+    for item in run_list.iter().flatten() {
         if let Some(name) = item.strip_prefix("recipe[").and_then(|rest| rest.strip_suffix(']')) {
             recipes.push(Value::from(name));
         } else if let Some(name) = item.strip_prefix("role[").and_then(|rest| rest.strip_suffix(']')) {
@@ -89,5 +90,13 @@ fn node_view(node: &Value) -> Map<String, Value> {
     let levels = ["default", "normal", "override", "automatic"];
     let rest = node.as_object().into_iter().flatten().filter(|(key, _)| !levels.contains(&key.as_str()));
     view.extend(rest.map(|(key, value)| (key.clone(), value.clone())));
+    view.extend(run_list.map(|list| ("run_list".to_owned(), Value::from(list))));
     view
+}
+
+/// A run list's items: what has no brackets is a recipe.
+fn run_list(list: &[Value]) -> Vec<String> {
+    let bracketed = |item: &str| ["recipe[", "role["].iter().any(|kind| item.starts_with(kind) && item.ends_with(']'));
+    let item = |item: &str| if bracketed(item) { item.to_owned() } else { format!("recipe[{item}]") };
+    list.iter().filter_map(Value::as_str).map(item).collect()
 }

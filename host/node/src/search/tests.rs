@@ -56,7 +56,7 @@ fn of_a_node_the_merged_view_counts() {
     let nodes = json!({
         "n1": {"name": "n1", "chef_environment": "prod", "run_list": ["recipe[web::x]", "role[base]"],
                "default": {"app": {"role": "web"}}, "normal": {"app": {"role": "db"}}, "automatic": {"platform": "debian"}},
-        "n2": {"name": "n2", "chef_environment": "_default", "override": {"app": {"role": "db", "tier": [1, 2]}}},
+        "n2": {"name": "n2", "chef_environment": "_default", "run_list": ["ntp"], "override": {"app": {"role": "db", "tier": [1, 2]}}},
     });
     let check = |query: &str, expect: &[&str]| check("node", &nodes, query, expect);
     check("app_role:db", &["n1", "n2"]);
@@ -64,6 +64,8 @@ fn of_a_node_the_merged_view_counts() {
     check("role:db AND chef_environment:prod", &["n1"]);
     check("recipe:web\\:\\:x", &["n1"]);
     check("role:base", &["n1"]);
+    check("recipe:ntp", &["n2"]);
+    check("run_list:recipe\\[ntp\\]", &["n2"]);
     check("platform:debian", &["n1"]);
     check("app_tier:2", &["n2"]);
     check("name:n2", &["n2"]);

@@ -54,8 +54,11 @@ class Chef
 
       # Returns the recipe, or false if it has been loaded before.
       def load_recipe(name, current_cookbook: nil)
-        cookbook, recipe = Cookbook.parse_recipe_name(name.to_s, current_cookbook: current_cookbook)
+        cookbook, recipe = Cookbook.parse_recipe_name(name, current_cookbook: current_cookbook)
         warn_of_unreachable(name, cookbook) if unreachable_cookbook?(cookbook)
+        # No cookbook has an empty name, and the host takes none.
+        return cookbook_collection[cookbook] if cookbook.empty?
+
         full = "#{cookbook}::#{recipe}"
         return false if Cookbook::Loaded.recipes.key?(full)
 

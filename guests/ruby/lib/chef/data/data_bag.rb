@@ -2,12 +2,14 @@
 
 # Data bags and their items. Operators keep them; cookbooks read them through the host.
 
+require_relative "../mixin/params_validate"
+
 class Chef
   # Asking the host for data.
   module Data
-    # What Chef's server would have answered.
-    Response = Struct.new(:code, :message) do
-      def body = ""
+    # What Chef's server would have answered. What is missing or wrong stands in its body alone.
+    Response = Struct.new(:code, :message, :missing) do
+      def body = JSON.generate({ "error" => [missing] })
       def [](_) = nil
     end
 
@@ -17,16 +19,17 @@ class Chef
     rescue Wrun::Refused => error
       case error.reason
       when "not-found"
-        raise Net::HTTPClientException.new("404 \"Not Found\": #{error.message}", Response.new("404", "Not Found"))
+        raise Net::HTTPServerException.new("404 \"Not Found\"", Response.new("404", "Not Found", error.message))
       when "denied" then raise Wrun::Denied, error.message
-      when "bad-query" then raise Exceptions::InvalidSearchQuery, error.message
+      when "bad-query"
+        raise Net::HTTPServerException.new("400 \"Bad Request\"", Response.new("400", "Bad Request", error.message))
       else raise Exceptions::JSON::ParseError, error.message
       end
     end
   end
 
   class DataBag
-    VALID_NAME = /^[.\-[:alnum:]_]+$/
+    VALID_NAME = /^[\.\-[:alnum:]_]+$/
     RESERVED_NAMES = /^(node|role|environment|client)$/
 
     def self.validate_name!(name)
@@ -61,12 +64,14 @@ class Chef
   end
 
   class DataBagItem
-    VALID_ID = /^[.\-[:alnum:]_]+$/
+    include Mixin::ParamsValidate
+
+    VALID_ID = /^[\.\-[:alnum:]_]+$/
 
     attr_reader :raw_data
 
     def self.validate_id!(id)
-      return if VALID_ID.match?(id.to_s)
+      return if (id.is_a?(String) || id.is_a?(Symbol)) && VALID_ID.match?(id)
 
       raise Exceptions::InvalidDataBagItemID,
             "Data Bag items must have an id matching #{VALID_ID.inspect}, you gave: #{id.inspect}"
@@ -97,10 +102,17 @@ class Chef
       @raw_data = data
     end
 
-    def data_bag(name = nil) = name ? @data_bag = name.to_s : @data_bag
+    def data_bag(name = nil) = set_or_return(:data_bag, name, regex: /^[\-[:alnum:]_]+$/)
     def id = @raw_data["id"]
     def name = object_name
-    def object_name = "data_bag_item_#{data_bag}_#{id}"
+
+    def object_name
+      raise Exceptions::ValidationFailed, "You must have an 'id' or :id key in the raw data" unless raw_data.key?("id")
+      raise Exceptions::ValidationFailed, "You must have declared what bag this item belongs to!" unless data_bag
+
+      self.class.object_name(data_bag, id)
+    end
+
     def self.object_name(bag, id) = "data_bag_item_#{bag}_#{id}"
     def to_h = @raw_data.dup.merge("chef_type" => "data_bag_item", "data_bag" => data_bag.to_s)
     alias to_hash to_h
@@ -123,7 +135,13 @@ class Chef
     alias destroy save
 
     # Whatever hashes can do.
-    def method_missing(name, ...) = @raw_data.respond_to?(name) ? @raw_data.public_send(name, ...) : super
+    def method_missing(name, ...)
+      @raw_data.public_send(name, ...)
+    rescue StandardError
+      # Whatever was wrong, Chef says that there is no such method.
+      super
+    end
+
     def respond_to_missing?(name, all = false) = @raw_data.respond_to?(name, all) || super
   end
 end

@@ -72,14 +72,7 @@ class Chef
 
     def to_h = @encrypted.keys.to_h { |key| [key, self[key]] }
     alias to_hash to_h
-    def id = @encrypted["id"]
-    def raw_data = @encrypted
-    def keys = @encrypted.keys
-    def key?(key) = @encrypted.key?(key)
-    def fetch(key, *rest, &block) = key?(key) ? self[key] : {}.fetch(key, *rest, &block)
-    def dig(key, *rest) = (found = self[key]).nil? || rest.empty? ? found : found.dig(*rest)
-    def each(&block) = to_h.each(&block)
-    def inspect = "#<Chef::EncryptedDataBagItem #{id}>"
+    def inspect = "#<Chef::EncryptedDataBagItem #{@encrypted["id"]}>"
     def to_s = inspect
 
     # One secret's values.
@@ -98,7 +91,7 @@ class Chef
         plain = version == 3 ? counted(value) : @cipher.decrypt_chained(bytes(value, "encrypted_data"), bytes(value, "iv"))
         unwrapped(plain)
       rescue Wrun::AdvancedEncryptionStandard::Failure => error
-        raise DecryptionFailure, "Error decrypting data bag value: '#{error.message}'. #{INCORRECT}. "
+        raise DecryptionFailure, "Error decrypting data bag value: '#{error.message}'. #{INCORRECT}. #{advice}"
       end
 
       # Version 3, which is what Chef writes.
@@ -113,20 +106,26 @@ class Chef
 
       private
 
+      # A secret that looks like a path.
+      def advice
+        "You may need to use --secret-file rather than --secret." if @secret.length < 255 && @secret.include?("/")
+      end
+
       def check(version, value)
+        least = Config[:data_bag_decrypt_minimum_version]
+        unless version.is_a?(Integer) && version >= least
+          raise UnacceptableEncryptedDataBagItemFormat,
+                "The encrypted data bag item has format version `#{version}', " \
+                "but the config setting 'data_bag_decrypt_minimum_version' requires version `#{least}'"
+        end
         unless CIPHERS.key?(version)
           raise UnsupportedEncryptedDataBagItemFormat,
                 "This version of chef does not support encrypted data bag item format version '#{version}'"
         end
-        least = Config[:data_bag_decrypt_minimum_version]
-        if version < least
-          raise UnacceptableEncryptedDataBagItemFormat,
-                "The format version '#{version}' is not acceptable: the configuration wants at least '#{least}'"
-        end
         return if value["cipher"] == CIPHERS[version]
 
         raise UnsupportedCipher,
-              "Cipher '#{value["cipher"]}' is not supported by this version of Chef. Available ciphers: ['#{CIPHERS[version]}']"
+              "Cipher '#{value["cipher"]}' is not supported by this version of Chef. Available ciphers: ['#{CIPHERS[1]}', '#{CIPHERS[3]}']"
       end
 
       def check_digest(value)
@@ -145,7 +144,7 @@ class Chef
         encrypted = bytes(value, "encrypted_data")
         vector = bytes(value, "iv")
         unless @cipher.tag(encrypted, vector) == bytes(value, "auth_tag")
-          raise DecryptionFailure, "Error decrypting data bag value: ''. #{INCORRECT}. "
+          raise DecryptionFailure, "Error decrypting data bag value: ''. #{INCORRECT}. #{advice}"
         end
 
         @cipher.count_over(encrypted, vector)

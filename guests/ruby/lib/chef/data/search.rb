@@ -4,21 +4,32 @@
 
 class Chef
   class Node
-    # A node that a search found, as it was saved. What is written to it stays here.
+    # One level of such a node: what is absent comes into being, as an empty hash.
+    class Level < ChefUtils::Mash
+      def [](key) = key?(key) ? super : self[key] = Level.new
+
+      protected
+
+      def convert_value(value) = value.is_a?(Hash) && !value.is_a?(Level) ? Level.new(value) : super
+    end
+
+    # A node that a search found, as it was saved, or one that a cookbook makes. What is written to it stays here.
     class Saved
       include Enumerable
 
       LEVELS = %w[default normal override automatic].freeze
-
-      attr_reader :name, :chef_environment, :run_list
 
       def initialize(data)
         @name = data["name"]
         @chef_environment = data["chef_environment"] || "_default"
         @policy = data.slice("policy_name", "policy_group")
         @run_list = RunList.new(*Array(data["run_list"]))
-        @levels = LEVELS.to_h { |level| [level, ChefUtils::Mash.new(data[level] || {})] }
+        @levels = LEVELS.to_h { |level| [level, Level.new(data[level] || {})] }
       end
+
+      def name(text = nil) = text ? @name = text : @name
+      def chef_environment(text = nil) = text ? @chef_environment = text : @chef_environment
+      def run_list(*items) = items.empty? ? @run_list : @run_list.reset!(*items)
 
       LEVELS.each do |level|
         define_method(level) { @levels.fetch(level) }
@@ -47,11 +58,14 @@ class Chef
       def each(&block) = attributes.each(&block)
 
       def to_hash
-        about = { "name" => name, "chef_environment" => chef_environment, "run_list" => run_list.for_json }
-        attributes.to_hash.merge(about)
+        about = { "chef_type" => "node", "name" => name, "chef_environment" => chef_environment }
+        about["recipe"] = run_list.recipe_names unless run_list.recipe_names.empty?
+        about["role"] = run_list.role_names unless run_list.role_names.empty?
+        attributes.to_hash.merge(about, "run_list" => run_list.for_json)
       end
 
-      alias to_h to_hash
+      def to_h = attributes.to_h
+      def class = Node
       def to_json(*options) = JSONCompat.to_json(to_hash, *options)
       def node = self
       def to_s = "node[#{name}]"
@@ -70,12 +84,12 @@ class Chef
 
     # Another node, or this one, by its name.
     def self.load(name)
-      return instance if name == instance.name
-
       found = Data.found { Wrun::Bridge.call("data.search", "node", "name:#{name}") }
       return Saved.new(found.first) unless found.empty?
+      # A policy's node is not among those that it may search.
+      return instance if name == instance.name
 
-      raise Net::HTTPClientException.new("404 \"Not Found\": node #{name}", Data::Response.new("404", "Not Found"))
+      raise Net::HTTPServerException.new("404 \"Not Found\"", Data::Response.new("404", "Not Found", "node #{name}"))
     end
 
     def self.list(*)
@@ -102,7 +116,8 @@ class Chef
         query = widened(query) if options[:fuzz] && type.to_sym == :node
         found = find(type.to_s, query || "*:*")
         start = (options[:start] || 0).to_i
-        rows = block ? found.drop(start) : found.slice(start, (options[:rows] || ROWS).to_i) || []
+        # Local mode counts `rows` from the beginning, so that there is nothing on a second page.
+        rows = found[start..((options[:rows] || ROWS).to_i - 1)] || []
         wanted = options[:filter_result]
         rows = rows.map { |row| wanted ? filtered(type.to_s, row, wanted) : object(type.to_s, row) }
         return [rows, start, found.size] unless block
@@ -129,7 +144,7 @@ class Chef
 
       def object(type, row)
         case type
-        when "node" then row["name"] == Node.instance.name ? Node.instance : Node::Saved.new(row)
+        when "node" then Node::Saved.new(row)
         when "role" then Role.from_hash(row)
         when "environment" then Environment.from_hash(row)
         when "client" then ChefUtils::Mash.new(row)

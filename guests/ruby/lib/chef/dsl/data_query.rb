@@ -17,7 +17,7 @@ class Chef
         DataBag.validate_name!(bag.to_s)
         DataBag.load(bag).keys
       rescue StandardError
-        Log.debug("Failed to list data bag items in data bag: #{bag.inspect}")
+        Log.error("Failed to list data bag items in data bag: #{bag.inspect}")
         raise
       end
 
@@ -29,7 +29,7 @@ class Chef
 
         EncryptedDataBagItem.new(found.raw_data, secret || EncryptedDataBagItem.load_secret)
       rescue StandardError
-        Log.debug("Failed to load data bag item: #{bag.inspect} #{item.inspect}")
+        Log.error("Failed to load data bag item: #{bag.inspect} #{item.inspect}")
         raise
       end
 

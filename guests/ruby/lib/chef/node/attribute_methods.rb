@@ -43,7 +43,6 @@ class Chef
         end
         define_method(:"#{level}!") { |*path| finish(path) { |steps, value| at_level(level).write(*steps, value) } }
       end
-      alias set_unless normal_unless
 
       # These drop what the value would be merged with.
       %i[force_default force_override].each do |level|
@@ -73,7 +72,8 @@ class Chef
       end
 
       def exist?(*path)
-        path.empty? || (attribute?(path.first) && CommonAPI.found?(self[path.first], path.drop(1)))
+        # Of a top-level attribute Chef remembers that it was asked for, and finds it.
+        path.size < 2 || (attribute?(path.first) && CommonAPI.found?(self[path.first], path.drop(1)))
       end
 
       def write(level, *path, &block) = at_level(level).write(*path, &block)

@@ -82,10 +82,7 @@ class Chef
       def dup = each_with_object(ChefUtils::Mash.new) { |(key, value), mash| mash[key] = Immutable.copy(value) }
 
       # Plain all the way down.
-      def to_h(&block)
-        plain = each_with_object({}) { |(key, value), hash| hash[key] = Immutable.thaw(value) }
-        block ? plain.to_h(&block) : plain
-      end
+      def to_h = each_with_object({}) { |(key, value), hash| hash[key] = Immutable.thaw(value) }
 
       def to_hash = to_h
       def to_yaml(*options) = to_h.to_yaml(*options)

@@ -54,6 +54,11 @@ class Chef
         # The key that was written, from the string that the host keeps.
         def key(string, path) = @keys.empty? ? string : @keys.fetch(path + [string], string)
 
+        # Remembers a key that is no string where the host has its text.
+        def keep_key(step, key)
+          @keys[step] = key unless key.is_a?(String) || key.is_a?(Symbol)
+        end
+
         # Plain values all the way down, as they leave the run: lazy ones evaluated, others as text.
         def plain(value)
           value = value.call while value.is_a?(DelayedEvaluator)
@@ -71,7 +76,7 @@ class Chef
         def object(hash, path)
           hash.each_with_object({}) do |(key, one), json|
             step = path + [key.to_s]
-            @keys[step] = key unless key.is_a?(String) || key.is_a?(Symbol)
+            keep_key(step, key)
             json[step.last] = to_json_value(one, step)
           end
         end

@@ -98,6 +98,7 @@ class Chef
 
       def []=(key, value)
         key = convert_key(key)
+        Values.keep_key(@place + [key.to_s], key)
         send_write(@place + [key.to_s], value)
         regular_writer(key, placed(value, key))
       end

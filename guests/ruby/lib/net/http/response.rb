@@ -27,11 +27,11 @@ module Net
     include HTTPExceptions
   end
 
-  class HTTPClientException < ProtoServerError
+  class HTTPServerException < ProtoServerError
     include HTTPExceptions
   end
 
-  HTTPServerException = HTTPClientException
+  HTTPClientException = HTTPServerException
 
   class HTTPFatalError < ProtoFatalError
     include HTTPExceptions

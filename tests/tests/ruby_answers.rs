@@ -1,0 +1,168 @@
+//! What Ruby cookbooks are answered, odd as it may be: Chef 18's own answers, class and words. Each row is an expression
+//! that a recipe evaluates, and what it gives: a value as Ruby shows it, or `Class: message` of what it raises.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use specs::Program;
+use std::fs;
+
+/// Evaluates a row. What differs between Rubies in how they show a value is kept out of it.
+const ASKING: &str = "
+answer = lambda do |text|
+  shown = eval(text)
+  shown.is_a?(String) ? shown : shown.inspect
+rescue StandardError => error
+  \"#{error.class}: #{error.message}\"
+end
+node.normal['answers'] = JSON.parse(File.read(File.join(__dir__, '..', 'rows.json'))).map(&answer)
+";
+
+/// A repository of the cookbook `t` and what else a row needs.
+struct Repository {
+    program: Program,
+}
+
+impl Repository {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let repository = Self { program: Program::new().unwrap() };
+        repository.write("cookbooks/t/metadata.rb", "name 't'\nversion '1.0.0'\n");
+        repository.write("cookbooks/t/recipes/default.rb", ASKING);
+        for (path, text) in files {
+            repository.write(path, text);
+        }
+        repository
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.program.configuration().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn place(&self, folder: &str) -> String {
+        self.program.configuration().join(folder).display().to_string()
+    }
+
+    /// The report of a run of `t` with these arguments, in which `@` stands for the repository's place.
+    fn run(&self, code: i32, arguments: &[&str]) -> Value {
+        let cookbooks = self.place("cookbooks");
+        let mut all =
+            vec!["converge", "--cookbooks", &cookbooks, "--allow-all", "--format", "json", "--node-name", "n1"];
+        let more: Vec<String> = arguments.iter().map(|argument| argument.replace('@', &self.place(""))).collect();
+        all.extend(more.iter().map(String::as_str));
+        let output = self.program.run(&all).unwrap().expect_code(code).unwrap();
+        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {}", output.stdout))
+    }
+
+    #[track_caller]
+    fn answers(&self, rows: &[(&str, &str)], arguments: &[&str]) {
+        let questions: Vec<&str> = rows.iter().map(|(question, _)| *question).collect();
+        self.write("cookbooks/t/rows.json", &json!(questions).to_string());
+        let run = self.run(0, &[&["--run-list", "t"], arguments].concat());
+        let answers =
+            run["node"]["normal"]["answers"].as_array().unwrap().iter().map(|answer| answer.as_str().unwrap());
+        let wrong: Vec<String> = rows
+            .iter()
+            .zip(answers)
+            .filter(|((_, wanted), answer)| wanted != answer)
+            .map(|((question, wanted), answer)| format!("{question}\n  wanted {wanted}\n     got {answer}"))
+            .collect();
+        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    }
+}
+
+#[test]
+fn of_the_node_and_its_attributes() {
+    let attribute = "for an instance of Chef::Node::Attribute";
+    let unknown = format!("NoMethodError: undefined method 'x' {attribute}");
+    let unset = format!("NoMethodError: undefined method 'set_unless' {attribute}");
+    Repository::new(&[]).answers(
+        &[
+            ("node.x", &unknown),
+            ("node.set_unless['a'] = 1", &unset),
+            ("node.exist?('absent')", "true"),
+            ("node.read!('absent')", "nil"),
+            ("node.exist?('absent', 'x')", "false"),
+            ("node.default['i'][1] = 'x'; node['i'].keys", "[1]"),
+            ("node.default['h'] = { 'a' => 1, 'b' => nil }; node['h'].slice('a').class", "Hash"),
+            ("node['h'].compact.class", "Hash"),
+            ("node['h'].to_h { |key, value| [value, key] }['a']", "1"),
+            ("node['cookbooks']['t']['version']", "1.0.0"),
+            ("node.to_h.key?('run_list')", "false"),
+            ("node.to_hash['recipe']", "[\"t\"]"),
+            ("other = Chef::Node.build('n2'); other.default['z']['y'] = 1; [other['z']['y'], node.key?('z'), other.name]", "[1, false, \"n2\"]"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn of_run_lists() {
+    let item = "ArgumentError: Unable to create Chef::RunList::RunListItem from";
+    let symbol = format!("{item} Symbol::t: must be a Hash or String");
+    let bad = format!("{item} String:\"recipes[t]\": must be recipe[] or role[]");
+    Repository::new(&[]).answers(
+        &[
+            ("node.run_list?('t')", "false"),
+            ("node.run_list?('recipe[t]')", "true"),
+            ("node.recipe?('t')", "true"),
+            ("node.role?(:r)", "false"),
+            ("node.recipe?(:t)", &symbol),
+            ("node.run_list.include?('recipes[t]')", &bad),
+            ("node.run_list.include?({ 'type' => 'recipe', 'name' => 't' })", "true"),
+            ("node.run_list.respond_to?(:size)", "false"),
+            ("[node.override_runlist_set?, node.override_runlist.to_s]", "[false, \"\"]"),
+            ("include_recipe nil", "NoMethodError: undefined method 'to_sym' for nil"),
+            (
+                "include_recipe ''",
+                "Chef::Exceptions::CookbookNotFound: Cookbook  not found. If you're loading  from another cookbook, \
+                 make sure you configure the dependency in your metadata",
+            ),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn of_data_and_searches() {
+    let nodes: Vec<(String, String)> = (2..6)
+        .map(|number| {
+            (format!("nodes/n{number}.json"), json!({"name": format!("n{number}"), "run_list": ["t"]}).to_string())
+        })
+        .collect();
+    let mut files: Vec<(&str, &str)> = nodes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    files.push(("bags/people/zed.json", r#"{"id": "zed", "age": 4}"#));
+    let missing = "Net::HTTPServerException: 404 \"Not Found\"";
+    let identifier = "Chef::Exceptions::InvalidDataBagItemID: Data Bag items must have an id matching /^[\\.\\-[:alnum:]_]+$/, \
+                      you gave:";
+    Repository::new(&files).answers(
+        &[
+            ("data_bag_item('people', 'ann')", missing),
+            ("data_bag('animals')", missing),
+            ("begin; data_bag('animals'); rescue Net::HTTPClientException => e; e.response.code; end", "404"),
+            ("data_bag_item('people', 1)", &format!("{identifier} 1")),
+            ("data_bag_item('people', 'a b')", &format!("{identifier} \"a b\"")),
+            ("data_bag_item(:people, :zed).name", "data_bag_item_people_zed"),
+            ("data_bag_item('people', 'zed').fetch('age')", "4"),
+            (
+                "data_bag_item('people', 'zed').fetch('size')",
+                "NoMethodError: undefined method 'fetch' for an instance of Chef::DataBagItem",
+            ),
+            (
+                "Chef::DataBagItem.new.name",
+                "Chef::Exceptions::ValidationFailed: You must have an 'id' or :id key in the raw data",
+            ),
+            ("Chef::EncryptedDataBagItem.new({ 'id' => 'x' }, 's').respond_to?(:keys)", "false"),
+            (
+                "search(:node, 'recipe:t AND run_list:recipe\\\\[t\\\\]').map(&:name).sort",
+                "[\"n2\", \"n3\", \"n4\", \"n5\"]",
+            ),
+            ("search(:node, 'name:n*', rows: 2).size", "2"),
+            ("search(:node, 'name:n*', start: 1, rows: 2).size", "1"),
+            ("search(:node, '[').size", "Net::HTTPServerException: 400 \"Bad Request\""),
+            ("search(:node, 'name:n1').map { |one| [one.class, one.run_list.to_s] }", "[[Chef::Node, \"\"]]"),
+        ],
+        &["--nodes", "@nodes", "--data-bags", "@bags"],
+    );
+}
