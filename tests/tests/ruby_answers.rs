@@ -166,3 +166,54 @@ fn of_data_and_searches() {
         &["--nodes", "@nodes", "--data-bags", "@bags"],
     );
 }
+
+#[test]
+fn runs_that_fail_before_a_recipe() {
+    let repository = Repository::new(&[
+        ("roles/bad.json", r#"{"name": "bad", "run_list": ["rcp[t]"]}"#),
+        ("roles/fine.json", r#"{"name": "fine", "run_list": ["t"], "default_attributes": {"a": 1}}"#),
+        ("environments/dev.json", r#"{"name": "dev", "cookbook_versions": {"x": "bad"}}"#),
+        ("dev.json", r#"{"chef_environment": "dev"}"#),
+        ("recipes.json", r#"{"recipes": ["t"]}"#),
+    ]);
+    let folders = ["--roles", "@roles", "--environments", "@environments"];
+    for (arguments, class, message) in [
+        (
+            &["--run-list", "role[bad]"][..],
+            "ArgumentError",
+            "Unable to create Chef::RunList::RunListItem from String:\"recipe[rcp[t]]\": must be recipe[] or role[]",
+        ),
+        // What the node's attributes say goes before what is typed.
+        (
+            &["--run-list", "t", "--environment", "gone", "-j", "@dev.json"],
+            "Chef::Exceptions::ValidationFailed",
+            "Option cookbook_versions's value {\"x\"=>\"bad\"} should be a valid set of cookbook version requirements!",
+        ),
+        (
+            &["--run-list", "t", "-j", "@recipes.json"],
+            "Chef::Exceptions::AmbiguousRunlistSpecification",
+            "please set the node's run list using the 'run_list' attribute only.",
+        ),
+        (
+            &["--run-list", "t@1.0"],
+            "Chef::Exceptions::CookbookVersionSelection::UnsatisfiableRunListItem",
+            "cookbook \"t\" is there in version 1.0.0, but the run list asks for \"1.0\"",
+        ),
+        (
+            &["--run-list", "role[gone]", "--environment", "gone"],
+            "Chef::Exceptions::MissingRole",
+            "The expanded run list includes nonexistent roles: gone",
+        ),
+    ] {
+        let run = repository.run(1, &[arguments, &folders].concat());
+        assert_eq!((run["error"]["class"].as_str(), run["error"]["message"].as_str()), (Some(class), Some(message)));
+    }
+    let gone = ["--run-list", "role[fine]", "--environment", "gone"];
+    let run = repository.run(1, &[&gone[..], &folders].concat());
+    assert_eq!(run["error"]["class"], "Chef::Exceptions::EnvironmentNotFound");
+    assert_eq!((&run["roles"], &run["node"]["default"]), (&json!(["fine"]), &json!({})));
+    // The one denied beside them is not: the same role where the environment is there.
+    repository.write("environments/gone.json", r#"{"name": "gone"}"#);
+    repository.write("cookbooks/t/rows.json", "[]");
+    assert_eq!(repository.run(0, &[&gone[..], &folders].concat())["node"]["default"], json!({"a": 1}));
+}

@@ -73,7 +73,7 @@ pub fn choose_cookbooks(
     let order = cookbook_order(recipes.iter().map(|recipe| recipe.name.as_str()), &dependencies)?;
     for recipe in recipes {
         let Some(version) = &recipe.version else { continue };
-        check(known, split_recipe(&recipe.name).0, version, "the run list")?;
+        check_text(known, split_recipe(&recipe.name).0, version)?;
     }
     let (name, constraints) = environment;
     for needed in &order {
@@ -86,6 +86,20 @@ pub fn choose_cookbooks(
         }
     }
     Ok(order)
+}
+
+/// The run list's version is compared as text, as Chef's local mode does: `1.0` is not the `1.0.0` that is there.
+fn check_text(known: &BTreeMap<String, KnownCookbook>, name: &str, wanted: &str) -> Result<(), ChoiceError> {
+    let Some(cookbook) = known.get(name) else { return Ok(()) };
+    if cookbook.version == wanted {
+        return Ok(());
+    }
+    Err(ChoiceError::Unsatisfied {
+        cookbook: name.to_owned(),
+        version: cookbook.version.clone(),
+        constraint: wanted.to_owned(),
+        wanted_by: "the run list".to_owned(),
+    })
 }
 
 fn check(
@@ -145,6 +159,8 @@ mod tests {
         check(&[("b", Some("2.1.0"))], &[], Ok(&["b"]));
         let message = "cookbook \"b\" is there in version 2.1.0, but the run list asks for \"9.0.0\"";
         check(&[("b", Some("9.0.0"))], &[], Err(message));
+        let message = "cookbook \"b\" is there in version 2.1.0, but the run list asks for \"2.1\"";
+        check(&[("b", Some("2.1"))], &[], Err(message));
         let message = "cookbook \"b\" is there in version 2.1.0, but the environment prod asks for \"= 1.0.0\"";
         check(&[("a", None)], &[("b", "= 1.0.0")], Err(message));
         let message = "cookbook \"b\" is there in version 2.1.0, but the cookbook c asks for \"< 2.0\"";

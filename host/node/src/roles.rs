@@ -40,7 +40,7 @@ pub enum RoleError {
         expected: &'static str,
     },
     /// A run list in it is none.
-    #[error("role {role}: {key}: {reason}")]
+    #[error("{reason}")]
     RunList {
         /// The role's name.
         role: String,
@@ -49,6 +49,16 @@ pub enum RoleError {
         /// What is wrong with it. Part of the message, hence no `source`.
         reason: RunListError,
     },
+}
+
+impl RoleError {
+    /// The exception that Chef has for it.
+    pub fn chef_class(&self) -> &'static str {
+        match self {
+            Self::WrongKind { .. } => "Chef::Exceptions::ValidationFailed",
+            Self::RunList { source, .. } => source.chef_class(),
+        }
+    }
 }
 
 impl Role {
@@ -61,7 +71,7 @@ impl Role {
         let wrong = |key: &str, expected| RoleError::WrongKind { role: name.to_owned(), key: key.to_owned(), expected };
         let object = json.as_object().ok_or_else(|| wrong("the whole role", "an object"))?;
         let list = |key: &str, value: &Value| {
-            RunList::from_json(value).map_err(|reason| RoleError::RunList {
+            RunList::from_json(&with_brackets(value)).map_err(|reason| RoleError::RunList {
                 role: name.to_owned(),
                 key: key.to_owned(),
                 reason,
@@ -96,6 +106,18 @@ impl Role {
         let own = |name: &str| self.env_run_lists.get(name);
         own(environment).or_else(|| own(DEFAULT_ENVIRONMENT)).unwrap_or(&self.run_list)
     }
+}
+
+/// A role's items as Chef's local mode hands them out: what is neither a recipe nor a role is a recipe of that name, and
+/// refused for it.
+fn with_brackets(list: &Value) -> Value {
+    let Value::Array(items) = list else { return list.clone() };
+    let explicit = |text: &str| ["recipe[", "role["].iter().any(|kind| text.starts_with(kind) && text.ends_with(']'));
+    let item = |item: &Value| match item.as_str() {
+        Some(text) if !explicit(text) => Value::from(format!("recipe[{text}]")),
+        _ => item.clone(),
+    };
+    items.iter().map(item).collect()
 }
 
 /// Where roles are found. The rooms that read files implement it.

@@ -50,6 +50,8 @@ impl Ignore {
             match std::fs::read_to_string(&path) {
                 Ok(text) => return Ok(Self::parse(&text)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // A folder of that name is where Chef looks no further, and has no patterns.
+                Err(error) if error.kind() == io::ErrorKind::IsADirectory => return Ok(Self::default()),
                 Err(source) => return Err((path, source)),
             }
         }
@@ -181,6 +183,17 @@ mod tests {
         check("*.rb*x", &["a.rb.rbx"], &["a.rb"]);
         check("# all\n\n  *.md  \n", &["README.md"], &["# all", "a.rb"]);
         check("", &[], &["a"]);
+    }
+
+    #[test]
+    fn a_folder_of_the_name_has_no_patterns() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("chefignore"), "*.md\n").unwrap();
+        let cookbook = folder.path().join("cookbooks/web");
+        std::fs::create_dir_all(&cookbook).unwrap();
+        assert!(Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md"));
+        std::fs::create_dir(folder.path().join("cookbooks/chefignore")).unwrap();
+        assert!(!Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md"));
     }
 
     #[test]

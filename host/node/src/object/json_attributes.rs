@@ -13,6 +13,8 @@ const DOCUMENT: &str = "JSON attributes";
 pub struct JsonAttributes {
     /// `run_list`, or its old name `recipes`.
     pub run_list: Option<RunList>,
+    /// Whether the run list stood under its old name.
+    pub as_recipes: bool,
     /// `chef_environment`.
     pub chef_environment: Option<String>,
     /// `policy_name`: one name, or several in a list.
@@ -54,6 +56,7 @@ impl JsonAttributes {
         let given = |value: Option<Value>| value.filter(|value| !value.is_null());
         let recipes = given(attributes.shift_remove("recipes"));
         let run_list = given(attributes.shift_remove("run_list"));
+        let as_recipes = recipes.is_some();
         let run_list = match (recipes, run_list) {
             (Some(_), Some(_)) => return Err(ObjectError::AmbiguousRunList),
             (Some(list), None) => Some(("recipes", list)),
@@ -67,7 +70,14 @@ impl JsonAttributes {
                 reason,
             })
         });
-        Ok(Self { run_list: run_list.transpose()?, chef_environment, policy_names, policy_group, attributes })
+        Ok(Self {
+            run_list: run_list.transpose()?,
+            as_recipes,
+            chef_environment,
+            policy_names,
+            policy_group,
+            attributes,
+        })
     }
 }
 
@@ -93,6 +103,7 @@ mod tests {
         assert_eq!(taken.policy_group.as_deref(), Some("prod"));
         assert_eq!(Value::Object(taken.attributes), json!({"x": {"y": 1}}));
         let old = JsonAttributes::from_json(json!({"recipes": "a"})).unwrap();
+        assert!(old.as_recipes);
         assert_eq!(old.run_list.unwrap().to_strings(), ["recipe[a]"]);
     }
 

@@ -18,9 +18,10 @@ use documents::Documents;
 use grants::{Grants, PolicyGrants};
 use metadata::Metadata;
 use node::cookbook_choice::{KnownCookbook, choose_cookbooks};
-use node::object::{Environment, JsonAttributes, NodeObject, PolicyStart};
+use node::object::{Environment, JsonAttributes, NodeObject, ObjectError, PolicyStart};
 use node::roles::Role;
 use node::run_list::{Expansion, RunList, expand, split_recipe};
+use node::version_constraint::{VersionConstraint, VersionStyle};
 use policy::CookbookFolders;
 use policy::folders::{Selected, vendor_directories};
 use policy::gems::{GemFolder, Gems, GemsError, WantedGem};
@@ -47,6 +48,8 @@ pub(super) struct FolderInput {
     run_list: Option<RunList>,
     override_run_list: Option<RunList>,
     environment: Option<String>,
+    /// A run list on the command line, and one under the old name `recipes` in the JSON attributes.
+    ambiguous: bool,
 }
 
 impl FolderInput {
@@ -75,7 +78,9 @@ impl FolderInput {
             secret,
             run_list,
             override_run_list: list(&arguments.override_runlist, "--override-runlist")?,
-            environment: given.environment.clone().or_else(|| json.chef_environment.clone()),
+            // What is typed is for nodes that do not say, as in Chef.
+            environment: json.chef_environment.clone().or_else(|| given.environment.clone()),
+            ambiguous: !given.run_list.is_empty() && json.as_recipes,
         })
     }
 
@@ -98,10 +103,11 @@ impl FolderInput {
         if let Some(environment) = &self.environment {
             node.set_chef_environment(environment)?;
         }
-        if let Some(list) = self.run_list.take() {
+        // What a search finds of this node is what was saved of it, whatever this run is given.
+        let own_node = node.to_saved_json(&house.settings.saved_attributes)?;
+        if let Some(list) = self.run_list.take().filter(|_| !self.ambiguous) {
             node.set_run_list(list);
         }
-        let own_node = node.to_saved_json(&house.settings.saved_attributes)?;
         let known = self.ask(all_grants, house);
         let list = self.override_run_list.take().unwrap_or_else(|| node.run_list().clone());
         let known = if arguments.compile_only { without_missing(known) } else { known };
@@ -185,9 +191,11 @@ impl FolderInput {
     fn resolve(&self, list: &RunList, environment: &str, known: &BTreeMap<String, Metadata>) -> Resolved {
         let mut resolved =
             Resolved { start: PolicyStart { run_list: list.clone(), ..PolicyStart::default() }, ..Resolved::default() };
-        if let Err(failure) = self.resolve_into(&mut resolved, list, environment, known) {
-            resolved.refused = Some(failure);
-        }
+        let done = match self.ambiguous {
+            true => Err(ambiguous()),
+            false => self.resolve_into(&mut resolved, list, environment, known),
+        };
+        resolved.refused = done.err();
         resolved
     }
 
@@ -200,7 +208,6 @@ impl FolderInput {
         known: &BTreeMap<String, Metadata>,
     ) -> Result<(), Failure> {
         let mut roles = HashMap::new();
-        let (environment, constraints) = self.environment(name)?;
         let expansion = loop {
             // Only roles that are reached are read, so that a broken one that nobody uses harms nobody.
             let expansion = expand(list, name, &roles);
@@ -216,8 +223,12 @@ impl FolderInput {
             }
         };
         missing_roles(&expansion)?;
-        resolved.start = PolicyStart::of_expansion(list.clone(), &expansion, &environment);
+        // Chef knows what is to be run before it asks for the environment, and sets all attributes after that.
+        let start = PolicyStart::of_expansion(list.clone(), &expansion, &Environment::default());
+        resolved.start = PolicyStart { role_default: Map::new(), role_override: Map::new(), ..start };
         resolved.recipes = expansion.recipes.iter().map(|recipe| full_name(&recipe.name)).collect();
+        let (environment, constraints) = self.environment(name)?;
+        resolved.start = PolicyStart::of_expansion(list.clone(), &expansion, &environment);
         let versions = known.iter().map(|(name, metadata)| (name.clone(), metadata.known()));
         let versions: BTreeMap<String, KnownCookbook> = versions.collect();
         let order = choose_cookbooks(&expansion.recipes, &versions, (name, &constraints));
@@ -234,8 +245,7 @@ impl FolderInput {
 
     fn role(&self, name: &str) -> Result<Role, Failure> {
         let json = self.roles.value(name)?;
-        Role::from_json(name, &json)
-            .map_err(|error| Failure::raised("Chef::Exceptions::ValidationFailed", error.to_string()))
+        Role::from_json(name, &json).map_err(|error| Failure::raised(error.chef_class(), error.to_string()))
     }
 
     /// The environment's attributes and its constraints on cookbooks.
@@ -254,7 +264,9 @@ impl FolderInput {
             default_attributes: attributes("default_attributes"),
             override_attributes: attributes("override_attributes"),
         };
-        Ok((environment, texts(&attributes("cookbook_versions"))))
+        let constraints = texts(&attributes("cookbook_versions"));
+        valid_constraints(&constraints)?;
+        Ok((environment, constraints))
     }
 }
 
@@ -317,6 +329,25 @@ fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
 fn full_name(recipe: &str) -> String {
     let (cookbook, recipe) = split_recipe(recipe);
     format!("{cookbook}::{recipe}")
+}
+
+fn ambiguous() -> Failure {
+    let error = ObjectError::AmbiguousRunList;
+    Failure::raised(error.chef_class(), error.to_string())
+}
+
+/// All of an environment's constraints are looked at, also those on cookbooks that are not needed.
+fn valid_constraints(constraints: &BTreeMap<String, String>) -> Result<(), Failure> {
+    let is_one = |text: &String| VersionConstraint::parse(text, VersionStyle::Cookbook).is_ok();
+    if constraints.values().all(is_one) {
+        return Ok(());
+    }
+    let shown: Vec<_> = constraints.iter().map(|(name, constraint)| format!("{name:?}=>{constraint:?}")).collect();
+    let message = format!(
+        "Option cookbook_versions's value {{{}}} should be a valid set of cookbook version requirements!",
+        shown.join(", ")
+    );
+    Err(Failure::raised("Chef::Exceptions::ValidationFailed", message))
 }
 
 fn missing_roles(expansion: &Expansion) -> Result<(), Failure> {
