@@ -168,6 +168,104 @@ fn of_data_and_searches() {
 }
 
 #[test]
+fn of_the_words_of_recipes() {
+    let services =
+        "Supported services are: :example :aws_secrets_manager :azure_key_vault :hashi_vault :akeyless_vault";
+    let absent =
+        "Chef::Exceptions::FileNotFound: Cookbook 't' (1.0.0) does not contain a file at any of these locations:\n";
+    let there = "\n\nThis cookbook _does_ contain: ['templates/there.erb']";
+    let list = format!("{absent}  templates/x\n  templates/y{there}");
+    let one = format!(
+        "{absent}  templates/host-f/x\n  templates/debian-12/x\n  templates/debian/x\n  templates/default/x\n  templates/x{there}"
+    );
+    let find = "cookbook = run_context.cookbook_collection['t']; cookbook.preferred_filename_on_disk_location";
+    let about = "{ 'fqdn' => 'f', 'platform' => 'debian', 'platform_version' => '12' }";
+    let said = "STDOUT: \nSTDERR: no\n---- End";
+    Repository::new(&[("cookbooks/t/templates/there.erb", "")]).answers(
+        &[
+            (&format!("{find}({about}, :templates, ['x', 'y'])"), &list),
+            (&format!("{find}({about}, :templates, 'x')"), &one),
+            ("secret(name: 'a', service: :example, config: { 'a' => 'b' })", "b"),
+            ("secret(name: 'a')", &format!("Chef::Exceptions::Secret::MissingFetcher: No secret service provided. {services}")),
+            (
+                "secret(name: 'a', service: :x)",
+                &format!(
+                    "Chef::Exceptions::Secret::InvalidFetcherService: Unsupported secret service: 'x' is not a supported \
+                     secrets service.  {services}"
+                ),
+            ),
+            ("secret(service: :example, config: {})", "Chef::Exceptions::Secret::MissingSecretName: Chef::Exceptions::Secret::MissingSecretName"),
+            ("secret(name: 'a', service: :example, config: {})", "Chef::Exceptions::Secret::FetchFailed: Secret a) not found."),
+            (
+                "secret(name: 'a', service: :example, config: 1)",
+                "Chef::Exceptions::Secret::ConfigurationInvalid: The Example fetcher requires a hash of secrets",
+            ),
+            ("with_secret_service(:example) { secret(name: 'a', config: { 'a' => 'c' }) }", "c"),
+            ("with_secret_service(:example)", "ArgumentError: You must pass a block to #with_secret_service"),
+            ("with_run_context(:root) rescue run_context.class", "Chef::RunContext"),
+            (
+                "shell_out!('sh', '-c', 'echo no >&2; exit 3')",
+                &format!(
+                    "Mixlib::ShellOut::ShellCommandFailed: Expected process to exit with [0], but received '3'\n---- Begin \
+                     output of [\"sh\", \"-c\", \"echo no >&2; exit 3\"] ----\n{said} output of [\"sh\", \"-c\", \"echo no \
+                     >&2; exit 3\"] ----\nRan [\"sh\", \"-c\", \"echo no >&2; exit 3\"] returned 3"
+                ),
+            ),
+            ("shell_out('true', user: 'nobody-here').exitstatus", "1"),
+            ("render_yaml({ 'a' => 1 })", "nil"),
+            (
+                "render_toml({ 'b' => { 'c' => { 'd' => [1, \"x\"] } }, 'a' => true, 'e' => [{ 'f' => { 'g' => 1 } }] })",
+                "a = true\n[b.c]\nd = [1, \"x\"]\n[[e]]\n[e.f]\ng = 1\n",
+            ),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn of_the_library() {
+    let parse = "Chef::Exceptions::JSON::ParseError:";
+    Repository::new(&[]).answers(
+        &[
+            ("Chef::JSONCompat.to_json_pretty({})", "{\n\n}"),
+            ("Chef::JSONCompat.to_json_pretty({ a: [], b: '{}' })", "{\n  \"a\": [\n\n  ],\n  \"b\": \"{}\"\n}"),
+            (
+                "Chef::JSONCompat.from_json('')",
+                &format!("{parse} Top level JSON object must be a Hash or Array. (actual: NilClass)"),
+            ),
+            ("Chef::JSONCompat.parse(1)", &format!("{parse} input must be a string or IO")),
+            ("Set[1, 2]", "#<Set: {1, 2}>"),
+            ("Chef::VersionString.new(nil)", ""),
+            ("Chef::VersionString.new('1.2').satisfies?('>= 1.0', '< 2')", "true"),
+            (
+                "Chef::Log.level = :bogus",
+                "ArgumentError: Log level must be one of :trace, :debug, :info, :warn, :error, or :fatal",
+            ),
+            (
+                "raise Chef::Exceptions::RunLockTimeout.new(5, 7)",
+                "Chef::Exceptions::RunLockTimeout: Unable to acquire lock. Waited 5 seconds for 7 to release.",
+            ),
+            (
+                "all = Chef::Exceptions::MultipleFailures.new; all.notification_failure(IOError.new('x')); all.message",
+                "Multiple failures occurred:\n* IOError occurred in delayed notification: x\n",
+            ),
+            ("Chef::Exceptions::CookbookChefVersionMismatch.superclass", "RuntimeError"),
+            ("Chef::Exceptions::ShellCommandFailed", "Mixlib::ShellOut::ShellCommandFailed"),
+            ("Chef::Exceptions::NoSuchThing", "NameError: uninitialized constant Chef::Exceptions::NoSuchThing"),
+            ("Chef::Util::PathHelper.relative_path_from('/a/b', '/a/c').to_s", "../c"),
+            ("Chef::Util::PathHelper.split_args('a \"b c\" d')", "[\"a\", \"\\\"b c\\\"\", \"d\"]"),
+            ("Chef::Digester.instance.generate_checksum(StringIO.new('')) == Digest::SHA256.hexdigest('')", "true"),
+            (
+                "Chef::FileCache.load(1)",
+                "Chef::Exceptions::ValidationFailed: Option path must be a kind of [String]!  You passed 1.",
+            ),
+            ("Ohai::Config[:plugin_path].class", "Array"),
+        ],
+        &[],
+    );
+}
+
+#[test]
 fn runs_that_fail_before_a_recipe() {
     let repository = Repository::new(&[
         ("roles/bad.json", r#"{"name": "bad", "run_list": ["rcp[t]"]}"#),

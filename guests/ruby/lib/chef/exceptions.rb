@@ -20,7 +20,9 @@ class Chef
         FileContentStagingError InsufficientPermissions Ifconfig EnvironmentNotFound FileTypeMismatch InvalidSymlink
         ChildConvergeError DeprecatedFeatureError MissingRole ContentLengthMismatch UnsupportedPlatform RunLockTimeout
         ChecksumMismatch BadProxyURI AmbiguousProviderResolution RunFailedWrappingError DataCollectorConfigError
-        OnlyApiVersion0SupportedForAction UnsupportedFeature
+        OnlyApiVersion0SupportedForAction UnsupportedFeature PIDFileLockfileMatch GemRequirementConflict
+        CookbookChefVersionMismatch CookbookOhaiVersionMismatch UnifiedModeImmediateSubscriptionEarlierResource
+        UnifiedModeBeforeSubscriptionEarlierResource
       ],
       ArgumentError => %w[
         ValidationFailed CannotValidateStaticallyError InvalidPrivateKey MissingKeyAttribute KeyCommandInputError
@@ -32,12 +34,10 @@ class Chef
         CookbookVersionConflict InvalidPlatformVersion InvalidCookbookVersion InvalidVersionConstraint InvalidRemoteFileURI
         Win32RegHiveMissing Win32RegTypeDoesNotExist Win32RegBadType Win32RegBadValueSize Win32RegTypesMismatch
         RegKeyValuesTypeMissing RegKeyValuesDataMissing InvalidEnvironmentPath InvalidSearchQuery ConfigurationError
-        InvalidRunListItem
+        InvalidRunListItem DSCModuleNameMissing
       ],
       StandardError => %w[
         MissingCookbookDependency MetadataNotValid MetadataNotFound StaleAttributeRead MultipleFailures InvalidRedirect
-        CookbookChefVersionMismatch CookbookOhaiVersionMismatch UnifiedModeImmediateSubscriptionEarlierResource
-        UnifiedModeBeforeSubscriptionEarlierResource
       ],
       NoMethodError => %w[ImmutableAttributeModification],
       NameError => %w[NoSuchResourceType],
@@ -49,7 +49,9 @@ class Chef
 
     NoProviderAvailable = ProviderNotFound
     class CannotDetermineHomebrewPath < Package; end
+    class CannotDetermineWindowsInstallerType < Package; end
     class NoWindowsPackageSource < Package; end
+    class Win32RegArchitectureIncorrect < Win32ArchitectureIncorrect; end
 
     # Attributes are written at a level.
     class ImmutableAttributeModification
@@ -97,6 +99,16 @@ class Chef
     class Secret
       %w[RetrievalError ConfigurationInvalid FetchFailed MissingSecretName InvalidSecretName InvalidFetcherService MissingFetcher]
         .each { |name| const_set(name, Class.new(RuntimeError)) }
+
+      class InvalidFetcherService
+        def initialize(given, services)
+          super("#{given} is not a supported secrets service.  Supported services are: :#{services.join(" :")}")
+        end
+      end
+
+      class MissingFetcher
+        def initialize(services) = super("No secret service provided. Supported services are: :#{services.join(" :")}")
+      end
     end
   end
 end
@@ -114,8 +126,19 @@ end
 class Chef
   class Exceptions
     class RebootFailed < Mixlib::ShellOut::ShellCommandFailed; end
+
+    # Its name before commands were run by a library of their own.
+    def self.const_missing(name)
+      return super unless name == :ShellCommandFailed
+
+      Log.warn("Chef::Exceptions::ShellCommandFailed is deprecated, use Mixlib::ShellOut::ShellCommandFailed")
+      Log.warn(caller.first(4).inject("Called from:\n") { |text, frame| "#{text}  #{frame}\n" })
+      Mixlib::ShellOut::ShellCommandFailed
+    end
   end
 end
+
+require_relative "exceptions_in_words"
 
 module Wrun
   # Something that the policy is not granted. The message names the grant that would allow it.

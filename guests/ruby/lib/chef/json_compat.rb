@@ -14,7 +14,12 @@ class Chef
 
   class JSONCompat
     class << self
+      # Text or something to read from. Nothing is no error, and no value.
       def parse(source, options = {})
+        source = source.read if source.respond_to?(:read)
+        raise Exceptions::JSON::ParseError, "input must be a string or IO" unless source.is_a?(String)
+        return if source.empty?
+
         ::JSON.parse(source, max_nesting: false, symbolize_names: options[:symbolize_keys] || options[:symbolize_names] || false)
       rescue ::JSON::ParserError => error
         raise Exceptions::JSON::ParseError, error.message
@@ -28,7 +33,11 @@ class Chef
       end
 
       def to_json(value, _options = nil) = ::JSON.generate(value)
-      def to_json_pretty(value, _options = nil) = ::JSON.pretty_generate(value)
+
+      # What is empty has a line of its own in it.
+      def to_json_pretty(value, _options = nil)
+        ::JSON.pretty_generate(value).gsub(/^( *)(.*)(\{\}|\[\])(,?)$/) { "#{$1}#{$2}#{$3[0]}\n\n#{$1}#{$3[1]}#{$4}" }
+      end
     end
   end
 end

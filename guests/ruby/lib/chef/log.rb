@@ -16,6 +16,10 @@ class Chef
       # The level that cookbooks see and set; what is below it is not sent to the host.
       def level=(level)
         level = :info if level.nil? || level.to_sym == :auto
+        unless LEVELS.include?(level.to_sym)
+          raise ArgumentError, "Log level must be one of :trace, :debug, :info, :warn, :error, or :fatal"
+        end
+
         @level = level.to_sym
       end
 
@@ -40,7 +44,7 @@ class Chef
       end
 
       # Says that something is going away. Never an error: cookbooks run on.
-      def deprecation(message) = warn("#{message} at #{place}")
+      def deprecation(message = nil, &block) = warn(message, &block)
 
       def with_child(*) = self
       def init(*) = self

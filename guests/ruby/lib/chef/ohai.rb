@@ -22,4 +22,12 @@ module Ohai
   end
 
   class Exception < StandardError; end
+
+  # What cookbooks set there has nobody who reads it.
+  Config = ChefUtils::Mash.new(
+    "plugin_path" => ["/etc/chef/ohai/plugins"], "plugin" => {}, "disabled_plugins" => [], "optional_plugins" => [],
+    "optional_attributes" => [], "hints_path" => ["/etc/chef/ohai/hints"], "critical_plugins" => []
+  )
+
+  def self.config = Config
 end

@@ -129,15 +129,13 @@ class Chef
     def cookbook_versions(versions = nil)
       return @cookbook_versions ||= {} if versions.nil?
 
-      versions.each { |cookbook, version| cookbook(cookbook, version) }
-      @cookbook_versions
+      check("cookbook_versions", versions, "a valid set of cookbook version requirements", versions.each_value)
+      @cookbook_versions = versions
     end
 
     def cookbook(name, version)
-      VersionConstraint.new(version)
-      (@cookbook_versions ||= {})[name] = version
-    rescue Exceptions::InvalidVersionConstraint, Exceptions::InvalidCookbookVersion
-      raise Exceptions::ValidationFailed, "cookbook_versions[#{name}] is not a valid version constraint: '#{version}'"
+      check("version", version, "a valid version requirement", [version])
+      cookbook_versions[name] = version
     end
 
     def to_data
@@ -150,5 +148,13 @@ class Chef
     end
 
     def to_s = name
+
+    private
+
+    def check(option, value, wanted, constraints)
+      constraints.each { |constraint| VersionConstraint.new(constraint) }
+    rescue ArgumentError
+      raise Exceptions::ValidationFailed, "Option #{option}'s value #{value} should be #{wanted}!"
+    end
   end
 end

@@ -6,8 +6,8 @@ class Chef
   # A version that compares with strings and with requirements: `node['platform_version'] =~ '>= 10'`.
   class VersionString < String
     def initialize(version)
-      super
-      @parsed = Gem::Version.create(version)
+      super(version || "")
+      @parsed = Gem::Version.create(self)
     rescue ArgumentError
       @parsed = nil
     end
@@ -29,6 +29,8 @@ class Chef
       requirement = other.is_a?(Gem::Requirement) ? other : Gem::Requirement.create(other)
       requirement.satisfied_by?(@parsed)
     end
+
+    def satisfies?(*constraints) = Gem::Requirement.new(*constraints).satisfied_by?(@parsed)
 
     private
 

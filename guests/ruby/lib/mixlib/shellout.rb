@@ -58,7 +58,7 @@ module Mixlib
       @stderr = outcome.errors
       live_stdout << @stdout if live_stdout && !@stdout.empty?
       live_stderr << @stderr if live_stderr && !@stderr.empty?
-      raise CommandTimeout, "Command timed out after #{timeout}s:\n#{format_for_exception}" if outcome.timed_out
+      timed_out! if outcome.timed_out
 
       self
     end
@@ -73,19 +73,23 @@ module Mixlib
     def format_for_exception
       return "Command execution failed. STDOUT/STDERR suppressed for sensitive resource" if sensitive
 
-      shown = command.is_a?(Array) ? command.join(" ") : command
       <<~TEXT.chomp
-        ---- Begin output of #{shown} ----
+        ---- Begin output of #{command} ----
         STDOUT: #{stdout.to_s.strip}
         STDERR: #{stderr.to_s.strip}
-        ---- End output of #{shown} ----
-        #{"Ran #{shown} returned #{exitstatus}" if @status}
+        ---- End output of #{command} ----
+        #{"Ran #{command} returned #{exitstatus}" if @status}
       TEXT
     end
 
     def inspect = "<#{self.class.name}##{object_id}: command: '#{command}' process_status: #{status.inspect} stdout: '#{stdout.strip}' stderr: '#{stderr.strip}'>"
 
     private
+
+    def timed_out!
+      ended = "Command exceeded allowed execution time, process terminated\n" unless sensitive
+      raise CommandTimeout, "Command timed out after #{timeout.to_i}s:\n#{ended}#{format_for_exception}"
+    end
 
     def expected = "[#{valid_exit_codes.join(", ")}]"
 

@@ -63,12 +63,11 @@ class Chef
     def has_cookbook_file_for_node?(_node, file) = !locate("files", file).nil?
 
     # The path of the file of `templates` or `files` that is the most specific one for this node.
-    def preferred_filename_on_disk_location(_node, segment, filename, _current = nil)
+    def preferred_filename_on_disk_location(node, segment, filename, _current = nil)
       found = locate(segment.to_s, filename)
       return full(found) if found
 
-      raise Exceptions::FileNotFound, "Cookbook '#{name}' (#{version}) does not contain a file at any of these " \
-                                      "locations:\n  #{segment}/#{Array(filename).join(", ")}"
+      raise Exceptions::FileNotFound, absent(node, segment.to_s, filename)
     end
 
     # The relative path of that file, or nil.
@@ -85,6 +84,22 @@ class Chef
     private
 
     def full(path) = Wrun::Sources.path(@folder, path)
+
+    # Where a file was looked for, and what there is instead.
+    def absent(node, segment, filename)
+      places = filename.is_a?(Array) ? filename : places_of(node, filename)
+      text = "Cookbook '#{name}' (#{version}) does not contain a file at any of these locations:\n" +
+             places.map { |place| "  #{segment}/#{place}" }.join("\n")
+      there = Wrun::Sources.paths(@folder, segment)
+      there.empty? ? text : "#{text}\n\nThis cookbook _does_ contain: ['#{there.join("','")}']"
+    end
+
+    # From the most specific to the least.
+    def places_of(node, filename)
+      platform = node["platform"]
+      folders = ["host-#{node["fqdn"]}", "#{platform}-#{node["platform_version"]}", platform, "default"]
+      folders.map { |folder| "#{folder}/#{filename}" } << filename
+    end
 
     def record(path)
       segment, _, rest = path.partition("/")

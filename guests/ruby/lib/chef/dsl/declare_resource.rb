@@ -7,9 +7,9 @@ class Chef
     module DeclareResource
       # What stands in the block is declared in the root context, in the one around this, or in a given one.
       def with_run_context(place)
+        before = @run_context
         raise ArgumentError, "with_run_context is useless without a block" unless block_given?
 
-        before = @run_context
         @run_context =
           case place
           when RunContext then place

@@ -29,38 +29,45 @@ class Chef
       extend self
 
       def render_json(hash) = "#{JSON.pretty_generate(hash)}\n"
-      def render_yaml(hash) = hash.transform_keys(&:to_s).to_yaml.gsub(" :", " ")
+      def render_yaml(hash) = hash.transform_keys(&:to_s).to_yaml.gsub!(" :", " ")
       def render_toml(hash) = Toml.table(hash, [])
     end
 
-    # Text in TOML, as far as plain data goes.
+    # Text in TOML, as Chef writes it: values by name, then tables, then lists of tables. What no form of TOML's own is
+    # known for stands there as Ruby shows it.
     module Toml
       class << self
+        # A header only where it says something: not above tables alone.
         def table(hash, path)
-          simple, tables = hash.sort_by { |key, _| key.to_s }.partition { |_, value| !table?(value) }
-          text = simple.map { |key, value| "#{name(key)} = #{scalar(value)}\n" }.join
-          text = "[#{path.join(".")}]\n#{text}" unless path.empty? || (simple.empty? && !tables.empty?)
-          text + tables.map { |key, value| below(path + [name(key)], value) }.join
+          bare = hash.any? && hash.values.all? { |value| table?(value) || tables?(value) }
+          head = path.empty? || bare ? "" : "[#{path.join(".")}]\n"
+          head + content(hash, path)
         end
 
         private
 
-        def table?(value) = value.is_a?(Hash) || (value.is_a?(Array) && !value.empty? && value.all?(Hash))
+        def table?(value) = value.is_a?(Hash)
+        def tables?(value) = value.is_a?(Array) && value.first.is_a?(Hash)
 
-        def below(path, value)
-          return table(value, path) if value.is_a?(Hash)
-
-          value.map { |one| "[[#{path.join(".")}]]\n#{table(one, [])}" }.join
+        def content(hash, path)
+          sorted = hash.sort
+          tables, others = sorted.partition { |_, value| table?(value) }
+          lists, values = others.partition { |_, value| tables?(value) }
+          values.map { |key, value| "#{name(key)} = #{form(value)}\n" }.join +
+            tables.map { |key, value| table(value, path + [name(key)]) }.join +
+            lists.map { |key, value| list(value, path + [name(key)]) }.join
         end
 
-        def name(key) = key.to_s.match?(/\A[A-Za-z0-9_-]+\z/) ? key.to_s : key.to_s.to_json
+        def list(hashes, path) = hashes.map { |hash| "[[#{path.join(".")}]]\n#{content(hash, path)}" }.join
+        def name(key) = key.to_s.match?(/^[a-zA-Z0-9_-]*$/) ? key : "\"#{key.gsub('"', '\\"')}\""
 
-        def scalar(value)
+        def form(value)
           case value
-          when Array then "[#{value.map { |one| scalar(one) }.join(", ")}]"
-          when Time then value.utc.strftime("%Y-%m-%dT%H:%M:%SZ")
-          when Integer, Float, true, false then value.to_s
-          else value.to_s.to_json
+          when Time, DateTime then value.strftime("%Y-%m-%dT%H:%M:%SZ")
+          when Date then value.strftime("%Y-%m-%d")
+          when Regexp then value.inspect.inspect
+          when String then value.inspect.gsub(/\\(#[$@{])/, '\1')
+          else value.inspect
           end
         end
       end
@@ -86,10 +93,17 @@ class Chef
       def ps_credential(*) = raise(Exceptions::UnsupportedPlatform, node["platform"])
     end
 
-    # Secrets of outer services. None of them can be reached from here, and each is named.
+    # Secrets of outer services: `chef/secret_fetcher.rb`.
     module Secret
       def default_secret_service(service = nil)
-        service.nil? ? run_context.default_secret_service : run_context.default_secret_service = service
+        return run_context.default_secret_service if service.nil?
+
+        known = SecretFetcher::SECRET_FETCHERS
+        unless known.include?(service)
+          raise Exceptions::Secret::InvalidFetcherService.new("Unsupported secret service: #{service.inspect}", known)
+        end
+
+        run_context.default_secret_service = service
       end
 
       def default_secret_config(**config)
@@ -97,23 +111,32 @@ class Chef
       end
 
       def with_secret_service(service)
-        before = run_context.default_secret_service
-        run_context.default_secret_service = service
-        yield
-      ensure
-        run_context.default_secret_service = before
+        raise ArgumentError, "You must pass a block to #with_secret_service" unless block_given?
+
+        begin
+          before = run_context.default_secret_service
+          default_secret_service(service)
+          yield
+        ensure
+          run_context.default_secret_service = before
+        end
       end
 
       def with_secret_config(**config)
-        before = run_context.default_secret_config
-        run_context.default_secret_config = config
-        yield
-      ensure
-        run_context.default_secret_config = before
+        raise ArgumentError, "You must pass a block to #with_secret_config" unless block_given?
+
+        begin
+          before = run_context.default_secret_config
+          default_secret_config(**config)
+          yield
+        ensure
+          run_context.default_secret_config = before
+        end
       end
 
-      def secret(name: nil, service: default_secret_service, **)
-        raise NotImplementedError, "the secret '#{name}' cannot be fetched: the service #{service.inspect} is not supported"
+      def secret(name: nil, version: nil, service: default_secret_service, config: default_secret_config)
+        sensitive(true) if is_a?(Chef::Resource)
+        SecretFetcher.for_service(service, config, run_context).fetch(name, version)
       end
     end
 

@@ -3,6 +3,7 @@
 # The smaller of Chef's mixins, which cookbooks include into classes of their own.
 
 require "digest"
+require_relative "params_validate"
 
 class Chef
   module Mixin
@@ -124,19 +125,27 @@ class Chef
   end
 
   class Digester
-    def self.checksum_for_file(path) = Digest::SHA256.hexdigest(File.binread(path))
-    def self.generate_checksum_for_file(path) = checksum_for_file(path)
-    def self.validate_checksum(path) = checksum_for_file(path)
-    def self.generate_md5_checksum_for_file(path) = Digest::MD5.hexdigest(File.binread(path))
-    def self.generate_checksum(input) = Digest::SHA256.hexdigest(input.read)
-    def self.generate_md5_checksum(input) = Digest::MD5.hexdigest(input.read)
-    def self.instance = self
+    include Singleton
+
+    def self.checksum_for_file(path) = instance.checksum_for_file(path)
+    def self.generate_md5_checksum_for_file(path) = instance.generate_md5_checksum_for_file(path)
+
+    def checksum_for_file(path) = generate_checksum(path)
+
+    # Of a file by its path, or of what stands in memory.
+    def generate_checksum(file)
+      Digest::SHA256.hexdigest(file.is_a?(StringIO) ? file.read : File.binread(file))
+    end
+
+    def generate_md5_checksum_for_file(path) = Digest::MD5.hexdigest(File.binread(path))
+    def generate_md5_checksum(input) = Digest::MD5.hexdigest(input.read)
   end
 
   # Chef's own loader of files and folders: cookbooks only ask where things are.
   class FileCache
     class << self
-      def path_of(name) = File.join(Config[:file_cache_path], name)
+      include Mixin::ParamsValidate
+
       def list = find("**/*")
 
       # The names of files that fit a pattern.
@@ -145,35 +154,52 @@ class Chef
         Dir[start + pattern].select { |path| File.file?(path) }.map { |path| path.delete_prefix(start) }
       end
 
-      def load(name, read = true)
-        path = path_of(name)
-        raise Exceptions::FileNotFound, "Cannot find #{path} for #{name}!" unless File.exist?(path)
+      def load(path, read = true)
+        texts(path: path)
+        place = path_of(path)
+        raise Exceptions::FileNotFound, "Cannot find #{place} for #{path}!" unless File.exist?(place)
 
-        read ? File.read(path) : path
+        read ? File.read(place) : place
       end
 
-      def move_to(path, name)
-        FileUtils.mkdir_p(File.dirname(path_of(name)))
-        FileUtils.mv(path, path_of(name))
+      def move_to(file, path)
+        texts(file: file, path: path)
+        raise "Cannot move #{file} to #{path}!" unless File.exist?(file) && File.writable?(file)
+
+        FileUtils.mv(file, made_path_of(path))
       end
 
-      def has_key?(name) = File.exist?(path_of(name))
+      def has_key?(path)
+        texts(path: path)
+        File.exist?(path_of(path))
+      end
       alias key? has_key?
 
-      def create_cache_path(name, create_if_missing = true)
-        path = path_of(name)
-        FileUtils.mkdir_p(path) if create_if_missing
-        path
+      def create_cache_path(path, create_if_missing = true)
+        place = path_of(path)
+        FileUtils.mkdir_p(place) if create_if_missing
+        place
       end
 
-      def store(name, text, permissions = 0o640)
-        FileUtils.mkdir_p(File.dirname(path_of(name)))
-        File.write(path_of(name), text)
-        File.chmod(permissions, path_of(name))
+      # The permissions are those of a file that was not there.
+      def store(path, contents, permissions = 0o640)
+        texts(path: path, contents: contents)
+        File.open(made_path_of(path), "w", permissions) { |file| file.write(contents) }
         true
       end
 
-      def delete(name) = File.exist?(path_of(name)) && File.delete(path_of(name))
+      def delete(path)
+        texts(path: path)
+        place = path_of(path)
+        File.unlink(place) if File.exist?(place)
+        true
+      end
+
+      private
+
+      def texts(**values) = validate(values, values.transform_values { { kind_of: String } })
+      def path_of(path) = File.expand_path(File.join(Config[:file_cache_path], path))
+      def made_path_of(path) = path_of(path).tap { |place| FileUtils.mkdir_p(File.dirname(place)) }
     end
   end
 

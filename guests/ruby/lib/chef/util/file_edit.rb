@@ -94,7 +94,24 @@ class Chef
         def escape_glob(*parts) = escape_glob_dir(*parts)
         def dirname(path) = File.dirname(path)
         def absolute?(path) = path.start_with?("/")
-        def path_separator = "/"
+        def path_separator(**) = "/"
+        def validate_path(path, **) = path
+        def printable?(text) = !text.match?(/[^[:print:]]/)
+        def escapepath(path) = path.gsub("\\") { "\\\\" }
+        def relative_path_from(from, to, **) = Pathname.new(cleanpath(to)).relative_path_from(Pathname.new(cleanpath(from)))
+
+        # The words of a command's line; quotes hold together, and stay.
+        def split_args(line)
+          word = +""
+          line.scan(/\s*(?>([^\s\\"]+|"([^"]*)"|'([^']*)')|(\S))(\s|\z)?/m).each_with_object([]) do |(part, _, _, sign, ending), words|
+            word << (part || sign.gsub(/\\(.)/, '\1'))
+            next unless ending
+
+            words << word
+            word = +""
+          end
+        end
+
         def paths_eql?(one, other) = cleanpath(one) == cleanpath(other)
         def home(*parts) = ENV["HOME"] && join(ENV["HOME"], *parts)
       end

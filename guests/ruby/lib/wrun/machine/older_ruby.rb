@@ -29,6 +29,11 @@ module Kernel
   def =~(_other) = nil
 end
 
+class Set
+  def inspect = "#<#{self.class}: {#{map(&:inspect).join(", ")}}>"
+  alias to_s inspect
+end
+
 Fixnum = Integer
 Bignum = Integer
 Random::DEFAULT = Random
