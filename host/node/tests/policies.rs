@@ -211,7 +211,8 @@ fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
     let cookbooks = vec![("pg".to_owned(), "1.2.0".to_owned())];
     let start = PolicyStart { cookbooks, ..start("database") };
     let nothing = |_: &Value| json!({});
-    let sight = Sight { inherited: &nothing, normal: &|all| all.clone(), facts: &|all| json!({"platform": all["platform"]}) };
+    let sight =
+        Sight { inherited: &nothing, normal: &|all| all.clone(), facts: &|all| json!({"platform": all["platform"]}) };
     let mut attributes = node.begin_policy_seeing(&start, &facts(), &sight).unwrap();
     for (name, value) in [
         ("cookbooks", json!({"pg": {"version": "1.2.0"}})),

@@ -64,10 +64,10 @@ fn main() -> ExitCode {
         Ok(Err(_)) | Err(_) => Exit::Bug.into(),
     }
 
-/// What was asked for has to arrive: whoever keeps it in a file on a full disk must not take a part for the whole.
-fn all_written(exit: Exit, printer: Printer) -> Exit {
-    let Some(error) = printer.lost() else { return exit };
-    printer.note(Tone::Error, &format!("error: standard output could not be written: {error}"));
-    if exit == Exit::Done { Exit::Failed } else { exit }
-}
+    /// What was asked for has to arrive: whoever keeps it in a file on a full disk must not take a part for the whole.
+    fn all_written(exit: Exit, printer: Printer) -> Exit {
+        let Some(error) = printer.lost() else { return exit };
+        printer.note(Tone::Error, &format!("error: standard output could not be written: {error}"));
+        if exit == Exit::Done { Exit::Failed } else { exit }
+    }
 }
