@@ -56,7 +56,7 @@ impl RoleError {
     pub fn chef_class(&self) -> &'static str {
         match self {
             Self::WrongKind { .. } => "Chef::Exceptions::ValidationFailed",
-            Self::RunList { source, .. } => source.chef_class(),
+            Self::RunList { reason, .. } => reason.chef_class(),
         }
     }
 }
