@@ -38,7 +38,12 @@ pub struct CommandAsked<'a> {
     pub environment: &'a [(String, String)],
     /// Standard input.
     pub input: Option<&'a [u8]>,
+    /// Its text is a secret, and the audit log does not show it.
+    pub sensitive: bool,
 }
+
+/// What stands in the audit log in the place of secrets.
+const SENSITIVE: &str = "[sensitive]";
 
 /// How it was written.
 #[derive(Debug, Clone, Copy)]
@@ -202,9 +207,16 @@ impl PolicyGrants {
     /// Not granted, or nothing that could be started.
     pub fn command(&self, asked: &CommandAsked<'_>) -> Result<GrantedCommand, Denied> {
         let (program, shown) = self.program(asked);
+        let audited = if asked.sensitive { SENSITIVE } else { shown.as_str() };
         let refuse = |reason: Option<String>| {
             let reason = reason.or_else(|| self.difference(&program, asked));
-            self.refuse_with_line(Capability::Commands, &shown, command_line(&program, asked), reason)
+            self.audit_refusal(Capability::Commands, audited, reason.as_deref());
+            self.denial(Capability::Commands, &shown, command_line(&program, asked), reason)
+        };
+        // A rule's text is the command's where there are no wildcards in it.
+        let named = |rule: &CommandGrant| match asked.sensitive {
+            true => format!("line {} of the grants", rule.line),
+            false => rule.text.clone(),
         };
         let well_formed = !asked
             .environment
@@ -215,14 +227,15 @@ impl PolicyGrants {
         }
         if !self.everything {
             if let Some(rule) = self.rules.denied_commands.iter().find(|rule| rule.what.matches(&program)) {
-                return Err(refuse(Some(format!("line {} of the grants refuses it: `{}`", rule.line, rule.text))));
+                let text = if asked.sensitive { SENSITIVE } else { rule.text.as_str() };
+                return Err(refuse(Some(format!("line {} of the grants refuses it: `{text}`", rule.line))));
             }
             let Some(rule) = self.rules.commands.iter().find(|rule| rule.matches(&program, asked)) else {
                 return Err(refuse(None));
             };
-            self.allow(Capability::Commands, &shown, &rule.text)?;
+            self.allow(Capability::Commands, audited, &named(rule))?;
         } else {
-            self.allow(Capability::Commands, &shown, "--allow-all")?;
+            self.allow(Capability::Commands, audited, "--allow-all")?;
         }
         self.need(Capability::Commands.key(), command_line(&program, asked));
         Ok(GrantedCommand {

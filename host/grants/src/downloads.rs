@@ -92,6 +92,25 @@ fn parse(url: &str, wildcards: bool) -> Option<(Server, &str)> {
     (!host.is_empty()).then_some((Server { scheme, host, port }, rest))
 }
 
+/// A URL without the user's name and password in it, as it may be shown: what is refused is written to logs and reports.
+fn without_user(url: &str) -> String {
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), url),
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, _) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    // A password may hold what would end it, where nobody encoded it: then no port follows the colon.
+    let is_cut = authority.rsplit_once(':').is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
+    let searched = if is_cut && !authority.contains('@') { rest } else { authority };
+    match searched.rfind('@').and_then(|at| rest.get(at + 1..).map(|shown| (at, shown))) {
+        // A name alone is no secret, and who is meant by `git@host:path` is good to know.
+        Some((at, _)) if scheme.is_empty() && !rest.get(..at).unwrap_or_default().contains(':') => url.to_owned(),
+        Some((_, shown)) => scheme + shown,
+        None => url.to_owned(),
+    }
+}
+
 impl PolicyGrants {
     /// Whether the policy may ask this URL. A redirect is another URL: ask again. Not for `file://`, which is a path to
     /// read.
@@ -102,7 +121,8 @@ impl PolicyGrants {
         let spoken = |server: &Server| matches!(server.scheme.as_str(), "http" | "https");
         let Some((server, _)) = parse(url, false).filter(|(server, _)| spoken(server)) else {
             let reason = "it is no plain http or https URL (user names in URLs are refused too)";
-            return Err(self.refuse(Capability::DownloadHosts, url, "https://server", Some(reason.into())));
+            let shown = without_user(url);
+            return Err(self.refuse(Capability::DownloadHosts, &shown, "https://server", Some(reason.into())));
         };
         self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
         Ok(GrantedUrl { url: url.into(), scheme: server.scheme, host: server.host, port: server.port })
@@ -115,12 +135,13 @@ impl PolicyGrants {
     /// The server is not granted, or the address is none that can be told apart safely.
     pub fn repository(&self, address: &str) -> Result<GrantedRepository, Denied> {
         if self.everything {
-            self.allow(Capability::DownloadHosts, address, "--allow-all")?;
+            self.allow(Capability::DownloadHosts, &without_user(address), "--allow-all")?;
             return Ok(GrantedRepository(address.into()));
         }
         let Some(server) = repository_server(address) else {
             let reason = "it is no plain address of a server of http, https, ssh or git";
-            return Err(self.refuse(Capability::DownloadHosts, address, "https://server", Some(reason.into())));
+            let shown = without_user(address);
+            return Err(self.refuse(Capability::DownloadHosts, &shown, "https://server", Some(reason.into())));
         };
         self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
         Ok(GrantedRepository(address.into()))
@@ -187,6 +208,28 @@ mod tests {
             "ssh://a@b@c/d",
         ] {
             check(odd, None);
+        }
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_not_shown() {
+        for (url, shown) in [
+            ("https://user:secret@example.org/a", "https://example.org/a"),
+            ("https://user:se@cret@example.org/a@b", "https://example.org/a@b"),
+            ("https://user:sec/ret@example.org/a", "https://example.org/a"),
+            ("https://token@example.org", "https://example.org"),
+            ("https://example.org:8080/@scope/a", "https://example.org:8080/@scope/a"),
+            ("git@example.org:a", "git@example.org:a"),
+            ("user:secret@example.org:a", "example.org:a"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(without_user(url), shown);
+        }
+        let grants = crate::Grants::parse("[policy.p]\ndownload_hosts = [\"example.org\"]", "x").unwrap();
+        let grants = grants.policy("p", &[]);
+        let url = "https://user:secret@example.org/a";
+        for denial in [grants.download(url).unwrap_err(), grants.repository(url).unwrap_err()] {
+            assert!(!format!("{denial}{}", denial.hint()).contains("secret"), "{denial}");
         }
     }
 

@@ -241,6 +241,12 @@ fn audited(asked: &str) -> String {
 }
 
 /// What was asked for, per policy and key, as lines of the file.
+        self.audit_refusal(capability, asked, reason.as_deref());
+        self.denial(capability, asked, line, reason)
+    }
+
+    /// Writes a refusal into the audit log.
+    pub(crate) fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
 #[derive(Debug, Default)]
 struct Needs(Mutex<BTreeMap<String, BTreeMap<&'static str, BTreeSet<String>>>>);
 

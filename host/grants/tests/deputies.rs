@@ -39,6 +39,7 @@ fn shell(line: &str) -> CommandAsked<'_> {
         umask: None,
         environment: &[],
         input: None,
+        sensitive: false,
     }
 }
 

@@ -23,6 +23,7 @@ fn shell(line: &str) -> CommandAsked<'_> {
         umask: None,
         environment: &[],
         input: None,
+        sensitive: false,
     }
 }
 
@@ -143,6 +144,7 @@ fn commands_match_in_every_part() {
         umask: Some(0o77),
         environment: &environment,
         input: None,
+        sensitive: false,
     };
     let granted = |asked: &CommandAsked<'_>| grants.command(asked).is_ok();
     assert!(granted(&asked));

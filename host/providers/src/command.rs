@@ -297,6 +297,7 @@ pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -
         umask: command.umask,
         environment: &command.environment,
         input: command.input.as_deref(),
+        sensitive: false,
     };
     grants.command(&asked).map_err(denied)
 }

@@ -161,6 +161,7 @@ fn grant(
 }
 
 /// The mask of the command: the resource's own, or the one that is common to all resources.
+        sensitive: wanted.declaration.sensitive,
 fn umask(wanted: &Wanted<'_>) -> Result<Option<u32>, Raised> {
     let Some(value) = value(wanted, "umask") else { return Ok(wanted.declaration.umask) };
     let mask = match value {
