@@ -14,6 +14,20 @@ const SET_ID_BITS: u32 = 0o6000;
 const CRON_DIRECTORY: &str = "/etc/cron.d/";
 
 impl PolicyGrants {
+    fn is_privileged(&self, path: &str) -> bool {
+        privileged::path(path) || privileged::meets(path, &self.own_places)
+    }
+
+    fn is_secret(&self, path: &str) -> bool {
+        privileged::secret(path) || privileged::lies_in(path, &self.own_places)
+    }
+
+    /// Whether what stands at this resolved path is more than a file: what root runs, reads as code or trusts, or wrun's
+    /// own. For what the host makes unasked, where somebody else may have laid a link.
+    pub fn guards(&self, path: &str) -> bool {
+        self.is_privileged(path)
+    }
+
     /// Whether the policy may create, change and remove what is at this path. The path must be resolved inside the root:
     /// absolute, and no component but the last a link. So a link that was put into a granted directory does not lead to
     /// what it points at.
@@ -23,7 +37,7 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted; or privileged, and the rule has wildcards and does not stand in `privileged_paths`.
     pub fn manage_path(&self, path: &str) -> Result<GrantedPath, Denied> {
-        self.decide(Capability::Paths, Asked::Text(path), path, || privileged::path(path))?;
+        self.decide(Capability::Paths, Asked::Text(path), path, || self.is_privileged(path))?;
         Ok(GrantedPath(path.into()))
     }
 
@@ -48,7 +62,7 @@ impl PolicyGrants {
                 return refuse(format!("line {} of the grants refuses `{}` below it", rule.line, rule.text));
             }
         }
-        let privileged = privileged::lies_below(path);
+        let privileged = privileged::lies_below(path) || privileged::meets(path, &self.own_places);
         let covers = rules.iter().any(|rule| {
             let Pattern::Path(pattern) = &rule.pattern else { return false };
             rule.allow && (rule.privileged || !privileged) && pattern.covers_below() && pattern.matches(path)
@@ -79,11 +93,11 @@ impl PolicyGrants {
     /// Not granted; or a secret (`/etc/shadow`, private keys), and the rule has wildcards.
     pub fn read_path(&self, path: &str) -> Result<ReadablePath, Denied> {
         let asked = Asked::Text(path);
-        let managed = self.list(Capability::Paths).decide(asked, || privileged::path(path));
+        let managed = self.list(Capability::Paths).decide(asked, || self.is_privileged(path));
         if let Verdict::Allowed(rule) = managed {
             self.allow(Capability::ReadPaths, path, &rule.text)?;
         } else {
-            self.decide(Capability::ReadPaths, asked, path, || privileged::secret(path))?;
+            self.decide(Capability::ReadPaths, asked, path, || self.is_secret(path))?;
         }
         Ok(ReadablePath(path.into()))
     }
@@ -117,7 +131,7 @@ impl PolicyGrants {
     /// # Errors
     /// Neither is granted.
     pub fn cron_entry(&self, path: &str, user: &str) -> Result<GrantedPath, Denied> {
-        let managed = self.list(Capability::Paths).decide(Asked::Text(path), || privileged::path(path));
+        let managed = self.list(Capability::Paths).decide(Asked::Text(path), || self.is_privileged(path));
         let plain_name = path.strip_prefix(CRON_DIRECTORY).is_some_and(|name| !name.is_empty() && !name.contains('/'));
         match managed {
             Verdict::Refused(_) => return self.manage_path(path),

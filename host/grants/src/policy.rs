@@ -18,6 +18,7 @@ pub struct Grants {
     policies: BTreeMap<String, PolicyRules>,
     everything: bool,
     needs: Option<Arc<Needs>>,
+    own_places: Arc<[String]>,
 }
 
 impl Grants {
@@ -45,6 +46,13 @@ impl Grants {
         Self { needs: Some(Arc::default()), ..self }
     }
 
+    /// The same grants on a machine where these resolved paths, as seen from inside the root, are wrun's own: state, grants,
+    /// settings. They are privileged and secret with all below them, as their usual places are anywhere.
+    #[must_use]
+    pub fn keeping(self, own_places: Vec<String>) -> Self {
+        Self { own_places: own_places.into(), ..self }
+    }
+
     /// The grants of one policy; none at all for a policy that the file does not name.
     ///
     /// `cookbooks` are its cookbooks' names: it may write attributes below them, and below `tags`.
@@ -62,6 +70,7 @@ impl Grants {
             contested: cookbooks.iter().filter(|cookbook| others.contains(cookbook)).cloned().collect(),
             rules: self.policies.get(name).cloned().unwrap_or_default(),
             needs: self.needs.clone(),
+            own_places: Arc::clone(&self.own_places),
         })
     }
 
@@ -109,6 +118,8 @@ pub struct PolicyGrants {
     pub(crate) contested: Vec<String>,
     pub(crate) rules: PolicyRules,
     needs: Option<Arc<Needs>>,
+    /// Paths of wrun's own.
+    pub(crate) own_places: Arc<[String]>,
 }
 
 static NO_RULES: Rules = Rules::NONE;
@@ -230,9 +241,19 @@ impl PolicyGrants {
         line: String,
         reason: Option<String>,
     ) -> Denied {
+        self.audit_refusal(capability, asked, reason.as_deref());
+        self.denial(capability, asked, line, reason)
+    }
+
+    /// Writes a refusal into the audit log.
+    pub(crate) fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
         let (policy, key) = (self.policy.as_str(), capability.key());
         tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked = audited(asked), reason);
-        Denied { policy: policy.into(), capability, asked: asked.into(), line, reason }
+    }
+
+    /// A refusal that is in the audit log.
+    pub(crate) fn denial(&self, capability: Capability, asked: &str, line: String, reason: Option<String>) -> Denied {
+        Denied { policy: self.policy.clone(), capability, asked: asked.into(), line, reason }
     }
 }
 
@@ -241,12 +262,6 @@ fn audited(asked: &str) -> String {
 }
 
 /// What was asked for, per policy and key, as lines of the file.
-        self.audit_refusal(capability, asked, reason.as_deref());
-        self.denial(capability, asked, line, reason)
-    }
-
-    /// Writes a refusal into the audit log.
-    pub(crate) fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
 #[derive(Debug, Default)]
 struct Needs(Mutex<BTreeMap<String, BTreeMap<&'static str, BTreeSet<String>>>>);
 

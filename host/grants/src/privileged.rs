@@ -158,6 +158,16 @@ fn has_privileged_name(path: &str) -> bool {
     path.split('/').any(|part| NAMES.contains(&part))
 }
 
+/// Whether a path is one of these places, lies below one, or leads to one.
+pub(crate) fn meets(path: &str, places: &[String]) -> bool {
+    places.iter().any(|place| is_within(path, place) || is_within(place, path))
+}
+
+/// Whether a path is one of these places or lies below one.
+pub(crate) fn lies_in(path: &str, places: &[String]) -> bool {
+    places.iter().any(|place| is_within(path, place))
+}
+
 /// Whether a path is a place or below it.
 fn is_within(path: &str, place: &str) -> bool {
     place == "/" || path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -44,6 +44,31 @@ fn shell(line: &str) -> CommandAsked<'_> {
 }
 
 #[test]
+fn wide_rules_do_not_reach_wruns_own_places_wherever_they_are() {
+    let grants = |table: &str| {
+        let grants = Grants::parse(&format!("[policy.database]\n{table}"), "grants.toml").unwrap();
+        grants.keeping(vec!["/srv/wrun/grants.toml".into(), "/srv/state".into()]).policy("database", &[])
+    };
+    let wide = grants("paths = [\"/srv/**\"]\nread_paths = [\"/srv/**\"]\n");
+    for path in ["/srv/wrun/grants.toml", "/srv/wrun", "/srv", "/srv/state", "/srv/state/nodes/n.json"] {
+        let denial = wide.manage_path(path).unwrap_err();
+        assert!(denial.to_string().contains("too wide"), "{denial}");
+        assert!(grants(&denial.line).manage_path(path).is_ok(), "{path}");
+        assert!(wide.manage_tree(path).is_err(), "{path}");
+    }
+    for path in ["/srv/wrun/grants.toml", "/srv/state/cache-key"] {
+        let denial = wide.read_path(path).unwrap_err();
+        assert!(grants(&denial.line).read_path(path).is_ok(), "{path}");
+        assert!(wide.guards(path), "{path}");
+    }
+    for path in ["/srv/wrun/other", "/srv/statement", "/srv/www/index.html"] {
+        assert!(wide.manage_path(path).is_ok() && wide.read_path(path).is_ok() && !wide.guards(path), "{path}");
+    }
+    assert!(wide.read_path("/srv/wrun").is_ok(), "the names beside it are no secret");
+    assert!(grants("privileged_paths = [\"/srv/**\"]\n").manage_path("/srv/state").is_ok());
+}
+
+#[test]
 fn wide_rules_do_not_reach_what_runs_as_root() {
     for path in [
         "/etc/cron.d/job",

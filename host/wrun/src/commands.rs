@@ -8,7 +8,7 @@ mod questions;
 pub(crate) mod resources;
 
 use crate::settings::{self, Layer, Settings};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The settings of this run: flags beat variables beat the file.
 fn settings(config: Option<&Path>, flags: Layer) -> anyhow::Result<Settings> {
@@ -16,4 +16,10 @@ fn settings(config: Option<&Path>, flags: Layer) -> anyhow::Result<Settings> {
     let (file, must_exist) = settings::file_to_read(config, &environment);
     let file = settings::read_file(&file, must_exist)?;
     Ok(settings::resolve(flags, &environment, file)?)
+}
+
+/// The settings' file where no flag names one.
+fn settings_file() -> PathBuf {
+    let environment = settings::own_variables(std::env::vars_os()).unwrap_or_default();
+    settings::file_to_read(None, &environment).0
 }

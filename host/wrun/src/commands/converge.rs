@@ -7,6 +7,7 @@ mod data;
 mod folders;
 mod handlers;
 mod input;
+mod own_places;
 
 use crate::arguments::ConvergeArguments;
 use crate::errors;

@@ -1,7 +1,7 @@
 //! Everything that a run is given, read and checked before anything is changed.
 
 use super::folders::FolderInput;
-use super::read_text;
+use super::{own_places, read_text};
 use crate::arguments::ConvergeArguments;
 use crate::house;
 use crate::settings::Settings;
@@ -53,7 +53,8 @@ impl Input {
         let lists = if with_folders { RunLists::default() } else { RunLists::read(arguments, &names)? };
         let folders = with_folders.then(|| FolderInput::read(arguments, settings, &json)).transpose()?;
         let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
-        let all_grants = grants(arguments, settings)?;
+        let config = arguments.common.config.as_deref();
+        let all_grants = grants(arguments, settings)?.keeping(own_places::inside(settings, config));
         // Facts are gathered while artifacts are read.
         let (artifacts, facts) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| gather(arguments, settings, now));
