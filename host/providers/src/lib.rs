@@ -79,7 +79,11 @@ impl MachineProviders {
     /// # Errors
     /// It cannot be made.
     pub fn make_file_cache(&self) -> Result<(), Raised> {
-        if self.settings.why_run { Ok(()) } else { Ok(self.root.make_file_cache()?) }
+        if self.settings.why_run {
+            Ok(())
+        } else {
+            Ok(self.root.make_file_cache(|path| self.settings.grants.guards(path))?)
+        }
     }
 
     /// The same machine for the policy's guest, within the same grants.

@@ -201,6 +201,17 @@ fn the_file_cache_is_made_where_it_is_missing_and_never_in_a_dry_run() {
 }
 
 #[test]
+fn the_file_cache_is_not_made_where_a_link_leads_to_what_root_runs() {
+    let bench = Bench::new("paths = [\"/var/chef\"]");
+    std::fs::create_dir_all(bench.path("etc/cron.d")).unwrap();
+    std::fs::create_dir_all(bench.path("var")).unwrap();
+    symlink("/etc/cron.d", bench.path("var/chef")).unwrap();
+    let raised = bench.providers(false).make_file_cache().unwrap_err();
+    assert!(raised.class == "Errno::ELOOP" && raised.message.contains("/var/chef/cache"), "{raised:?}");
+    assert!(!exists(&bench.path("etc/cron.d/cache")));
+}
+
+#[test]
 fn servers_must_be_granted() {
     let bench = Bench::new("");
     let mut machine = machine(&bench);

@@ -11,13 +11,18 @@ const MODE: u32 = 0o755;
 
 impl Root {
     /// Makes the folders that are missing. It is the host's own doing and nobody's wish, so no grant is asked; who may
-    /// write into them is.
+    /// write into them is. An operator may keep it elsewhere by a link; but a policy that may manage such a folder can lay
+    /// one too, so nothing is made where `guarded` says that more than a file would come of it.
     ///
     /// # Errors
-    /// The kernel refuses.
-    pub(crate) fn make_file_cache(&self) -> Result<(), Fault> {
+    /// The kernel refuses; or a link leads to something guarded.
+    pub(crate) fn make_file_cache(&self, guarded: impl Fn(&str) -> bool) -> Result<(), Fault> {
         for folder in FOLDERS {
-            match Site::new(self.locate(folder)?).make_directory(ModeBits::plain(MODE)) {
+            let place = self.locate(folder)?;
+            if place.real() != folder && guarded(place.real()) {
+                return Err(Fault::new(Errno::LOOP, "dir_s_mkdir", folder));
+            }
+            match Site::new(place).make_directory(ModeBits::plain(MODE)) {
                 Err(fault) if fault.errno != Errno::EXIST => return Err(fault),
                 _ => {}
             }
