@@ -212,6 +212,20 @@ fn the_file_cache_is_not_made_where_a_link_leads_to_what_root_runs() {
 }
 
 #[test]
+fn what_is_added_to_may_be_larger_than_what_is_read_at_once() {
+    let bench = Bench::new("paths = [\"/srv/**\"]");
+    std::fs::create_dir_all(bench.path("srv")).unwrap();
+    let (large, mut machine) = (20 << 20, machine(&bench));
+    std::fs::write(bench.path("srv/log"), vec![b'a'; large]).unwrap();
+    machine.apply("/srv/log", MachineChange::Append(b"end".into(), 0o600), false).unwrap();
+    let content = std::fs::read(bench.path("srv/log")).unwrap();
+    assert!(content.len() == large + 3 && content.ends_with(b"aend"), "{}", content.len());
+    std::fs::File::create(bench.path("srv/huge")).unwrap().set_len(65 << 20).unwrap();
+    let told = machine.apply("/srv/huge", MachineChange::Append(b"end".into(), 0o600), false);
+    assert!(matches!(told, Err(MachineError::TooMuch(_))), "{told:?}");
+}
+
+#[test]
 fn servers_must_be_granted() {
     let bench = Bench::new("");
     let mut machine = machine(&bench);

@@ -7,7 +7,7 @@ use grants::{GrantedPath, PolicyGrants};
 
 /// The most bytes of a file that something is added to: the whole of it is written anew, so that it is either its old or
 /// its new self.
-const MAX_APPENDED: usize = 64 << 20;
+const MAX_APPENDED: u64 = 64 << 20;
 
 /// Checks a change, and makes it unless this is a dry run; the sentence for the report.
 pub(super) fn apply(
@@ -122,18 +122,16 @@ impl Target<'_> {
     }
 
     fn append(&self, content: &[u8], dress: Dress) -> Result<(), MachineError> {
-        let mut whole = match self.entry()? {
-            None => vec![],
-            Some(entry) if usize::try_from(entry.size).is_ok_and(|size| size <= MAX_APPENDED) => self
-                .root
-                .read(self.proof.path())
-                .map_err(|error| MachineError::System("EIO".into(), format!("{}: {error}", self.proof.path())))?,
-            Some(_) => {
-                return Err(MachineError::TooMuch(format!("files of up to {MAX_APPENDED} bytes can be added to")));
-            }
-        };
-        whole.extend_from_slice(content);
-        self.write(&whole, dress)
+        if self.entry()?.is_some_and(|entry| entry.size > MAX_APPENDED) {
+            return Err(MachineError::TooMuch(format!("files of up to {MAX_APPENDED} bytes can be added to")));
+        }
+        let site = self.root.site(&self.proof).map_err(fault)?;
+        let mut staged = site.stage(ModeBits::plain(0o600)).map_err(fault)?;
+        if let Some(old) = &dress.old {
+            staged.copy_from(old.try_clone().map(std::fs::File::from)).map_err(fault)?;
+        }
+        staged.write(content).map_err(fault)?;
+        staged.publish(&dress).map_err(fault)
     }
 
     /// A directory takes all that is in it along, so both of its names must be granted with all below them.
