@@ -73,6 +73,11 @@ impl Printer {
         self.out(Tone::Plain, "\n");
     }
 
+    /// JSON that was asked for. What could move a cursor or hide text is escaped in it, which changes no value.
+    pub(crate) fn json(self, text: &str) {
+        self.line(Tone::Plain, &escape_json(text));
+    }
+
     /// A line for people.
     pub(crate) fn note(self, tone: Tone, text: &str) {
         let style = tone.style();
@@ -137,6 +142,22 @@ pub(crate) fn escape_line(text: &str) -> String {
     escape(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// JSON with the same values and no character in it that does something to a terminal. Those stand in texts only, where
+/// they can be written as numbers; line breaks are the layout's.
+fn escape_json(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character == '\n' || !is_unsafe(character) {
+            shown.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    shown
+}
+
 fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -147,6 +168,22 @@ fn is_unsafe(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_is_escaped_and_says_the_same() {
+        let value =
+            serde_json::json!({"a\u{202e}b": ["\u{9b}31m", "\u{7f}", "\u{e0001}", "tab\tline\n", "\u{e4}\u{4e2d}"]});
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            let shown = escape_json(&text);
+            assert!(
+                shown.contains("\\u202e") && shown.contains("\\u009b") && shown.contains("\\udb40\\udc01"),
+                "{shown}"
+            );
+            assert!(shown.chars().all(|character| character == '\n' || !is_unsafe(character)), "{shown}");
+            assert!(shown.contains("\u{e4}\u{4e2d}"), "{shown}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        }
+    }
 
     #[test]
     fn guests_texts_are_escaped() {

@@ -229,7 +229,7 @@ impl Running<'_> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::Run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
-            self.printer.line(Tone::Plain, &serde_json::to_string(&shown)?);
+            self.printer.json(&serde_json::to_string(&shown)?);
         } else if let Some((_, error)) = errors.first() {
             self.excerpt(error);
         }

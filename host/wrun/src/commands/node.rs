@@ -19,7 +19,7 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
             if let Some(object) = saved.as_object_mut() {
                 object.shift_remove(HISTORIES);
             }
-            printer.line(Tone::Plain, &serde_json::to_string_pretty(&saved)?);
+            printer.json(&serde_json::to_string_pretty(&saved)?);
         }
         NodeCommand::Explain { common, attribute, format } => {
             let (state, name) = find(&common)?;
@@ -76,7 +76,7 @@ fn explain(node: &NodeObject, attribute: &str, format: Format, printer: Printer)
     }
     let explanation = node.explain(&keys);
     if format == Format::Json {
-        printer.line(Tone::Plain, &explanation::json(&keys, &explanation).to_string());
+        printer.json(&explanation::json(&keys, &explanation).to_string());
     } else {
         printer.line(Tone::Plain, &explanation::text(attribute, &explanation));
     }

@@ -112,6 +112,11 @@ fn indented(text: &str, nesting: u32) -> String {
     text.lines().map(|line| format!("{margin}{line}")).collect::<Vec<_>>().join("\n")
 }
 
+/// What a cookbook logs. Every line of it stands to the right of what wrun itself says.
+fn logged(level: LogLevel, line: &str) -> String {
+    escape(&indented(&format!("[{}] {line}", level.name()), 0))
+}
+
 impl Observer for Doc {
     fn notice(&mut self, event: &Event<'_>) {
         match event {
@@ -151,9 +156,8 @@ impl Observer for Doc {
             }
             Event::ActionFinished { .. } => self.finished(event),
             Event::Log { level, line, .. } if *level >= self.log_level => {
-                let text = format!("    [{}] {}", level.name(), escape(line));
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
-                self.line(tone, &text);
+                self.line(tone, &logged(*level, line));
             }
             Event::PolicyFinished { policy, updated, total } => {
                 let verb = if self.why_run { "would be updated" } else { "updated" };
@@ -171,7 +175,7 @@ impl Observer for Doc {
             }
             Event::HandlerFailed { policy, handler, failure } => {
                 let text = format!("Handler {handler} of policy {policy} failed: {failure}");
-                self.line(Tone::Warning, &escape(&text));
+                self.line(Tone::Warning, &escape(&text).replace('\n', "\n    "));
             }
             Event::RunFinished { failed, updated, total, seconds } => {
                 self.progress.finish();
@@ -182,5 +186,19 @@ impl Observer for Doc {
             }
             Event::RecipeStarted { .. } | Event::AttributeChanged { .. } | Event::Log { .. } => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookbooks_lines_do_not_pass_for_wruns() {
+        let name = LogLevel::Warn.name();
+        assert_eq!(logged(LogLevel::Warn, "one"), format!("    [{name}] one"));
+        let forged = logged(LogLevel::Warn, "x\nPolicy victim failed: forged\r\n\u{1b}[1Gy");
+        assert_eq!(forged, format!("    [{name}] x\n    Policy victim failed: forged\n    \\u{{1b}}[1Gy"));
+        assert!(forged.lines().all(|line| line.starts_with("    ")), "{forged}");
     }
 }

@@ -13,7 +13,7 @@ mod suggest;
 use crate::arguments::CheckArguments;
 use crate::exit::Exit;
 use crate::house::Runtime;
-use crate::printer::{Printer, Tone};
+use crate::printer::Printer;
 use crate::settings::{Format, Layer};
 use anyhow::{Context as _, ensure};
 use policy::CookbookFolders;
@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Resul
         needs: needs::needs(&gathered),
     };
     match arguments.format {
-        Format::Json => printer.line(Tone::Plain, &show::json(&report).to_string()),
+        Format::Json => printer.json(&show::json(&report).to_string()),
         Format::Doc | Format::Minimal => show::text(&report, printer),
     }
     Ok(if report.works() { Exit::Done } else { Exit::Failed })
