@@ -1,0 +1,94 @@
+//! `normal` attributes belong to the node and outlive runs: a policy sees and writes those that are its own or granted to
+//! it, and another's are neither read, lost nor overruled.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use specs::{Machine, Network, Output, Program, Root};
+use std::fs;
+use std::process::Command;
+
+const OWNER: &str = "
+node.normal['web']['password'] = 'hunter2'
+";
+
+const SPY: &str = "
+said = [node.normal.to_h.keys.sort.join(','), node.to_h.to_s.include?('hunter2').to_s]
+begin
+  said << node['web'].to_s
+rescue StandardError => error
+  said << error.message[/read_attributes = .+/]
+end
+node.normal['spy']['been'] = true
+file '/srv/said' do
+  content said.join(\"\\n\")
+end
+";
+
+const TWIN: &str = "
+node.default['web']['admins'] = ['mine']
+node.normal['web']['password'] = 'evil'
+";
+
+const GRANTS: &str = "
+[policy.owner]
+write_attributes = [\"web\"]
+
+[policy.spy]
+paths = [\"/srv/**\"]
+";
+
+/// Builds a policy of one cookbook with one recipe.
+fn build(program: &Program, policy: &str, cookbook: &str, recipe: &str) {
+    let folder = program.configuration();
+    let place = folder.join(policy).join("cookbooks").join(cookbook);
+    fs::create_dir_all(place.join("recipes")).unwrap();
+    let about = format!("name = \"{policy}\"\nrun_list = [\"{cookbook}\"]\n");
+    fs::write(folder.join(policy).join("policy.toml"), about).unwrap();
+    fs::write(place.join("metadata.rb"), format!("name '{cookbook}'\n")).unwrap();
+    fs::write(place.join("recipes/default.rb"), recipe).unwrap();
+    let mut command = Command::new(program.executable());
+    command.args(["policy", "build"]).arg(folder.join(policy)).arg("--output").arg(&folder);
+    let built = command.envs(program.environment()).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+}
+
+fn converge(program: &Program, machine: &Machine<'_>, policies: &str) -> Output {
+    let root = machine.root().path().display().to_string();
+    let folder = program.configuration();
+    let [grants, folder] = [folder.join("grants.toml"), folder.to_owned()].map(|path| path.display().to_string());
+    let arguments = ["converge", "--format", "json", "--node-name", "node1", "--policy-name", policies];
+    let places = ["--root", &root, "--policies", &folder, "--grants", &grants];
+    program.run_in(machine, &[&arguments[..], &places].concat()).unwrap()
+}
+
+fn normal(program: &Program) -> Value {
+    let shown = program.run(&["node", "show"]).unwrap().expect_code(0).unwrap();
+    serde_json::from_str::<Value>(&shown.stdout).unwrap().get("normal").cloned().unwrap_or_default()
+}
+
+#[test]
+fn normal_attributes_of_others_are_neither_read_nor_overruled_nor_lost() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    build(&program, "owner", "web", OWNER);
+    build(&program, "spy", "spy", SPY);
+    build(&program, "twin", "web", TWIN);
+    fs::write(program.configuration().join("grants.toml"), GRANTS).unwrap();
+
+    let ran = converge(&program, &machine, "owner,spy");
+    assert_eq!(ran.code, Some(0), "{}", ran.text());
+    let said = fs::read_to_string(root.path().join("srv/said")).unwrap();
+    assert_eq!(said, "tags\nfalse\nread_attributes = [\"web\"]");
+    let expect = json!({"tags": [], "web": {"password": "hunter2"}, "spy": {"been": true}});
+    assert_eq!(normal(&program), expect);
+
+    // A cookbook that is named as another team's is: its own levels are its own, the node's are not.
+    let ran = converge(&program, &machine, "owner,twin");
+    assert_eq!(ran.code, Some(1), "{}", ran.text());
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let error = report["error"].to_string();
+    assert!(error.contains("another policy of this run has a cookbook `web` too"), "{error}");
+    assert!(error.contains("write_attributes = [\\\"web\\\"]"), "{error}");
+    assert_eq!(normal(&program), expect);
+}
