@@ -173,9 +173,8 @@ fn not_set(keys: &[String]) -> Error {
     let path = keys.join(".");
     let error = Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {path} is not set"));
     match keys.first() {
-        Some(first) if matches!(exists(vec![first.clone()]), Ok(false)) => {
-            error.with_hint(format!("if it is a fact of the machine, the policy needs a grant for it: facts = [{path:?}]"))
-        }
+        Some(first) if matches!(exists(vec![first.clone()]), Ok(false)) => error
+            .with_hint(format!("if it is a fact of the machine, the policy needs a grant for it: facts = [{path:?}]")),
         _ => error,
     }
 }

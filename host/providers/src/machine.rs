@@ -45,7 +45,7 @@ impl GuestMachine {
         let place = absent(place).map_err(fault)?;
         let real = match &place {
             Some(place) => place.real().to_owned(),
-            None => self.root.prospect(path).map_err(fault)?.real(),
+            None => self.root.asked_about(path).map_err(fault)?,
         };
         let _proof = self.settings.grants.read_path(&real).map_err(denied)?;
         Ok(place)

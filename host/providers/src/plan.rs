@@ -10,7 +10,7 @@
 
 use crate::Settings;
 use crate::command::{Answer, CommandFailure, Commands, Launch};
-use crate::root::{Place, Root};
+use crate::root::{Place, Prospect, Root};
 use crate::users::Users;
 use converge::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
@@ -209,6 +209,24 @@ impl View<'_> {
     pub(crate) fn users(&mut self) -> &mut Users {
         self.caches.users.refresh(self.root);
         &mut self.caches.users
+    }
+
+    /// Where a path would lead if what is missing were made. That it cannot is told only to who has the grant.
+    ///
+    /// # Errors
+    /// As [`Root::prospect`]; or what `granted` says.
+    pub(crate) fn prospect(
+        &self,
+        path: &str,
+        granted: impl FnOnce(&PolicyGrants, &str) -> Result<(), Denied>,
+    ) -> Result<Prospect, Raised> {
+        match self.root.prospect(path) {
+            Err(fault) if fault.is_absence() => {
+                granted(self.grants, &self.root.asked_about(path)?).map_err(denied)?;
+                Err(fault.into())
+            }
+            other => Ok(other?),
+        }
     }
 
     /// Checks a command that the cookbook wrote; nothing is started.

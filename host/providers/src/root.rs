@@ -183,17 +183,40 @@ impl Root {
     /// # Errors
     /// It is malformed, leads in a circle or may not be searched; `..` stands below what is missing.
     pub(crate) fn prospect(&self, path: &str) -> Result<Prospect, Fault> {
+        let (base, entry, missing) = self.deepest(path)?;
+        if missing.contains(&"..") {
+            return Err(Fault::new(Errno::NOENT, "rb_sysopen", path));
+        }
+        Ok(Prospect { base, entry, missing: missing.into_iter().map(str::to_owned).collect() })
+    }
+
+    /// The path by which the grant is asked for what may be missing: that of [`prospect`](Self::prospect), and where `..`
+    /// stands below what is missing, the one that the text says. So nobody learns what is missing who may not look.
+    ///
+    /// # Errors
+    /// It is malformed, leads in a circle or may not be searched.
+    pub(crate) fn asked_about(&self, path: &str) -> Result<String, Fault> {
+        let (base, _, missing) = self.deepest(path)?;
+        let mut names: Vec<&str> = base.real.split('/').filter(|part| !part.is_empty()).collect();
+        for name in missing {
+            if name == ".." {
+                names.pop();
+            } else {
+                names.push(name);
+            }
+        }
+        Ok(format!("/{}", names.join("/")))
+    }
+
+    /// The deepest thing on the way of a path that is there, and the rest of the path.
+    fn deepest<'path>(&self, path: &'path str) -> Result<(Place, Entry, Vec<&'path str>), Fault> {
         check(path)?;
         let names: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         for end in (0..=names.len()).rev() {
             let (there, missing) = names.split_at_checked(end).unwrap_or_default();
             let Some(place) = absent(self.locate_target(&format!("/{}", there.join("/"))))? else { continue };
             let Some(entry) = absent(place.entry())? else { continue };
-            if missing.contains(&"..") {
-                return Err(Fault::new(Errno::NOENT, "rb_sysopen", path));
-            }
-            let missing = missing.iter().map(|&name| name.to_owned()).collect();
-            return Ok(Prospect { base: place, entry, missing });
+            return Ok((place, entry, missing.to_vec()));
         }
         Err(Fault::new(Errno::NOENT, "rb_sysopen", path))
     }

@@ -92,6 +92,23 @@ fn creates_says_when_there_is_nothing_to_do() {
     assert_eq!(raised.class, "Chef::Exceptions::Execute");
 }
 
+#[test]
+fn creates_needs_the_right_to_look() {
+    let table = "commands = [\"touch ROOT/made\", \"true\"]\n";
+    let bench = Bench::whole(table);
+    std::fs::write(bench.path("there"), "").unwrap();
+    let mut lines = vec![];
+    for path in ["ROOT/there", "ROOT/gone", "ROOT/gone/x/../y"] {
+        let raised = bench.run("execute", "true", "run", json!({"creates": path})).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{}", raised.message);
+        lines.extend(raised.hint);
+    }
+    assert!(lines[0].contains(&bench.text("read_paths = [\"ROOT/there\"]")), "{lines:?}");
+    let bench = Bench::whole(&format!("{table}read_paths = [\"ROOT/made\"]\n"));
+    let run = || bench.run("execute", "touch ROOT/made", "run", json!({"creates": "ROOT/made"})).unwrap().updated;
+    assert_eq!((run(), run()), (true, false));
+}
+
 #[track_caller]
 fn check_failure(properties: Value, class: &str, message: &str) {
     let bench = machine();

@@ -1,15 +1,44 @@
 //! What can be typed. [`ConvergeArguments::layer`] lifts it to what it means; after that nobody looks at the command line.
 
 use crate::settings::{Color, Format, Layer, Level, LogLocation, NodeName, PolicyNames, Seconds};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Many teams' cookbooks on one node, none able to hurt another
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(version, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Options that `wrun grants suggest` shares with `wrun converge` and that change nothing of a suggestion.
+const IDLE_IN_SUGGESTIONS: [&str; 6] = ["format", "grants", "allow_all", "keep_going", "why_run", "lock_timeout"];
+
+impl Arguments {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// It is none, or asks for help.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut command = Self::without_idle_options();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
+    /// The command line's description; help does not offer what a command takes and does not use.
+    fn without_idle_options() -> clap::Command {
+        let hide = |names: &'static [&'static str]| {
+            move |command: clap::Command| {
+                names.iter().fold(command, |command, name| command.mut_arg(name, |argument| argument.hide(true)))
+            }
+        };
+        Self::command()
+            .mut_subcommand("grants", |grants| grants.mut_subcommand("suggest", hide(&IDLE_IN_SUGGESTIONS)))
+            .mut_subcommand("node", |node| {
+                node.mut_subcommand("show", hide(&["root"])).mut_subcommand("explain", hide(&["root"]))
+            })
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -123,9 +152,11 @@ pub(crate) struct ConvergeArguments {
 /// Running cookbooks from where they lie, without a policy: the folders of a Chef repository
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cookbooks in folders")]
+// On each of them: clap asks for no `cookbooks` where something is given that conflicts with it.
+#[group(conflicts_with_all = ["policy_name", "named_run_list"])]
 pub(crate) struct FolderArguments {
     /// Run the cookbooks in these directories instead of policies; of two with one name the later is taken
-    #[arg(long, value_name = "DIR,..", value_delimiter = ',', conflicts_with_all = ["policy_name", "named_run_list"])]
+    #[arg(long, value_name = "DIR,..", value_delimiter = ',')]
     pub(crate) cookbooks: Vec<PathBuf>,
     /// The run list, which the node keeps: `recipe[a],role[b]` [default: the attributes file's, else the node's]
     #[arg(long, value_name = "ITEM,..", requires = "cookbooks")]
@@ -274,5 +305,31 @@ impl ConvergeArguments {
             lock_timeout: self.lock_timeout,
             ..self.common.layer()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(of: &[&str]) -> String {
+        let words = ["wrun"].iter().chain(of).chain(&["--help"]);
+        Arguments::without_idle_options().try_get_matches_from(words).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn help_offers_what_a_command_uses() {
+        let suggest = help(&["grants", "suggest"]);
+        for option in ["--format", "--grants", "--allow-all", "--keep-going", "--why-run", "--lock-timeout"] {
+            assert!(!suggest.contains(&format!("{option} ")) && !suggest.contains(&format!("{option}\n")), "{suggest}");
+            assert!(help(&["converge"]).contains(option), "{option}");
+        }
+        assert!(suggest.contains("--policy-name") && suggest.contains("--cookbooks"), "{suggest}");
+        assert!(!help(&["node", "show"]).contains("--root") && help(&["node", "show"]).contains("--state-dir"));
+    }
+
+    #[test]
+    fn the_description_is_sound() {
+        Arguments::without_idle_options().debug_assert();
     }
 }

@@ -13,7 +13,6 @@ mod settings;
 mod signals;
 
 use arguments::{Arguments, Command, GrantsCommand};
-use clap::Parser as _;
 use exit::Exit;
 use printer::{Printer, Tone};
 use std::process::ExitCode;
@@ -23,7 +22,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
@@ -63,11 +62,11 @@ fn main() -> ExitCode {
         // The thread has printed its panic.
         Ok(Err(_)) | Err(_) => Exit::Bug.into(),
     }
+}
 
-    /// What was asked for has to arrive: whoever keeps it in a file on a full disk must not take a part for the whole.
-    fn all_written(exit: Exit, printer: Printer) -> Exit {
-        let Some(error) = printer.lost() else { return exit };
-        printer.note(Tone::Error, &format!("error: standard output could not be written: {error}"));
-        if exit == Exit::Done { Exit::Failed } else { exit }
-    }
+/// What was asked for has to arrive: whoever keeps it in a file on a full disk must not take a part for the whole.
+fn all_written(exit: Exit, printer: Printer) -> Exit {
+    let Some(error) = printer.lost() else { return exit };
+    printer.note(Tone::Error, &format!("error: standard output could not be written: {error}"));
+    if exit == Exit::Done { Exit::Failed } else { exit }
 }

@@ -36,7 +36,7 @@ fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> R
     match absent(place).map_err(fault)? {
         Some(place) => grants.manage_path(place.real()).map_err(denied),
         None => {
-            let real = root.prospect(path).map_err(fault)?.real();
+            let real = root.asked_about(path).map_err(fault)?;
             let _proof = grants.manage_path(&real).map_err(denied)?;
             Err(MachineError::System("ENOENT".into(), path.into()))
         }

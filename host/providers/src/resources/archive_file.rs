@@ -132,7 +132,7 @@ impl Task {
             let message = format!("No such file or directory - No archive found at {path}! Cannot continue.");
             return Err(Raised::new("Errno::ENOENT", message));
         };
-        let real = view.root.prospect(&destination)?.real();
+        let real = view.prospect(&destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
         let _tree = view.grants.manage_tree(&real).map_err(denied)?;
         let mode = asked::text(wanted, "mode").and_then(|text| u32::from_str_radix(&text, 8).ok());
         let overwrite = match asked::text(wanted, "overwrite").as_deref() {

@@ -57,15 +57,17 @@ pub(super) fn plan_create(
         }
         return Ok(plan);
     }
-    let prospect = view.root.prospect(wish.path)?;
+    let prospect = view.prospect(wish.path, |grants, real| grants.manage_path(real).map(drop))?;
     let mut paths = prospect.real_paths();
     if !wish.recursive {
         // Missing parents are made only if they are asked for, and then need grants of their own.
         paths.drain(..paths.len().saturating_sub(1));
     }
     paths.retain(|real| !made.contains(real));
-    let granted = paths.iter().map(|real| view.grants.manage_path(real).map_err(denied));
-    let granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
+    // The last one first: a denial names what was asked for, and does not tell which of its parents are missing.
+    let granted = paths.iter().rev().map(|real| view.grants.manage_path(real).map_err(denied));
+    let mut granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
+    granted.reverse();
     require_parent(wish, &prospect, view, &mut plan)?;
     let Some(last) = granted.last().cloned() else { return Ok(plan) };
     let access = wish.access.compare(numbers, None, &last, true, view)?;
@@ -140,7 +142,10 @@ fn require_parent(
 
 /// Plans `delete`.
 pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let Some(place) = absent(view.root.locate(wish.path))? else { return Ok(nothing(wish, view)) };
+    let Some(place) = absent(view.root.locate(wish.path))? else {
+        let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)?).map_err(denied)?;
+        return Ok(nothing(wish, view));
+    };
     let Some(entry) = absent(place.entry())? else {
         let _granted = view.grants.manage_path(place.real()).map_err(denied)?;
         return Ok(nothing(wish, view));

@@ -6,6 +6,7 @@
 
 use crate::command::{How, Launch, home, real_directory, require_success};
 use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
+use crate::root::absent;
 use crate::value;
 use converge::{Certainty, Change, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
@@ -112,7 +113,11 @@ fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<O
             ));
         }
     };
-    if view.root.target_entry(&path)?.is_some() {
+    // What is there is told by whether the command runs, so it needs the right to be read.
+    let place = absent(view.root.locate_target(&path))?;
+    let real = place.as_ref().map_or_else(|| view.root.asked_about(&path), |place| Ok(place.real().to_owned()))?;
+    let _readable = view.grants.read_path(&real).map_err(denied)?;
+    if place.map(|place| absent(place.entry())).transpose()?.flatten().is_some() {
         return Ok(Some(Plan::up_to_date()));
     }
     if view.why_run && view.assumed.path(&path) {
@@ -128,7 +133,7 @@ fn directory(wanted: &Wanted<'_>, view: &mut View<'_>, cwd: Option<&str>) -> Res
         None if flag(wanted, "login") => home(text(wanted, "user").as_deref(), view.users()),
         None => None,
     };
-    cwd.map(|cwd| real_directory(view.root, &cwd)).transpose()
+    cwd.map(|cwd| real_directory(view.root, view.grants, &cwd)).transpose()
 }
 
 fn grant(
@@ -156,12 +161,12 @@ fn grant(
         umask: umask(wanted)?,
         environment: &environment,
         input: input.as_deref().map(str::as_bytes),
+        sensitive: wanted.declaration.sensitive,
     };
     view.grants.command(&asked).map_err(denied)
 }
 
 /// The mask of the command: the resource's own, or the one that is common to all resources.
-        sensitive: wanted.declaration.sensitive,
 fn umask(wanted: &Wanted<'_>) -> Result<Option<u32>, Raised> {
     let Some(value) = value(wanted, "umask") else { return Ok(wanted.declaration.umask) };
     let mask = match value {

@@ -76,7 +76,11 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
     }
     let real = match &place {
         Some(place) => place.real().to_owned(),
-        None => missing_parent(wish, view, &mut plan)?,
+        None => {
+            // Whether there is a directory to be in is told only to who may make the link there.
+            let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)?).map_err(denied)?;
+            missing_parent(wish, view, &mut plan)?
+        }
     };
     let granted = view.grants.manage_path(&real).map_err(denied)?;
     let numbers = wish.access.numbers(view, &mut plan)?;
@@ -154,7 +158,13 @@ fn original(to: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
     let place = match view.root.locate(to) {
         Ok(place) => place,
         Err(fault) if fault.is_absence() && view.why_run => {
-            return view.grants.manage_path(&view.root.prospect(to)?.real()).map_err(denied);
+            let granted = view.grants.manage_path(&view.root.asked_about(to)?).map_err(denied)?;
+            let _there = view.root.prospect(to)?;
+            return Ok(granted);
+        }
+        Err(fault) if fault.is_absence() => {
+            let _granted = view.grants.manage_path(&view.root.asked_about(to)?).map_err(denied)?;
+            return Err(fault.during("rb_file_s_link").into());
         }
         Err(fault) => return Err(fault.during("rb_file_s_link").into()),
     };
@@ -180,7 +190,10 @@ fn missing_parent(wish: &LinkWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
 }
 
 fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let Some(place) = place else { return Ok(Plan::up_to_date()) };
+    let Some(place) = place else {
+        let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)?).map_err(denied)?;
+        return Ok(Plan::up_to_date());
+    };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     let is_such = match there {
         There::Nothing => {

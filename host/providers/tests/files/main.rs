@@ -20,3 +20,5 @@ mod server;
 mod speed;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod unseen;

@@ -63,6 +63,9 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     }
     let dry = arguments.why_run || arguments.compile_only;
     let state = open_state(&settings, dry)?;
+    if !dry {
+        own_folders(&settings)?;
+    }
     let sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), *printer))?;
     if let Some(folders) = &input.folders {
         sandbox.check(folders::POLICY, folders.runtime().component(), converge::Interfaces::ALL)?;
@@ -315,6 +318,19 @@ fn open_state(settings: &Settings, dry: bool) -> anyhow::Result<Option<StateDire
     })
 }
 
+/// Makes the folders that every change needs, so that one that cannot be had is no resource's fault in the middle of a run.
+fn own_folders(settings: &Settings) -> anyhow::Result<()> {
+    for (key, variable, folder) in
+        [("cache_dir", "WRUN_CACHE_DIR", &settings.cache_dir), ("backup_dir", "WRUN_BACKUP_DIR", &settings.backup_dir)]
+    {
+        house::writable_folder(folder).with_context(|| {
+            let folder = folder.display();
+            format!("`{key}` {folder} cannot be written to; name another folder in the settings or with {variable}")
+        })?;
+    }
+    Ok(())
+}
+
 /// Native code is kept between runs where the folder is ours alone; else it is compiled each time, and that is said.
 fn native_cache(settings: &Settings, state: Option<&StateDirectory>, printer: Printer) -> Option<NativeCache> {
     let state = state?;
@@ -344,7 +360,8 @@ fn keeper(
         let left = state.map(|state| state.left_due(&input.node_name)).transpose()?;
         return Ok((Keeper::Unrecorded(Unrecorded::new(left.unwrap_or_default())), None));
     };
-    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let command = words.collect::<Vec<_>>().join(" ");
     let request = LockRequest {
         command: &command,
         began,

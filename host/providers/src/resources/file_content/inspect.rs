@@ -124,8 +124,14 @@ fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
 /// The directory is not there: an error, unless something makes it first.
 fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Current, Raised> {
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
-    let prospect = view.root.prospect(wish.path)?;
-    let real = prospect.real();
+    let real = match view.root.prospect(wish.path) {
+        Ok(prospect) => prospect.real(),
+        Err(fault) if fault.is_absence() => {
+            let _granted = wish.granted(view, &view.root.asked_about(wish.path)?)?;
+            return Err(fault.into());
+        }
+        Err(fault) => return Err(fault.into()),
+    };
     let granted = wish.granted(view, &real)?;
     let real_parent = real.rsplit_once('/').map_or("/", |(parent, _)| parent);
     let made_first = wish.directories_made.iter().any(|made| made == real_parent);

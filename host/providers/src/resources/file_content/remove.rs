@@ -10,8 +10,11 @@ use grants::GrantedPath;
 /// Plans `delete`. A link is removed, never what it leads to; a link that leads nowhere is, to Chef, no file.
 pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let path = wish.path;
-    let Some(place) = absent(view.root.locate(path))? else { return Ok(nothing(path, view)) };
     // What may not be managed may not be asked for, either: whether it exists is nobody's business.
+    let Some(place) = absent(view.root.locate(path))? else {
+        let _granted = wish.granted(view, &view.root.asked_about(path)?)?;
+        return Ok(nothing(path, view));
+    };
     let granted = wish.granted(view, place.real())?;
     let Some(entry) = absent(place.entry())? else { return Ok(nothing(path, view)) };
     if entry.kind == Kind::Link && !matches!(view.root.target_entry(path), Ok(Some(_))) {

@@ -35,7 +35,7 @@ impl Rights {
         submodules: bool,
         view: &mut View<'_>,
     ) -> Result<Self, Raised> {
-        let real = view.root.prospect(destination)?.real();
+        let real = view.prospect(destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
         let folder = view.grants.manage_tree(&real).map_err(denied)?;
         let (server, path) = match path_of(repository) {
             Some(path) => (None, Some(readable(&path, view)?)),

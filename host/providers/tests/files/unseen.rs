@@ -1,0 +1,66 @@
+//! Whether something is there is told only to who may look: where nothing is granted, all paths are refused alike.
+
+use crate::support::{Asked, Machine, resource};
+use serde_json::json;
+
+/// All that asks for a path.
+fn asking(path: &str) -> Vec<Asked> {
+    let local = format!("file://{path}");
+    vec![
+        resource("file", path, "create", json!({"content": "x"})),
+        resource("file", path, "delete", json!({})),
+        resource("file", path, "touch", json!({})),
+        resource("directory", path, "create", json!({})),
+        resource("directory", path, "create", json!({"recursive": true})),
+        resource("directory", path, "delete", json!({})),
+        resource("link", path, "create", json!({"to": "/srv/a"})),
+        resource("link", path, "delete", json!({})),
+        resource("link", "/srv/hard", "create", json!({"to": path, "link_type": "hard"})),
+        resource("remote_file", "/srv/copy", "create", json!({"source": [local]})),
+        resource("execute", "true", "run", json!({"creates": path})),
+    ]
+}
+
+fn machine(lines: &str) -> Machine {
+    let machine = Machine::granted(&format!("commands = [\"true\"]\n{lines}"));
+    std::fs::create_dir_all(machine.at("/secret/there")).unwrap();
+    machine.write("/secret/there/file", "theirs");
+    machine
+}
+
+#[test]
+fn what_is_missing_is_refused_as_what_is_there() {
+    let mut machine = machine("paths = [\"/srv/**\"]");
+    let mut refused = |asked: &Asked| {
+        let raised = machine.run(asked).unwrap_err();
+        assert_eq!(raised.class, "Wrun::Denied", "{}", raised.message);
+        format!("{}{}", raised.message, raised.hint.unwrap_or_default())
+    };
+    for (there, gone) in [
+        ("/secret/there/file", "/secret/other/file"),
+        ("/secret/there/x", "/secret/other/x"),
+        ("/secret/there/../y", "/secret/other/../y"),
+        ("/secret/there/../there/file", "/secret/other/../there/file"),
+    ] {
+        for (number, (there, gone)) in asking(there).iter().zip(asking(gone)).enumerate() {
+            assert_eq!(refused(there).replace("there", "other"), refused(&gone).replace("there", "other"), "{number}");
+        }
+    }
+}
+
+#[test]
+fn who_may_look_hears_what_is_missing() {
+    let mut machine = machine("paths = [\"/srv/**\", \"/secret/**\"]");
+    let mut said = |kind: &str, action: &str, properties| {
+        let done = machine.run(&resource(kind, "/secret/other/x", action, properties));
+        done.map(|outcome| outcome.changes.len()).map_err(|raised| raised.class)
+    };
+    assert_eq!(said("file", "delete", json!({})), Ok(0));
+    assert_eq!(said("directory", "delete", json!({})), Ok(0));
+    assert_eq!(said("link", "delete", json!({})), Ok(0));
+    assert_eq!(said("link", "create", json!({"to": "/srv/a"})), Err("Errno::ENOENT".into()));
+    let parent = "Chef::Exceptions::EnclosingDirectoryDoesNotExist";
+    assert_eq!(said("file", "create", json!({"content": "x"})), Err(parent.into()));
+    let dotted = resource("file", "/secret/other/../x", "create", json!({"content": "x"}));
+    assert_eq!(machine.run(&dotted).unwrap_err().class, "Errno::ENOENT");
+}

@@ -1,0 +1,354 @@
+//! How the program is called and how it ends: options, standard output, the state's files, signals, handlers.
+//!
+//! Cookbooks here have little to do; what counts is what is said, and the exit code.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and helpers are no tests to the lints"
+)]
+
+use nix::fcntl::{Flock, FlockArg};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use specs::{Machine, Network, Output, Program, Root};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+/// Writes the cookbook `a` with one recipe, and returns the folder that it lies in.
+fn cookbook(program: &Program, recipe: &str) -> String {
+    let folder = program.configuration().join("cookbooks");
+    fs::create_dir_all(folder.join("a/recipes")).unwrap();
+    fs::write(folder.join("a/metadata.rb"), "name 'a'\n").unwrap();
+    fs::write(folder.join("a/recipes/default.rb"), recipe).unwrap();
+    folder.display().to_string()
+}
+
+/// Settings of the operator's, as the program reads them.
+fn settings(program: &Program, text: &str) {
+    fs::write(program.configuration().join("wrun.toml"), text).unwrap();
+}
+
+/// Runs the cookbook on a machine; `more` are further arguments.
+fn converge(program: &Program, machine: &Machine<'_>, cookbooks: &str, more: &[&str]) -> Output {
+    let root = machine.root().path().display().to_string();
+    let fixed = ["converge", "--root", &root, "--node-name", "n1", "--allow-all", "--cookbooks", cookbooks];
+    program.run_in(machine, &[&fixed[..], more].concat()).unwrap()
+}
+
+fn with_machine(test: impl FnOnce(&Program, &Machine<'_>)) {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    test(&program, &root.machine(Network::Own).unwrap());
+}
+
+/// The program in the tester's own environment, for what needs no machine.
+fn command(program: &Program, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program.executable());
+    command.env_clear().env("PATH", "/usr/bin:/bin").envs(program.environment()).args(arguments).stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn help_begins_with_what_the_program_is_for() {
+    let output = Program::new().unwrap().run(&["--help"]).unwrap().expect_code(0).unwrap();
+    assert!(output.stdout.starts_with("Many teams' cookbooks on one node"), "{}", output.stdout);
+}
+
+#[test]
+fn options_of_folders_are_refused_beside_policies() {
+    let program = Program::new().unwrap();
+    let refused = |arguments: &[&str]| {
+        let all = [&["converge", "--allow-all"], arguments].concat();
+        let output = program.run(&all).unwrap().expect_code(43).unwrap();
+        assert!(output.stderr.contains(arguments.first().unwrap()), "{}", output.text());
+    };
+    for option in ["--cookbooks", "--run-list", "-E", "--roles", "--environments", "--nodes", "--gems"] {
+        let long = if option == "-E" { "--environment" } else { option };
+        refused(&[long, "x", "--policy-name", "core"]);
+        refused(&[long, "x", "--named-run-list", "web"]);
+    }
+    refused(&["--without-gems", "x", "--policy-name", "core"]);
+    refused(&["--run-list", "x"]);
+}
+
+#[test]
+fn arguments_need_not_be_text() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "log 'ran'\n");
+        let strange = Path::new(&cookbooks).with_file_name(OsStr::from_bytes(b"ck\xff"));
+        fs::rename(&cookbooks, &strange).unwrap();
+        let root = machine.root().path().as_os_str().to_owned();
+        let mut arguments: Vec<OsString> =
+            ["converge", "-N", "n1", "--allow-all", "--run-list", "a", "--root"].map(OsString::from).into();
+        arguments.extend([root, "--cookbooks".into(), strange.into_os_string()]);
+        let _ = program.run_in(machine, &arguments).unwrap().expect_code(0).unwrap();
+    });
+}
+
+#[test]
+fn a_variable_of_ours_that_is_no_text_is_refused() {
+    let program = Program::new().unwrap();
+    let mut command = command(&program, &["node", "show"]);
+    let output = command.env("WRUN_LOG_LEVEL", OsStr::from_bytes(b"de\xffbug")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(43), "{said}");
+    assert!(said.contains("the variable WRUN_LOG_LEVEL is not UTF-8"), "{said}");
+}
+
+#[test]
+fn minimal_shows_logs_beside_its_letters() {
+    with_machine(|program, machine| {
+        let recipe = "log 'careful' do\n  level :warn\nend\nlog 'chatter'\nChef::Log.fatal('worst')\n\
+                      Chef::Config[:report_handlers] << Class.new(Chef::Handler) { def report = loop { } }.new\n";
+        let cookbooks = cookbook(program, recipe);
+        let shown = |more: &[&str]| {
+            let all = [&["--run-list", "a", "-F", "minimal"], more].concat();
+            converge(program, machine, &cookbooks, &all).expect_code(0).unwrap().stdout
+        };
+        settings(program, "guest_seconds = 1\n");
+        let usual = shown(&[]);
+        assert!(usual.contains("\n[fatal] worst\n") && usual.contains("\n[warn] careful\n"), "{usual}");
+        assert!(usual.contains("\nhandler report of policy solo failed: "), "{usual}");
+        assert!(!usual.contains("chatter"), "{usual}");
+        assert!(shown(&["-l", "info"]).contains("\n[info] chatter\n"));
+    });
+}
+
+#[test]
+fn an_empty_run_list_is_said() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "");
+        let output = converge(program, machine, &cookbooks, &[]).expect_code(0).unwrap();
+        assert!(output.stdout.contains("[warn] Node n1 has an empty run list."), "{}", output.text());
+        let output = converge(program, machine, &cookbooks, &["--run-list", "a"]).expect_code(0).unwrap();
+        assert!(!output.text().contains("empty run list"), "{}", output.text());
+    });
+}
+
+#[test]
+fn output_that_is_lost_is_no_success() {
+    let program = Program::new().unwrap();
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = command(&program, &["resources", "file"]).stdout(full).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: standard output could not be written: No space left on device"), "{said}");
+    // Whoever reads no more has seen enough.
+    let mut child = command(&program, &["resources"]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn another_nodes_file_is_refused_by_name() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "log 'ran'\n");
+        let _ = converge(program, machine, &cookbooks, &["--run-list", "a"]).expect_code(0).unwrap();
+        let nodes = program.state().join("nodes");
+        let saved: Value = serde_json::from_slice(&fs::read(nodes.join("n1.json")).unwrap()).unwrap();
+        let check = |node: Value, cause: &str| {
+            fs::write(nodes.join("n1.json"), json!({"format": saved["format"], "node": node}).to_string()).unwrap();
+            let explain = program.run(&["node", "explain", "-N", "n1", "tags"]).unwrap();
+            for output in [converge(program, machine, &cookbooks, &["--run-list", "a"]), explain] {
+                let said = output.expect_code(43).unwrap().stderr;
+                assert!(said.contains("[STATE]/nodes/n1.json cannot be used; move it away to begin anew"), "{said}");
+                assert!(said.contains(cause), "{said}");
+            }
+            assert!(!nodes.join("other.json").exists());
+        };
+        let mut other = saved["node"].clone();
+        other["name"] = json!("other");
+        check(other, "it holds the node \"other\", not \"n1\"");
+        check(json!({"name": "n1", "normal": 3}), "normal must be");
+    });
+}
+
+#[test]
+fn folders_that_a_run_needs_are_found_wanting_before_it() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "file '/srv/a'\n");
+        let file = program.configuration().join("no-folder");
+        fs::write(&file, "").unwrap();
+        settings(program, &format!("backup_dir = {:?}\n", file.join("backup")));
+        let said = converge(program, machine, &cookbooks, &["--run-list", "a"]).expect_code(43).unwrap().stderr;
+        assert!(said.contains("`backup_dir` [CONFIGURATION]/no-folder/backup cannot be written to"), "{said}");
+        assert!(said.contains("WRUN_BACKUP_DIR"), "{said}");
+        assert!(!machine.root().exists("srv/a"));
+        // A dry run keeps nothing there.
+        let _ = converge(program, machine, &cookbooks, &["--run-list", "a", "-W"]).expect_code(0).unwrap();
+    });
+}
+
+/// A handler that adds to a file in which moment it was called, and whether in a dry run.
+fn handlers(program: &Program) -> std::path::PathBuf {
+    let heard = program.configuration().join("heard");
+    let handler = program.configuration().join("handler");
+    let script = format!(
+        "#!/bin/sh\nif grep -q '\"why_run\":true'; then dry=' dry'; fi\necho \"$1$dry\" >> {}\n",
+        heard.display()
+    );
+    fs::write(&handler, script).unwrap();
+    let of = |moment: &str| {
+        let command = ["sh", &handler.display().to_string(), moment].map(|word| format!("{word:?}")).join(", ");
+        format!("[[handlers]]\non = [\"{moment}\"]\ncommand = [{command}]\n")
+    };
+    settings(program, &["start", "report", "exception"].map(of).concat());
+    heard
+}
+
+#[test]
+fn the_operators_handlers_hear_how_what_began_ended() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "log 'ran'\n");
+        let heard = handlers(program);
+        let said = || fs::read_to_string(&heard).unwrap_or_default();
+        let arguments = ["--run-list", "a"];
+        let _ = converge(program, machine, &cookbooks, &arguments).expect_code(0).unwrap();
+        assert_eq!(said(), "start\nreport\n");
+        fs::remove_file(&heard).unwrap();
+        let _ = converge(program, machine, &cookbooks, &["--run-list", "a", "-W"]).expect_code(0).unwrap();
+        assert_eq!(said(), "start dry\nreport dry\n");
+        fs::remove_file(&heard).unwrap();
+        // A suggestion is no run.
+        let root = machine.root().path().display().to_string();
+        let suggest = ["grants", "suggest", "--root", &root, "-N", "n1", "--cookbooks", &cookbooks, "--run-list", "a"];
+        let _ = program.run_in(machine, &suggest).unwrap().expect_code(0).unwrap();
+        assert_eq!(said(), "");
+    });
+}
+
+#[test]
+fn a_run_that_cannot_be_recorded_has_failed_for_the_operators_handlers() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "log 'ran'\n");
+        fs::write(program.state().join("runs"), "where records should go").unwrap();
+        let heard = handlers(program);
+        let output = converge(program, machine, &cookbooks, &["--run-list", "a"]).expect_code(1).unwrap();
+        assert!(output.stderr.contains("the run could not be recorded"), "{}", output.text());
+        assert_eq!(fs::read_to_string(&heard).unwrap(), "start\nexception\n");
+    });
+}
+
+/// Starts a run that waits for another one's lock, sends it a signal, and says how it ended. `first` is the shell's.
+fn signalled_while_waiting(first: &str, signal: Signal, lock_timeout: &str) -> (ExitStatus, String) {
+    let program = Program::new().unwrap();
+    let cookbooks = cookbook(&program, "");
+    let lock = File::create(program.state().join("lock")).unwrap();
+    let _held = Flock::lock(lock, FlockArg::LockExclusive).unwrap_or_else(|(_, error)| panic!("{error}"));
+    let root = program.configuration().join("root");
+    fs::create_dir(&root).unwrap();
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("{first} exec \"$@\""), "sh"]).arg(program.executable());
+    shell.args(["converge", "-N", "n1", "--allow-all", "--lock-timeout", lock_timeout, "--run-list", "a"]);
+    shell.arg("--cookbooks").arg(&cookbooks).arg("--root").arg(&root);
+    shell.env_clear().env("PATH", "/usr/bin:/bin").envs(program.environment());
+    let mut child = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut text = String::new();
+    while !text.contains("waiting for another run") {
+        assert!(said.read_line(&mut text).unwrap() > 0, "{text}");
+    }
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+    said.read_to_string(&mut text).unwrap();
+    (child.wait().unwrap(), text)
+}
+
+#[test]
+fn signals_end_the_wait_for_another_run_with_their_own_codes() {
+    for (signal, code) in [(Signal::SIGINT, 2), (Signal::SIGTERM, 3), (Signal::SIGHUP, 3)] {
+        let (status, text) = signalled_while_waiting("", signal, "300");
+        assert_eq!((status.code(), status.signal()), (Some(code), None), "{signal}: {text}");
+        assert!(text.contains("interrupted while waiting for another run to end"), "{text}");
+    }
+}
+
+#[test]
+fn a_lost_terminal_that_was_to_be_ignored_is_ignored() {
+    let (status, text) = signalled_while_waiting("trap '' HUP;", Signal::SIGHUP, "1");
+    assert_eq!(status.code(), Some(43), "{text}");
+    assert!(text.contains("another run is under way"), "{text}");
+}
+
+/// A limit is told with the key that moves it, and with the recipe that met it, which a lost guest cannot say itself.
+#[test]
+fn a_bomb_is_told_with_its_place_and_the_key_of_its_limit() {
+    with_machine(|program, machine| {
+        let run = |recipe: &str| -> Value {
+            let cookbooks = cookbook(program, recipe);
+            let arguments = ["--run-list", "a", "-F", "json"];
+            let output = converge(program, machine, &cookbooks, &arguments).expect_code(1).unwrap();
+            serde_json::from_str(&output.stdout).unwrap()
+        };
+        settings(program, "guest_seconds = 2\nguest_memory_mib = 32\n");
+        for (recipe, key) in
+            [("x = []\nloop { x << 'x' * 1_000_000 }\n", "guest_memory_mib"), ("loop {}\n", "guest_seconds")]
+        {
+            let error = run(recipe)["error"].clone();
+            let message = error["message"].as_str().unwrap_or_default();
+            assert!(message.contains(key) && message.ends_with(", in recipe a::default"), "{error:#}");
+            assert_eq!((&error["origin"]["cookbook"], &error["origin"]["recipe"]), (&json!("a"), &json!("default")));
+        }
+    });
+}
+
+/// The README of a new policy promises what `wrun policy build` does.
+#[test]
+fn the_commands_in_a_new_policys_readme_work() {
+    with_machine(|program, machine| {
+        let folder = program.configuration().join("site");
+        let sdk = program.configuration().join("sdk");
+        fs::create_dir(&sdk).unwrap();
+        fs::write(sdk.join("Cargo.toml"), "[package]\nname = \"wrun-sdk\"\n").unwrap();
+        let (place, sdk) = (folder.display().to_string(), sdk.display().to_string());
+        let _ = program.run(&["policy", "new", &place, "--sdk-path", &sdk]).unwrap().expect_code(0).unwrap();
+        // Its cookbook in Rust would take a compiler; what is promised holds for one in Ruby as well.
+        fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"a\"]\n").unwrap();
+        fs::remove_dir_all(folder.join("cookbooks")).unwrap();
+        fs::rename(cookbook(program, "file '/srv/a'\n"), folder.join("cookbooks")).unwrap();
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+        let commands: Vec<_> = readme.lines().filter_map(|line| line.strip_prefix("    wrun ")).collect();
+        assert_eq!(commands.len(), 3, "{readme}");
+        let root = machine.root().path().display().to_string();
+        for command in commands {
+            let mut words: Vec<_> = command.split(' ').map(|word| if word == "." { &place } else { word }).collect();
+            if words.first() == Some(&"converge") {
+                words.extend(["--root", &root, "-N", "n1"]);
+            }
+            let _ = program.run_in(machine, &words).unwrap().expect_code(0).unwrap();
+            assert!(readme.contains("`site.wasm`") && folder.join("site.wasm").is_file());
+        }
+        assert!(machine.root().exists("srv/a"));
+        assert!(fs::read_to_string(folder.join(".gitignore")).unwrap().lines().any(|line| line == "*.wasm"));
+    });
+}
+
+#[test]
+fn folders_that_are_not_there_are_named_with_their_option() {
+    let program = Program::new().unwrap();
+    let arguments = ["converge", "-N", "n1", "--allow-all", "--policy-name", "core", "--policies", "/nowhere/at/all"];
+    let said = program.run(&arguments).unwrap().expect_code(43).unwrap().stderr;
+    assert!(said.contains("there is no folder of policies at /nowhere/at/all; name it with --policies"), "{said}");
+    let odd = program.configuration().join(OsStr::from_bytes(b"bad\xff"));
+    fs::create_dir(&odd).unwrap();
+    fs::write(odd.join("metadata.rb"), "name 'bad'\n").unwrap();
+    let said = program.run(&["cookbook".as_ref(), "check".as_ref(), odd.as_os_str()]).unwrap().expect_code(43).unwrap();
+    assert!(said.stderr.contains("the name of a cookbook's folder is UTF-8"), "{}", said.stderr);
+}
+
+#[test]
+fn causes_are_said_once() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "");
+        let attributes = program.configuration().join("attributes.json");
+        fs::write(&attributes, r#"{"run_list": ["what[is]"]}"#).unwrap();
+        let attributes = attributes.display().to_string();
+        let said = converge(program, machine, &cookbooks, &["-j", &attributes]).expect_code(43).unwrap().stderr;
+        assert_eq!(said.matches("what[is]").count(), 1, "{said}");
+    });
+}
