@@ -58,6 +58,8 @@ class Chef
         @wrun_own = @wrun_child if self.class.wrun_compiles?(@action)
         send(:"action_#{@action}")
       end
+      # The host does so for the actions that it asks for, once their children have converged too.
+      new_resource.updated_by_last_action(true) if @converged && @wrun_child.nil?
       cleanup_after_converge
     end
 

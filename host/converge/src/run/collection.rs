@@ -164,6 +164,7 @@ impl Run {
             before: None,
             after: None,
             nesting,
+            converged: false,
         });
         // All or nothing: a notification must never outlive a resource that was refused.
         let notifications: Result<Vec<_>, _> = wishes.into_iter().map(|wish| self.interpret(id, wish)).collect();
@@ -367,12 +368,12 @@ impl Run {
         self.contexts.get(context as usize).map_or(&[], |context| &context.resources)
     }
 
-    /// Says whether a guest action may go through with a change, and marks its resource as updated.
+    /// Says whether a guest action may go through with a change. Its resource is updated once the action has succeeded.
     ///
     /// # Errors
     /// There is no such resource.
     pub fn converge_by(&mut self, id: ResourceId, what: Vec<String>) -> Result<bool, Failure> {
-        self.known_mut(id)?.mark(true);
+        self.known_mut(id)?.converged = true;
         let mut what = what.into_iter();
         let first = what.next().unwrap_or_default();
         let change = Change::new(what.fold(first, |all, line| all + "\n" + &line));
@@ -395,16 +396,11 @@ impl Run {
     }
 
     /// Records a change that guest code made by itself, through the machine: it belongs to the innermost open action, or
-    /// to none while the policy compiles.
+    /// to none while the policy compiles. It is shown, but updates no resource: only `converge_by` and children do.
     pub fn changed_by_guest(&mut self, what: String) {
         let innermost = self.open_records.last().and_then(|at| self.records.get(*at)).map(|record| record.resource);
         match innermost {
-            Some(id) => {
-                if let Ok(resource) = self.known_mut(id) {
-                    resource.mark(true);
-                }
-                self.changed(id, Change::new(what));
-            }
+            Some(id) => self.changed(id, Change::new(what)),
             None => self.log(LogLevel::Info, &what),
         }
     }

@@ -193,6 +193,8 @@ pub struct Resource {
     pub updated: bool,
     /// The last action changed it.
     pub updated_by_last_action: bool,
+    /// The guest action that is running has said that it changes something; it counts once the action has succeeded.
+    pub converged: bool,
     /// All its actions have run where it stands.
     pub executed: bool,
     /// The state of a guest-made resource before its last action, for the report.

@@ -24,10 +24,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let parent = self.run.known(resource)?.declaration.context;
         let context = self.run.begin(parent, resource, false);
         let call = Call { resource, action: action.into(), context, why_run: self.run.why_run };
+        // An action of this very resource may be running already, and have called this one.
+        let outer = std::mem::take(&mut self.run.known_mut(resource)?.converged);
         let mut outcome = match self.ask(Request::Act(call)).await {
             Ok(_) => self.converge_context(context).await,
             Err(failure) => Err(failure),
         };
+        let converged = std::mem::replace(&mut self.run.known_mut(resource)?.converged, outer);
         if outcome.is_ok() && guest_type.inspects {
             match self.ask(Request::Inspect(resource)).await {
                 Ok(Answer::Value(Got::Json(state))) => self.run.known_mut(resource)?.after = Some(state),
@@ -38,6 +41,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
         let forgotten = self.end(context).await;
         outcome.and(forgotten)?;
+        if converged {
+            self.run.known_mut(resource)?.mark(true);
+        }
         Ok(if self.run.known(resource)?.updated_by_last_action { Went::Updated } else { Went::UpToDate })
     }
 
