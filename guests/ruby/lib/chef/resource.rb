@@ -200,7 +200,7 @@ class Chef
     def wrun_take_name(given)
       return name(given) unless self.class.properties[:name].equal?(WRUN_PLAIN_NAME)
 
-      @name = given.is_a?(String) ? given : WRUN_PLAIN_NAME.coerce(self, given)
+      @name = given.is_a?(String) || given.is_a?(DelayedEvaluator) ? given : WRUN_PLAIN_NAME.coerce(self, given)
     end
 
     def check_action(action)

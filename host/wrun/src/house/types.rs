@@ -57,7 +57,14 @@ impl Types for BuiltinTypes {
 
     fn check_required(&self, kind: &str, action: &str, is_set: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
         let Some(found) = schema::find(kind) else { return Ok(()) };
-        schema::check_required(found, action, is_set).map_err(|error| failed(&error))
+        schema::check_required(found, action, is_set).map_err(|error| failed(&error))?;
+        // `run_action` and notifications may name any action; a declaration's own were checked when it was made.
+        if action != "nothing" && !found.actions.iter().any(|known| known.name == action) {
+            let message =
+                format!("undefined method 'action_{action}' for an instance of Chef::Provider::{}", camel_case(kind));
+            return Err(Failure::raised("NoMethodError", message));
+        }
+        Ok(())
     }
 
     fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
@@ -73,6 +80,15 @@ impl Types for BuiltinTypes {
         let checked = schema::validate_one(kind, "", name, &value).map_err(|error| failed(&error))?;
         Ok(Property::Plain(checked.unwrap_or(Value::Null)))
     }
+}
+
+/// A type's name as that of a Ruby class.
+fn camel_case(kind: &str) -> String {
+    let words = kind.split('_').map(|word| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    });
+    words.collect()
 }
 
 fn is_rendered(kind: &str, name: &str) -> bool {

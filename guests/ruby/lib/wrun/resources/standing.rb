@@ -25,6 +25,8 @@ module Wrun
         text = wrun_declaration(rest)
         text << ",\"detached\":true" if detached
         @wrun_id = rest.call("resources.declare", text << "}")
+        # A declaration without actions stands for the default one.
+        wrun_amend(actions: []) if Array(@action).empty?
         @wrun_delayed&.each { |action| wrun_amend(delayed: action) }
         Resources.keep(self)
         @wrun_id
@@ -40,6 +42,7 @@ module Wrun
         @wrun_id = nil
         remove_instance_variable(:@wrun_id)
         @wrun_notifications = nil
+        @wrun_receivers = nil
         @not_if = @not_if.dup
         @only_if = @only_if.dup
       end
@@ -126,8 +129,17 @@ module Wrun
 
           said << "[#{Text.name(name)},#{wrun_said(context, name, instance_variable_get(slot), rest)}]"
         end
+        said.concat(wrun_lazy_name(context)) if @name.is_a?(Chef::DelayedEvaluator)
         said.concat(wrun_verifications(context).map { |pair| Text.of(pair) }) if @verify
         said.concat(wrun_more_properties(context).map { |pair| Text.of(pair) })
+      end
+
+      # The property that is the name where nobody sets it, where the name may be another by the time of the action.
+      def wrun_lazy_name(context)
+        property = self.class.properties.each_value.find(&:name_property?)
+        return [] if property.nil? || property.set?(self) || !self.class.wrun_host_property?(property.name)
+
+        ["[#{Text.name(property.name)},[\"lazy\",#{Turns.keep(context, wrun_lazy(property.name))}]]"]
       end
 
       # Commands that check new content, and blocks that do.
