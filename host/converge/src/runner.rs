@@ -107,7 +107,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self.tell("recipe_load_complete", json!({})).await;
         self.take_over_what_is_left();
         let outcome = self.converge_context(ROOT).await;
-        self.report_unprocessed(ROOT);
+        self.report_unprocessed();
         outcome
     }
 

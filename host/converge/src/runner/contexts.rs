@@ -3,8 +3,8 @@
 use super::Runner;
 use crate::run::not_found;
 use crate::{
-    ActionRecord, ContextId, Failure, Guest, Notified, Outcome, Party, Place, Providers, ROOT, Request, ResourceId,
-    Status, Timing,
+    ActionRecord, ContextId, Failure, Guest, MAX_RECORDS, Notified, Outcome, Party, Place, Providers, ROOT, Request,
+    ResourceId, Status, Timing,
 };
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
@@ -111,7 +111,6 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn end(&mut self, context: ContextId) -> Outcome {
         let mut outcome = Ok(());
         for context in self.run.open_inside(context).into_iter().chain([context]) {
-            self.report_unprocessed(context);
             self.run.end(context);
             let forgotten = self.ask(Request::Forget(context)).await.map(drop);
             outcome = outcome.and(forgotten);
@@ -119,21 +118,18 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         outcome
     }
 
-    /// Records the resources of a context that were never reached.
-    pub(super) fn report_unprocessed(&mut self, context: ContextId) {
-        if self.run.all(context).iter().all(|id| self.run.known(*id).is_ok_and(|resource| resource.executed)) {
-            return;
-        }
-        let reached: std::collections::HashSet<_> = self.run.records.iter().map(|record| record.resource).collect();
-        for id in self.run.all(context).to_vec() {
+    /// Records the actions of the policy's own resources whose turn never came, even if a notification ran one before.
+    pub(super) fn report_unprocessed(&mut self) {
+        for id in self.run.all(ROOT).to_vec() {
             let Ok(resource) = self.run.known(id) else { continue };
-            if resource.executed || reached.contains(&id) {
+            if resource.executed {
                 continue;
             }
-            let declaration = &resource.declaration;
-            let action = declaration.actions.first().cloned().unwrap_or_default();
-            let record = ActionRecord::new(resource, id, &action, Status::Unprocessed);
-            self.run.records.push(record);
+            let actions = resource.declaration.actions.iter();
+            let records = actions.map(|action| ActionRecord::new(resource, id, action, Status::Unprocessed));
+            let left = MAX_RECORDS.saturating_sub(self.run.records.len());
+            let records: Vec<_> = records.take(left).collect();
+            self.run.records.extend(records);
         }
     }
 
