@@ -91,6 +91,29 @@ pub struct Excerpt {
     pub lines: Vec<(u32, String)>,
 }
 
+/// Ruby's and Chef's exceptions that are no `StandardError`.
+const NOT_STANDARD: [&str; 19] = [
+    "Exception",
+    "ScriptError",
+    "LoadError",
+    "NotImplementedError",
+    "SyntaxError",
+    "Gem::LoadError",
+    "Gem::MissingSpecError",
+    "Gem::MissingSpecVersionError",
+    "Gem::ConflictError",
+    "NoMemoryError",
+    "SecurityError",
+    "SystemExit",
+    "SystemStackError",
+    "SignalException",
+    "Interrupt",
+    "Timeout::ExitException",
+    "Chef::Exceptions::Reboot",
+    "Chef::Exceptions::RebootPending",
+    "Chef::Exceptions::ClientUpgraded",
+];
+
 impl Failure {
     /// An exception of the host's.
     pub fn raised(class: &str, message: impl Into<String>) -> Self {
@@ -140,6 +163,16 @@ impl Failure {
             Self::Lost(_) | Self::Stopped(_) => true,
             Self::Raised(_) => false,
             Self::Many(all) => all.iter().any(|(_, failure)| failure.is_final()),
+        }
+    }
+
+    /// True for what Ruby's `rescue` without a class catches: resources retry and ignore nothing else. Guests send no
+    /// ancestors, so that other classes of a cookbook's own count as standard.
+    pub fn is_standard(&self) -> bool {
+        match self {
+            Self::Raised(raised) => !NOT_STANDARD.contains(&raised.class.as_str()),
+            Self::Many(_) => !self.is_final(),
+            Self::Lost(_) | Self::Stopped(_) => false,
         }
     }
 

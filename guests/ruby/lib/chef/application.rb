@@ -6,14 +6,22 @@ class Chef
   class Application
     class << self
       # Ends the run: what would end a process ends the policy.
-      def fatal!(message, _code = nil)
+      def fatal!(message, code = nil)
         Log.fatal(message)
-        raise Exceptions::Application, message
+        wrun_exit(code)
       end
 
-      def exit!(message = "a cookbook ended the run", _code = nil) = raise(Exceptions::Application, message)
+      def exit!(message = "a cookbook ended the run", code = nil)
+        Log.debug(message)
+        wrun_exit(code)
+      end
+
       def logger = Log
       def debug_stacktrace(_error) = nil
+
+      private
+
+      def wrun_exit(code) = raise(SystemExit.new(code.is_a?(Integer) ? code : 1, "exit"))
     end
   end
 

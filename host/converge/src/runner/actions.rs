@@ -120,7 +120,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             };
             let this = &self.run.known(resource)?.declaration;
             let (forgiven, delay) = (this.on_failure != FailureMode::Raise, this.retry_delay);
-            if failure.is_final() || forgiven || left == 0 {
+            if !failure.is_standard() || forgiven || left == 0 {
                 return Err(failure);
             }
             left -= 1;
@@ -203,7 +203,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Ok(Went::Bypassed) => (Status::Bypassed, None, None),
             Err(failure) => (Status::Failed, None, Some(failure)),
         };
-        let ignored = mode != FailureMode::Raise && failure.as_ref().is_some_and(|failure| !failure.is_final());
+        let ignored = mode != FailureMode::Raise && failure.as_ref().is_some_and(Failure::is_standard);
         self.run.open_records.retain(|open| *open != at);
         if let Some(record) = self.run.records.get_mut(at) {
             record.status = status;
@@ -258,24 +258,20 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// A failure as the resource's declarer hears of it: same class and exception object, with the place it passed.
     fn in_resource(&self, id: ResourceId, failure: Failure) -> Failure {
         let Ok(resource) = self.run.known(id) else { return failure };
+        if !failure.is_standard() {
+            return failure;
+        }
         let declaration = &resource.declaration;
         let place = format!("{}[{}] ({})", resource.shown, declaration.name, defined_at(&declaration.origin));
         match failure {
-            // Chef's class computes its message from its cause, so that a longer one never shows.
-            Failure::Raised(raised) if raised.class == "Chef::Mixin::Template::TemplateError" => {
-                Failure::Raised(raised)
-            }
+            Failure::Raised(raised) if OWN_MESSAGE.contains(&raised.class.as_str()) => Failure::Raised(raised),
             Failure::Raised(mut raised) => {
                 if raised.passed.len() <= crate::MAX_DEPTH as usize {
                     raised.passed.push(place);
                 }
                 Failure::Raised(raised)
             }
-            Failure::Many(_) => {
-                let mut raised = failure.into_raised();
-                raised.passed.push(place);
-                raised.into()
-            }
+            many @ Failure::Many(_) => many.into_raised().into(),
             other => other,
         }
     }
@@ -296,6 +292,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.contexts.get(ROOT as usize).map_or(0, |root| root.delayed.len())
     }
 }
+
+/// Chef's classes that compute their message themselves, so that a longer one never shows.
+const OWN_MESSAGE: [&str; 2] = ["Chef::Mixin::Template::TemplateError", "Chef::Exceptions::MultipleFailures"];
 
 /// Where a resource was written, in Chef's words.
 fn defined_at(origin: &node::origin::Origin) -> String {
