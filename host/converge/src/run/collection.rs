@@ -150,6 +150,10 @@ impl Run {
     pub fn declare(&mut self, mut declaration: Declaration) -> Result<ResourceId, Failure> {
         let nesting = self.open(declaration.context)?.nesting;
         self.check(&mut declaration)?;
+        // The mask of an action holds for all that happens inside it.
+        if declaration.umask.is_none() {
+            declaration.umask = self.umask_around(declaration.context);
+        }
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
         let (context, key, detached) = (declaration.context, declaration.key(), declaration.detached);
         let wishes = declaration.notifications.clone();
@@ -160,11 +164,11 @@ impl Run {
             shown,
             updated: false,
             updated_by_last_action: false,
+            converged: false,
             executed: false,
             before: None,
             after: None,
             nesting,
-            converged: false,
         });
         // All or nothing: a notification must never outlive a resource that was refused.
         let notifications: Result<Vec<_>, _> = wishes.into_iter().map(|wish| self.interpret(id, wish)).collect();
@@ -185,6 +189,12 @@ impl Run {
             _ => there.resources.push(id),
         }
         Ok(id)
+    }
+
+    /// The file mode creation mask of the action that a context is around.
+    fn umask_around(&self, context: ContextId) -> Option<u32> {
+        let (owner, _) = self.contexts.get(context as usize)?.owner?;
+        self.resources.get(owner as usize)?.declaration.umask
     }
 
     /// The name under which a type is shown.
