@@ -37,12 +37,9 @@ class Chef
       @has_default = @options.key?(:default) || !!@options[:name_property]
       @required = @options[:required]
       @coercion = @options[:coerce]
-      @checks = @options.reject { |key, _| OTHER_OPTIONS.include?(key) }.to_a
-      @checks.each do |check, _|
-        next if Wrun::Resources::Checks::NAMES.include?(check)
-
-        raise ArgumentError, "Validation map has unknown check: _pv_#{check}"
-      end
+      # What is no check is only found when a value is checked.
+      known = Wrun::Resources::Checks::NAMES
+      @checks = validation_options.map { |check, told| known.include?(check) ? [check, told] : [:unknown, check] }
       # Going through a hash costs more here than through an array.
       @checks.map! { |check, told| [check, check == :callbacks && told.is_a?(Hash) ? told.to_a : told] }
       @classes = classes_that_fit
@@ -61,7 +58,7 @@ class Chef
     def has_default? = @has_default # rubocop:disable Naming/PredicateName -- Chef's name
     def sensitive? = @options.fetch(:sensitive, false)
     def skip_docs? = @options.fetch(:skip_docs, false)
-    def validation_options = @options.slice(*@checks.map(&:first))
+    def validation_options = @options.except(*OTHER_OPTIONS)
     def to_s = "#{name || "<property type>"}#{" of resource #{declared_in.resource_name}" if declared_in}"
 
     def default

@@ -14,23 +14,23 @@ class Chef
       @node = node
     end
 
-    def define(name, parameters = {}, &recipe)
-      raise ArgumentError, "Resource definition name must be a symbol, not #{name.inspect}" unless name.is_a?(Symbol)
-      raise ArgumentError, "You must pass a block to define" unless recipe
+    def define(name, parameters = nil, &recipe)
+      raise ArgumentError, "You must use a symbol when defining a new resource!" unless name.is_a?(Symbol)
+      unless parameters.nil? || parameters == false || parameters.is_a?(Hash)
+        raise ArgumentError, "You must pass a hash as the prototype parameters for a definition."
+      end
+      raise ArgumentError, "You must pass a block to a definition." unless recipe
 
       @name = name
-      @params = parameters
+      @params = parameters if parameters
       @recipe = recipe
       DSL::Definitions.add_definition(name)
       true
     end
 
-    # In a use's block, `name value` sets a parameter; without a value it reads one.
-    def method_missing(name, *given, &block)
-      raise ArgumentError, "You must pass only one argument to a parameter" if given.size > 1
-      return @params[name] if given.empty? && block.nil?
-
-      @params[name] = block || given.first
+    # In a use's block, `name value` sets a parameter: to one value, or to a list of none or several.
+    def method_missing(name, *given)
+      @params[name] = given.size == 1 ? given.first : given
     end
 
     def respond_to_missing?(_name, _all = false) = false
@@ -48,7 +48,7 @@ class Chef
       @node = node
     end
 
-    def define(name, parameters = {}, &recipe)
+    def define(name, parameters = nil, &recipe)
       @defines[name] = ResourceDefinition.new(node)
       @defines[name].define(name, parameters, &recipe)
       true

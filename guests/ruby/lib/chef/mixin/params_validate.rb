@@ -49,7 +49,7 @@ class Chef
           when :coerce then values[key] = scope.instance_exec(values[key], &told) if values.key?(key)
           when :name_property, :name_attribute then values[key] = scope.name if told && values[key].nil?
           when :validation_message then nil
-          else raise ArgumentError, "Validation map has unknown check: _pv_#{check}"
+          else raise ArgumentError, "Validation map has unknown check: #{check}"
           end
         end
       end

@@ -11,6 +11,11 @@ module Wrun
       NAMES = %i[is equal_to kind_of regex callbacks respond_to cannot_be required].freeze
 
       class << self
+        # An option of a property that is no check at all.
+        def unknown(_scope, _name, _value, check, _message)
+          raise ArgumentError, "Validation map has unknown check: #{check}"
+        end
+
         def is(scope, name, value, allowed, message)
           return if !allowed.is_a?(Array) && !allowed.is_a?(Proc) && !allowed.is_a?(Chef::Property) && allowed === value
 
