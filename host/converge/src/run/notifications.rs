@@ -63,6 +63,9 @@ impl Run {
                 let Party::Key(target) = &note.target else { continue };
                 match self.find(context_id, target) {
                     Some(receiver) => found.push((at, receiver)),
+                    None if self.finds_several(context_id, target) => {
+                        return Err(too_many(&own.key, &self.place(&own.declaration.origin), target));
+                    }
                     None if context.unified && !always && timing != Timing::Before => {}
                     None => {
                         return Err(not_found(&own.key, &self.place(&own.declaration.origin), target, &note.action));
@@ -78,10 +81,27 @@ impl Run {
         }
         Ok(())
     }
+
+    /// Whether a key is a list, `type[a,b]`, of resources that are all there.
+    fn finds_several(&self, context: super::ContextId, key: &str) -> bool {
+        let Some((kind, names)) = key.strip_suffix(']').and_then(|key| key.split_once('[')) else { return false };
+        names.contains(',') && names.split(',').all(|name| self.find(context, &format!("{kind}[{name}]")).is_some())
+    }
+}
+
+/// Chef's sentence for several receivers in one notification.
+fn too_many(sender: &str, place: &str, target: &str) -> Failure {
+    let message = format!(
+        "Notification {target} from {sender} was created with a reference to multiple resources, but can only notify \
+         one resource. Notifying resource was defined on {place}"
+    );
+    Failure::raised("Chef::Exceptions::InvalidResourceReference", message.trim_end())
 }
 
 /// Chef's sentence for a receiver that nobody declared.
 pub(crate) fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
+    // A type alone stands for its resource without a name.
+    let target = target.strip_suffix("[]").unwrap_or(target);
     Failure::raised(
         "Chef::Exceptions::ResourceNotFound",
         format!(

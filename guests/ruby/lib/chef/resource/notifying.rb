@@ -7,13 +7,31 @@ class Chef
     WRUN_TIMINGS = { "delayed" => "delayed", "immediate" => "immediate", "immediately" => "immediate", "before" => "before" }.freeze
     private_constant :WRUN_TIMINGS
 
+    # One receiver of a notification: a resource, or its key as long as nobody has looked for it.
+    Notification = Struct.new(:resource, :action, :notifying_resource, :unified_mode) do
+      def duplicates?(other)
+        unless other.respond_to?(:resource) && other.respond_to?(:action)
+          raise ArgumentError, "only duck-types of Chef::Resource::Notification can be checked for duplication you gave #{other.inspect}"
+        end
+
+        other.resource == resource && other.action == action
+      end
+    end
+
+    # Whom this resource tells, by its own `notifies`.
+    def before_notifications = wrun_receivers("before")
+    def immediate_notifications = wrun_receivers("immediate")
+    def delayed_notifications = wrun_receivers("delayed")
+
     # Wants another resource to do something when this one has changed.
     def notifies(action, spec, timing = :delayed)
       ResourceCollection.validate_lookup_spec!(spec)
       targets = [spec].flatten
       word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, targets, timing)
       targets.each do |target|
+        wrun_refuse_receiver(action, target)
         wrun_parties(target).each { |party| wrun_notification([action.to_s, party, word, false]) }
+        (@wrun_receivers ||= []) << [word, target, action.to_sym]
       end
       true
     end
@@ -34,9 +52,37 @@ class Chef
 
     private
 
+    def wrun_receivers(timing)
+      (@wrun_receivers || []).filter_map do |word, target, action|
+        Notification.new(wrun_receiver(target), action, self, !!run_context&.unified_mode) if word == timing
+      end
+    end
+
+    def wrun_receiver(target)
+      target.is_a?(Resource) ? target : run_context.resource_collection.find(target)
+    rescue Exceptions::ResourceNotFound
+      target
+    end
+
     def invalid_timing(action, targets, timing, sender = self)
       "invalid timing: #{timing} for notifies(#{action}, #{targets.inspect}, #{timing}) resource #{sender} " \
         "Valid timings are: :delayed, :immediate, :immediately, :before"
+    end
+
+    # Chef says so at converge, before any resource runs.
+    def wrun_refuse_receiver(action, target)
+      case target
+      when Symbol
+        raise Exceptions::InvalidResourceSpecification,
+              "Resource #{self} is configured to notify resource #{target} with action #{action}, but #{target.inspect} is not valid " \
+              "syntax to look up a resource in the resource collection. Notification is defined near #{source_line}"
+      when Hash
+        return unless target.values.sum { |names| Array(names).size } > 1
+
+        raise Exceptions::InvalidResourceReference,
+              "Notification #{target} from #{self} was created with a reference to multiple resources, but can only notify one " \
+              "resource. Notifying resource was defined on #{source_line}"
+      end
     end
 
     # The other ends of a notification, as the contract names them.
