@@ -93,9 +93,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self.go_on()?;
         self.run.node.host_add_recipe(recipe);
         self.run.notice(&Event::RecipeStarted { recipe });
-        self.phase("compile", json!({ "recipe": recipe })).await.map_err(|failure| failure.in_recipe(recipe))?;
-        self.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;
-        Ok(())
+        self.phase("compile", json!({ "recipe": recipe })).await.map_err(|failure| failure.in_recipe(recipe))
     }
 
     /// Converges the root context: what earlier runs left due, the resources in order, the delayed notifications.
@@ -105,6 +103,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     pub async fn converge(&mut self) -> Outcome {
         self.run.notice_with(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
         self.tell("recipe_load_complete", json!({})).await;
+        self.tell("converge_start", json!({})).await;
         self.take_over_what_is_left();
         let outcome = self.converge_context(ROOT).await;
         self.report_unprocessed();

@@ -23,12 +23,16 @@ class Chef
       define_method(name) { @run_status.public_send(name) }
     end
 
-    def all_resources = @run_status.all_resources
-    def updated_resources = @run_status.updated_resources
-    def failed_resources = all_resources.select { |it| it.status == "failed" }
-    def skipped_resources = all_resources.select { |it| it.status == "skipped" }
-    def up_to_date_resources = all_resources.select { |it| it.status == "up-to-date" }
-    def unprocessed_resources = []
+    # One for each action that ran, those of nested resources too.
+    def all_resources = @run_status.wrun_ran.reject { |it| it.status == "unprocessed" }
+
+    {
+      updated_resources: "updated", failed_resources: "failed", skipped_resources: "skipped",
+      up_to_date_resources: "up-to-date", unprocessed_resources: "unprocessed"
+    }.each do |name, status|
+      define_method(name) { @run_status.wrun_ran.select { |it| it.status == status } }
+    end
+
     def action_collection = nil
     def data = @run_status.to_hash
 
@@ -43,8 +47,8 @@ class Chef
     def run_report_safely(run_status)
       run_report_unsafe(run_status)
     rescue Exception => error # rubocop:disable Lint/RescueException -- what a handler raises is shown, no more
-      Log.error("Report handler #{self.class.name} raised #{error.inspect}")
-      Wrun::Failures.frames(error).each { |line| Log.error(line) }
+      Cookbook::Handlers.failures << error
+      Log.debug("Report handler #{self.class.name} raised #{error.inspect}")
     ensure
       @run_status = nil
     end
@@ -57,6 +61,7 @@ class Chef
       def declared_type = resource_name
       def declared_key = "#{resource_name}[#{name}]"
       def updated? = status == "updated"
+      def updated = updated?
       def updated_by_last_action? = updated?
       def to_s = declared_key
     end
@@ -80,13 +85,16 @@ class Chef
     def run_context = Chef.run_context
     def events = EventDispatch::DISPATCHER
 
-    def all_resources
-      @all_resources ||= Array(@data["resources"]).map do |it|
+    # The resources that recipes declared, each once.
+    def all_resources = run_context.resource_collection.all_resources
+    def updated_resources = all_resources.select(&:updated)
+
+    # What each action came to, in order.
+    def wrun_ran
+      @wrun_ran ||= Array(@data["resources"]).map do |it|
         Ran.new(it["type"]&.to_sym, it["name"], it["action"]&.to_sym, it["status"], it["cookbook"], it["recipe"])
       end
     end
-
-    def updated_resources = all_resources.select(&:updated?)
 
     def to_hash
       {
@@ -106,6 +114,9 @@ class Chef
     # The phases in which the host has handlers called.
     module Handlers
       class << self
+        # What handlers of the phase that is under way raised.
+        def failures = @failures ||= []
+
         def run(phase, input)
           if phase == "event" then tell(input)
           elsif Handler::LISTS.key?(phase) then call_all(phase, RunStatus.new(input))
@@ -124,10 +135,13 @@ class Chef
 
         private
 
+        # One that fails does not keep the others from hearing; the host shows the failure.
         def call_all(phase, status)
+          failures.clear
           Array(Config[Handler::LISTS.fetch(phase)]).each do |handler|
             Handler.resolve_handler_instance(handler).run_report_safely(status)
           end
+          raise failures.first if failures.any?
         end
 
         def tell(input)
@@ -138,15 +152,46 @@ class Chef
         # What Chef hands to a handler of this event.
         def arguments(name, input)
           case name
-          when :recipe_file_loaded then [nil, input["recipe"]]
+          when :recipe_file_loaded then [path_of(input["recipe"]), input["recipe"]]
           when :converge_start then [Chef.run_context]
           when :run_started then [RunStatus.new(input)]
           when :run_completed then [Node.instance, RunStatus.new(input)]
           when :run_failed then RunStatus.new(input).then { |status| [status.exception, status] }
           when :converge_failed then [error_of(input)]
-          when /\Aresource_/ then [resource_of(input), input["action"]&.to_sym, error_of(input)]
+          when :resource_action_start then resource_and_action(input).push(*notified_by(input))
+          when :resource_skipped then resource_and_action(input).push(conditional_of(input))
+          when /\Aresource_/ then resource_and_action(input).push(error_of(input))
           else []
           end
+        end
+
+        def resource_and_action(input) = [resource_of(input), input["action"]&.to_sym]
+
+        # The file of a recipe, which may be written in Ruby, YAML or JSON.
+        def path_of(recipe)
+          cookbook, name = Cookbook.parse_recipe_name(recipe)
+          Chef.run_context.cookbook_collection[cookbook]&.recipe_path(name)
+        end
+
+        # When another resource made this one act, and which; several may have, of a delayed notification.
+        def notified_by(input)
+          notified = input["notified"] or return
+          sender = notified["by"] && known_by(notified["by"], resource_of(input))
+          [notified["timing"]&.to_sym, sender]
+        end
+
+        def known_by(key, near)
+          (near.respond_to?(:run_context) && near.run_context || Chef.run_context).resource_collection.find(key)
+        rescue Exceptions::ResourceNotFound
+          nil
+        end
+
+        # The guard that skipped a resource; of `action :nothing` there is none.
+        def conditional_of(input)
+          text = input["conditional"]
+          resource = resource_of(input)
+          guards = resource.respond_to?(:only_if) ? resource.only_if + resource.not_if : []
+          guards.find { |guard| guard.to_text == text } || Resource::ConditionalText.new(text)
         end
 
         def error_of(input)

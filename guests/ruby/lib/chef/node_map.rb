@@ -57,7 +57,7 @@ class Chef
     def warn_of_override(key, matchers)
       return unless matchers.any?(&:builtin)
 
-      Chef::Log.warn(format(OVERRIDDEN, Type: @kind.capitalize, type: @kind, key: key))
+      Chef::Log.debug(format(OVERRIDDEN, Type: @kind.capitalize, type: @kind, key: key))
     end
 
     def fits?(node, matcher)

@@ -183,7 +183,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let notified = notified.map(|notified| (notified.by.as_deref().unwrap_or_default(), notified.timing));
             Some(Event::ActionStarted { resource, action, nesting: resource.nesting, notified })
         });
-        self.tell_of(id, "resource_action_start", action, Value::Null).await;
+        let notified = self.run.records.get(at).and_then(|record| record.notified.as_ref());
+        let notified = notified.map(|notified| json!({ "timing": notified.timing.name(), "by": notified.by }));
+        self.tell_of(id, "resource_action_start", action, json!({ "notified": notified })).await;
         Ok(at)
     }
 
@@ -227,7 +229,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let name = format!("resource_{}", status.name().replace('-', "_"));
         let raised =
             failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
-        self.tell_of(id, &name, action, raised.unwrap_or_default()).await;
+        self.tell_of(id, &name, action, json!({ "error": raised, "conditional": conditional })).await;
         let Some(failure) = failure else { return Ok(()) };
         let failure = self.in_resource(id, failure);
         if !ignored {
@@ -239,19 +241,22 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Hands an event about a resource to the guest, if it listens.
-    async fn tell_of(&mut self, id: ResourceId, name: &str, action: &str, error: Value) {
+    /// Hands an event about a resource to the guest, if it listens, with what the event has beside resource and action.
+    async fn tell_of(&mut self, id: ResourceId, name: &str, action: &str, mut input: Value) {
         if self.in_event || !self.run.listens.contains(name) {
             return;
         }
         let Ok(resource) = self.run.known(id) else { return };
         let declaration = &resource.declaration;
-        let input = json!({
-            "resource": { "id": id, "type": declaration.kind, "name": declaration.name, "cookbook": declaration.origin.cookbook,
-                          "recipe": declaration.origin.recipe },
-            "action": action,
-            "error": error,
-        });
+        if let Some(input) = input.as_object_mut() {
+            let origin = &declaration.origin;
+            input.insert("action".into(), action.into());
+            input.insert(
+                "resource".into(),
+                json!({ "id": id, "type": declaration.kind, "name": declaration.name, "cookbook": origin.cookbook,
+                        "recipe": origin.recipe }),
+            );
+        }
         self.tell(name, input).await;
     }
 

@@ -1,7 +1,7 @@
 //! Guards: all `only_if`, then all `not_if`; the first that fails skips.
 
 use super::Runner;
-use crate::{CommandLine, CommandTest, Failure, Got, Guard, Guest, Providers, ResourceId, Test, Truth};
+use crate::{CommandLine, CommandTest, Failure, Got, Guard, Guest, LogLevel, Providers, ResourceId, Test, Truth};
 use serde_json::Value;
 
 /// What a resource's guards say.
@@ -25,7 +25,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 }
                 let dry = self.run.why_run && self.trial == 0;
                 let truth = match &guard.test {
-                    Test::Block(callback) => is_true(&self.evaluate(*callback, None).await?),
+                    Test::Block(callback) => {
+                        let got = self.evaluate(*callback, None).await?;
+                        self.warn_of_text(resource, negated, &got);
+                        is_true(&got)
+                    }
                     Test::Command(command) => match self.guard_command(resource, command, dry)? {
                         Truth::True => true,
                         Truth::False => false,
@@ -45,6 +49,23 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 }
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
+    /// A block that gives a text was most likely meant to be a command. Chef's sentence.
+    fn warn_of_text(&mut self, id: ResourceId, negated: bool, got: &Got) {
+        let (Got::Json(Value::String(text)), Ok(resource)) = (got, self.run.known(id)) else { return };
+        if text.is_empty() {
+            return;
+        }
+        let word = word(negated);
+        let shown = if resource.declaration.sensitive {
+            "a string, did you mean to run a command?".to_owned()
+        } else {
+            let text = text.chars().take(SHOWN_OF_TEXT).collect::<String>();
+            format!("{text:?}, did you mean to run a command? If so use '{word} {text:?}' in your code.")
+        };
+        let line = format!("{word} block for {} returned {shown}", resource.key);
+        self.run.log(LogLevel::Warn, &line);
+    }
+
     /// A denial names the resource and who declared it.
     fn guard_command(&mut self, id: ResourceId, command: &CommandTest, dry: bool) -> Result<Truth, Failure> {
         self.providers.guard(command, dry).map_err(|mut raised| {
@@ -59,9 +80,16 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 }
 
+/// So much is shown of a text that a guard's block gave.
+const SHOWN_OF_TEXT: usize = 1_000;
+
+fn word(negated: bool) -> &'static str {
+    if negated { "not_if" } else { "only_if" }
+}
+
 /// A guard in Chef's words.
 fn describe(guard: &Guard) -> String {
-    let word = if guard.negated { "not_if" } else { "only_if" };
+    let word = word(guard.negated);
     match &guard.test {
         Test::Block(_) => format!("{word} {{ #code block }}"),
         Test::Command(command) => match &command.line {

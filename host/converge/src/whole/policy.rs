@@ -212,10 +212,12 @@ async fn live<G: Guest, P: Providers>(
     if !compile_only {
         runner.handler("start", began.clone()).await;
         runner.tell("run_started", began).await;
-        runner.tell("converge_start", json!({})).await;
     }
     for recipe in recipes {
         runner.compile(recipe).await?;
+        if !compile_only {
+            runner.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;
+        }
     }
     if compile_only {
         return runner.freeze_attributes().await;

@@ -20,9 +20,17 @@ impl KeptLog {
 
 impl Observer for KeptLog {
     fn notice(&mut self, event: &Event<'_>) {
-        let Event::Log { source, level, line } = event else { return };
+        let failed;
+        let (source, level, line) = match event {
+            Event::Log { source, level, line } => (source, *level, *line),
+            Event::HandlerFailed { policy, handler, failure } => {
+                failed = format!("Handler {handler} of policy {policy} failed: {failure}");
+                (&LogSource::Host, LogLevel::Error, failed.as_str())
+            }
+            _ => return,
+        };
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if *level < LogLevel::Info || lines.len() >= MAX_LINES {
+        if level < LogLevel::Info || lines.len() >= MAX_LINES {
             return;
         }
         let source = match source {

@@ -4,6 +4,12 @@
 
 class Chef
   class Resource
+    # A guard of which only the text is known.
+    ConditionalText = Struct.new(:to_text) do
+      def description = to_text&.include?("action == :nothing") ? "action :nothing" : to_text
+      alias_method :short_description, :description
+    end
+
     class Conditional
       attr_reader :positivity, :command, :command_opts, :block
 
@@ -31,21 +37,41 @@ class Chef
       private
 
       def wrun_test(context)
-        case @command
-        when String, Array then wrun_command
-        when nil then Wrun::Turns.keep(context, -> { evaluate_block })
-        else
-          # Chef says so when the guard is asked.
-          error = ArgumentError.new("Invalid only_if/not_if command, expected a string: #{@command.inspect} (#{@command.class})")
-          Wrun::Turns.keep(context, -> { raise error })
+        return Wrun::Turns.keep(context, -> { evaluate_block }) if @command.nil?
+
+        # Chef says so when the guard is asked.
+        wrong = wrun_wrong
+        wrong ? Wrun::Turns.keep(context, -> { raise wrong }) : wrun_command
+      end
+
+      # What is wrong with a guard's command, if anything is.
+      def wrun_wrong
+        unless @command.is_a?(String) || @command.is_a?(Array)
+          raise ArgumentError, "Invalid only_if/not_if command, expected a string: #{@command.inspect} (#{@command.class})"
         end
+
+        if @resource.guard_interpreter == :default
+          options = @command_opts.transform_keys(&:to_sym)
+          Mixlib::ShellOut.new("", **options.except(:default_env, :argument_array))
+        else
+          refuse_other_types(Resource.resource_for_node(@resource.guard_interpreter, @resource.node))
+        end
+        nil
+      rescue StandardError => error
+        error
+      end
+
+      def refuse_other_types(type)
+        return if type <= Execute
+
+        raise ArgumentError, "Specified guard interpreter class #{type} must be a kind of Chef::Resource::Execute resource"
       end
 
       def evaluate_block
         refuse_interpreter
         value = @block.call
-        warn_of_command(value) if value.is_a?(String) && !value.empty?
-        !!value
+        # Of a text the host warns: a command may have been meant.
+        value.is_a?(String) ? value[0, 1_000].encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub : !!value
       end
 
       def refuse_interpreter
@@ -54,12 +80,6 @@ class Chef
 
         raise ArgumentError, "#{@resource.name} was given a guard_interpreter of #{given}, but not given a command as a " \
                              "string. guard_interpreter does not support blocks (because they just contain ruby)."
-      end
-
-      def warn_of_command(value)
-        shown = @resource.sensitive ? "a string" : value.inspect
-        advice = @resource.sensitive ? "" : " If so use '#{@positivity} #{shown}' in your code."
-        Chef::Log.warn("#{@positivity} block for #{@resource} returned #{shown}, did you mean to run a command?#{advice}")
       end
 
       def wrun_command
