@@ -23,6 +23,11 @@ class Chef
     attr_writer :node, :cookbook_collection, :resource_collection
 
     def logger = Chef::Log
+
+    # What a resource's own `notifies` have said.
+    def before_notifications(resource) = resource.before_notifications
+    def immediate_notifications(resource) = resource.immediate_notifications
+    def delayed_notifications(resource) = resource.delayed_notifications
     def unified_mode = resource_collection.unified_mode
     def root_run_context = parent_run_context ? parent_run_context.root_run_context : self
     def inspect = "#<#{self.class} #{wrun_id}>"
@@ -39,7 +44,7 @@ class Chef
   end
 
   # The context around the children of one action.
-  class ChildRunContext < RunContext
+  class RunContext::ChildRunContext < RunContext # rubocop:disable Style/ClassAndModuleChildren -- it stands below the class that it is in
     # What a policy has once.
     SHARED = %i[
       node cookbook_collection definitions events rest rest_clean runner action_collection reboot_info request_reboot
@@ -63,7 +68,23 @@ class Chef
     def respond_to_missing?(name, all = false) = parent_run_context.respond_to?(name, all)
   end
 
-  class RunContext
-    ChildRunContext = Chef::ChildRunContext
+  ChildRunContext = RunContext::ChildRunContext
+
+  # Runs what code of a cookbook has declared in a context that it made itself (`create_child`).
+  class Runner
+    attr_reader :run_context
+
+    def initialize(run_context)
+      @run_context = run_context
+    end
+
+    def converge
+      run_context.resource_collection.to_a.each do |resource|
+        Array(resource.action).each { |action| resource.run_action(action) }
+        # The host is not to run it once more in its turn.
+        Wrun::Bridge.call("resources.retract", resource.wrun_id)
+      end
+      true
+    end
   end
 end

@@ -13,6 +13,13 @@ class Chef
         text.dup.force_encoding(Encoding::UTF_8)
       end
 
+      # The text of a file that another one takes in.
+      def self.partial(path)
+        text(path)
+      rescue IOError
+        raise Errno::ENOENT.new(path, "rb_sysopen")
+      end
+
       # The text sees the local variables of these methods: the only one is called as Chef's is, since a word like `path`
       # means something else in cookbooks.
       def from_file(filename)

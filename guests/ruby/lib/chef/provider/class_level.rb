@@ -34,7 +34,7 @@ class Chef
         wrun_take_in(Wrun::Resources.partial_beside(caller_locations(1, 1).first.path, partial))
       end
 
-      def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.text(wrun_path), wrun_path, 1)
+      def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.partial(wrun_path), wrun_path, 1)
 
       # Helpers that the resource's class has are at hand in its actions; its properties are asked by `new_resource`.
       def include_resource_dsl_module(resource)

@@ -12,7 +12,7 @@ class Chef
         lines = Array(descriptions).flatten.compact.map(&:to_s)
         @converged = true
         go_on = new_resource.wrun_id ? Wrun::Bridge.call("resources.converge-by", new_resource.wrun_id, lines) : !whyrun_mode?
-        yield if go_on && block_given?
+        yield if go_on
       end
 
       # Does something if a property that was set differs from what is there.

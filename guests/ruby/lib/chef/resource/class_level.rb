@@ -79,7 +79,7 @@ class Chef
       end
 
       # The text sees this method's local variable, which no cookbook's word may be.
-      def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.text(wrun_path), wrun_path, 1)
+      def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.partial(wrun_path), wrun_path, 1)
 
       # Chef's own partials are modules here.
       def use_core(partial)

@@ -16,8 +16,7 @@ class Chef
 
       text = +"# Declared in #{source_line}\n\n#{resource_name}(\"#{name}\") do\n"
       secret = self.class.sensitive_properties.to_h { |property| [property.instance_variable_name, property] }
-      (shown_ivars - HIDDEN_IVARS).each do |slot|
-        value = instance_variable_get(slot)
+      wrun_shown(HIDDEN_IVARS).each do |slot, value|
         if secret.key?(slot) then text << "  #{slot.name[1..]} \"*sensitive value suppressed*\"\n"
         elsif value && !(value.respond_to?(:empty?) && value.empty?) then text << "  #{slot.name[1..]} #{value_to_text(value)}\n"
         end
@@ -29,29 +28,37 @@ class Chef
     def value_to_text(value) = value.respond_to?(:to_text) ? value.to_text : value.inspect
 
     def inspect
-      slots = shown_ivars - FORBIDDEN_IVARS
-      "<#{self}#{slots.map { |slot| " #{slot}: #{instance_variable_get(slot).inspect}" }.join}>"
+      "<#{self}#{wrun_shown(FORBIDDEN_IVARS).map { |slot, value| " #{slot}: #{value.inspect}" }.join}>"
     end
 
     def as_json(*)
-      slots = shown_ivars - FORBIDDEN_IVARS
-      { "json_class" => self.class.name, "instance_vars" => slots.to_h { |slot| [slot.name[1..], instance_variable_get(slot)] } }
+      { "json_class" => self.class.name, "instance_vars" => wrun_shown(FORBIDDEN_IVARS).transform_keys { |slot| slot.name[1..] } }
     end
 
     def to_json(*arguments) = as_json.to_json(*arguments)
 
     def to_h
       result = self.class.state_properties.to_h { |property| [property.name, property.get(self)] }
-      (shown_ivars - FORBIDDEN_IVARS).each do |slot|
-        key = slot.name[1..].to_sym
-        result[key] = instance_variable_get(slot) unless result.key?(key)
-      end
-      result
+      shown = wrun_shown(FORBIDDEN_IVARS).transform_keys { |slot| slot.name[1..].to_sym }
+      result.merge(shown) { |_, property, _| property }
     end
     alias to_hash to_h
 
     private
 
-    def shown_ivars = instance_variables.reject { |slot| slot.start_with?("@wrun_") }
+    # Variables and values as Chef's resources have them, in its order: much of it is known elsewhere here.
+    def wrun_shown(hidden)
+      shown = {
+        :@name => @name, :@before => nil, :@params => @params || (enclosing_provider ? nil : {}), :@provider => @provider,
+        :@allowed_actions => @allowed_actions, :@action => @action, :@updated => updated,
+        :@updated_by_last_action => updated_by_last_action?, :@source_line => source_line,
+        :@guard_interpreter => @guard_interpreter, :@default_guard_interpreter => default_guard_interpreter,
+        :@elapsed_time => elapsed_time
+      }
+      instance_variables.each do |slot|
+        shown[slot] = instance_variable_get(slot) unless shown.key?(slot) || slot.start_with?("@wrun_")
+      end
+      shown.except(*hidden)
+    end
   end
 end
