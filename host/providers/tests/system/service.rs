@@ -81,6 +81,11 @@ fn a_service_that_does_not_run_after_its_start_is_an_error() {
     let error = ticker.0.act("service", "ticker", "start", json!({})).unwrap_err();
     assert_eq!(error.class, "Chef::Exceptions::Service");
     assert_eq!(error.message, "service ticker does not run after `start`");
+    // What a cookbook's own command or pattern says is the cookbook's affair.
+    ticker.check("start", json!({"status_command": "false"}), &["start service service[ticker]"]);
+    ticker.check("start", json!({"pattern": "no such process"}), &["start service service[ticker]"]);
+    let own = json!({"stop_command": "true", "status_command": "true"});
+    ticker.check("stop", own, &["stop service service[ticker]"]);
 }
 
 #[test]

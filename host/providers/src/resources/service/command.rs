@@ -121,8 +121,7 @@ impl Commands {
             _ => false,
         };
         let calls = if in_two { vec![single(Way::Stop)?, single(Way::Start)?] } else { vec![single(way)?] };
-        let status = self.status.as_deref().map(|line| view.command(&CommandTest::text(line))).transpose()?;
-        Ok(Act { way, calls, status, commands: self.clone() })
+        Ok(Act { way, calls, commands: self.clone() })
     }
 
     /// Whether the service runs. What a dry run cannot know counts as not running, as Chef has it.
@@ -162,9 +161,18 @@ impl Commands {
         processes::any_matches(&self.pattern, scope, view.root.path())
     }
 
+    /// Whether the resource has a way of its own to find out, so that the init script's word does not count.
+    fn knows_better(&self) -> bool {
+        self.status.is_some() || self.init.is_some() || self.script_is_mute()
+    }
+
+    fn script_is_mute(&self) -> bool {
+        self.supports_status == Some(false) || (self.pattern_is_own && self.supports_status.is_none())
+    }
+
     /// What the init script says; none: there is none, or it does not know.
     fn script_status(&self, name: &str, view: &mut View<'_>) -> Result<Option<bool>, Raised> {
-        if self.supports_status == Some(false) || (self.pattern_is_own && self.supports_status.is_none()) {
+        if self.script_is_mute() {
             return Ok(None);
         }
         let launch = match &self.init {
@@ -225,7 +233,6 @@ enum Call {
 pub(super) struct Act {
     way: Way,
     calls: Vec<Call>,
-    status: Option<GrantedCommand>,
     commands: Commands,
 }
 
@@ -272,18 +279,10 @@ impl Act {
         Ok(())
     }
 
-    /// Whether the service runs, as far as that is sure: not by the process table, and not by scripts that start something
-    /// that ends at once. The bus has told by then.
+    /// Whether the service runs, as far as the machine itself knows: not by a command or a pattern of the cookbook's, which
+    /// may mean anything, and not by scripts that start something that ends at once. The bus has told by then.
     fn looks(&self, name: &str, bus: Option<&Bus>, writer: &mut Writer<'_>) -> Option<bool> {
-        let timeout = Some(self.commands.timeout);
-        if let Some(status) = &self.status {
-            let launch = Launch::granted(status, &How { timeout, ..How::default() });
-            return writer.launch(&launch).ok().map(|outcome| outcome.code == Some(0));
-        }
-        if bus.is_some() || self.commands.init.is_some() || self.commands.supports_status == Some(false) {
-            return None;
-        }
-        if !script::knows_status(writer.root, name) {
+        if bus.is_some() || self.commands.knows_better() || !script::knows_status(writer.root, name) {
             return None;
         }
         let launch = script::launch(name, "status").timeout(self.commands.timeout);
