@@ -36,6 +36,12 @@ use std::time::Duration;
 /// Where programs are looked for, as Chef sees to it.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// What runs lines, and files without `#!`.
+const SHELL: &str = "/bin/sh";
+
+/// Its name for itself, as in its own messages, where Ruby starts it.
+const SHELL_NAME: &str = "sh";
+
 /// How long a program may take if nobody says otherwise: Chef's limit for commands that guards and providers run.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -68,12 +74,17 @@ pub(crate) struct How {
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
     words: Vec<String>,
+    /// What the program sees as its own name; none: the first word.
+    arg0: Option<&'static str>,
+    /// Chef has a shell start it: where there is no such program, it is the shell that says so.
+    from_shell: bool,
     shown: String,
     user: Option<String>,
     group: Option<String>,
     cwd: Option<String>,
     umask: Option<u32>,
     environment: Vec<(String, String)>,
+    unset: Vec<String>,
     input: Option<Vec<u8>>,
     timeout: Duration,
     locale: &'static str,
@@ -90,11 +101,14 @@ impl Launch {
         Self {
             shown: words.join(" "),
             words,
+            arg0: None,
+            from_shell: false,
             user: None,
             group: None,
             cwd: None,
             umask: None,
             environment: vec![],
+            unset: vec![],
             input: None,
             timeout: DEFAULT_TIMEOUT,
             locale: "C",
@@ -108,17 +122,20 @@ impl Launch {
     pub(crate) fn granted(command: &GrantedCommand, how: &How) -> Self {
         let (words, input) = match command.program() {
             Program::Arguments(words) => (words.clone(), command.input().map(Into::into)),
-            Program::Shell(line) => (["/bin/sh", "-c", line].map(Into::into).to_vec(), command.input().map(Into::into)),
+            Program::Shell(line) => ([SHELL, "-c", line].map(Into::into).to_vec(), command.input().map(Into::into)),
             Program::Script { interpreter, code } => (interpreter.clone(), Some(code.clone().into_bytes())),
         };
         Self {
             words,
+            arg0: matches!(command.program(), Program::Shell(_)).then_some(SHELL_NAME),
+            from_shell: matches!(command.program(), Program::Script { .. }),
             shown: command.shown().into(),
             user: command.user().map(Into::into),
             group: command.group().map(Into::into),
             cwd: command.cwd().map(Into::into),
             umask: command.umask(),
             environment: command.environment().to_vec(),
+            unset: vec![],
             input,
             timeout: how.timeout.unwrap_or(DEFAULT_TIMEOUT).min(MAX_TIMEOUT),
             locale: "C.UTF-8",
@@ -171,10 +188,25 @@ impl Launch {
         Self { placed: Some((name.into(), content)), ..self }
     }
 
+    /// Without these variables, which the command asked for as empty ones.
+    #[must_use]
+    pub(crate) fn without(mut self, names: &[String]) -> Self {
+        self.environment.retain(|(name, _)| !names.contains(name));
+        self.unset.extend_from_slice(names);
+        self
+    }
+
     /// How it is called in messages, if not as it is started.
     #[must_use]
     pub(crate) fn shown_as(self, shown: &str) -> Self {
         Self { shown: shown.into(), ..self }
+    }
+
+    /// Called in messages as Chef calls a list of words. The `--` is ours.
+    #[must_use]
+    pub(crate) fn shown_as_words(self) -> Self {
+        let shown = list_of_words(self.words.iter().filter(|word| *word != "--"));
+        self.shown_as(&shown)
     }
 
     /// How it is called in messages.
@@ -239,6 +271,12 @@ impl Commands {
     }
 }
 
+/// A list as Ruby shows it.
+pub(crate) fn list_of_words(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| format!("{:?}", word.as_ref())).collect();
+    format!("[{}]", words.join(", "))
+}
+
 /// All that the program finds in its environment. What the command says beats what we say.
 fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec<(String, String)> {
     let mut all = vec![
@@ -258,6 +296,7 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
         all.retain(|(other, _)| other != name);
         all.push((name.clone(), value.clone()));
     }
+    all.retain(|(name, _)| !launch.unset.contains(name));
     all
 }
 

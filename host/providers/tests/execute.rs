@@ -32,6 +32,14 @@ fn the_properties_that_decide_how() {
     assert_eq!(bench.read("out"), format!("{}\n", bench.root.display()));
     run("echo $GREETING > ROOT/env", json!({"environment": {"GREETING": "hello there"}}));
     assert_eq!(bench.read("env"), "hello there\n");
+    run("env > ROOT/unset", json!({"environment": {"LANG": null, "A": "1"}}));
+    assert!(!bench.read("unset").contains("LANG=") && bench.read("unset").contains("A=1\n"), "{}", bench.read("unset"));
+    // A file without `#!` is the shell's, as for Ruby.
+    std::fs::write(bench.path("plain"), "echo $1 > ROOT/of-plain\n".replace("ROOT", bench.root.to_str().unwrap()))
+        .unwrap();
+    std::fs::set_permissions(bench.path("plain"), PermissionsExt::from_mode(0o755)).unwrap();
+    run("ROOT/plain word", json!({}));
+    assert_eq!(bench.read("of-plain"), "word\n");
     run("umask", json!({"command": "touch ROOT/masked", "umask": "077"}));
     assert_eq!(bench.path("masked").metadata().unwrap().permissions().mode() & 0o777, 0o600);
     run("returns", json!({"command": "exit 3", "returns": [0, 3]}));
@@ -123,6 +131,26 @@ fn failures_have_chefs_classes_and_words() {
         "Mixlib::ShellOut::ShellCommandFailed",
         "Expected process to exit with [0], but received '7'\n---- Begin output of echo out; echo err >&2; exit 7 ----\nSTDOUT: out\nSTDERR: err\n---- End output of echo out; echo err >&2; exit 7 ----\nRan echo out; echo err >&2; exit 7 returned 7",
     );
+    // A line for a shell is told of by the shell; so is a script's interpreter, which Chef has a shell start.
+    let of_shell = |code: u32, shown: &str, errors: &str| {
+        format!(
+            "Expected process to exit with [0], but received '{code}'\n---- Begin output of {shown} ----\nSTDOUT: \n\
+             STDERR: {errors}\n---- End output of {shown} ----\nRan {shown} returned {code}"
+        )
+    };
+    let failed = "Mixlib::ShellOut::ShellCommandFailed";
+    check_failure(
+        json!({"command": ["false; wrun-no"]}),
+        failed,
+        &of_shell(127, "[\"false; wrun-no\"]", "sh: 1: wrun-no: not found"),
+    );
+    let bench = machine();
+    for (interpreter, code, words) in [("wrun-no", 127, "not found"), ("/etc/passwd", 126, "Permission denied")] {
+        let properties = json!({"interpreter": interpreter, "code": "x"});
+        let raised = bench.run("script", "x", "run", properties).unwrap_err();
+        let shown = format!("\"{interpreter}\" ");
+        assert_eq!(raised.message, of_shell(code, &shown, &format!("sh: 1: {interpreter}: {words}")));
+    }
     check_failure(
         json!({"command": ["wrun-no-such-command"]}),
         "Errno::ENOENT",
@@ -160,6 +188,15 @@ fn what_is_sensitive_is_shown_nowhere() {
     assert_eq!(raised.message, "Command execution failed. STDOUT/STDERR suppressed for sensitive resource");
     let told = run(&mut bench.providers(true), &declaration, "run", true).unwrap();
     assert_eq!(told.sentences(), ["execute sensitive resource"]);
+    for (properties, class, message) in [
+        (json!({"command": "wrun-no topsecret"}), "Errno::ENOENT", "No such file or directory - wrun-no"),
+        (json!({"command": "topsecret", "user": "wrun-nobody"}), "ArgumentError", "can't find user for wrun-nobody"),
+    ] {
+        let mut declaration = bench.declaration("execute", "x", properties);
+        declaration.sensitive = true;
+        let raised = run(&mut bench.providers(false), &declaration, "run", false).unwrap_err();
+        assert_eq!((raised.class.as_str(), raised.message.as_str()), (class, message));
+    }
     let narrow = Bench::whole("");
     let raised = run(&mut narrow.providers(false), &declaration, "run", false).unwrap_err();
     assert!(raised.class == "Wrun::Denied" && !format!("{raised:?}").contains("topsecret"), "{raised:?}");
@@ -190,6 +227,8 @@ fn only_granted_commands_run() {
         ("touch ROOT/a; touch ROOT/c", json!({})),
         ("touch ROOT/a", json!({"user": "nobody"})),
         ("touch ROOT/a", json!({"environment": {"LD_PRELOAD": "/tmp/x.so"}})),
+        ("touch ROOT/a", json!({"environment": {"HOME": null}})),
+        ("list", json!({"command": ["touch ROOT/a; touch ROOT/c"]})),
         ("touch ROOT/a", json!({"cwd": "/etc"})),
         ("touch ROOT/a", json!({"umask": "000"})),
         ("touch ROOT/a", json!({"input": "x"})),

@@ -1,7 +1,7 @@
 //! Starting a program with an identity of its own. The parent module says why a thread.
 
 use super::failure::Nobody;
-use super::{CommandFailure, Launch};
+use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME};
 use crate::users::{User, Users};
 use converge::CommandOutcome;
 use nix::sched::{CloneFlags, unshare};
@@ -96,9 +96,12 @@ pub(super) fn start(
         if let Err(error) = go_to(&cwd) {
             return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
         }
-        spawn(&launch.words, &environment).map_err(|error| {
+        spawn(&launch.words, launch.arg0, &environment).map_err(|error| {
             let program = launch.words.first().map_or("", String::as_str);
-            Refusal::Failure(CommandFailure::of_system(&error, program))
+            match launch.from_shell.then(|| shell_says(&error, program)).flatten() {
+                Some(outcome) => Refusal::Outcome(outcome),
+                None => Refusal::Failure(CommandFailure::of_system(&error, program)),
+            }
         })
     };
     std::thread::scope(|scope| {
@@ -169,8 +172,40 @@ pub(super) fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
     CommandOutcome { code: Some(1), errors, ..CommandOutcome::default() }
 }
 
-fn spawn(words: &[String], environment: &[(String, String)]) -> io::Result<Child> {
-    let mut command = command(words, environment)?;
+/// What a shell says of a program that it cannot start; none: of this it says nothing of its own.
+fn shell_says(error: &io::Error, program: &str) -> Option<CommandOutcome> {
+    let (code, words) = match error.kind() {
+        io::ErrorKind::NotFound => (127, "not found"),
+        io::ErrorKind::PermissionDenied => (126, "Permission denied"),
+        _ => return None,
+    };
+    let errors = format!("{SHELL_NAME}: 1: {program}: {words}\n").into_bytes();
+    Some(CommandOutcome { code: Some(code), errors, ..CommandOutcome::default() })
+}
+
+/// Starts it; a file that the kernel knows no format of is a shell's script.
+fn spawn(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Child> {
+    let mut command = command(words, arg0, environment)?;
+    match spawn_piped(&mut command) {
+        Err(error) if is_formless(&error) => spawn_piped(&mut by_shell(&command, environment)),
+        other => other,
+    }
+}
+
+/// Whether a file can be executed, but says not how.
+fn is_formless(error: &io::Error) -> bool {
+    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOEXEC)
+}
+
+/// The same file and arguments for a shell.
+fn by_shell(command: &Command, environment: &[(String, String)]) -> Command {
+    let mut shell = Command::new(SHELL);
+    shell.arg0(SHELL_NAME).arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    shell
+}
+
+fn spawn_piped(command: &mut Command) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, so that a terminal's Ctrl-C does not reach it and a timeout ends all that it started.
     command.process_group(0);
@@ -178,11 +213,15 @@ fn spawn(words: &[String], environment: &[(String, String)]) -> io::Result<Child
 }
 
 /// The program, found as the calling thread sees it.
-pub(super) fn command(words: &[String], environment: &[(String, String)]) -> io::Result<Command> {
+pub(super) fn command(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Command> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
-    let path = environment.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path.as_str());
+    let path = environment.iter().find(|(name, _)| name == "PATH").map_or(DEFAULT_PATH, |(_, path)| path.as_str());
     let mut command = Command::new(find_program(program, path)?);
-    command.arg0(program).args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    command
+        .arg0(arg0.unwrap_or(program))
+        .args(arguments)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }
 

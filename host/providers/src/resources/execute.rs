@@ -4,7 +4,7 @@
 //! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
 //! shell only where it needs one, so `command` means the same with and without grants.
 
-use crate::command::{How, Launch, home, real_directory, require_success};
+use crate::command::{CommandFailure, How, Launch, home, list_of_words, real_directory, require_success};
 use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
 use crate::root::absent;
 use crate::value;
@@ -30,7 +30,7 @@ impl Command {
     fn shown(&self) -> String {
         match self {
             Self::Line(line) => line.clone(),
-            Self::Words(words) => Value::from(words.clone()).to_string().replace("\",\"", "\", \""),
+            Self::Words(words) => list_of_words(words),
             Self::Script(_, _, shown) => shown.clone(),
         }
     }
@@ -70,19 +70,23 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
         raised
     })?;
     let shown = command.shown();
-    let described = if sensitive { "sensitive resource" } else { &shown };
+    let shown = if sensitive { "sensitive resource".to_owned() } else { shown };
+    let unset = unset(wanted);
     let codes = exit_codes(wanted);
     let how = How {
         timeout: Some(timeout(wanted).unwrap_or(DEFAULT_TIMEOUT)),
         live: !sensitive && flag(wanted, "live_stream"),
         login: flag(wanted, "login"),
     };
-    let change = Change::new(format!("execute {described}"));
+    let change = Change::new(format!("execute {shown}"));
     let step = Step::new(change, move |writer| {
-        let launch = Launch::granted(&granted, &how).shown_as(&shown);
+        let launch = Launch::granted(&granted, &how).shown_as(&shown).without(&unset);
         let outcome = match writer.launch(&launch) {
             Ok(outcome) => outcome,
-            Err(failure) if sensitive => return Err(hidden(&failure.into_raised(&launch).class)),
+            // What it wrote until then may be secret; that there is no such program or user is not.
+            Err(failure @ CommandFailure::TimedOut { .. }) if sensitive => {
+                return Err(hidden(&failure.into_raised(&launch).class));
+            }
             Err(failure) => return Err(failure.into_raised(&launch)),
         };
         match require_success(&launch, &outcome, &codes) {
@@ -144,13 +148,17 @@ fn grant(
 ) -> Result<GrantedCommand, Raised> {
     let cwd = directory(wanted, view, cwd)?;
     let environment: Vec<(String, String)> = match value(wanted, "environment") {
-        Some(Value::Object(all)) => all.iter().map(|(name, value)| (name.clone(), plain_text(value))).collect(),
+        Some(Value::Object(all)) => all.iter().map(|(name, value)| (name.clone(), variable(value))).collect(),
         _ => vec![],
     };
     let (user, group, input) = (text(wanted, "user"), text(wanted, "group"), text(wanted, "input"));
     let line = match command {
         Command::Line(line) => LineAsked::Text(line),
-        Command::Words(words) => LineAsked::Arguments(words),
+        // A list of one is the line that a string would be, as for Ruby's `exec`.
+        Command::Words(words) => match words.as_slice() {
+            [line] => LineAsked::Text(line),
+            several => LineAsked::Arguments(several),
+        },
         Command::Script(interpreter, code, _) => LineAsked::Script { interpreter, code },
     };
     let asked = CommandAsked {
@@ -164,6 +172,17 @@ fn grant(
         sensitive: wanted.declaration.sensitive,
     };
     view.grants.command(&asked).map_err(denied)
+}
+
+/// A variable that is taken away needs the right to set it to nothing.
+fn variable(value: &Value) -> String {
+    if value.is_null() { String::new() } else { plain_text(value) }
+}
+
+/// Variables that the command must not see.
+fn unset(wanted: &Wanted<'_>) -> Vec<String> {
+    let all = value(wanted, "environment").and_then(Value::as_object).into_iter().flatten();
+    all.filter(|(_, value)| value.is_null()).map(|(name, _)| name.clone()).collect()
 }
 
 /// The mask of the command: the resource's own, or the one that is common to all resources.
@@ -205,6 +224,6 @@ fn text(wanted: &Wanted<'_>, name: &str) -> Option<String> {
 }
 
 /// Text as it is, anything else as JSON: `1`, `true`.
-pub(super) fn plain_text(value: &Value) -> String {
+pub(in crate::resources) fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), Into::into)
 }

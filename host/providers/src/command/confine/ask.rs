@@ -34,6 +34,7 @@ pub(in crate::command) fn ask(
     let as_root = identity.ids.as_ref().and_then(|ids| ids.uid).unwrap_or(0) == 0;
     let request = Request {
         words: launch.words.clone(),
+        arg0: launch.arg0.map(Into::into),
         environment,
         cwd: start::directory(launch),
         umask: launch.umask,

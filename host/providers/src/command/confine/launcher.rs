@@ -43,6 +43,7 @@ const MAX_REQUEST: u64 = 16 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Request {
     pub(super) words: Vec<String>,
+    pub(super) arg0: Option<String>,
     pub(super) environment: Vec<(String, String)>,
     pub(super) cwd: String,
     pub(super) umask: Option<u32>,
@@ -182,7 +183,7 @@ fn place(name: &str, content: &[u8], writable: &Writable) -> io::Result<()> {
 }
 
 fn command(request: &Request) -> io::Result<Command> {
-    let mut command = start::command(&request.words, &request.environment)?;
+    let mut command = start::command(&request.words, request.arg0.as_deref(), &request.environment)?;
     command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
     Ok(command)
 }
