@@ -1,6 +1,6 @@
 //! `group`: groups and their members in the root's own files, changed by `groupadd`, `groupmod`, `gpasswd` and `groupdel`.
 
-use crate::command::{Launch, require_success};
+use crate::command::{Launch, list_of_words, require_success};
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::{account, asked};
 use converge::{Certainty, Change, Raised, Wanted};
@@ -175,17 +175,18 @@ fn modify(
 }
 
 fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
-    let mut arguments = vec![];
-    if let Some(gid) = wish.gid {
-        arguments.extend(["-g".to_owned(), gid.to_string()]);
-    }
+    let number: Vec<String> = wish.gid.map(|gid| ["-g".to_owned(), gid.to_string()]).into_iter().flatten().collect();
+    let mut options: Vec<String> = vec![];
     if wish.system {
-        arguments.push("-r".into());
+        options.push("-r".into());
     }
     if wish.non_unique && wish.gid.is_some() {
-        arguments.push("-o".into());
+        options.push("-o".into());
     }
-    run(writer, "groupadd", arguments, &wish.name)?;
+    // Chef says the name before the options that are no number.
+    let program = "groupadd".to_owned();
+    let shown = list_of_words([&program].into_iter().chain(&number).chain([&wish.name]).chain(&options));
+    run_shown(writer, launch(&program, [number, options].concat(), &wish.name).shown_as(&shown))?;
     let all = match wish.append {
         true => Difference { add: wish.members.clone(), ..Difference::default() },
         false => Difference { replace: Some(wish.members.clone()), ..Difference::default() },
@@ -213,9 +214,16 @@ fn apply(writer: &mut Writer<'_>, wish: &Wish, difference: &Difference) -> Resul
     Ok(())
 }
 
-fn run(writer: &mut Writer<'_>, program: &str, mut arguments: Vec<String>, name: &str) -> Result<(), Raised> {
+fn run(writer: &mut Writer<'_>, program: &str, arguments: Vec<String>, name: &str) -> Result<(), Raised> {
+    run_shown(writer, launch(program, arguments, name).shown_as_words())
+}
+
+fn launch(program: &str, mut arguments: Vec<String>, name: &str) -> Launch {
     arguments.extend(["--".to_owned(), name.to_owned()]);
-    let launch = Launch::program(program, arguments);
+    Launch::program(program, arguments)
+}
+
+fn run_shown(writer: &mut Writer<'_>, launch: Launch) -> Result<(), Raised> {
     let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
     writer.caches.users.forget();
     require_success(&launch, &outcome?, &[0])

@@ -103,7 +103,7 @@ fn lock(lock: bool, name: &str, shadow: Option<&Shadow>) -> Option<Step> {
 /// Runs one of the tools on a user or a group.
 fn run(writer: &mut Writer<'_>, program: &str, mut arguments: Vec<String>, name: &str) -> Result<(), Raised> {
     arguments.extend(["--".to_owned(), name.to_owned()]);
-    let launch = Launch::program(program, arguments);
+    let launch = Launch::program(program, arguments).shown_as_words();
     let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
     writer.caches.users.forget();
     require_success(&launch, &outcome?, &[0])

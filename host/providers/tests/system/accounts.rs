@@ -95,6 +95,25 @@ fn a_group_that_is_missing_is_an_error_now_or_an_assumption() {
     node.act("user", "ann", "create", json!({})).unwrap();
     let message = "Couldn't lookup integer GID for group name nowhere";
     fails(&mut node, "user", "ann", "create", json!({"gid": "nowhere"}), "Chef::Exceptions::User", message);
+    // What a tool says of a new user is shown under Chef's own words.
+    let error = node.act("user", "bob", "create", json!({"gid": "nowhere"})).unwrap_err();
+    assert!(
+        error.message.ends_with("Ran [\"useradd\", \"-g\", \"nowhere\", \"-M\", \"bob\"] returned 6"),
+        "{}",
+        error.message
+    );
+    let error = node.act("group", "bin2", "create", json!({"gid": 0, "system": true})).unwrap_err();
+    assert!(
+        error.message.ends_with("Ran [\"groupadd\", \"-g\", \"0\", \"bin2\", \"-r\"] returned 4"),
+        "{}",
+        error.message
+    );
+    let error = node.act("group", "bin", "manage", json!({"members": ["nobody-there"]})).unwrap_err();
+    assert!(
+        error.message.contains("Ran [\"gpasswd\", \"-M\", \"nobody-there\", \"bin\"] returned"),
+        "{}",
+        error.message
+    );
     let mut node = node.dry();
     let foreseen = node.foresee("group", "nowhere", "create", json!({})).unwrap();
     assert_eq!(foreseen.changes, ["create group nowhere"]);

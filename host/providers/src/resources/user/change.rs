@@ -225,7 +225,7 @@ pub(super) fn modify(writer: &mut Writer<'_>, wish: &Wish, difference: &Differen
     }
     if !arguments.is_empty() {
         arguments.extend(["--".to_owned(), wish.name.clone()]);
-        let launch = Launch::program("usermod", arguments);
+        let launch = Launch::program("usermod", arguments).shown_as_words();
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
         writer.caches.users.forget();
         let outcome = outcome?;
