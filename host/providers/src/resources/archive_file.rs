@@ -181,7 +181,8 @@ impl Task {
         let mut differs = false;
         self.archive.each(&mut |item, _content| {
             let entry = view.root.target_entry(&format!("{base}/{}", item.path))?;
-            differs |= entry.is_none_or(|entry| entry.modified != item.modified);
+            // Archives know whole seconds.
+            differs |= entry.is_none_or(|entry| (entry.modified, entry.modified_nanos) != (item.modified, 0));
             Ok(())
         })?;
         Ok(differs)

@@ -115,6 +115,7 @@ fn new_link() -> Entry {
         gid: rustix::process::getegid().as_raw(),
         size: 0,
         modified: 0,
+        modified_nanos: 0,
         identity: (0, 0),
         links: 1,
     }

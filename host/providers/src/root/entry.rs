@@ -67,6 +67,8 @@ pub(crate) struct Entry {
     pub(crate) size: u64,
     /// When its content changed last, in seconds since 1970.
     pub(crate) modified: i64,
+    /// The part of that moment which is less than a second, in nanoseconds.
+    pub(crate) modified_nanos: u64,
     /// Device and inode.
     pub(crate) identity: (u64, u64),
     /// How many names it has.
@@ -83,6 +85,7 @@ impl Entry {
             gid: stat.st_gid,
             size: u64::try_from(stat.st_size).unwrap_or_default(),
             modified: i64::try_from(stat.st_mtime).unwrap_or_default(),
+            modified_nanos: u64::try_from(stat.st_mtime_nsec).unwrap_or_default(),
             identity: (u64::from(stat.st_dev), u64::from(stat.st_ino)),
             links: u64::from(stat.st_nlink),
         }

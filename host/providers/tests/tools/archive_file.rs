@@ -71,6 +71,8 @@ fn the_properties_that_decide_how() {
     assert!(run(json!({"destination": "ROOT/kept", "overwrite": "auto"})).updated);
     assert_eq!(read(&bench, "kept/top/one"), "1\n");
     assert!(!run(json!({"destination": "ROOT/kept", "overwrite": "auto"})).updated);
+    shell(&bench, "touch -d @$(stat -c %Y kept/top/one).5 kept/top/one");
+    assert!(run(json!({"destination": "ROOT/kept", "overwrite": "auto"})).updated, "half a second is another time");
     shell(&bench, "echo mine > kept/top/one");
     assert!(run(json!({"destination": "ROOT/kept", "overwrite": true, "options": ["no_overwrite"]})).updated);
     assert_eq!(read(&bench, "kept/top/one"), "mine\n");
