@@ -4,9 +4,9 @@
 //! it leads. A hard link is the file itself under another name, so both names need the grant.
 
 use super::file_content::wish::text;
-use super::file_content::{Access, Numbers, access_step, assumption};
+use super::file_content::{Access, Account, Numbers, access_step, assumption};
 use crate::plan::{Plan, Provider, Step, View, denied};
-use crate::root::{Entry, Kind, Place, absent};
+use crate::root::{Entry, Fault, Kind, Place, absent};
 use converge::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 
@@ -39,7 +39,7 @@ impl Provider for Link {
             path: text(wanted, "target_file").unwrap_or(&wanted.declaration.name),
             to: text(wanted, "to"),
             is_hard: text(wanted, "link_type") == Some("hard"),
-            access: Access { mode: None, ..Access::of(wanted)? },
+            access: known(Access { mode: None, ..Access::of(wanted)? }, view),
             key: wanted.declaration.key(),
         };
         let place = absent(view.root.locate(wish.path))?;
@@ -54,6 +54,19 @@ impl Provider for Link {
     }
 }
 
+/// Without owner and group that nobody knows: Chef asks for them when it is too late to complain.
+fn known<'a>(access: Access<'a>, view: &mut View<'_>) -> Access<'a> {
+    let owner = access.owner.filter(|owner| !matches!(owner, Account::Name(name) if view.users().user(name).is_none()));
+    let group =
+        access.group.filter(|group| !matches!(group, Account::Name(name) if view.users().group(name).is_none()));
+    Access { owner, group, ..access }
+}
+
+/// What Ruby says where `to` was needed; Chef has no better class for it.
+fn no_text() -> Raised {
+    Raised::new("TypeError", "no implicit conversion of nil into String")
+}
+
 fn inspect(wish: &LinkWish<'_>, place: &Place, view: &View<'_>) -> Result<There, Raised> {
     let Some(entry) = absent(place.entry())? else { return Ok(There::Nothing) };
     if entry.kind == Kind::Link {
@@ -66,8 +79,7 @@ fn inspect(wish: &LinkWish<'_>, place: &Place, view: &View<'_>) -> Result<There,
 
 fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &mut View<'_>) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
-    // Chef has no better class for it.
-    let to = wish.to.ok_or_else(|| Raised::new("TypeError", "no implicit conversion of nil into String"))?;
+    let to = wish.to.ok_or_else(no_text)?;
     if to.is_empty() {
         return Err(Raised::new(
             "Chef::Exceptions::Link",
@@ -79,7 +91,7 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
         None => {
             // Whether there is a directory to be in is told only to who may make the link there.
             let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)?).map_err(denied)?;
-            missing_parent(wish, view, &mut plan)?
+            missing_parent(wish, to, view, &mut plan)?
         }
     };
     let granted = view.grants.manage_path(&real).map_err(denied)?;
@@ -87,7 +99,9 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
     let in_the_way = !matches!(there, There::Nothing);
     let (is_right, entry) = match &there {
         There::Nothing => (false, None),
-        There::Symbolic(says, entry) => (!wish.is_hard && says == to, Some(*entry)),
+        // A further name of a symbolic link is one, too.
+        There::Symbolic(_, entry) if wish.is_hard => (is_the_same(to, entry, view), None),
+        There::Symbolic(says, entry) => (says == to, Some(*entry)),
         There::Hard(same) => (wish.is_hard && *same, None),
     };
     if is_right {
@@ -104,6 +118,10 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
     plan.assume(assumption(&real, false));
     plan.steps.push(if wish.is_hard { step } else { access.changes.into_iter().fold(step, Step::also) });
     Ok(plan)
+}
+
+fn is_the_same(to: &str, entry: &Entry, view: &View<'_>) -> bool {
+    view.root.locate(to).and_then(|place| place.entry()).is_ok_and(|original| original.identity == entry.identity)
 }
 
 /// A link as this process makes it.
@@ -132,7 +150,7 @@ fn make(
 ) -> Result<Step, Raised> {
     let path = wish.path.to_owned();
     let granted = granted.clone();
-    let original = if wish.is_hard { Some(original(to, view)?) } else { None };
+    let original = if wish.is_hard { Some(original(wish, to, view)?) } else { None };
     let kind = if wish.is_hard { "hard link" } else { "symlink" };
     let made = Change::new(format!("create {kind} at {path} to {to}"));
     let first =
@@ -144,7 +162,7 @@ fn make(
             Some(original) => site.make_hard_link(&writer.root.site(&original)?, in_the_way),
             None => site.make_link(&says, in_the_way),
         }
-        .map_err(|fault| fault.about(&path))?;
+        .map_err(|fault| refused(fault, is_hard, &says, &path))?;
         // A directory may hand its group down, so it is set whatever this process's own is.
         if !is_hard && (numbers.uid.is_some() || numbers.gid.is_some()) {
             site.set_owner(numbers.uid, numbers.gid)?;
@@ -155,7 +173,7 @@ fn make(
 }
 
 /// The file that gets a further name, by a proof of its own: whoever may change the new name can change the file.
-fn original(to: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
+fn original(wish: &LinkWish<'_>, to: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
     let place = match view.root.locate(to) {
         Ok(place) => place,
         Err(fault) if fault.is_absence() && view.why_run => {
@@ -165,24 +183,32 @@ fn original(to: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
         }
         Err(fault) if fault.is_absence() => {
             let _granted = view.grants.manage_path(&view.root.asked_about(to)?).map_err(denied)?;
-            return Err(fault.during("rb_file_s_link").into());
+            return Err(refused(fault, true, to, wish.path).into());
         }
-        Err(fault) => return Err(fault.during("rb_file_s_link").into()),
+        Err(fault) => return Err(refused(fault, true, to, wish.path).into()),
     };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     match place.entry() {
-        Err(fault) if !view.why_run || !fault.is_absence() => Err(fault.during("rb_file_s_link").about(to).into()),
+        Err(fault) if !view.why_run || !fault.is_absence() => Err(refused(fault, true, to, wish.path).into()),
         _ => Ok(granted),
     }
 }
 
+/// A refusal as Ruby words it: of both names.
+fn refused(fault: Fault, is_hard: bool, to: &str, path: &str) -> Fault {
+    if fault.errno == rustix::io::Errno::ISDIR {
+        return fault.during("apply2files").about(path);
+    }
+    fault.during(if is_hard { "rb_file_s_link" } else { "rb_file_s_symlink" }).about(&format!("({to}, {path})"))
+}
+
 /// The kernel's own refusal, as there is no directory to be in; a dry run assumes one.
-fn missing_parent(wish: &LinkWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<String, Raised> {
+fn missing_parent(wish: &LinkWish<'_>, to: &str, view: &View<'_>, plan: &mut Plan) -> Result<String, Raised> {
     if !view.why_run {
-        let refused = view.root.locate(wish.path).map(|_| ());
-        return Err(refused.err().map_or_else(
+        let looked = view.root.locate(wish.path).map(|_| ());
+        return Err(looked.err().map_or_else(
             || Raised::new("Errno::ENOENT", wish.path),
-            |fault| fault.during(if wish.is_hard { "rb_file_s_link" } else { "rb_file_s_symlink" }).into(),
+            |fault| refused(fault, wish.is_hard, to, wish.path).into(),
         ));
     }
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
@@ -196,6 +222,10 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
         return Ok(Plan::up_to_date());
     };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    // Chef compares what is there with the file that `to` names before anything else.
+    if wish.to.is_none() && matches!(there, There::Hard(_)) {
+        return Err(no_text());
+    }
     let is_such = match there {
         There::Nothing => {
             if view.why_run && view.assumed.path(place.real()) {

@@ -27,6 +27,7 @@ fn symbolic_links() {
         &link("/etc/file", "create", json!({ "to": "l", "group": "www" })),
         &["change group from 'root' to 'www'"],
     );
+    machine.check(&link("/etc/l", "create", json!({ "to": "../y", "owner": "nobody-there" })), &[]);
     machine.check(&link("/etc/l", "delete", json!({})), &["delete link to file at /etc/l"]);
     assert_eq!(machine.names("/etc"), ["file", "group", "passwd"]);
 }
@@ -47,6 +48,13 @@ fn hard_links() {
         &link("/etc/h", "delete", json!({ "to": "/srv/y", "link_type": "hard" })),
         &["delete link to file at /etc/h"],
     );
+    // A symbolic link has further names, too: it is not followed.
+    machine.check(&link("/srv/s", "create", json!({ "to": "/srv/y" })), &["create symlink at /srv/s to /srv/y"]);
+    machine.check(
+        &link("/etc/h", "create", json!({ "to": "/srv/s", "link_type": "hard" })),
+        &["create hard link at /etc/h to /srv/s"],
+    );
+    assert_eq!(std::fs::read_link(machine.at("/etc/h")).unwrap().to_str(), Some("/srv/y"));
 }
 
 #[test]
@@ -65,18 +73,25 @@ fn failures_have_chefs_classes_and_sentences() {
         (
             "/etc/file",
             "delete",
-            json!({}),
+            json!({ "to": "/srv/x" }),
             "Chef::Exceptions::Link",
             "Cannot delete link[/etc/file] at /etc/file! Not a symbolic link.",
         ),
-        ("/none/l", "create", json!({ "to": "x" }), "Errno::ENOENT", "No such file or directory @ rb_file_s_symlink"),
+        ("/etc/file", "delete", json!({}), "TypeError", "no implicit conversion of nil into String"),
+        (
+            "/none/l",
+            "create",
+            json!({ "to": "x" }),
+            "Errno::ENOENT",
+            "No such file or directory @ rb_file_s_symlink - (x, /none/l)",
+        ),
         ("/srv", "create", json!({ "to": "x" }), "Errno::EISDIR", "/srv"),
         (
             "/etc/h",
             "create",
             json!({ "to": "/srv/none", "link_type": "hard" }),
             "Errno::ENOENT",
-            "No such file or directory @ rb_file_s_link",
+            "No such file or directory @ rb_file_s_link - (/srv/none, /etc/h)",
         ),
     ] {
         machine.fails(&link(path, action, properties), class, message);
