@@ -154,7 +154,7 @@ impl Unit {
         let root = file_content::Account::Number(0);
         let access = file_content::Access { owner: Some(root), group: Some(root), mode: Some(0o644) };
         let verified = asked::json(wanted, "verify").is_none() || asked::flag(wanted, "verify");
-        let verify = if verified { vec![wish::SYSTEMD_UNIT] } else { vec![] };
+        let verify = if verified { vec![wish::VerifyWish::plain(wish::SYSTEMD_UNIT)] } else { vec![] };
         FileWish { path: &self.path, access, verify, ..FileWish::plain(wanted) }
     }
 

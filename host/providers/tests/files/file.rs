@@ -319,7 +319,17 @@ fn verification_comes_before_the_file_is_touched() {
              moved to "
         ),
     );
-    let kept = raised.message.rsplit_once("moved to ").unwrap().1;
+    let kept = raised.message.rsplit_once("moved to ").unwrap().1.to_owned();
+    let place = machine.absolute("/srv");
+    let elsewhere = |variable: &str| {
+        let command = format!("test \"$A%%$(pwd)\" = \"{variable}%{place}\"");
+        let verify = json!([{ "command": command, "cwd": place, "environment": { "A": "x" } }]);
+        file(&conf, "create", json!({ "content": "good new, elsewhere", "verify": verify }))
+    };
+    machine.fails(&elsewhere("y"), "Chef::Exceptions::ValidationFailed", "failed verification test \"$A%%$(pwd)\"");
+    assert_eq!(machine.read("/etc/conf"), "good new");
+    machine.run(&elsewhere("x")).unwrap();
+    machine.write("/etc/conf", "good new");
     assert!(kept.contains("/cache/failed_validations/.chef-conf"), "{kept}");
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "bad");
     assert_eq!((machine.read("/etc/conf").as_str(), machine.names("/etc").len()), ("good new", 3));
@@ -350,10 +360,14 @@ fn a_path_does_not_become_a_part_of_the_line_that_verifies_it() {
 fn other_kinds_of_verification() {
     let mut machine = Machine::open();
     let json = |text: &str| file("/etc/x.json", "create", json!({ "content": text, "verify": [":json"] }));
-    machine.fails(&json("{"), "Chef::Exceptions::ValidationFailed", ":json");
+    let words = ":json (Chef::Resource::File::Verification::Json)\n\nTemporary file moved to";
+    machine.fails(&json("{"), "Chef::Exceptions::ValidationFailed", words);
     machine.run(&json("{}")).unwrap();
     let yaml = json!({ "content": "a", "verify": ["yaml"] });
     machine.fails(&file("/etc/y", "create", yaml), "Chef::Exceptions::VerificationNotFound", "yaml");
+    let unknown = json!({ "content": "a", "verify": [":foo"] });
+    let words = "No file verification for foo found.";
+    machine.fails(&file("/etc/y", "create", unknown), "Chef::Exceptions::VerificationNotFound", words);
     let old = json!({ "content": "a", "verify": ["true %{file}"] });
     machine.fails(&file("/etc/y", "create", old), "ArgumentError", "%{file}");
 }

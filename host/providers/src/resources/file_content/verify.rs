@@ -3,13 +3,15 @@
 use super::content::Content;
 use super::create::unverified;
 use super::json_check;
-use super::wish::FileWish;
+use super::wish::{FileWish, VerifyWish};
 use crate::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
 use crate::plan::{Plan, View, Writer};
+use crate::resources::execute::plain_text;
 use crate::root::{Dress, ModeBits, StagedFile};
 use converge::{Certainty, CommandTest, Raised};
 use grants::GrantedCommand;
 use std::io::Read;
+use std::time::Duration;
 
 /// Where rejected content is kept, below the cache directory.
 const REJECTED: &str = "/failed_validations";
@@ -28,7 +30,7 @@ pub(super) struct Verification {
 /// One thing that has to accept the content.
 pub(super) enum Check {
     /// A granted command that still has `%{path}` in it, and as it was written.
-    Command(Box<GrantedCommand>, String),
+    Command(Box<GrantedCommand>, How, String),
     /// `verify :json`.
     Json,
     /// `verify :systemd_unit`, with the unit's name.
@@ -46,7 +48,7 @@ impl Verification {
         view: &mut View<'_>,
         plan: &mut Plan,
     ) -> Result<Self, Raised> {
-        let checks = wish.verify.iter().map(|line| check(line, wish.path, view)).collect::<Result<Vec<_>, _>>()?;
+        let checks = wish.verify.iter().map(|asked| check(asked, wish.path, view)).collect::<Result<Vec<_>, _>>()?;
         if view.why_run {
             let mut doubts: Vec<_> = checks.iter().filter_map(|check| check.foresee(wish, content, view)).collect();
             if wish.verify_blocks {
@@ -59,14 +61,15 @@ impl Verification {
     }
 }
 
-fn check(line: &str, path: &str, view: &View<'_>) -> Result<Check, Raised> {
+fn check(asked: &VerifyWish<'_>, path: &str, view: &View<'_>) -> Result<Check, Raised> {
+    let line = asked.line;
     match line.strip_prefix(':').unwrap_or(line) {
         "json" => return Ok(Check::Json),
         "systemd_unit" => {
             let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             return Ok(Check::SystemdUnit(name.to_owned()));
         }
-        name @ "yaml" => {
+        name if name == "yaml" || is_symbol(line) => {
             return Err(Raised::new(
                 "Chef::Exceptions::VerificationNotFound",
                 format!("No file verification for {name} found."),
@@ -81,9 +84,11 @@ fn check(line: &str, path: &str, view: &View<'_>) -> Result<Check, Raised> {
             "The %{file} expansion for verify commands has been removed. Please use %{path} instead.",
         ));
     }
-    let command = view.command(&CommandTest::text(line))?;
+    let test = command_test(asked);
+    let how = How { timeout: test.timeout.map(|seconds| Duration::from_secs(seconds.into())), ..How::default() };
+    let command = view.command(&test)?;
     let _askable = about(&command, line, path)?;
-    Ok(Check::Command(Box::new(command), line.to_owned()))
+    Ok(Check::Command(Box::new(command), how, line.to_owned()))
 }
 
 /// The command about a file of this name, if that cannot become a second command.
@@ -95,14 +100,38 @@ fn about(command: &GrantedCommand, line: &str, path: &str) -> Result<GrantedComm
     })
 }
 
+/// A colon and a name.
+fn is_symbol(line: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    line.strip_prefix(':').is_some_and(|name| !name.is_empty() && name.bytes().all(is_part))
+}
+
+/// The command with what is said of how it runs. As in a format, `%%` is one sign.
+fn command_test(asked: &VerifyWish<'_>) -> CommandTest {
+    let mut test = CommandTest::text(&asked.line.replace("%%", "%"));
+    let Some(options) = asked.options else { return test };
+    let text = |name: &str| options.get(name).filter(|value| !value.is_null()).map(plain_text);
+    (test.user, test.group, test.cwd) = (text("user"), text("group"), text("cwd"));
+    let environment = options.get("environment").or_else(|| options.get("env"));
+    let variables = environment.and_then(serde_json::Value::as_object).into_iter().flatten();
+    test.environment = variables.map(|(name, value)| (name.clone(), plain_text(value))).collect();
+    test.timeout =
+        options.get("timeout").and_then(serde_json::Value::as_u64).and_then(|seconds| u32::try_from(seconds).ok());
+    test.umask = match options.get("umask") {
+        Some(serde_json::Value::String(mask)) => u32::from_str_radix(mask, 8).ok(),
+        other => other.and_then(serde_json::Value::as_u64).and_then(|mask| u32::try_from(mask).ok()),
+    };
+    test
+}
+
 impl Check {
     /// What a dry run has to say of it; none: it accepts the content.
     ///
     /// A refusal is a doubt, not an error: a command may miss what earlier resources would have made.
     fn foresee(&self, wish: &FileWish<'_>, content: &Content<'_>, view: &mut View<'_>) -> Option<Certainty> {
         let is_small = content.size() <= MAX_PLACED;
-        let (command, line) = match self {
-            Self::Command(command, line) if is_small => (command, line),
+        let (command, how, line) = match self {
+            Self::Command(command, how, line) if is_small => (command, how, line),
             Self::Json if is_small => {
                 let accepted = json_check::check(&content.head(MAX_PLACED)).is_ok();
                 return (!accepted)
@@ -112,7 +141,7 @@ impl Check {
         };
         let name = wish.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let Some(command) = command.with_path(&format!("{PLACED}/{name}")) else { return Some(unverified(wish.path)) };
-        let launch = Launch::granted(&command, &How::default());
+        let launch = Launch::granted(&command, how);
         let line = if wish.sensitive { "[sensitive]" } else { line };
         match view.ask(&launch.placed(name, content.head(MAX_PLACED))) {
             Answer::Ended(outcome) if outcome.code == Some(0) => None,
@@ -141,9 +170,9 @@ impl Check {
         sensitive: bool,
     ) -> Result<(), Raised> {
         let rejected = match self {
-            Self::Command(command, line) => {
+            Self::Command(command, how, line) => {
                 let command = about(command, line, &staged.path())?;
-                let outcome = writer.run(&command, &How::default())?;
+                let outcome = writer.run(&command, how)?;
                 if outcome.code == Some(0) && !outcome.timed_out {
                     return Ok(());
                 }
@@ -152,7 +181,10 @@ impl Check {
             }
             Self::Json => match is_json(staged) {
                 Ok(()) => return Ok(()),
-                Err(why) => format!(":json (Chef::Resource::File::Verification::Json)\n{why}"),
+                Err(why) => {
+                    tracing::error!("Json syntax verify failed with : {why}");
+                    ":json (Chef::Resource::File::Verification::Json)\n".to_owned()
+                }
             },
             Self::SystemdUnit(name) => match is_unit(writer, staged, name)? {
                 Ok(()) => return Ok(()),

@@ -5,7 +5,7 @@ use crate::plan::{View, denied};
 use crate::root::absent;
 use converge::{Got, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A kind of verification that is no command: systemd accepts the content as a unit.
 pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
@@ -27,7 +27,7 @@ pub(crate) struct FileWish<'a> {
     /// What a link at the path means; none: it is followed.
     pub(crate) manage_symlink_source: Option<bool>,
     /// Commands that must accept the content.
-    pub(crate) verify: Vec<&'a str>,
+    pub(crate) verify: Vec<VerifyWish<'a>>,
     /// Blocks of the guest must accept it, too.
     pub(crate) verify_blocks: bool,
     /// Whether content is put in place in one step; none: wherever that is possible.
@@ -40,6 +40,38 @@ pub(crate) struct FileWish<'a> {
     pub(crate) directories_made: &'a [String],
     /// Asks for the right to the file where a right of another kind suffices; none: the right to manage its path.
     pub(crate) grant: Option<&'a Grant<'a>>,
+}
+
+/// A verification, as the cookbook wrote it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VerifyWish<'a> {
+    /// The command, or a symbol with its colon.
+    pub(crate) line: &'a str,
+    /// How the command is run: `cwd`, `environment`, ..
+    pub(crate) options: Option<&'a Map<String, Value>>,
+}
+
+impl<'a> VerifyWish<'a> {
+    /// A command as it is.
+    pub(crate) fn plain(line: &'a str) -> Self {
+        Self { line, options: None }
+    }
+
+    fn of(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::String(line) => Some(Self::plain(line)),
+            Value::Object(options) => Some(Self { line: options.get("command")?.as_str()?, options: Some(options) }),
+            _ => None,
+        }
+    }
+}
+
+fn verifications(value: Option<&Got>) -> Vec<VerifyWish<'_>> {
+    match value {
+        Some(Got::Json(Value::Array(all))) => all.iter().filter_map(VerifyWish::of).collect(),
+        Some(Got::Json(one)) => VerifyWish::of(one).into_iter().collect(),
+        _ => vec![],
+    }
 }
 
 /// A check of the right to a real path.
@@ -57,7 +89,7 @@ impl<'a> FileWish<'a> {
             backup: backups(wanted.get("backup")),
             force_unlink: boolean(wanted, "force_unlink").unwrap_or(false),
             manage_symlink_source: boolean(wanted, "manage_symlink_source"),
-            verify: texts(wanted, "verify"),
+            verify: verifications(wanted.get("verify")),
             verify_blocks: wanted.declaration.properties.iter().any(|(_, one)| matches!(one, Property::Verify(_))),
             atomic: boolean(wanted, "atomic_update"),
             only_if_missing: wanted.action == "create_if_missing",
