@@ -116,6 +116,16 @@ pub(crate) fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Down
     Ok(HttpResponse { status, headers, body })
 }
 
+/// A failure as Chef's own client words it, which names the address.
+pub(crate) fn worded(raised: Raised, url: &str) -> Raised {
+    let message = match raised.class.as_str() {
+        "Errno::ECONNREFUSED" => format!("Connection refused - Connection refused connecting to {url}, giving up"),
+        "SocketError" => format!("Error connecting to {url} - {}", raised.message),
+        _ => return raised,
+    };
+    Raised { message, ..raised }
+}
+
 /// What a status that is no success is called.
 pub(crate) fn failed(status: u16) -> Raised {
     failure::of_number(status)

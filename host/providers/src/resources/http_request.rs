@@ -25,7 +25,8 @@ impl Provider for Request {
         let _server = view.grants.download(&url).map_err(denied)?;
         let sentence = format!("{} {method} to {url}", wanted.declaration.key());
         if wanted.action == "head" {
-            let response = download::request(&request, view.grants, view.settings.downloads)?;
+            let response = download::request(&request, view.grants, view.settings.downloads)
+                .map_err(|raised| download::worded(raised, &request.url))?;
             if response.status == 304 {
                 return Ok(Plan::up_to_date());
             }
@@ -34,7 +35,8 @@ impl Provider for Request {
             return Ok(Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Ok(()))]));
         }
         let step = Step::new(Change::new(sentence), move |writer| {
-            let response = download::request(&request, &writer.settings.grants, writer.settings.downloads)?;
+            let response = download::request(&request, &writer.settings.grants, writer.settings.downloads)
+                .map_err(|raised| download::worded(raised, &request.url))?;
             succeeded(&response)
         });
         Ok(Plan::steps(vec![step]))

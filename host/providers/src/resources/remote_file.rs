@@ -86,7 +86,7 @@ fn fetch(
 ) -> Result<Option<Content<'static>>, Raised> {
     let url = match address {
         Address::File(path) => return local(path, view).map(Some),
-        Address::Http(url) => *url,
+        Address::Http(url) => url.as_ref(),
     };
     let mut headers = headers(wanted);
     let (by_tag, by_time) = conditions(wanted);
@@ -110,7 +110,8 @@ fn fetch(
         ));
     }
     let wish = Wish { url, headers, compressed: !url.ends_with("gz"), verify };
-    match download::fetch(view.grants, view.cache.map(AsRef::as_ref), &wish, view.settings.downloads)? {
+    let fetched = download::fetch(view.grants, view.cache.map(AsRef::as_ref), &wish, view.settings.downloads);
+    match fetched.map_err(|raised| download::worded(raised, url))? {
         Fetched::NotModified => Ok(None),
         Fetched::File(file, control) => {
             // A record of wrun's own, not of the machine; it counts only for a file with this very content.

@@ -91,6 +91,7 @@ fn the_server_is_asked_by_what_it_said_last() {
 fn failures_have_rubys_classes() {
     let (server, mut machine) = (site(), Machine::open());
     let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refused = format!("Connection refused - Connection refused connecting to http://{dead}/a%20b, giving up");
     for (source, class, message) in [
         (server.url("/none"), "Net::HTTPClientException", "404 \"Not Found\""),
         (server.url("/broken"), "Net::HTTPFatalError", "503 \"Service Unavailable\""),
@@ -100,7 +101,7 @@ fn failures_have_rubys_classes() {
         (talker("").replace("http:", "https:"), "OpenSSL::SSL::SSLError", "127.0.0.1"),
         (talker(""), "EOFError", "end of file reached"),
         (talker("nonsense\r\n\r\n"), "Net::HTTPBadResponse", "127.0.0.1"),
-        (format!("http://{dead}/"), "Errno::ECONNREFUSED", "Connection refused"),
+        (format!("http://{dead}/a b"), "Errno::ECONNREFUSED", refused.as_str()),
         ("http://no-such-host.invalid/".into(), "SocketError", "no-such-host.invalid"),
         ("file:///no/such".into(), "Errno::ENOENT", "No such file or directory @ rb_sysopen - /no/such"),
         ("nothing".into(), "Chef::Exceptions::InvalidRemoteFileURI", "\"nothing\" is not a valid `source` parameter"),

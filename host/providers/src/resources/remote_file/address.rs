@@ -1,12 +1,13 @@
 //! What a `source` means.
 
 use converge::Raised;
+use std::borrow::Cow;
 
 /// An address.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Address<'a> {
     /// A whole URL.
-    Http(&'a str),
+    Http(Cow<'a, str>),
     /// An absolute path on the node.
     File(String),
 }
@@ -36,7 +37,7 @@ impl<'a> Address<'a> {
             ));
         };
         match scheme.to_ascii_lowercase().as_str() {
-            "http" | "https" => Ok(Self::Http(source)),
+            "http" | "https" => Ok(Self::Http(escaped(source))),
             "file" => path(rest).map(Self::File).ok_or_else(|| {
                 Raised::new("Chef::Exceptions::InvalidRemoteFileURI", format!("{source:?} names no file of this node"))
             }),
@@ -44,6 +45,16 @@ impl<'a> Address<'a> {
                 .with_hint("wrun supports http, https and file")),
         }
     }
+}
+
+/// An address that is no URI is made one as Chef makes it: every sign that may not stand there is escaped, `%` too.
+fn escaped(source: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte);
+    if source.bytes().all(|byte| is_plain(byte) || byte == b'%') {
+        return Cow::Borrowed(source);
+    }
+    let escape = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    Cow::Owned(source.bytes().map(escape).collect())
 }
 
 fn is_scheme(text: &str) -> bool {
@@ -86,8 +97,10 @@ mod tests {
         let check = |source: &str, expect: Result<Address<'_>, &str>| {
             assert_eq!(Address::of(source).map_err(|raised| raised.class), expect.map_err(str::to_owned), "{source}");
         };
-        check("http://a/b", Ok(Address::Http("http://a/b")));
-        check("HTTPS://a/b", Ok(Address::Http("HTTPS://a/b")));
+        check("http://a/b", Ok(Address::Http("http://a/b".into())));
+        check("http://a/b%20c", Ok(Address::Http("http://a/b%20c".into())));
+        check("http://a/b c%é", Ok(Address::Http("http://a/b%20c%25%C3%A9".into())));
+        check("HTTPS://a/b", Ok(Address::Http("HTTPS://a/b".into())));
         check("file:///etc/a%20b+c", Ok(Address::File("/etc/a b c".into())));
         check("file://localhost/x", Ok(Address::File("/x".into())));
         check("file:/x", Ok(Address::File("/x".into())));
