@@ -97,6 +97,15 @@ impl MachineProviders {
             let message = format!("there is no provider for resource type `{kind}`");
             return Err(Raised::new("Chef::Exceptions::ProviderNotFound", message));
         };
+        self.look(wanted, |view| provider.plan(wanted, view))
+    }
+
+    /// Gives a view to a function.
+    fn look<T>(
+        &mut self,
+        wanted: &Wanted<'_>,
+        inspect: impl FnOnce(&mut View<'_>) -> Result<T, Raised>,
+    ) -> Result<T, Raised> {
         if !(wanted.why_run || self.settings.why_run) {
             let _open = own_directory(&mut self.cache, &self.settings.cache_dir)?;
         }
@@ -111,7 +120,7 @@ impl MachineProviders {
             assumed: &self.assumed,
             commands: &self.commands,
         };
-        provider.plan(wanted, &mut view).map_err(|raised| with_origin(raised, wanted.declaration))
+        inspect(&mut view).map_err(|raised| with_origin(raised, wanted.declaration))
     }
 
     /// Gives a writer to a function. Called for real runs only.
@@ -184,6 +193,15 @@ impl Providers for MachineProviders {
         let changes = plan.steps.iter().flat_map(|step| step.changes().iter().cloned()).collect();
         let plan = (!plan.steps.is_empty()).then_some(ReadyPlan(plan));
         Ok(Prepared { plan, changes, certainty })
+    }
+
+    fn needs(&mut self, wanted: &Wanted<'_>, property: &str) -> Result<bool, Raised> {
+        // Where others are still to come, too little is known.
+        let is_last = wanted.declaration.properties.last().is_some_and(|(name, _)| name == property);
+        match resources::provider(&wanted.declaration.kind) {
+            Some(provider) if is_last => self.look(wanted, |view| provider.needs(wanted, property, view)),
+            _ => Ok(true),
+        }
     }
 
     fn stage(&mut self, plan: &mut ReadyPlan) -> Result<Value, Raised> {

@@ -26,6 +26,14 @@ pub(crate) trait Provider: Send + Sync {
     /// What is wanted makes no sense, is denied, or the machine cannot be read.
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised>;
 
+    /// Whether a lazy value is needed, as far as the values before it tell. What is wrong without it is said now.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    fn needs(&self, _wanted: &Wanted<'_>, _property: &str, _view: &mut View<'_>) -> Result<bool, Raised> {
+        Ok(true)
+    }
+
     /// Whether a second `plan` right after the effects must find nothing left to do. False for actions that do something
     /// each time: `execute`, a service's `restart`, `log`.
     fn settles(&self, _action: &str) -> bool {

@@ -17,6 +17,15 @@ pub trait Providers: Send {
     /// What is wanted makes no sense, is denied, or the machine cannot be read.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<Self::Plan>, Raised>;
 
+    /// Whether a lazy value is needed, as far as the values before it and the machine tell. Asked before it is computed, so
+    /// that what is wrong without it is said first, and nothing is computed in vain.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    fn needs(&mut self, _wanted: &Wanted<'_>, _property: &str) -> Result<bool, Raised> {
+        Ok(true)
+    }
+
     /// Stages the content that the guest's `verify` blocks are asked about, and returns their argument (a path).
     ///
     /// # Errors

@@ -104,6 +104,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Property::Plain(value) => properties.push((name, Got::Json(value))),
                 Property::Bytes(bytes) => properties.push((name, Got::Bytes(bytes))),
                 Property::Lazy(_) if !self.run.uses(&kind, action, &name) => {}
+                Property::Lazy(_) if !self.needs(id, action, &mut properties, &name)? => {}
                 Property::Lazy(callback) => match self.evaluate(callback, None).await? {
                     Got::Json(value) => {
                         let checked = self.run.check_property(&kind, &name, Property::Plain(value))?;
@@ -117,6 +118,21 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
         }
         Ok((properties, checks))
+    }
+
+    /// Whether a lazy value is needed, now that these are known.
+    fn needs(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+        known: &mut Vec<(String, Got)>,
+        name: &str,
+    ) -> Result<bool, Failure> {
+        let (declaration, why_run) = (&self.run.known(id)?.declaration, self.run.why_run);
+        let wanted = Wanted { resource: id, declaration, action, properties: std::mem::take(known), why_run };
+        let answer = self.providers.needs(&wanted, name);
+        *known = wanted.properties;
+        Ok(answer?)
     }
 
     /// Asks the guest's `verify` blocks about the staged content; the plan again, if they accept it.

@@ -52,6 +52,15 @@ pub(crate) fn plan(source: &dyn Source, wanted: &Wanted<'_>, view: &mut View<'_>
     }
 }
 
+/// Whether the content matters, and what is wrong without it: its directory is missing, say.
+pub(crate) fn needs_content(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<bool, Raised> {
+    let wish = FileWish::of(wanted)?;
+    if wanted.action == "delete" {
+        return Ok(false);
+    }
+    create::needs_content(&wish, view)
+}
+
 /// `touch` does something each time.
 pub(crate) fn settles(action: &str) -> bool {
     action != "touch"

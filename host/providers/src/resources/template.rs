@@ -6,7 +6,8 @@
 use super::cookbook_source;
 use super::file_content::{self, Content, Current, Source, wish};
 use crate::plan::{Plan, Provider, View};
-use converge::{Raised, Wanted};
+use converge::{Certainty, Got, Raised, Wanted};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// The provider.
@@ -14,7 +15,17 @@ pub(crate) struct Template;
 
 impl Provider for Template {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        // A dry run's guest found no source: nothing can be said of the rest.
+        if view.why_run && matches!(wanted.get("content"), Some(Got::Json(Value::Null))) {
+            let source = wish::text(wanted, "source").unwrap_or_default();
+            let assumed = format!("Template source {source} does not exist. Assuming it would have been created.");
+            return Ok(Plan::uncertain(Certainty::Assumed(assumed)));
+        }
         file_content::plan(self, wanted, view)
+    }
+
+    fn needs(&self, wanted: &Wanted<'_>, property: &str, view: &mut View<'_>) -> Result<bool, Raised> {
+        if property == "content" { file_content::needs_content(wanted, view) } else { Ok(true) }
     }
 
     fn settles(&self, action: &str) -> bool {

@@ -59,6 +59,21 @@ pub(crate) fn plan_create(
     Ok(plan)
 }
 
+/// Whether the content matters, by what is there.
+pub(super) fn needs_content(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<bool, Raised> {
+    // What a dry run assumes here is said with the plan.
+    let mut plan = Plan::up_to_date();
+    wish.access.numbers(view, &mut plan)?;
+    Ok(match inspect(wish, view, &mut plan)? {
+        Inspected::Blocked => false,
+        Inspected::Current(current) => match current.there {
+            There::Nothing => true,
+            There::Other(_) => false,
+            There::File(_) | There::InTheWay(_) => !wish.only_if_missing,
+        },
+    })
+}
+
 /// The content if it has to be written; checks its digest.
 fn compare_content<'a>(
     wish: &FileWish<'_>,
