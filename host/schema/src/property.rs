@@ -220,7 +220,7 @@ pub struct Property {
     pub deputy: Deputy,
 }
 
-/// The Chef type `[true, false]`.
+/// The Chef type `[TrueClass, FalseClass]`.
 pub const BOOLEAN: &[Matcher] = &[Matcher::Class(Class::True), Matcher::Class(Class::False)];
 /// The Chef type `String`.
 pub const TEXT: &[Matcher] = &[Matcher::Class(Class::Text)];
@@ -232,18 +232,27 @@ pub const LIST: &[Matcher] = &[Matcher::Class(Class::List)];
 pub const MAP: &[Matcher] = &[Matcher::Class(Class::Map)];
 /// The Chef type `[String, Integer]`.
 pub const TEXT_OR_INTEGER: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Class(Class::Integer)];
+/// The Chef type `[Integer, String]`.
+pub const INTEGER_OR_TEXT: &[Matcher] = &[Matcher::Class(Class::Integer), Matcher::Class(Class::Text)];
 /// The Chef type `[String, Array]`.
 pub const TEXT_OR_LIST: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Class(Class::List)];
-/// The Chef type `[Integer, false]`.
+/// The Chef type `[Array, String]`.
+pub const LIST_OR_TEXT: &[Matcher] = &[Matcher::Class(Class::List), Matcher::Class(Class::Text)];
+/// The Chef type `[Integer, FalseClass]`.
 pub const INTEGER_OR_FALSE: &[Matcher] = &[Matcher::Class(Class::Integer), Matcher::Class(Class::False)];
 /// The Chef type `[String, Symbol]`.
 pub const TEXT_OR_SYMBOL: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Class(Class::Symbol)];
 /// The Chef type `[String, nil]`.
 pub const TEXT_OR_NIL: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Equal(Literal::Nil)];
+/// The Chef type `[String, NilClass]`.
+pub const TEXT_OR_NIL_CLASS: &[Matcher] = &[Matcher::Class(Class::Text), Matcher::Class(Class::Nil)];
+/// The Chef type `[String, Integer, NilClass]`.
+pub const TEXT_INTEGER_OR_NIL_CLASS: &[Matcher] =
+    &[Matcher::Class(Class::Text), Matcher::Class(Class::Integer), Matcher::Class(Class::Nil)];
 /// The Chef type `[String, Integer, nil]`.
 pub const TEXT_INTEGER_OR_NIL: &[Matcher] =
     &[Matcher::Class(Class::Text), Matcher::Class(Class::Integer), Matcher::Equal(Literal::Nil)];
-/// The Chef type `[String, nil, false]`.
+/// The Chef type `[String, nil, FalseClass]`.
 pub const TEXT_NIL_OR_FALSE: &[Matcher] =
     &[Matcher::Class(Class::Text), Matcher::Equal(Literal::Nil), Matcher::Class(Class::False)];
 

@@ -5,9 +5,9 @@
 //! `collects` (a property whose calls add up), and `foreign` for the types of other platforms.
 
 use crate::common::COMMON;
-use crate::property::{Coercion, Default, Matcher, Property, Required};
+use crate::property::{Coercion, Default, Literal, Matcher, Pattern, Property, Required};
 use crate::resource::{ImplementedBy, ResourceType};
-use crate::types::{BUILTIN, OTHER_PLATFORMS, WITHOUT_PROVIDER};
+use crate::types::{ACCOUNT_NAMES, BUILTIN, OTHER_PLATFORMS, SECURABLE, WITHOUT_PROVIDER};
 
 /// Properties that become symbols in Chef too. Elsewhere only JSON needs that, and text where a symbol belongs is an error.
 const SYMBOLS_IN_CHEF: [&str; 2] = ["link_type", "device_type"];
@@ -65,13 +65,13 @@ fn property_line(property: &Property) -> String {
         return format!("collects :{}", property.name);
     }
     let mut words = vec![format!("property :{}", property.name)];
-    words.extend(property.is.map(|matchers| listed(matchers.iter().map(matcher))));
+    let is = property.is.filter(|_| !is_any_number(property));
+    words.extend(is.map(|matchers| listed(in_ruby(matchers).map(matcher))));
     let kinds = property.kind_of.map(|kinds| listed(kinds.iter().map(|kind| kind.name().to_owned())));
     words.extend(kinds.map(|kinds| format!("kind_of: {kinds}")));
     let equal = property.equal_to.map(|values| listed(values.iter().map(|value| value.to_value().inspect())));
     words.extend(equal.map(|values| format!("equal_to: {values}")));
-    let patterns = property.regex.map(|patterns| listed(patterns.iter().map(|pattern| pattern.shown().to_owned())));
-    words.extend(patterns.map(|patterns| format!("regex: {patterns}")));
+    words.extend(property.regex.map(|patterns| format!("regex: {}", regex(patterns))));
     if !property.callbacks.is_empty() {
         let checks = property.callbacks.iter().map(|callback| format!("{:?}", callback.message));
         words.push(format!("callbacks: checks({})", checks.collect::<Vec<_>>().join(", ")));
@@ -93,6 +93,12 @@ fn property_line(property: &Property) -> String {
     words.join(", ")
 }
 
+/// Patterns for names of accounts are a setting of Chef's, and a list: so messages show them.
+fn regex(patterns: &'static [&'static Pattern]) -> String {
+    let shown = listed(patterns.iter().map(|pattern| pattern.shown().to_owned()));
+    if std::ptr::eq(patterns, ACCOUNT_NAMES.as_slice()) { format!("[{shown}]") } else { shown }
+}
+
 /// One value stands for itself, several are a list.
 fn listed(values: impl Iterator<Item = String>) -> String {
     let values: Vec<String> = values.collect();
@@ -102,10 +108,21 @@ fn listed(values: impl Iterator<Item = String>) -> String {
     }
 }
 
+/// The mode of files is whatever makes a number, which Ruby's `Integer()` judges, in words of its own.
+fn is_any_number(property: &Property) -> bool {
+    property.name == "mode" && SECURABLE.iter().any(|own| std::ptr::eq(own, property))
+}
+
+/// Text that stands for a symbol is for languages that have none.
+fn in_ruby(matchers: &[Matcher]) -> impl Iterator<Item = &Matcher> {
+    let is_symbol = |name: &str| {
+        matchers.iter().any(|one| matches!(one, Matcher::Equal(Literal::Symbol(symbol)) if *symbol == name))
+    };
+    matchers.iter().filter(move |one| !matches!(one, Matcher::Equal(Literal::Text(text)) if is_symbol(text)))
+}
+
 fn matcher(matcher: &Matcher) -> String {
     match matcher {
-        Matcher::Class(class) if class.name() == "TrueClass" => "true".to_owned(),
-        Matcher::Class(class) if class.name() == "FalseClass" => "false".to_owned(),
         Matcher::Class(class) => class.name().to_owned(),
         Matcher::Equal(literal) => literal.to_value().inspect(),
         Matcher::Pattern(pattern) => pattern.shown().to_owned(),
@@ -154,5 +171,14 @@ mod tests {
         assert!(text.contains("    property :to, String\n"), "{text}");
         assert!(text.contains("    collects :verify\n"), "{text}");
         assert!(!text.contains("guest_block"), "{text}");
+        // Messages name what Chef names: its classes, in its order, its actions likewise.
+        for line in [
+            "    property :backup, [Integer, FalseClass], default: 5, desired_state: false\n",
+            "    property :uid, [String, Integer, NilClass]\n",
+            "    property :overwrite, [TrueClass, FalseClass, :auto], default: false\n",
+            "  type :file, by: :host, actions: %i[create delete touch create_if_missing], default: :create do\n",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
     }
 }

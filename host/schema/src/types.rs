@@ -56,6 +56,7 @@ pub mod user_ulimit;
 pub mod yum_repository;
 
 use crate::resource::ResourceType;
+pub(crate) use securable::{ACCOUNT_NAMES, SECURABLE};
 
 /// Types that something carries out.
 pub static BUILTIN: [&ResourceType; 40] = [

@@ -496,12 +496,6 @@ impl CookbookFile {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
-    pub fn action_create_if_missing(mut self) -> Self {
-        self.0.action("create_if_missing");
-        self
-    }
-
     /// Removes the file.
     pub fn action_delete(mut self) -> Self {
         self.0.action("delete");
@@ -511,6 +505,12 @@ impl CookbookFile {
     /// Creates the file if it is missing, and sets its times to now.
     pub fn action_touch(mut self) -> Self {
         self.0.action("touch");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
         self
     }
 
@@ -1552,12 +1552,6 @@ impl File {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
-    pub fn action_create_if_missing(mut self) -> Self {
-        self.0.action("create_if_missing");
-        self
-    }
-
     /// Removes the file.
     pub fn action_delete(mut self) -> Self {
         self.0.action("delete");
@@ -1567,6 +1561,12 @@ impl File {
     /// Creates the file if it is missing, and sets its times to now.
     pub fn action_touch(mut self) -> Self {
         self.0.action("touch");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
         self
     }
 
@@ -3218,15 +3218,15 @@ impl RemoteDirectory {
         self
     }
 
-    /// Creates what is missing; existing files are left alone.
-    pub fn action_create_if_missing(mut self) -> Self {
-        self.0.action("create_if_missing");
-        self
-    }
-
     /// Removes the directory.
     pub fn action_delete(mut self) -> Self {
         self.0.action("delete");
+        self
+    }
+
+    /// Creates what is missing; existing files are left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
         self
     }
 
@@ -3431,12 +3431,6 @@ impl RemoteFile {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
-    pub fn action_create_if_missing(mut self) -> Self {
-        self.0.action("create_if_missing");
-        self
-    }
-
     /// Removes the file.
     pub fn action_delete(mut self) -> Self {
         self.0.action("delete");
@@ -3446,6 +3440,12 @@ impl RemoteFile {
     /// Creates the file if it is missing, and sets its times to now.
     pub fn action_touch(mut self) -> Self {
         self.0.action("touch");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
         self
     }
 
@@ -4297,12 +4297,6 @@ impl Template {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
-    pub fn action_create_if_missing(mut self) -> Self {
-        self.0.action("create_if_missing");
-        self
-    }
-
     /// Removes the file.
     pub fn action_delete(mut self) -> Self {
         self.0.action("delete");
@@ -4312,6 +4306,12 @@ impl Template {
     /// Creates the file if it is missing, and sets its times to now.
     pub fn action_touch(mut self) -> Self {
         self.0.action("touch");
+        self
+    }
+
+    /// Creates the file if there is none; an existing one is left alone.
+    pub fn action_create_if_missing(mut self) -> Self {
+        self.0.action("create_if_missing");
         self
     }
 

@@ -1,8 +1,8 @@
 //! `cron_d` and `cron`.
 
 use crate::property::{
-    CRON_DAY, CRON_HOUR, CRON_MINUTE, CRON_MONTH, CRON_WEEKDAY, Callback, Class, Coercion, Deputy, Literal, Matcher,
-    Property, TEXT_OR_INTEGER,
+    CRON_DAY, CRON_HOUR, CRON_MINUTE, CRON_MONTH, CRON_WEEKDAY, Callback, Class, Coercion, Deputy, INTEGER_OR_TEXT,
+    Literal, Matcher, Property,
 };
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
@@ -85,7 +85,7 @@ const COMMAND: Property = Property::text("command", "The command to run.").deput
 
 /// One field of the time.
 const fn field(name: &'static str, callbacks: &'static [Callback], doc: &'static str) -> Property {
-    Property::of(name, TEXT_OR_INTEGER, doc).callbacks(callbacks).default(Literal::Text("*"))
+    Property::of(name, INTEGER_OR_TEXT, doc).callbacks(callbacks).default(Literal::Text("*"))
 }
 
 static CRON_FAMILY: [Property; 12] = [

@@ -1,11 +1,11 @@
 //! The `openssl_*` types: keys, certificates and parameters.
 
-use crate::property::{CIPHER_NAME, Deputy, Literal, Property, TEXT_OR_INTEGER};
+use crate::property::{CIPHER_NAME, Deputy, INTEGER_OR_TEXT, Literal, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 const OWNER: Property = Property::of("owner", TEXT_OR_INTEGER, "The file's owner.").deputy(Deputy::Account);
 const GROUP: Property = Property::of("group", TEXT_OR_INTEGER, "The file's group.").deputy(Deputy::Account);
-const MODE: Property = Property::mode("mode", "The file's permission bits.");
+const MODE: Property = Property { is: Some(INTEGER_OR_TEXT), ..Property::mode("mode", "The file's permission bits.") };
 const PATH: Property = Property::text("path", "The file's path.").name_property().identity();
 const KEY_PASS: Property = Property::text("key_pass", "The password of the key.").sensitive();
 const FORCE: Property =
@@ -134,7 +134,7 @@ openssl_types! {
     X509_CRL, "openssl_x509_crl", &[], "14.4", "Makes an authority's list of revoked certificates.", [
         &OWNED_FILE,
         &[
-            Property::of("serial_to_revoke", TEXT_OR_INTEGER, "The number of a certificate to revoke."),
+            Property::of("serial_to_revoke", INTEGER_OR_TEXT, "The number of a certificate to revoke."),
             Property::integer("revocation_reason", "The reason, by its number.").default(Literal::Integer(0)),
             Property::integer("expire", "How many days the list is good.").default(Literal::Integer(8)),
             Property::integer("renewal_threshold", "How many days before its end the list is made anew.")

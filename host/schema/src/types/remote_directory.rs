@@ -2,7 +2,9 @@
 
 use super::cookbook_file::COOKBOOK;
 use super::securable::{ACCOUNT_NAMES, SECURABLE};
-use crate::property::{Default, Deputy, INTEGER_OR_FALSE, Literal, Property, TEXT_INTEGER_OR_NIL, TEXT_OR_INTEGER};
+use crate::property::{
+    Default, Deputy, INTEGER_OR_FALSE, Literal, Pattern, Property, TEXT_INTEGER_OR_NIL, TEXT_OR_INTEGER,
+};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 /// Copies a folder out of a cookbook.
@@ -46,6 +48,7 @@ pub static REMOTE_DIRECTORY: ResourceType = ResourceType {
                 is: Some(TEXT_INTEGER_OR_NIL),
                 ..Property::mode("files_mode", "The permission bits of the files; null leaves them to the umask.")
                     .default(Literal::Text("0644"))
+                    .regex(&FILES_MODES)
             },
         ],
     ],
@@ -53,8 +56,12 @@ pub static REMOTE_DIRECTORY: ResourceType = ResourceType {
     introduced: None,
 };
 
+static FILES_MODE: Pattern = Pattern::new(r"/^\d{3,4}$/", r"\A\d{3,4}\z");
+
+static FILES_MODES: [&Pattern; 1] = [&FILES_MODE];
+
 static REMOTE_DIRECTORY_ACTIONS: [Action; 3] = [
     action("create", "Creates the directory and its files, or corrects what differs."),
-    action("create_if_missing", "Creates what is missing; existing files are left alone."),
     action("delete", "Removes the directory."),
+    action("create_if_missing", "Creates what is missing; existing files are left alone."),
 ];

@@ -1,6 +1,6 @@
 //! `service`.
 
-use crate::property::{Class, Coercion, Default, Deputy, Literal, Matcher, Property, TEXT_NIL_OR_FALSE, TEXT_OR_LIST};
+use crate::property::{Class, Coercion, Default, Deputy, LIST_OR_TEXT, Literal, Matcher, Property, TEXT_NIL_OR_FALSE};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 /// Manages a service.
@@ -52,7 +52,7 @@ static SERVICE_PROPERTIES: [Property; 15] = [
     command("restart_command", "The command that restarts it."),
     command("reload_command", "The command that makes it read its configuration again."),
     Property::text("init_command", "The path of its init script.").no_state().deputy(Deputy::Command),
-    Property::of("options", TEXT_OR_LIST, "Further arguments for the init system's command.")
+    Property::of("options", LIST_OR_TEXT, "Further arguments for the init system's command.")
         .coerce(Coercion::ShellWords)
         .deputy(Deputy::Options),
     Property::of(

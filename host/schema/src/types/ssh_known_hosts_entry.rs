@@ -1,6 +1,6 @@
 //! `ssh_known_hosts_entry`.
 
-use crate::property::{Default, Deputy, Literal, Property, TEXT_OR_INTEGER};
+use crate::property::{Default, Deputy, Literal, Property, TEXT, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 /// Adds a host's key to those that ssh knows.
@@ -16,7 +16,10 @@ pub static SSH_KNOWN_HOSTS_ENTRY: ResourceType = ResourceType {
         Property::text("key_type", "The kind of key to ask for.").default(Literal::Text("rsa")),
         Property::integer("port", "The host's port.").default(Literal::Integer(22)),
         Property::integer("timeout", "Seconds to wait for the host.").default(Literal::Integer(30)).no_state(),
-        Property::mode("mode", "The file's permission bits.").default(Literal::Text("0644")),
+        Property {
+            is: Some(TEXT),
+            ..Property::mode("mode", "The file's permission bits.").default(Literal::Text("0644"))
+        },
         Property::of("owner", TEXT_OR_INTEGER, "The file's owner.")
             .default(Literal::Text("root"))
             .deputy(Deputy::Account),

@@ -35,7 +35,7 @@ static SUBVERSION_ACTIONS: [Action; 6] = [
     action("sync", "Brings the working copy to the revision, or makes it."),
     action("checkout", "Makes the working copy if there is none."),
     action("export", "Puts the files of the revision there, without the repository's own data."),
-    action("force_export", "As `export`, over files that are there."),
     action("diff", "Shows what differs."),
     action("log", "Shows the history."),
+    action("force_export", "As `export`, over files that are there."),
 ];

@@ -17,9 +17,9 @@ pub static SUDO: ResourceType = ResourceType {
 
 static SUDO_ACTIONS: [Action; 4] = [
     action("create", "Writes the file, or corrects it."),
-    action("delete", "Removes the file."),
     action("install", "The older name of `create`."),
     action("remove", "The older name of `delete`."),
+    action("delete", "Removes the file."),
 ];
 
 const EMPTY: Literal = Literal::List(&[]);

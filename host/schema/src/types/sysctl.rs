@@ -1,6 +1,6 @@
 //! `sysctl`.
 
-use crate::property::{Class, Coercion, Deputy, Literal, Matcher, Property, TEXT_OR_LIST};
+use crate::property::{Class, Coercion, Deputy, LIST_OR_TEXT, Literal, Matcher, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 /// Sets a kernel parameter.
@@ -27,7 +27,7 @@ pub static SYSCTL: ResourceType = ResourceType {
         Property::boolean("ignore_error", "Whether a parameter that cannot be set is no failure.")
             .default(Literal::Boolean(false))
             .no_state(),
-        Property::of("comment", TEXT_OR_LIST, "Remarks in the file.")
+        Property::of("comment", LIST_OR_TEXT, "Remarks in the file.")
             .default(Literal::List(&[]))
             .no_state()
             .since("15.8"),

@@ -1,6 +1,6 @@
 //! `user`.
 
-use crate::property::{Deputy, Literal, Property, TEXT_INTEGER_OR_NIL, TEXT_OR_NIL};
+use crate::property::{Deputy, Literal, Property, TEXT_INTEGER_OR_NIL_CLASS, TEXT_OR_NIL_CLASS};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 /// Manages a user.
@@ -39,8 +39,8 @@ static USER_ACTIONS: [Action; 6] = [
 static USER_PROPERTIES: [Property; 14] = [
     Property::text("username", "The user's name.").name_property().identity(),
     Property::text("comment", "The full name and what else stands in the comment field."),
-    Property::of("uid", TEXT_INTEGER_OR_NIL, "The user's number.").deputy(Deputy::Account),
-    Property::of("gid", TEXT_INTEGER_OR_NIL, "The primary group, by name or number.")
+    Property::of("uid", TEXT_INTEGER_OR_NIL_CLASS, "The user's number.").deputy(Deputy::Account),
+    Property::of("gid", TEXT_INTEGER_OR_NIL_CLASS, "The primary group, by name or number.")
         .aliases(&["group"])
         .deputy(Deputy::Account),
     Property::text("home", "The home directory.").deputy(Deputy::Path),
@@ -58,12 +58,12 @@ static USER_PROPERTIES: [Property; 14] = [
         .no_state(),
     Property::boolean("system", "Whether a new user gets a number from the system's range.")
         .default(Literal::Boolean(false)),
-    Property::of("expire_date", TEXT_OR_NIL, "The day on which the account expires, as YYYY-MM-DD.")
+    Property::of("expire_date", TEXT_OR_NIL_CLASS, "The day on which the account expires, as YYYY-MM-DD.")
         .no_state()
         .since("18.0"),
     Property::of(
         "inactive",
-        TEXT_INTEGER_OR_NIL,
+        TEXT_INTEGER_OR_NIL_CLASS,
         "Days after the password has expired until the account is closed; 0 closes it at once, -1 never.",
     )
     .no_state()

@@ -5,39 +5,39 @@
 class Chef
   module Mixin
     module WhyRun
-      # One `requirements.assert(:create) { |a| .. }`.
-      class Assertion
-        class AssertionFailure < RuntimeError; end
-
-        def initialize
-          @block = nil
-          @failure = nil
-          @assumption = nil
-          @blocks = false
-        end
-
-        def assertion(&block) = @block = block
-        def whyrun(message = nil, &block) = @assumption = [message, block]
-        def block_action! = @blocks = true
-        def assertion_failed? = @failed
-        def block_action? = @blocks && @failed
-
-        def failure_message(class_or_message, message = nil)
-          @failure = message ? [class_or_message, message] : [AssertionFailure, class_or_message]
-        end
-
-        # Raises, or in a dry run goes on from its assumption.
-        def run(why_run)
-          @failed = !@block.call
-          return unless @failed
-          raise @failure[0], @failure[1] unless @failure.nil? || (why_run && @assumption)
-
-          @assumption&.last&.call if why_run
-        end
-      end
-
       # All assertions of one action's run.
       class ResourceRequirements
+        # One `requirements.assert(:create) { |a| .. }`.
+        class Assertion
+          class AssertionFailure < RuntimeError; end
+
+          def initialize
+            @block = nil
+            @failure = nil
+            @assumption = nil
+            @blocks = false
+          end
+
+          def assertion(&block) = @block = block
+          def whyrun(message = nil, &block) = @assumption = [message, block]
+          def block_action! = @blocks = true
+          def assertion_failed? = @failed
+          def block_action? = @blocks && @failed
+
+          def failure_message(class_or_message, message = nil)
+            @failure = message ? [class_or_message, message] : [AssertionFailure, class_or_message]
+          end
+
+          # Raises, or in a dry run goes on from its assumption.
+          def run(why_run)
+            @failed = !@block.call
+            return unless @failed
+            raise @failure[0], @failure[1] unless @failure.nil? || (why_run && @assumption)
+
+            @assumption&.last&.call if why_run
+          end
+        end
+
         def initialize(resource, _run_context, action)
           @resource = resource
           @action = action

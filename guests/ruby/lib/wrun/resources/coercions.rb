@@ -8,6 +8,7 @@ require "shellwords"
 module Wrun
   module Resources
     module Coercions
+      TIMEOUT_OPTIONS = %w[duration preserve-status foreground kill-after signal].freeze
       WEEKDAYS = %w[sun mon tue wed thu fri sat].freeze
 
       ALL = {
@@ -28,11 +29,11 @@ module Wrun
         joined_by_blanks: ->(value) { value.is_a?(Array) ? value.join(" ") : value.to_s },
         joined_by_commas: ->(value) { value.is_a?(Array) ? value.join(", ") : value.to_s },
         leading_integer: ->(value) { value.is_a?(String) ? value.to_i : value },
-        integer: ->(value) { value.is_a?(String) ? Integer(value, 10, exception: false) || value : value },
+        integer: ->(value) { Integer(value) },
         false_to_nil: ->(value) { false.equal?(value) ? nil : value },
         sudoers_file_name: ->(value) { value.is_a?(String) ? value.gsub(/[.~]/, "__") : value },
         conf_file_name: ->(value) { value.is_a?(String) && !value.end_with?(".conf") ? "#{value}.conf" : value },
-        timeout: ->(value) { value.is_a?(Integer) || value.is_a?(String) ? { "duration" => value } : value },
+        timeout: ->(value) { timeout(value) },
       }.freeze
 
       class << self
@@ -62,6 +63,28 @@ module Wrun
           end
         end
 
+        def timeout(value)
+          case value
+          when Integer, String then { "duration" => value }
+          when Hash
+            check_timeout(value)
+            value
+          end
+        end
+
+        def check_timeout(value)
+          unknown = value.keys - TIMEOUT_OPTIONS
+          unless unknown.empty?
+            raise Chef::Exceptions::ValidationFailed,
+                  "Key of option time_out must be equal to one of: \"#{TIMEOUT_OPTIONS.join('", "')}\"!  " \
+                  "You passed \"#{unknown.join(", ")}\"."
+          end
+          return if value.values.all? { |one| (one.is_a?(String) || one.is_a?(Symbol)) && one.match?(/\A\S+/) }
+
+          raise Chef::Exceptions::ValidationFailed,
+                "Values of option time_out should be non-empty strings without any leading whitespace."
+        end
+
         def weekday(value)
           return value unless value.is_a?(String) || value.is_a?(Symbol)
 
@@ -69,9 +92,10 @@ module Wrun
           number && value.to_s.match?(/\A[a-z]+\z/i) ? number.to_s : value
         end
 
+        # What is no number is Ruby's to complain of.
         def mode?(value)
-          number = value.is_a?(String) ? value.match?(/\A\d+\z/) && value.oct : value
-          number.is_a?(Integer) ? number.between?(0, 0o7777) : value.is_a?(String) && !value.match?(/\A\d/)
+          value = "0#{value}" if value.is_a?(String) && !value.match?(/^0/)
+          Integer(value).between?(0, 0o7777)
         end
       end
     end
@@ -82,11 +106,14 @@ module Wrun
         def for(name)
           slot = :"@#{name}"
           Module.new do
-            define_method(name) do |value = Chef::NOT_PASSED, _options = {}, &block|
-              return instance_variable_get(slot) || [] if Chef::NOT_PASSED.equal?(value) && block.nil?
+            define_method(name) do |command = nil, options = {}, &block|
+              unless [NilClass, String, Symbol].include?(command.class)
+                raise ArgumentError, "verify requires either a string, symbol, or a block"
+              end
+              return instance_variable_get(slot) || [] if command.nil? && block.nil?
 
-              one = block || value
-              instance_variable_set(slot, (instance_variable_get(slot) || []) + (one.is_a?(Array) ? one : [one]))
+              one = block || (options.empty? ? command : [command, options])
+              instance_variable_set(slot, (instance_variable_get(slot) || []) + [one])
               wrun_collected(name) if @wrun_id
             end
           end

@@ -20,10 +20,10 @@ Wrun::Resources::Builtin.fill do
     property :timeout, [String, Integer], desired_state: false
     property :environment, Hash, default: {}, desired_state: false
     property :default_release, String, desired_state: false
-    property :overwrite_config_files, [true, false], default: false
+    property :overwrite_config_files, [TrueClass, FalseClass], default: false
     property :response_file, String, desired_state: false
     property :response_file_variables, Hash, default: {}, desired_state: false
-    property :anchor_package_regex, [true, false], default: false
+    property :anchor_package_regex, [TrueClass, FalseClass], default: false
   end
 
   type :apt_preference, by: :host, actions: %i[add remove], default: :add do
@@ -36,17 +36,17 @@ Wrun::Resources::Builtin.fill do
   type :apt_repository, by: :host, actions: %i[add remove], default: :add do
     property :repo_name, String, regex: /^[^\/]+$/, name_property: true, identity: true, desired_state: false, validation_message: "repo_name property cannot contain a forward slash '/'"
     property :uri, String
-    property :distribution, [String, nil, false]
+    property :distribution, [String, nil, FalseClass]
     property :components, Array, default: []
-    property :arch, [String, nil, false]
-    property :trusted, [true, false], default: false
-    property :deb_src, [true, false], default: false
-    property :keyserver, [String, nil, false], default: "keyserver.ubuntu.com"
-    property :key, [String, Array, nil, false], coerce: coercion(:wrapped_unless_false), default: []
-    property :key_proxy, [String, nil, false]
+    property :arch, [String, nil, FalseClass]
+    property :trusted, [TrueClass, FalseClass], default: false
+    property :deb_src, [TrueClass, FalseClass], default: false
+    property :keyserver, [String, nil, FalseClass], default: "keyserver.ubuntu.com"
+    property :key, [String, Array, nil, FalseClass], coerce: coercion(:wrapped_unless_false), default: []
+    property :key_proxy, [String, nil, FalseClass]
     property :signed_by, [String, true, false, nil], default: true
-    property :cookbook, [String, nil, false], desired_state: false
-    property :cache_rebuild, [true, false], default: true, desired_state: false
+    property :cookbook, [String, nil, FalseClass], desired_state: false
+    property :cache_rebuild, [TrueClass, FalseClass], default: true, desired_state: false
     property :options, [String, Array], coerce: coercion(:wrapped), default: []
   end
 
@@ -61,7 +61,7 @@ Wrun::Resources::Builtin.fill do
     property :group, String
     property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "755"
     property :options, [Array, Symbol], default: [:time]
-    property :overwrite, [true, false, :auto, "auto"], default: false
+    property :overwrite, [TrueClass, FalseClass, :auto], default: false
     property :strip_components, Integer, default: 0
   end
 
@@ -72,15 +72,15 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :code, String, required: true
     property :interpreter, String, default: "bash"
     property :flags, String
@@ -90,7 +90,7 @@ Wrun::Resources::Builtin.fill do
   end
 
   type :build_essential, by: :host, actions: %i[install upgrade], default: :install do
-    property :raise_if_unsupported, [true, false], default: false, desired_state: false
+    property :raise_if_unsupported, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
   type :chef_gem, by: :host, actions: %i[install upgrade remove purge], default: :install do
@@ -99,9 +99,9 @@ Wrun::Resources::Builtin.fill do
     property :package_name, String, name_property: true, identity: true
     property :version, String
     property :source, [String, Array]
-    property :clear_sources, [true, false, nil], desired_state: false
+    property :clear_sources, [TrueClass, FalseClass, nil], desired_state: false
     property :gem_binary, String, desired_state: false
-    property :include_default_source, [true, false, nil], default: nil
+    property :include_default_source, [TrueClass, FalseClass, nil], default: nil
     property :options, [String, Hash, Array, nil], desired_state: false
   end
 
@@ -116,17 +116,17 @@ Wrun::Resources::Builtin.fill do
     property :seconds, [String, Integer], coerce: coercion(:integer), name_property: true, identity: true, desired_state: false
   end
 
-  type :cookbook_file, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
-    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+  type :cookbook_file, by: :host, actions: %i[create delete touch create_if_missing], default: :create do
+    property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
-    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :mode, callbacks: checks("not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
-    property :atomic_update, [true, false], desired_state: false
-    property :backup, [Integer, false], default: 5, desired_state: false
+    property :atomic_update, [TrueClass, FalseClass], desired_state: false
+    property :backup, [Integer, FalseClass], default: 5, desired_state: false
     property :checksum, [String, nil], regex: /^\h{64}$/, coerce: coercion(:lower_case)
-    property :force_unlink, [true, false], default: false, desired_state: false
-    property :manage_symlink_source, [true, false], desired_state: false
+    property :force_unlink, [TrueClass, FalseClass], default: false, desired_state: false
+    property :manage_symlink_source, [TrueClass, FalseClass], desired_state: false
     collects :verify
     property :diff, [String, nil], desired_state: false
     property :source, [String, Array], default: lazy { ::File.basename(name) }
@@ -134,10 +134,10 @@ Wrun::Resources::Builtin.fill do
   end
 
   type :cron, by: :host, actions: %i[create delete], default: :create do
-    property :minute, [String, Integer], callbacks: checks("should be a valid minute spec"), default: "*"
-    property :hour, [String, Integer], callbacks: checks("should be a valid hour spec"), default: "*"
-    property :day, [String, Integer], callbacks: checks("should be a valid day spec"), default: "*"
-    property :month, [String, Integer], callbacks: checks("should be a valid month spec"), default: "*"
+    property :minute, [Integer, String], callbacks: checks("should be a valid minute spec"), default: "*"
+    property :hour, [Integer, String], callbacks: checks("should be a valid hour spec"), default: "*"
+    property :day, [Integer, String], callbacks: checks("should be a valid day spec"), default: "*"
+    property :month, [Integer, String], callbacks: checks("should be a valid month spec"), default: "*"
     property :weekday, [Integer, String, Symbol], callbacks: checks("should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
     property :user, String, default: "root"
     property :shell, String
@@ -155,10 +155,10 @@ Wrun::Resources::Builtin.fill do
   end
 
   type :cron_d, by: :host, actions: %i[create create_if_missing delete], default: :create do
-    property :minute, [String, Integer], callbacks: checks("should be a valid minute spec"), default: "*"
-    property :hour, [String, Integer], callbacks: checks("should be a valid hour spec"), default: "*"
-    property :day, [String, Integer], callbacks: checks("should be a valid day spec"), default: "*"
-    property :month, [String, Integer], callbacks: checks("should be a valid month spec"), default: "*"
+    property :minute, [Integer, String], callbacks: checks("should be a valid minute spec"), default: "*"
+    property :hour, [Integer, String], callbacks: checks("should be a valid hour spec"), default: "*"
+    property :day, [Integer, String], callbacks: checks("should be a valid day spec"), default: "*"
+    property :month, [Integer, String], callbacks: checks("should be a valid month spec"), default: "*"
     property :weekday, [Integer, String, Symbol], callbacks: checks("should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
     property :user, String, default: "root"
     property :shell, String
@@ -182,27 +182,27 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :code, String, required: true
     property :interpreter, String, default: "csh"
     property :flags, String
   end
 
   type :directory, by: :host, actions: %i[create delete], default: :create do
-    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
-    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :mode, callbacks: checks("not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
-    property :recursive, [true, false], default: false
+    property :recursive, [TrueClass, FalseClass], default: false
   end
 
   type :dnf_package, by: :host, actions: %i[install upgrade remove purge reconfig lock unlock flush_cache], default: :install do
@@ -214,7 +214,7 @@ Wrun::Resources::Builtin.fill do
     property :environment, Hash, default: {}, desired_state: false
     property :arch, [String, Array], coerce: coercion(:flattened)
     property :flush_cache, Hash, coerce: coercion(:before_and_after), default: {"before"=>false, "after"=>false}
-    property :allow_downgrade, [true, false], default: true, desired_state: false
+    property :allow_downgrade, [TrueClass, FalseClass], default: true, desired_state: false
   end
 
   type :dpkg_package, by: :host, actions: %i[install upgrade remove purge reconfig lock unlock], default: :install do
@@ -226,7 +226,7 @@ Wrun::Resources::Builtin.fill do
     property :source, [String, Array, nil]
     property :response_file, String, desired_state: false
     property :response_file_variables, Hash, default: {}, desired_state: false
-    property :allow_downgrade, [true, false], default: true, desired_state: false
+    property :allow_downgrade, [TrueClass, FalseClass], default: true, desired_state: false
   end
 
   type :execute, by: :host, actions: %i[run], default: :run do
@@ -236,29 +236,29 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :command, [String, Array], name_property: true, identity: true, desired_state: false
   end
 
-  type :file, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
-    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+  type :file, by: :host, actions: %i[create delete touch create_if_missing], default: :create do
+    property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
-    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :mode, callbacks: checks("not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
-    property :atomic_update, [true, false], desired_state: false
-    property :backup, [Integer, false], default: 5, desired_state: false
+    property :atomic_update, [TrueClass, FalseClass], desired_state: false
+    property :backup, [Integer, FalseClass], default: 5, desired_state: false
     property :checksum, [String, nil], regex: /^\h{64}$/, coerce: coercion(:lower_case)
-    property :force_unlink, [true, false], default: false, desired_state: false
-    property :manage_symlink_source, [true, false], desired_state: false
+    property :force_unlink, [TrueClass, FalseClass], default: false, desired_state: false
+    property :manage_symlink_source, [TrueClass, FalseClass], desired_state: false
     collects :verify
     property :diff, [String, nil], desired_state: false
     property :content, [String, nil], desired_state: false
@@ -270,9 +270,9 @@ Wrun::Resources::Builtin.fill do
     property :package_name, String, name_property: true, identity: true
     property :version, String
     property :source, [String, Array]
-    property :clear_sources, [true, false, nil], desired_state: false
+    property :clear_sources, [TrueClass, FalseClass, nil], desired_state: false
     property :gem_binary, String, desired_state: false
-    property :include_default_source, [true, false, nil], default: nil
+    property :include_default_source, [TrueClass, FalseClass, nil], default: nil
     property :options, [String, Hash, Array, nil], desired_state: false
   end
 
@@ -291,8 +291,8 @@ Wrun::Resources::Builtin.fill do
     property :remote, String, default: "origin"
     property :additional_remotes, Hash, default: {}
     property :depth, Integer
-    property :enable_submodules, [true, false], default: false
-    property :enable_checkout, [true, false], default: true
+    property :enable_submodules, [TrueClass, FalseClass], default: false
+    property :enable_checkout, [TrueClass, FalseClass], default: true
     property :checkout_branch, String
     property :ssh_wrapper, String, desired_state: false
   end
@@ -303,9 +303,9 @@ Wrun::Resources::Builtin.fill do
     property :members, [String, Array], coerce: coercion(:comma_list), default: []
     also :users, :members
     property :excluded_members, [String, Array], coerce: coercion(:comma_list), default: []
-    property :append, [true, false], default: false
-    property :system, [true, false], default: false
-    property :non_unique, [true, false], default: false
+    property :append, [TrueClass, FalseClass], default: false
+    property :system, [TrueClass, FalseClass], default: false
+    property :non_unique, [TrueClass, FalseClass], default: false
     property :comment, String
   end
 
@@ -314,7 +314,7 @@ Wrun::Resources::Builtin.fill do
     property :fqdn, String
     property :ipaddress, String
     property :aliases, [Array, nil], default: nil
-    property :windows_reboot, [true, false], default: true
+    property :windows_reboot, [TrueClass, FalseClass], default: true
     property :domain_user, String
     property :domain_password, String, sensitive: true
   end
@@ -339,15 +339,15 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :code, String, required: true
     property :interpreter, String, default: "ksh"
     property :flags, String
@@ -357,27 +357,27 @@ Wrun::Resources::Builtin.fill do
     property :target_file, String, name_property: true, identity: true, desired_state: false
     property :to, String
     property :link_type, [String, Symbol], equal_to: [:symbolic, :hard], coerce: coercion(:symbol), default: :symbolic
-    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
-    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+    property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
   end
 
   type :linux_user, by: :host, actions: %i[create remove modify manage lock unlock], default: :create do
     property :username, String, name_property: true, identity: true, desired_state: false
     property :comment, String
-    property :uid, [String, Integer, nil]
-    property :gid, [String, Integer, nil]
+    property :uid, [String, Integer, NilClass]
+    property :gid, [String, Integer, NilClass]
     also :group, :gid
     property :home, String
     property :shell, String
     property :password, String, sensitive: true, desired_state: false
     property :salt, String, desired_state: false
-    property :non_unique, [true, false], default: false, desired_state: false
-    property :manage_home, [true, false], default: false, desired_state: false
-    property :force, [true, false], default: false, desired_state: false
-    property :system, [true, false], default: false
-    property :expire_date, [String, nil], desired_state: false
-    property :inactive, [String, Integer, nil], desired_state: false
+    property :non_unique, [TrueClass, FalseClass], default: false, desired_state: false
+    property :manage_home, [TrueClass, FalseClass], default: false, desired_state: false
+    property :force, [TrueClass, FalseClass], default: false, desired_state: false
+    property :system, [TrueClass, FalseClass], default: false
+    property :expire_date, [String, NilClass], desired_state: false
+    property :inactive, [String, Integer, NilClass], desired_state: false
   end
 
   type :locale, by: :host, actions: %i[update], default: :update do
@@ -396,11 +396,11 @@ Wrun::Resources::Builtin.fill do
     property :device_type, [String, Symbol], equal_to: [:device, :label, :uuid], coerce: coercion(:symbol), default: :device
     property :fstype, [String, nil], default: "auto"
     property :options, [Array, String, nil], coerce: coercion(:mount_options), default: ["defaults"]
-    property :dump, [Integer, false], default: 0
-    property :pass, [Integer, false], default: 2
+    property :dump, [Integer, FalseClass], default: 0
+    property :pass, [Integer, FalseClass], default: 2
     property :fsck_device, String, default: "-"
     property :supports, [Array, Hash], coerce: coercion(:flags), default: {"remount"=>false}
-    property :enabled, [true, false], default: false
+    property :enabled, [TrueClass, FalseClass], default: false
     property :username, String
     property :password, String, sensitive: true
     property :domain, String
@@ -422,7 +422,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0640"
     property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048, validation_message: "key_length must be 1024, 2048, 4096, or 8192."
     property :generator, Integer, equal_to: [2, 5], default: 2, validation_message: "generator must be either 2 or 5."
   end
@@ -431,18 +431,18 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0600"
     property :key_curve, String, equal_to: ["secp384r1", "secp521r1", "prime256v1", "secp224r1", "secp256k1"], default: "prime256v1"
     property :key_pass, String, sensitive: true
     property :key_cipher, String, callbacks: checks("key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
-    property :force, [true, false], default: false, desired_state: false
+    property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
   type :openssl_ec_public_key, by: :host, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0640"
     property :private_key_path, String
     property :private_key_content, String, sensitive: true
     property :private_key_pass, String, sensitive: true
@@ -452,18 +452,18 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0600"
     property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048, validation_message: "key_length (bits) must be 1024, 2048, 4096, or 8192!"
     property :key_pass, String, sensitive: true
     property :key_cipher, String, callbacks: checks("key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
-    property :force, [true, false], default: false, desired_state: false
+    property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
   type :openssl_rsa_public_key, by: :host, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0640"
     property :private_key_path, String
     property :private_key_content, String, sensitive: true
     property :private_key_pass, String, sensitive: true
@@ -473,7 +473,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range")
     property :country, String
     property :state, String
     property :city, String
@@ -500,8 +500,8 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
-    property :serial_to_revoke, [String, Integer]
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range")
+    property :serial_to_revoke, [Integer, String]
     property :revocation_reason, Integer, default: 0
     property :expire, Integer, default: 8
     property :renewal_threshold, Integer, default: 1
@@ -514,7 +514,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :mode, [Integer, String], callbacks: checks("not in valid numeric range")
     property :country, String
     property :state, String
     property :city, String
@@ -537,10 +537,10 @@ Wrun::Resources::Builtin.fill do
     property :timeout, [String, Integer], desired_state: false
     property :environment, Hash, default: {}, desired_state: false
     property :default_release, String, desired_state: false
-    property :overwrite_config_files, [true, false], default: false
+    property :overwrite_config_files, [TrueClass, FalseClass], default: false
     property :response_file, String, desired_state: false
     property :response_file_variables, Hash, default: {}, desired_state: false
-    property :anchor_package_regex, [true, false], default: false
+    property :anchor_package_regex, [TrueClass, FalseClass], default: false
   end
 
   type :perl, by: :host, actions: %i[run], default: :run do
@@ -550,15 +550,15 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :code, String, required: true
     property :interpreter, String, default: "perl"
     property :flags, String
@@ -571,15 +571,15 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :code, String, required: true
     property :interpreter, String, default: "python"
     property :flags, String
@@ -590,44 +590,44 @@ Wrun::Resources::Builtin.fill do
     property :delay_mins, Integer, default: 0
   end
 
-  type :remote_directory, by: :host, actions: %i[create create_if_missing delete], default: :create do
-    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+  type :remote_directory, by: :host, actions: %i[create delete create_if_missing], default: :create do
+    property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
-    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :mode, callbacks: checks("not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
     property :source, String, default: lazy { ::File.basename(path) }, desired_state: false
     property :cookbook, String, desired_state: false
-    property :recursive, [true, false], default: true, desired_state: false
-    property :purge, [true, false], default: false, desired_state: false
-    property :overwrite, [true, false], default: true, desired_state: false
-    property :files_backup, [Integer, false], default: 5, desired_state: false
-    property :files_owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :files_group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :files_mode, [String, Integer, nil], callbacks: checks("not in valid numeric range"), default: "0644"
+    property :recursive, [TrueClass, FalseClass], default: true, desired_state: false
+    property :purge, [TrueClass, FalseClass], default: false, desired_state: false
+    property :overwrite, [TrueClass, FalseClass], default: true, desired_state: false
+    property :files_backup, [Integer, FalseClass], default: 5, desired_state: false
+    property :files_owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :files_group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :files_mode, [String, Integer, nil], regex: /^\d{3,4}$/, callbacks: checks("not in valid numeric range"), default: "0644"
   end
 
-  type :remote_file, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
-    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+  type :remote_file, by: :host, actions: %i[create delete touch create_if_missing], default: :create do
+    property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
-    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :mode, callbacks: checks("not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
-    property :atomic_update, [true, false], desired_state: false
-    property :backup, [Integer, false], default: 5, desired_state: false
-    property :force_unlink, [true, false], default: false, desired_state: false
-    property :manage_symlink_source, [true, false], desired_state: false
+    property :atomic_update, [TrueClass, FalseClass], desired_state: false
+    property :backup, [Integer, FalseClass], default: 5, desired_state: false
+    property :force_unlink, [TrueClass, FalseClass], default: false, desired_state: false
+    property :manage_symlink_source, [TrueClass, FalseClass], desired_state: false
     collects :verify
     property :diff, [String, nil], desired_state: false
     property :source, [String, Array], coerce: coercion(:flattened), required: %i[create create_if_missing]
     property :checksum, String
     property :headers, Hash, default: {}
-    property :use_etag, [true, false], default: true
+    property :use_etag, [TrueClass, FalseClass], default: true
     also :use_etags, :use_etag
-    property :use_last_modified, [true, false], default: true
-    property :use_conditional_get, [true, false]
-    property :ftp_active_mode, [true, false], default: false
-    property :show_progress, [true, false], default: false
+    property :use_last_modified, [TrueClass, FalseClass], default: true
+    property :use_conditional_get, [TrueClass, FalseClass]
+    property :ftp_active_mode, [TrueClass, FalseClass], default: false
+    property :show_progress, [TrueClass, FalseClass], default: false
     property :ssl_verify_mode, Symbol, equal_to: [:verify_none, :verify_peer]
     property :remote_user, String
     property :remote_domain, String
@@ -643,7 +643,7 @@ Wrun::Resources::Builtin.fill do
     property :environment, Hash, default: {}, desired_state: false
     property :package_name, String, name_property: true, identity: true
     property :version, String
-    property :allow_downgrade, [true, false], default: true, desired_state: false
+    property :allow_downgrade, [TrueClass, FalseClass], default: true, desired_state: false
   end
 
   type :ruby, by: :host, actions: %i[run], default: :run do
@@ -653,15 +653,15 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :code, String, required: true
     property :interpreter, String, default: "ruby"
     property :flags, String
@@ -678,15 +678,15 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :user, [String, Integer]
     property :group, [String, Integer]
-    property :login, [true, false], default: false
-    property :live_stream, [true, false], default: false
-    property :default_env, [true, false], default: false, desired_state: false
+    property :login, [TrueClass, FalseClass], default: false
+    property :live_stream, [TrueClass, FalseClass], default: false
+    property :default_env, [TrueClass, FalseClass], default: false, desired_state: false
     property :input, String
     property :returns, [Integer, Array], default: 0
     property :timeout, [Integer, String, Float], default: 3600, desired_state: false
     property :domain, String
     property :password, String, sensitive: true
-    property :elevated, [true, false], default: false
+    property :elevated, [TrueClass, FalseClass], default: false
     property :code, String, required: true
     property :interpreter, String
     property :flags, String
@@ -696,13 +696,13 @@ Wrun::Resources::Builtin.fill do
     property :service_name, String, name_property: true, identity: true, desired_state: false
     property :supports, Hash, coerce: coercion(:flags), default: {"restart"=>nil, "reload"=>nil, "status"=>nil}
     property :pattern, String, default: lazy { service_name }, desired_state: false
-    property :start_command, [String, nil, false], desired_state: false
-    property :stop_command, [String, nil, false], desired_state: false
-    property :status_command, [String, nil, false], desired_state: false
-    property :restart_command, [String, nil, false], desired_state: false
-    property :reload_command, [String, nil, false], desired_state: false
+    property :start_command, [String, nil, FalseClass], desired_state: false
+    property :stop_command, [String, nil, FalseClass], desired_state: false
+    property :status_command, [String, nil, FalseClass], desired_state: false
+    property :restart_command, [String, nil, FalseClass], desired_state: false
+    property :reload_command, [String, nil, FalseClass], desired_state: false
     property :init_command, String, desired_state: false
-    property :options, [String, Array], coerce: coercion(:shell_words)
+    property :options, [Array, String], coerce: coercion(:shell_words)
     property :priority, [Integer, String, Hash]
     property :parameters, Hash
     property :run_levels, Array
@@ -716,14 +716,14 @@ Wrun::Resources::Builtin.fill do
     property :key_type, String, default: "rsa"
     property :port, Integer, default: 22
     property :timeout, Integer, default: 30, desired_state: false
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0644"
+    property :mode, String, callbacks: checks("not in valid numeric range"), default: "0644"
     property :owner, [String, Integer], default: "root"
     property :group, [String, Integer]
-    property :hash_entries, [true, false], default: false
+    property :hash_entries, [TrueClass, FalseClass], default: false
     property :file_location, String, default: "/etc/ssh/ssh_known_hosts"
   end
 
-  type :subversion, by: :host, actions: %i[sync checkout export force_export diff log], default: :sync do
+  type :subversion, by: :host, actions: %i[sync checkout export diff log force_export], default: :sync do
     property :destination, String, name_property: true, identity: true, desired_state: false
     property :user, [String, Integer]
     property :group, [String, Integer]
@@ -732,14 +732,14 @@ Wrun::Resources::Builtin.fill do
     also :env, :environment
     property :repository, String
     property :revision, String, default: "HEAD"
-    property :svn_arguments, [String, nil, false], coerce: coercion(:false_to_nil)
-    property :svn_info_args, [String, nil, false], coerce: coercion(:false_to_nil)
+    property :svn_arguments, [String, nil, FalseClass], coerce: coercion(:false_to_nil)
+    property :svn_info_args, [String, nil, FalseClass], coerce: coercion(:false_to_nil)
     property :svn_binary, String
     property :svn_username, String
     property :svn_password, String, sensitive: true, desired_state: false
   end
 
-  type :sudo, by: :host, actions: %i[create delete install remove], default: :create do
+  type :sudo, by: :host, actions: %i[create install remove delete], default: :create do
     property :filename, String, coerce: coercion(:sudoers_file_name), name_property: true, identity: true, desired_state: false
     property :users, [String, Array], coerce: coercion(:comma_list), default: []
     also :user, :users
@@ -748,9 +748,9 @@ Wrun::Resources::Builtin.fill do
     property :commands, Array, default: ["ALL"]
     property :host, String, default: "ALL"
     property :runas, String, default: "ALL"
-    property :nopasswd, [true, false], default: false
-    property :noexec, [true, false], default: false
-    property :setenv, [true, false], default: false
+    property :nopasswd, [TrueClass, FalseClass], default: false
+    property :noexec, [TrueClass, FalseClass], default: false
+    property :setenv, [TrueClass, FalseClass], default: false
     property :env_keep_add, Array, default: []
     property :env_keep_subtract, Array, default: []
     property :defaults, Array, default: []
@@ -765,7 +765,7 @@ Wrun::Resources::Builtin.fill do
   type :swap_file, by: :host, actions: %i[create remove], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :size, Integer
-    property :persist, [true, false], default: false
+    property :persist, [TrueClass, FalseClass], default: false
     property :timeout, Integer, default: 600, desired_state: false
     property :swappiness, Integer
   end
@@ -773,8 +773,8 @@ Wrun::Resources::Builtin.fill do
   type :sysctl, by: :host, actions: %i[apply remove], default: :apply, aliases: %i[sysctl_param] do
     property :key, String, name_property: true, identity: true, desired_state: false
     property :value, [Array, String, Integer, Float], coerce: coercion(:joined_by_blanks), required: %i[apply]
-    property :ignore_error, [true, false], default: false, desired_state: false
-    property :comment, [String, Array], default: [], desired_state: false
+    property :ignore_error, [TrueClass, FalseClass], default: false, desired_state: false
+    property :comment, [Array, String], default: [], desired_state: false
     property :conf_dir, String, default: "/etc/sysctl.d"
   end
 
@@ -782,26 +782,26 @@ Wrun::Resources::Builtin.fill do
     property :unit_name, String, name_property: true, identity: true, desired_state: false
     property :user, String, desired_state: false
     property :content, [String, Hash]
-    property :triggers_reload, [true, false], default: true, desired_state: false
-    property :verify, [true, false], default: true, desired_state: false
+    property :triggers_reload, [TrueClass, FalseClass], default: true, desired_state: false
+    property :verify, [TrueClass, FalseClass], default: true, desired_state: false
   end
 
-  type :template, by: :host, actions: %i[create create_if_missing delete touch], default: :create do
-    property :owner, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
+  type :template, by: :host, actions: %i[create delete touch create_if_missing], default: :create do
+    property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
-    property :group, [String, Integer], regex: /^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range")
+    property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
+    property :mode, callbacks: checks("not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
-    property :atomic_update, [true, false], desired_state: false
-    property :backup, [Integer, false], default: 5, desired_state: false
+    property :atomic_update, [TrueClass, FalseClass], desired_state: false
+    property :backup, [Integer, FalseClass], default: 5, desired_state: false
     property :checksum, [String, nil], regex: /^\h{64}$/, coerce: coercion(:lower_case)
-    property :force_unlink, [true, false], default: false, desired_state: false
-    property :manage_symlink_source, [true, false], desired_state: false
+    property :force_unlink, [TrueClass, FalseClass], default: false, desired_state: false
+    property :manage_symlink_source, [TrueClass, FalseClass], desired_state: false
     collects :verify
     property :diff, [String, nil], desired_state: false
     property :source, [String, Array]
     property :cookbook, String, desired_state: false
-    property :local, [true, false], default: false, desired_state: false
+    property :local, [TrueClass, FalseClass], default: false, desired_state: false
     property :variables, Hash, default: {}
   end
 
@@ -812,19 +812,19 @@ Wrun::Resources::Builtin.fill do
   type :user, by: :host, actions: %i[create remove modify manage lock unlock], default: :create do
     property :username, String, name_property: true, identity: true, desired_state: false
     property :comment, String
-    property :uid, [String, Integer, nil]
-    property :gid, [String, Integer, nil]
+    property :uid, [String, Integer, NilClass]
+    property :gid, [String, Integer, NilClass]
     also :group, :gid
     property :home, String
     property :shell, String
     property :password, String, sensitive: true, desired_state: false
     property :salt, String, desired_state: false
-    property :non_unique, [true, false], default: false, desired_state: false
-    property :manage_home, [true, false], default: false, desired_state: false
-    property :force, [true, false], default: false, desired_state: false
-    property :system, [true, false], default: false
-    property :expire_date, [String, nil], desired_state: false
-    property :inactive, [String, Integer, nil], desired_state: false
+    property :non_unique, [TrueClass, FalseClass], default: false, desired_state: false
+    property :manage_home, [TrueClass, FalseClass], default: false, desired_state: false
+    property :force, [TrueClass, FalseClass], default: false, desired_state: false
+    property :system, [TrueClass, FalseClass], default: false
+    property :expire_date, [String, NilClass], desired_state: false
+    property :inactive, [String, Integer, NilClass], desired_state: false
   end
 
   type :user_ulimit, by: :host, actions: %i[create delete], default: :create do
@@ -881,7 +881,7 @@ Wrun::Resources::Builtin.fill do
     property :environment, Hash, default: {}, desired_state: false
     property :arch, [String, Array], coerce: coercion(:flattened)
     property :flush_cache, Hash, coerce: coercion(:before_and_after), default: {"before"=>false, "after"=>false}
-    property :allow_downgrade, [true, false], default: true, desired_state: false
+    property :allow_downgrade, [TrueClass, FalseClass], default: true, desired_state: false
     property :yum_binary, String
   end
 
@@ -897,23 +897,23 @@ Wrun::Resources::Builtin.fill do
     also :mirrorexpire, :mirror_expire
     property :metadata_expire, String, regex: [/^\d+$/, /^\d+[mhd]$/, /never/], validation_message: "The metadata_expire property must be a numeric value for time in seconds, the string 'never', or a numeric value appended with with `d`, `h`, or `m`!"
     property :description, String, default: "Yum Repository"
-    property :enabled, [true, false], default: true
-    property :enablegroups, [true, false]
+    property :enabled, [TrueClass, FalseClass], default: true
+    property :enablegroups, [TrueClass, FalseClass]
     property :exclude, String
     property :includepkgs, String
     property :failovermethod, String, equal_to: ["priority", "roundrobin"]
-    property :fastestmirror_enabled, [true, false]
-    property :gpgcheck, [true, false], default: true
-    property :repo_gpgcheck, [true, false]
+    property :fastestmirror_enabled, [TrueClass, FalseClass]
+    property :gpgcheck, [TrueClass, FalseClass], default: true
+    property :repo_gpgcheck, [TrueClass, FalseClass]
     property :gpgkey, [String, Array]
     also :keyurl, :gpgkey
     property :http_caching, String, equal_to: ["packages", "all", "none"]
     property :include_config, String
-    property :keepalive, [true, false]
-    property :make_cache, [true, false], default: true
-    property :makecache_fast, [true, false], default: false
-    property :clean_metadata, [true, false], default: true
-    property :clean_headers, [true, false], default: false, deprecated: "it does nothing any more"
+    property :keepalive, [TrueClass, FalseClass]
+    property :make_cache, [TrueClass, FalseClass], default: true
+    property :makecache_fast, [TrueClass, FalseClass], default: false
+    property :clean_metadata, [TrueClass, FalseClass], default: true
+    property :clean_headers, [TrueClass, FalseClass], default: false, deprecated: "it does nothing any more"
     property :max_retries, [String, Integer]
     property :cost, String, regex: /^\d+$/, validation_message: "The cost property must be a numeric value!"
     property :priority, String, regex: /^(\d?[1-9]|[0-9][0-9])$/, validation_message: "The priority property must be a numeric value from 1-99!"
@@ -924,10 +924,10 @@ Wrun::Resources::Builtin.fill do
     property :proxy, String
     property :proxy_username, String
     property :proxy_password, String, sensitive: true
-    property :report_instanceid, [true, false]
-    property :skip_if_unavailable, [true, false]
+    property :report_instanceid, [TrueClass, FalseClass]
+    property :skip_if_unavailable, [TrueClass, FalseClass]
     property :source, String
-    property :sslverify, [true, false]
+    property :sslverify, [TrueClass, FalseClass]
     property :sslcacert, String
     property :sslclientcert, String
     property :sslclientkey, String
