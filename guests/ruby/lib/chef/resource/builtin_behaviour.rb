@@ -10,9 +10,33 @@ class Chef
     # `package %w(a b)`: the names as they are, beside the resource's name.
     class Package
       def initialize(name, *rest)
-        @package_name = name if name.is_a?(Array)
+        package_name(name) unless name.is_a?(String) || name.nil?
         super
       end
+    end
+
+    # What Chef's provider finds, in its own resource.
+    class Service
+      property :enabled, [TrueClass, FalseClass]
+      property :running, [TrueClass, FalseClass]
+      property :masked, [TrueClass, FalseClass]
+    end
+
+    class File
+      attr_accessor :final_checksum
+    end
+
+    # Its content as the file has it.
+    class SystemdUnit
+      def to_ini
+        return content.to_s unless content.is_a?(Hash)
+
+        content.map { |section, options| "[#{section}]\n#{wrun_lines(options)}" }.join("\n")
+      end
+
+      private
+
+      def wrun_lines(options) = options.flat_map { |name, value| [value].flatten.map { |one| "#{name}=#{one}\n" } }.join
     end
 
     # Windows' access rights: cookbooks for several platforms set them, and nothing here has them.
@@ -28,7 +52,28 @@ class Chef
     class RemoteFile
       alias wrun_source source
 
-      def source(*given) = given.empty? ? wrun_source : wrun_source(given.size == 1 ? given.first : given.flatten)
+      def source(*given)
+        return wrun_source if given.empty?
+
+        lazies = given.grep(DelayedEvaluator)
+        return wrun_source(wrun_addresses(given.flatten)) if lazies.empty?
+        return wrun_source(lazies.first) if given.size == 1
+
+        raise Exceptions::InvalidRemoteFileURI, "Only 1 source argument allowed when using a lazy evaluator"
+      end
+
+      private
+
+      def wrun_addresses(all)
+        raise ArgumentError, "#{resource_name} has an empty source" if all.empty?
+
+        wrong = all.index { |one| !one.is_a?(String) || !one.match?(/\A(?:[a-z][a-z0-9+.-]*:|\\\\)/i) }
+        return all unless wrong
+
+        raise Exceptions::InvalidRemoteFileURI,
+              "#{all[wrong].inspect} is not a valid `source` parameter for #{resource_name}. `source` must be an absolute URI or " \
+              "an array of URIs."
+      end
     end
 
     # Its properties as the cookbook called them from which the type came.
@@ -57,10 +102,42 @@ class Chef
         super
         @default_guard_interpreter = :execute
       end
+
+      def after_created
+        if password || domain
+          raise Exceptions::UnsupportedPlatform, "Values for `domain` and `password` are only supported on the Windows platform"
+        end
+        raise Exceptions::UnsupportedPlatform, "Value for `elevated` is only supported on the Windows platform" if elevated
+      end
+    end
+
+    # Code for an interpreter, which is no command.
+    class Script
+      def command(given = nil)
+        return super() if given.nil?
+
+        raise Exceptions::Script, "Do not use the command property on a #{resource_name} resource, use the 'code' property instead."
+      end
+    end
+
+    # As a file, as far as Chef has it so.
+    class Link
+      def path = target_file
+
+      def mode(given = nil)
+        set_or_return(:mode, given, callbacks: { "not in valid numeric range" => Wrun::Resources::Coercions.check("not in valid numeric range") })
+      end
     end
 
     # Its text is made here, after the guards.
     class Template
+      def initialize(name, run_context = nil)
+        super
+        @source = "#{::File.basename(@name.to_s)}.erb"
+      end
+
+      def source(given = nil) = set_or_return(:source, given, kind_of: [String, Array])
+
       include Chef::Template::HelperMethods if defined?(Chef::Template::HelperMethods)
 
       # What only the text needs stays here.
@@ -70,7 +147,7 @@ class Chef
 
       def wrun_more_properties(context)
         resource = self
-        [["content", ["lazy", Wrun::Turns.keep(context, -> { Wrun::Content.new(Chef::Template::Rendering.for(resource)) })]]]
+        [["content", ["lazy", Wrun::Turns.keep(context, -> { Chef::Template::Rendering.content(resource) })]]]
       end
     end
 

@@ -8,9 +8,9 @@ class Chef
     class Compiler
       TAG = /<%(=+|-|\#|%)?(.*?)([-=])?%>([ \t]*\r?\n)?/m
 
-      ESCAPES = { "&" => "&amp;", "<" => "&lt;", ">" => "&gt;", '"' => "&quot;", "'" => "&#039;" }.freeze
+      ESCAPES = { "&" => "&amp;", "<" => "&lt;", ">" => "&gt;", '"' => "&quot;" }.freeze
 
-      def self.escape(text) = text.to_s.gsub(/[&<>"']/, ESCAPES)
+      def self.escape(text) = text.to_s.gsub(/[&<>"]/, ESCAPES)
 
       def initialize(template)
         @template = template

@@ -33,6 +33,12 @@ class Chef
       # The bytes for a `template` resource.
       def self.for(resource) = new(resource).bytes
 
+      # The same for the host; nothing where a dry run has no source yet.
+      def self.content(resource)
+        rendering = new(resource)
+        rendering.source? ? Wrun::Content.new(rendering.bytes) : nil
+      end
+
       def initialize(resource)
         @resource = resource
         @finder = Finder.new(resource.run_context, resource.cookbook_name, resource.run_context.node)
@@ -48,14 +54,21 @@ class Chef
         context.render_template(path).b
       end
 
+      # Whether a source of the machine is there; without one only a dry run goes on.
+      def source?
+        return true if !@resource.local || ::File.exist?(path)
+        return false if Config[:why_run]
+
+        raise Mixin::WhyRun::ResourceRequirements::Assertion::AssertionFailure, "Template source #{path} could not be found."
+      end
+
       private
 
       def path
         @path ||= @finder.find(source, local: @resource.local, cookbook: @resource.cookbook)
       end
 
-      # Named after the file, where nothing is said.
-      def source = @resource.source || "#{::File.basename(@resource.name)}.erb"
+      def source = @resource.source
 
       def about_template
         {

@@ -115,6 +115,9 @@ module Wrun
 
           all << chunk
         end
+      rescue Errno::EISDIR
+        # A directory can be opened: it is the reading that fails.
+        raise Errno::EISDIR.new(path, about == "rb_sysopen" ? "io_fread" : about), cause: nil
       end
     end
   end

@@ -11,6 +11,27 @@ require_relative "errand"
 
 module Wrun
   module Resources
+    # What checks new content, as the host hears of it.
+    module Verification
+      # Nothing on the host reads YAML.
+      YAML = lambda do |path|
+        Psych.parse_file(path)
+        true
+      rescue Psych::SyntaxError => error
+        Chef::Log.error("Yaml syntax verify failed with : #{error.message}")
+        false
+      end
+
+      # A command, a kind of verification with its colon, or a command and how it is run.
+      def self.told(one)
+        case one
+        when Symbol then one.inspect
+        when Array then Values.json(one.last.to_h.merge(command: one.first.to_s))
+        else Values.json(one)
+        end
+      end
+    end
+
     module Standing
       WRUN_MODES = { true => "ignore", :quiet => "ignore-quietly", "quiet" => "ignore-quietly" }.freeze
 
@@ -144,9 +165,9 @@ module Wrun
 
       # Commands that check new content, and blocks that do.
       def wrun_verifications(context)
-        blocks, commands = @verify.partition { |one| one.is_a?(Proc) }
+        blocks, commands = @verify.map { |one| :yaml == one ? Verification::YAML : one }.partition { |one| one.is_a?(Proc) }
         said = blocks.map { |block| ["verify", ["verify", Turns.keep(context, block)]] }
-        commands.empty? ? said : said << ["verify", ["plain", Values.json(commands)]]
+        commands.empty? ? said : said << ["verify", ["plain", commands.map { |one| Verification.told(one) }]]
       end
 
       # One more value of a property whose calls add up, after the resource was declared.
