@@ -56,7 +56,8 @@ class Chef
 
       # Whether a source of the machine is there; without one only a dry run goes on.
       def source?
-        return true if !@resource.local || ::File.exist?(path)
+        # Types of the runtime's own bring their sources along.
+        return true if !@resource.local || path.match?(Wrun::Machine::RUNTIME) || ::File.exist?(path)
         return false if Config[:why_run]
 
         raise Mixin::WhyRun::ResourceRequirements::Assertion::AssertionFailure, "Template source #{path} could not be found."
