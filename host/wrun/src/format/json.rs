@@ -74,10 +74,8 @@ impl Serialize for Policy<'_> {
 fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), M::Error> {
     shown.serialize_entry("recipes", &report.recipes)?;
     let state = report.node.clone().unwrap_or_default();
-    shown.serialize_entry(
-        "expanded_run_list",
-        if state.recipes.is_array() { &state.recipes } else { &Value::Array(vec![]) },
-    )?;
+    let recipes = if state.recipes.is_array() { &state.recipes } else { &json!([]) };
+    shown.serialize_entry("expanded_run_list", recipes)?;
     shown.serialize_entry("roles", &state.roles)?;
     shown.serialize_entry("resources", &report.records.iter().map(Action).collect::<Vec<_>>())?;
     if report.compiled_only {
