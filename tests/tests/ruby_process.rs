@@ -1,7 +1,7 @@
 //! What a Ruby cookbook does as a program would: its environment reaches its commands, what it prints stands in the log
 //! beside what it logs, and the node's run list is its own to change.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
 use specs::{Machine, Network, Program, Root};

@@ -441,7 +441,7 @@ fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost()
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, object(json!({"given": {"password": "x"}})));
     let first = start("core");
-    let mut attributes = node.begin_policy(&first, &facts()).unwrap();
+    let mut attributes = begin(&node, &first, &facts()).unwrap();
     for (name, value) in object(json!({"mine": {"a": 1, "key": 2}, "closed": {"b": 1}, "replaced": {"c": 1}})) {
         attributes.write(Level::Normal, &[name], value, &Origin::policy("core")).unwrap();
     }
