@@ -44,12 +44,16 @@ impl Repository {
         self.program.configuration().join(folder).display().to_string()
     }
 
-    /// The report of a run of `t` with these arguments, in which `@` stands for the repository's place.
+    /// The report of a run of `t` with these arguments, in which `@` at the beginning stands for the repository's place.
     fn run(&self, code: i32, arguments: &[&str]) -> Value {
         let cookbooks = self.place("cookbooks");
         let mut all =
             vec!["converge", "--cookbooks", &cookbooks, "--allow-all", "--format", "json", "--node-name", "n1"];
-        let more: Vec<String> = arguments.iter().map(|argument| argument.replace('@', &self.place(""))).collect();
+        let placed = |argument: &str| match argument.strip_prefix('@') {
+            Some(path) => self.place(path),
+            None => argument.to_owned(),
+        };
+        let more: Vec<String> = arguments.iter().map(|argument| placed(argument)).collect();
         all.extend(more.iter().map(String::as_str));
         let output = self.program.run(&all).unwrap().expect_code(code).unwrap();
         serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {}", output.stdout))

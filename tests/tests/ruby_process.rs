@@ -100,7 +100,7 @@ fn the_next_run_begins_with_the_run_list_that_a_cookbook_leaves() {
     let recipe = "node.run_list << 'recipe[a::b]'\nnode.run_list.remove('recipe[a]')\n";
     with_place(|place| {
         let first = place.run(recipe, &ALL);
-        assert_eq!(first["expanded_run_list"], json!(["a::default"]));
+        assert_eq!(first["expanded_run_list"], json!(["a", "a::default"]));
         assert_eq!(first["node"]["run_list"], json!(["recipe[a::b]"]));
         let second = place.run(recipe, &["--allow-all"]);
         assert_eq!(second["expanded_run_list"], json!(["a::b"]));

@@ -188,9 +188,11 @@ fn what_is_sensitive_is_shown_nowhere() {
     assert_eq!(raised.message, "Command execution failed. STDOUT/STDERR suppressed for sensitive resource");
     let told = run(&mut bench.providers(true), &declaration, "run", true).unwrap();
     assert_eq!(told.sentences(), ["execute sensitive resource"]);
+    let suppressed = "Command execution failed. STDOUT/STDERR suppressed for sensitive resource";
+    let failed = "Mixlib::ShellOut::ShellCommandFailed";
     for (properties, class, message) in [
         (json!({"command": "wrun-no topsecret"}), "Errno::ENOENT", "No such file or directory - wrun-no"),
-        (json!({"command": "topsecret", "user": "wrun-nobody"}), "ArgumentError", "can't find user for wrun-nobody"),
+        (json!({"command": "topsecret", "user": "wrun-nobody"}), failed, suppressed),
     ] {
         let mut declaration = bench.declaration("execute", "x", properties);
         declaration.sensitive = true;
@@ -338,7 +340,7 @@ fn commands_of_another_root_see_only_that() {
     let made = bench.path("home/who").metadata().unwrap();
     assert_eq!((made.uid(), made.gid(), bench.read("home/who")), (4711, 4712, "/home/alice\n".into()));
     let raised = bench.run("execute", "x", "run", json!({"command": "true", "user": "nobody"})).unwrap_err();
-    assert_eq!(raised.message, "can't find user for nobody", "the host's users are not the root's");
+    assert!(raised.message.contains("can't find user for nobody"), "the host's users are not the root's: {raised:?}");
     let raised = bench.run("execute", "x", "run", json!({"command": "/usr/bin/id"})).unwrap_err();
     assert_eq!(raised.class, "Errno::ENOENT", "the host's programs are not the root's");
 }

@@ -62,6 +62,8 @@ class Chef
       def write(level, message)
         message = message.is_a?(Exception) ? "#{message.message} (#{message.class})" : message.to_s
         message = message.encode(Encoding::UTF_8, invalid: :replace, undef: :replace) unless message.encoding == Encoding::UTF_8
+        # What was printed before stands before.
+        STDOUT.flush
         Wrun::Bridge.call("output.log", level.name, message.scrub)
         true
       end

@@ -32,8 +32,6 @@ module Wrun
 
       def settle(&serve)
         $wrun = serve
-        # What is printed is a line of the log at once, in its place among the others.
-        $stdout.sync = $stderr.sync = true
         GC.start
         Process.warmup
       end

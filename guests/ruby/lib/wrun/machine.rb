@@ -28,8 +28,10 @@ require_relative "machine/loading"
 require_relative "machine/autoload"
 require_relative "machine/older_ruby"
 
-# What open files still hold is written before the host gets the turn. Nobody is there to rescue what becomes of that.
+# What was printed and what open files still hold is written before the host gets the turn. Nobody is there to rescue what
+# becomes of that.
 Wrun::Turns.before do
+  STDOUT.flush
   Wrun::Machine.settle
 rescue SystemCallError, IOError => error
   Wrun::Bridge.call("output.log", "error", "a file that was not closed could not be written: #{error.message}")

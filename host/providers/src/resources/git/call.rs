@@ -75,6 +75,10 @@ impl Caller {
     /// Asks something, also in a dry run; what git said. Variables can name programs that git is to run, so with them a
     /// dry run asks confined, as it asks the commands of guards.
     pub(super) fn ask(&self, view: &mut View<'_>, call: &Call, codes: &[i32]) -> Result<String, Silence> {
+        // Chef looks for the user's home before it starts anything.
+        if let Some(nobody) = self.missing_user(view) {
+            return Err(Raised::new("ArgumentError", format!("can't find user for {nobody}")).into());
+        }
         let launch = self.launch(call);
         let outcome = if view.why_run && !self.environment.is_empty() {
             match view.ask(&launch) {
