@@ -104,7 +104,10 @@ fn the_next_run_begins_with_the_run_list_that_a_cookbook_leaves() {
         assert_eq!(first["node"]["run_list"], json!(["recipe[a::b]"]));
         let second = place.run(recipe, &["--allow-all"]);
         assert_eq!(second["expanded_run_list"], json!(["a::b"]));
-        let bad = place.run("begin; node.run_list('role[]x]'); rescue => e; log e.class.to_s; end", &ALL);
-        assert_eq!(bad["outcome"], "success");
+        let long = "begin; node.run_list('a' * 2000); rescue => e; log \"#{e.class}: #{e.message}\"; end";
+        let refused = place.run(long, &ALL);
+        let said = refused["log"].as_array().unwrap().iter().filter_map(|line| line["message"].as_str());
+        assert!(said.clone().any(|line| line.contains("at most 1000 items of 1000 bytes")), "{refused}");
+        assert_eq!(refused["node"]["run_list"], json!(["recipe[a]"]));
     });
 }

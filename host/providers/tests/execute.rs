@@ -340,7 +340,9 @@ fn commands_of_another_root_see_only_that() {
     let made = bench.path("home/who").metadata().unwrap();
     assert_eq!((made.uid(), made.gid(), bench.read("home/who")), (4711, 4712, "/home/alice\n".into()));
     let raised = bench.run("execute", "x", "run", json!({"command": "true", "user": "nobody"})).unwrap_err();
-    assert!(raised.message.contains("can't find user for nobody"), "the host's users are not the root's: {raised:?}");
+    let said = "STDERR: in `getpwnam': can't find user for nobody (ArgumentError)\n---- End output of true ----";
+    assert!(raised.message.contains(said), "the host's users are not the root's: {raised:?}");
+    assert_eq!(raised.class, "Mixlib::ShellOut::ShellCommandFailed");
     let raised = bench.run("execute", "x", "run", json!({"command": "/usr/bin/id"})).unwrap_err();
     assert_eq!(raised.class, "Errno::ENOENT", "the host's programs are not the root's");
 }

@@ -12,6 +12,9 @@ use wasmtime::Result;
 /// The most items that a guest may put into the node's run list.
 const MAX_RUN_LIST: usize = 1000;
 
+/// The most bytes of one of them.
+const MAX_RUN_LIST_ITEM: usize = 1000;
+
 type Answer<T> = Result<Result<T, wit::AttributeError>>;
 
 /// What the removal from all levels is called.
@@ -226,8 +229,8 @@ impl wit::Host for State {
             let why = "the run list of a released policy is its release's: change it in policy.toml";
             return Ok(Err(wit::AttributeError::Denied(why.to_owned())));
         };
-        if items.len() > MAX_RUN_LIST {
-            let why = format!("a run list has at most {MAX_RUN_LIST} items");
+        if items.len() > MAX_RUN_LIST || items.iter().any(|item| item.len() > MAX_RUN_LIST_ITEM) {
+            let why = format!("a run list has at most {MAX_RUN_LIST} items of {MAX_RUN_LIST_ITEM} bytes");
             return Ok(Err(wit::AttributeError::Invalid(why)));
         }
         Ok(match RunList::parse(&items) {
