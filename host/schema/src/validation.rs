@@ -3,6 +3,9 @@
 //! Guests check too, in their own language and with better backtraces; but a guest may lie, so the host checks everything again.
 //! A value that is computed later (lazy) is checked when it is known, by [`validate_one`].
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::Value as Json;
 
 use crate::property::{Default, Property};
@@ -21,10 +24,10 @@ pub const MAXIMUM_ACTIONS: usize = 64;
 pub const MAXIMUM_NAME_BYTES: usize = 1024 * 1024;
 
 /// A property's value in a declaration.
-#[derive(Clone, Copy, Debug)]
-pub enum Given<'a> {
+#[derive(Clone, Debug)]
+pub enum Given {
     /// Known.
-    Known(&'a Json),
+    Known(Json),
     /// To be computed by the guest when it is needed.
     Lazy,
 }
@@ -135,7 +138,13 @@ impl ValidationFailed {
 
 /// The type of this name or alias, among those that something carries out.
 pub fn find(kind: &str) -> Option<&'static ResourceType> {
-    BUILTIN.into_iter().find(|resource| is_called(resource, kind))
+    // Each resource asks several times.
+    static BY_NAME: LazyLock<HashMap<&str, &ResourceType>> = LazyLock::new(|| {
+        let names =
+            |resource: &'static ResourceType| std::iter::once(resource.name).chain(resource.aliases.iter().copied());
+        BUILTIN.into_iter().flat_map(|resource| names(resource).map(move |name| (name, resource))).collect()
+    });
+    BY_NAME.get(kind).copied()
 }
 
 /// The type of this name, or why there is none.
@@ -171,7 +180,7 @@ pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
 pub fn validate(
     kind: &str,
     name: &str,
-    properties: &[(&str, Given<'_>)],
+    properties: Vec<(String, Given)>,
     actions: &[&str],
 ) -> Result<Vec<(String, Json)>, ValidationFailed> {
     let resource = require(kind)?;
@@ -180,12 +189,13 @@ pub fn validate(
     check_actions(resource, actions)?;
     let mut known: Vec<(String, Json)> = Vec::with_capacity(properties.len());
     for (called, given) in properties {
-        let property = find_property(resource, called)?;
+        let property = find_property(resource, &called)?;
         known.retain(|(other, _)| other != property.name);
         if let Given::Known(json) = given
             && let Some(value) = accept(property, name, json)?
         {
-            known.push((property.name.to_owned(), value));
+            let canonical = if called == property.name { called } else { property.name.to_owned() };
+            known.push((canonical, value));
         }
     }
     Ok(known)
@@ -196,7 +206,7 @@ pub fn validate(
 ///
 /// # Errors
 /// Unknown type or property, or what is wrong with the value.
-pub fn validate_one(kind: &str, name: &str, property: &str, value: &Json) -> Result<Option<Json>, ValidationFailed> {
+pub fn validate_one(kind: &str, name: &str, property: &str, value: Json) -> Result<Option<Json>, ValidationFailed> {
     accept(find_property(require(kind)?, property)?, name, value)
 }
 
@@ -308,7 +318,7 @@ fn find_property(resource: &'static ResourceType, name: &str) -> Result<&'static
     })
 }
 
-fn accept(property: &'static Property, name: &str, json: &Json) -> Result<Option<Json>, ValidationFailed> {
+fn accept(property: &'static Property, name: &str, json: Json) -> Result<Option<Json>, ValidationFailed> {
     let value =
         Value::from_json(json).map_err(|reason| ValidationFailed::Unacceptable { property: property.name, reason })?;
     let is_reset = value.is_nil() && !property.explicitly_accepts_nil();

@@ -85,35 +85,35 @@ impl Value {
     }
 
     /// Takes a guest's JSON, within the limits of this module.
-    pub fn from_json(json: &Json) -> Result<Self, Unacceptable> {
+    pub fn from_json(json: Json) -> Result<Self, Unacceptable> {
         let mut budget = Budget { elements: MAXIMUM_ELEMENTS, bytes: MAXIMUM_TEXT_BYTES };
         Self::read(json, MAXIMUM_DEPTH, &mut budget)
     }
 
-    fn read(json: &Json, depth: usize, budget: &mut Budget) -> Result<Self, Unacceptable> {
+    fn read(json: Json, depth: usize, budget: &mut Budget) -> Result<Self, Unacceptable> {
         budget.take_element()?;
         Ok(match json {
             Json::Null => Self::Nil,
-            Json::Bool(boolean) => Self::Boolean(*boolean),
+            Json::Bool(boolean) => Self::Boolean(boolean),
             Json::Number(number) => match (number.as_i64(), number.as_f64()) {
                 (Some(integer), _) => Self::Integer(integer),
                 (None, Some(float)) if !number.is_u64() => Self::Float(float),
                 _ => return Err(Unacceptable::TooLarge),
             },
             Json::String(text) => {
-                budget.take_text(text)?;
-                Self::Text(text.clone())
+                budget.take_text(&text)?;
+                Self::Text(text)
             }
             Json::Array(items) => {
                 let depth = depth.checked_sub(1).ok_or(Unacceptable::TooDeep)?;
-                Self::List(items.iter().map(|item| Self::read(item, depth, budget)).collect::<Result<_, _>>()?)
+                Self::List(items.into_iter().map(|item| Self::read(item, depth, budget)).collect::<Result<_, _>>()?)
             }
             Json::Object(entries) => {
                 let depth = depth.checked_sub(1).ok_or(Unacceptable::TooDeep)?;
                 let mut pairs = Vec::with_capacity(entries.len());
                 for (key, entry) in entries {
-                    budget.take_text(key)?;
-                    pairs.push((Self::Text(key.clone()), Self::read(entry, depth, budget)?));
+                    budget.take_text(&key)?;
+                    pairs.push((Self::Text(key), Self::read(entry, depth, budget)?));
                 }
                 Self::Map(pairs)
             }
@@ -352,15 +352,15 @@ mod tests {
         for _ in 0..=MAXIMUM_DEPTH {
             deep = json!([deep]);
         }
-        assert_eq!(Value::from_json(&deep), Err(Unacceptable::TooDeep));
-        assert_eq!(Value::from_json(&json!(vec![0; MAXIMUM_ELEMENTS])), Err(Unacceptable::TooMany));
-        assert_eq!(Value::from_json(&json!("x".repeat(MAXIMUM_TEXT_BYTES + 1))), Err(Unacceptable::TooLong));
-        assert_eq!(Value::from_json(&json!(u64::MAX)), Err(Unacceptable::TooLarge));
+        assert_eq!(Value::from_json(deep), Err(Unacceptable::TooDeep));
+        assert_eq!(Value::from_json(json!(vec![0; MAXIMUM_ELEMENTS])), Err(Unacceptable::TooMany));
+        assert_eq!(Value::from_json(json!("x".repeat(MAXIMUM_TEXT_BYTES + 1))), Err(Unacceptable::TooLong));
+        assert_eq!(Value::from_json(json!(u64::MAX)), Err(Unacceptable::TooLarge));
     }
 
     #[test]
     fn json_goes_through_unchanged() {
         let json = json!({"a": [1, 2.5, null, true, "x"], "b": {}});
-        assert_eq!(Value::from_json(&json).unwrap().into_json(), json);
+        assert_eq!(Value::from_json(json.clone()).unwrap().into_json(), json);
     }
 }

@@ -19,9 +19,9 @@ fn all_properties() -> impl Iterator<Item = (&'static ResourceType, &'static Pro
 /// Declares a resource with known values and gives its canonical properties, or the error's text.
 #[cfg(test)]
 fn declare(kind: &str, properties: &Json, actions: &[&str]) -> Result<Json, String> {
-    let given: Vec<(&str, Given<'_>)> =
-        properties.as_object().unwrap().iter().map(|(name, value)| (name.as_str(), Given::Known(value))).collect();
-    validate(kind, "name", &given, actions)
+    let properties = properties.as_object().unwrap().clone();
+    let given = properties.into_iter().map(|(name, value)| (name, Given::Known(value))).collect();
+    validate(kind, "name", given, actions)
         .map(|known| Json::Object(known.into_iter().collect()))
         .map_err(|failure| failure.to_string())
 }
@@ -196,10 +196,9 @@ fn near_names_stand_beside_the_message() {
         assert_eq!(failure.did_you_mean(), expected, "{failure}");
         assert!(!failure.to_string().contains("mean"));
     };
-    let given = json!(1);
-    check(validate("file", "x", &[("onwer", Given::Known(&given))], &[]).unwrap_err(), Some("owner"));
-    check(validate("file", "x", &[("zzz", Given::Lazy)], &[]).unwrap_err(), None);
-    check(validate("file", "x", &[], &["craete"]).unwrap_err(), Some("create"));
+    check(validate("file", "x", vec![("onwer".into(), Given::Known(json!(1)))], &[]).unwrap_err(), Some("owner"));
+    check(validate("file", "x", vec![("zzz".into(), Given::Lazy)], &[]).unwrap_err(), None);
+    check(validate("file", "x", vec![], &["craete"]).unwrap_err(), Some("create"));
     check(require("templat").unwrap_err(), Some("template"));
     assert_eq!(require("templat").unwrap_err().class_name(), "NoMethodError");
 }
@@ -214,12 +213,12 @@ fn nothing_needs_nothing() {
 
 #[test]
 fn lazy_values_are_checked_when_known() {
-    assert_eq!(validate("bash", "x", &[("code", Given::Lazy)], &[]), Ok(vec![]));
-    assert_eq!(validate_one("file", "x", "mode", &json!("755")), Ok(Some(json!("0755"))));
-    assert_eq!(validate_one("file", "x", "owner", &json!(null)), Ok(None));
-    assert!(validate_one("file", "x", "mode", &json!([])).is_err());
-    let reset = [("code", Given::Known(&json!("a"))), ("code", Given::Known(&json!(null)))];
-    assert_eq!(validate("bash", "x", &reset, &[]), Ok(vec![]));
+    assert_eq!(validate("bash", "x", vec![("code".into(), Given::Lazy)], &[]), Ok(vec![]));
+    assert_eq!(validate_one("file", "x", "mode", json!("755")), Ok(Some(json!("0755"))));
+    assert_eq!(validate_one("file", "x", "owner", json!(null)), Ok(None));
+    assert!(validate_one("file", "x", "mode", json!([])).is_err());
+    let reset = [json!("a"), json!(null)].map(|value| ("code".to_owned(), Given::Known(value)));
+    assert_eq!(validate("bash", "x", reset.into(), &[]), Ok(vec![]));
 }
 
 #[test]
@@ -243,25 +242,24 @@ fn defaults_are_filled_in_on_demand() {
 
 #[test]
 fn hostile_declarations_are_refused() {
-    let value = json!(1);
-    let many: Vec<(&str, Given<'_>)> = vec![("mode", Given::Known(&value)); MAXIMUM_PROPERTIES + 1];
-    assert!(validate("file", "x", &many, &[]).is_err());
-    assert!(validate("file", "x", &[], &["create"; MAXIMUM_ACTIONS + 1]).is_err());
-    assert!(validate("file", &"x".repeat(MAXIMUM_NAME_BYTES + 1), &[], &[]).is_err());
+    let many = vec![("mode".to_owned(), Given::Known(json!(1))); MAXIMUM_PROPERTIES + 1];
+    assert!(validate("file", "x", many, &[]).is_err());
+    assert!(validate("file", "x", vec![], &["create"; MAXIMUM_ACTIONS + 1]).is_err());
+    assert!(validate("file", &"x".repeat(MAXIMUM_NAME_BYTES + 1), vec![], &[]).is_err());
     let mut deep = json!(1);
     for _ in 0..=MAXIMUM_DEPTH {
         deep = json!([deep]);
     }
-    assert!(validate_one("template", "x", "variables", &json!({"a": deep})).is_err());
-    assert!(validate_one("file", "x", "content", &json!("x".repeat(MAXIMUM_TEXT_BYTES + 1))).is_err());
+    assert!(validate_one("template", "x", "variables", json!({"a": deep})).is_err());
+    assert!(validate_one("file", "x", "content", json!("x".repeat(MAXIMUM_TEXT_BYTES + 1))).is_err());
     // A terminal's escapes and endless names do not reach a message.
     let names = ["\u{1b}[2J".to_owned(), "x".repeat(100_000)];
     for name in &names {
         let failures = [
-            validate(name, "x", &[], &[]).unwrap_err(),
-            validate("file", "x", &[(name, Given::Lazy)], &[]).unwrap_err(),
-            validate("file", "x", &[], &[name]).unwrap_err(),
-            validate_one("file", "x", "owner", &json!(format!(":{name}"))).unwrap_err(),
+            validate(name, "x", vec![], &[]).unwrap_err(),
+            validate("file", "x", vec![(name.clone(), Given::Lazy)], &[]).unwrap_err(),
+            validate("file", "x", vec![], &[name]).unwrap_err(),
+            validate_one("file", "x", "owner", json!(format!(":{name}"))).unwrap_err(),
         ];
         for failure in failures {
             let message = failure.to_string();

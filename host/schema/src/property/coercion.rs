@@ -320,7 +320,11 @@ mod tests {
     use super::*;
 
     fn check(coercion: Coercion, input: &Json, expected: &Json) {
-        assert_eq!(coercion.apply(Value::from_json(input).unwrap()).into_json(), *expected, "{coercion:?} of {input}");
+        assert_eq!(
+            coercion.apply(Value::from_json(input.clone()).unwrap()).into_json(),
+            *expected,
+            "{coercion:?} of {input}"
+        );
     }
 
     #[test]

@@ -37,6 +37,6 @@ pub(crate) fn value(json: &Json) -> Result<Value, String> {
             .map(|(key, entry)| Ok((Value::text(key), value(entry)?)))
             .collect::<Result<_, String>>()
             .map(Value::Map),
-        plain => Value::from_json(plain).map_err(|error| error.to_string()),
+        plain => Value::from_json(plain.clone()).map_err(|error| error.to_string()),
     }
 }

@@ -33,25 +33,33 @@ impl Types for BuiltinTypes {
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
         let found = schema::require(&declaration.kind).map_err(|error| failed(&error))?;
         let actions: Vec<_> = declaration.actions.iter().map(String::as_str).collect();
-        let given: Vec<_> = declaration
-            .properties
-            .iter()
-            .filter(|(name, value)| !is_rendered(&declaration.kind, name) && !matches!(value, Property::Verify(_)))
-            .map(|(name, value)| match value {
-                Property::Plain(value) => (name.as_str(), Given::Known(value)),
-                _ => (name.as_str(), Given::Lazy),
-            })
-            .collect();
-        let known = schema::validate(&declaration.kind, &declaration.name, &given, &actions);
+        // Each value is moved, never copied: content is large.
+        let properties = std::mem::take(&mut declaration.properties);
+        let mut given = Vec::with_capacity(properties.len());
+        let mut later = Vec::new();
+        for (name, value) in properties {
+            match value {
+                Property::Verify(_) => later.push((name, value)),
+                Property::Plain(_) if is_rendered(&declaration.kind, &name) => {}
+                Property::Plain(value) => given.push((name, Given::Known(value))),
+                Property::Bytes(_) | Property::Lazy(_) => {
+                    if !is_rendered(&declaration.kind, &name) {
+                        given.push((name.clone(), Given::Lazy));
+                    }
+                    later.push((name, value));
+                }
+            }
+        }
+        let known = schema::validate(&declaration.kind, &declaration.name, given, &actions);
         let known = known.map_err(|error| failed(&error))?;
         if declaration.actions.is_empty() {
             declaration.actions.push(found.default_action.to_owned());
         }
-        let rest = std::mem::take(&mut declaration.properties);
-        let lazy = rest.into_iter().filter(|(_, value)| !matches!(value, Property::Plain(_)));
-        declaration.properties = known.into_iter().map(|(name, value)| (name, Property::Plain(value))).collect();
-        declaration.properties.extend(lazy);
-        declaration.kind = found.name.to_owned();
+        let known = known.into_iter().map(|(name, value)| (name, Property::Plain(value)));
+        declaration.properties = known.chain(later).collect();
+        if declaration.kind != found.name {
+            declaration.kind = found.name.to_owned();
+        }
         Ok(())
     }
 
@@ -77,7 +85,7 @@ impl Types for BuiltinTypes {
         if is_rendered(kind, name) {
             return Ok(Property::Plain(value));
         }
-        let checked = schema::validate_one(kind, "", name, &value).map_err(|error| failed(&error))?;
+        let checked = schema::validate_one(kind, "", name, value).map_err(|error| failed(&error))?;
         Ok(Property::Plain(checked.unwrap_or(Value::Null)))
     }
 }
