@@ -1,7 +1,7 @@
 //! A directory of ours, held open: the only place in this room that opens anything.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{BufWriter, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,9 @@ const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// The largest file that is read, in bytes. A node of 100,000 attributes takes some 10 MB.
 const MAX_FILE: u64 = 512 << 20;
+
+/// Bytes that wait in memory while a file is written.
+const BUFFER: usize = 64 << 10;
 
 /// How the names of files begin that are not complete yet. Names of ours never begin with a dot.
 const UNFINISHED: &str = ".unfinished-";
@@ -130,14 +133,24 @@ impl Folder {
 
     /// Puts a file in the place of the one with that name, if any, at once and whole.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<(), StateError> {
-        let unfinished = self.write_unfinished(name, bytes, survives)?;
+        self.replace_by(name, survives, |file| file.write_all(bytes))
+    }
+
+    /// As [`replace`](Self::replace), with what `write` writes: a large content is never in memory as a whole.
+    pub(crate) fn replace_by(
+        &self,
+        name: &str,
+        survives: Survives,
+        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Result<(), StateError> {
+        let unfinished = self.write_unfinished(name, survives, write)?;
         let renamed = rustix::fs::renameat(&self.handle, unfinished.as_str(), &self.handle, name);
         self.settle(name, &unfinished, renamed, survives).map(|_| ())
     }
 
     /// Puts a file where there is none; false: there is one.
     pub(crate) fn create(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<bool, StateError> {
-        let unfinished = self.write_unfinished(name, bytes, survives)?;
+        let unfinished = self.write_unfinished(name, survives, |file| file.write_all(bytes))?;
         let flags = RenameFlags::NOREPLACE;
         let renamed = rustix::fs::renameat_with(&self.handle, unfinished.as_str(), &self.handle, name, flags);
         self.settle(name, &unfinished, renamed, survives)
@@ -166,16 +179,22 @@ impl Folder {
         }
     }
 
-    fn write_unfinished(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<String, StateError> {
+    fn write_unfinished(
+        &self,
+        name: &str,
+        survives: Survives,
+        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Result<String, StateError> {
         let path = self.path_of(name);
         let unfinished = format!("{UNFINISHED}{name}-{}", random_hex::<4>(&path)?);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let failed = |source: std::io::Error| StateError::system("write", &path, source);
-        let mut file =
+        let file =
             self.open_file(&unfinished, flags)?.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
-        let mut written = file.write_all(bytes);
+        let mut file = BufWriter::with_capacity(BUFFER, file);
+        let mut written = write(&mut file).and_then(|()| file.flush());
         if survives == Survives::PowerCut {
-            written = written.and_then(|()| file.sync_all());
+            written = written.and_then(|()| file.get_ref().sync_all());
         }
         if let Err(source) = written {
             self.remove(&unfinished)?;

@@ -1,6 +1,7 @@
 //! Run records: one folder per run, named so that sorting by name sorts by time.
 
 use std::fmt;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -103,11 +104,10 @@ impl RunFolder {
     /// Records need not survive a power cut: they are history, and waiting for the disk would double a short run.
     fn save(&self, file: &str, value: &impl Serialize) -> Result<(), StateError> {
         let folder = self.state.make(FOLDER)?.make(self.id.as_str())?;
-        let failed =
-            |error: serde_json::Error| StateError::system("write", &folder.path_of(file), std::io::Error::other(error));
-        let mut bytes = serde_json::to_vec_pretty(value).map_err(failed)?;
-        bytes.push(b'\n');
-        folder.replace(file, &bytes, Survives::Kill)
+        folder.replace_by(file, Survives::Kill, |out| {
+            serde_json::to_writer_pretty(&mut *out, value)?;
+            out.write_all(b"\n")
+        })
     }
 }
 
