@@ -15,7 +15,7 @@ use crate::bindings::wrun::cookbook::resources::{
 use crate::bindings::wrun::cookbook::turns::Errand;
 use crate::conversation::errand;
 use crate::error::Result;
-use crate::table::{Closure, Got, Made, origin, scope, table};
+use crate::table::{Closure, Got, Made, origin_in, scope, table};
 use crate::template;
 use serde_json::Value;
 use std::fmt;
@@ -41,9 +41,13 @@ pub struct Builder {
     block: Option<Rc<dyn Fn() -> Result>>,
 }
 
-/// A value as the contract carries it. By `serde_json`'s own writer, which is twice as fast as its `Display`.
+/// A value as the contract carries it. By `serde_json`'s own writer, which is twice as fast as its `Display`; with room for
+/// a content's line ends, which grow.
 fn json(value: &Value) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| value.to_string())
+    let room = value.as_str().map_or(128, |text| text.len() + text.len() / 8 + 8);
+    let mut written = Vec::with_capacity(room);
+    let done = serde_json::to_writer(&mut written, value).ok();
+    done.and_then(|()| String::from_utf8(written).ok()).unwrap_or_else(|| value.to_string())
 }
 
 enum Found {
@@ -253,11 +257,18 @@ impl Builder {
             };
             Guard { negated, test }
         });
-        let declaration = Declaration {
-            context,
+        let made = self.block.is_some() || table(|table| table.types.contains_key(&self.kind));
+        let made = made.then(|| Made {
             kind: self.kind.clone(),
             name: self.name.clone(),
-            origin: origin(self.place),
+            scope: scope.clone(),
+            block: self.block,
+        });
+        let declaration = Declaration {
+            context,
+            kind: self.kind,
+            name: self.name,
+            origin: origin_in(&scope, self.place),
             actions: std::mem::take(&mut self.actions),
             properties,
             guards: guards.collect(),
@@ -272,8 +283,7 @@ impl Builder {
         let declaration = crate::custom::complete(declaration)?;
         let id = resources::declare(&declaration)?;
         let settles = table(|table| {
-            if self.block.is_some() || table.types.contains_key(&self.kind) {
-                let made = Made { kind: self.kind, name: self.name, scope, block: self.block };
+            if let Some(made) = made {
                 table.made(context, id, made);
             }
             table.unified.contains(&context) && !detached

@@ -7,7 +7,7 @@ use crate::custom::CustomResource;
 use crate::error::Result;
 use serde_json::Value;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -37,7 +37,7 @@ pub(crate) struct Table {
     pub(crate) closures: HashMap<u32, Closure>,
     /// What to drop when a context ends: closures, and resources of our own types.
     of_context: HashMap<u32, (Vec<u32>, Vec<u32>)>,
-    pub(crate) types: HashMap<String, Rc<CustomResource>>,
+    pub(crate) types: BTreeMap<String, Rc<CustomResource>>,
     /// Resources of our own types, and their blocks.
     pub(crate) made: HashMap<u32, Made>,
     /// Contexts whose resources converge where they are declared.
@@ -106,14 +106,20 @@ pub(crate) fn within<T>(scope: Scope, code: impl FnOnce() -> T) -> T {
 
 /// Who wrote what is being declared: the scope, and the caller's file relative to its cookbook's folder.
 pub(crate) fn origin(place: &Location<'_>) -> Origin {
-    let scope = scope();
-    let file = place.file();
-    let folder = format!("/{}/", scope.cookbook);
-    let file = match file.rfind(&folder) {
-        Some(at) => file.get(at + folder.len()..).unwrap_or(file),
-        None => file.strip_prefix(&folder[1..]).unwrap_or(file),
-    };
-    Origin { cookbook: scope.cookbook, recipe: scope.recipe, file: file.to_owned(), line: place.line() }
+    origin_in(&scope(), place)
+}
+
+/// As [`origin`], in a scope that is known already.
+pub(crate) fn origin_in(scope: &Scope, place: &Location<'_>) -> Origin {
+    let file = inside(place.file(), &scope.cookbook).to_owned();
+    Origin { cookbook: scope.cookbook.clone(), recipe: scope.recipe.clone(), file, line: place.line() }
+}
+
+/// What comes after the last folder of this name in a path; the path, if there is none.
+fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
+    let below = |rest: &'a str| rest.strip_prefix(folder)?.strip_prefix('/');
+    let deeper = path.rmatch_indices('/').find_map(|(at, _)| below(path.get(at + 1..)?));
+    deeper.or_else(|| below(path)).unwrap_or(path)
 }
 
 pub(crate) fn no_such(what: &str, name: &str) -> Raised {
@@ -124,5 +130,19 @@ pub(crate) fn no_such(what: &str, name: &str) -> Raised {
         backtrace: vec![],
         object: None,
         hint: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside;
+
+    #[test]
+    fn a_file_is_named_from_its_cookbook_on() {
+        assert_eq!(inside("policies/core/src/lib.rs", "core"), "src/lib.rs");
+        assert_eq!(inside("core/src/lib.rs", "core"), "src/lib.rs");
+        assert_eq!(inside("core/web/core/src/core.rs", "core"), "src/core.rs");
+        assert_eq!(inside("/home/encore/src/lib.rs", "core"), "/home/encore/src/lib.rs");
+        assert_eq!(inside("src/lib.rs", ""), "src/lib.rs");
     }
 }
