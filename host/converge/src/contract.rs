@@ -6,7 +6,9 @@ mod providers;
 mod services;
 
 pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said, Tell};
-pub use providers::{Certainty, Change, CommandLine, CommandTest, Memory, Prepared, Providers, Truth, Types, Wanted};
+pub use providers::{
+    Certainty, Change, CommandLine, CommandTest, Known, Memory, Prepared, Providers, Truth, Types, Wanted,
+};
 pub use services::{
     AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse, Interfaces,
     Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, StatKind, TypeTexts,

@@ -85,6 +85,18 @@ impl Status {
             Self::Bypassed => "bypassed",
         }
     }
+
+    /// The event that tells handlers how an action ended.
+    pub(crate) fn event(self) -> &'static str {
+        match self {
+            Self::Updated => "resource_updated",
+            Self::UpToDate => "resource_up_to_date",
+            Self::Skipped => "resource_skipped",
+            Self::Failed => "resource_failed",
+            Self::Unprocessed => "resource_unprocessed",
+            Self::Bypassed => "resource_bypassed",
+        }
+    }
 }
 
 /// Something that happened.

@@ -18,9 +18,9 @@ mod whole;
 
 pub use contract::{
     Answer, AttributeRights, Call, Callback, Certainty, Change, CommandLine, CommandOutcome, CommandTest,
-    CookbookFiles, Data, DataError, Errand, FileError, Got, Guest, HttpRequest, HttpResponse, Interfaces, Machine,
-    MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers, Request, Said,
-    Services, Stat, StatKind, Tell, Truth, TypeTexts, Types, Wanted,
+    CookbookFiles, Data, DataError, Errand, FileError, Got, Guest, HttpRequest, HttpResponse, Interfaces, Known,
+    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers, Request,
+    Said, Services, Stat, StatKind, Tell, Truth, TypeTexts, Types, Wanted,
 };
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};

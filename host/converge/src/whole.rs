@@ -155,7 +155,7 @@ impl<'a, H: House> WholeRun<'a, H> {
         let status = self.status(node, outcomes, failed, began);
         let (handler, event) = if failed { ("exception", "run_failed") } else { ("report", "run_completed") };
         let mut lived = std::mem::take(&mut self.lived);
-        for one in &mut lived {
+        for one in lived.iter_mut().filter(|one| one.listens(handler, event)) {
             one.run.set_observer(self.observer.take());
             // Signals no longer stop anything: the handlers are the end of the run.
             let mut input = status.clone();

@@ -28,7 +28,7 @@ pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 
 use command::Commands;
-use converge::{Change, CommandTest, Declaration, Got, Prepared, Providers, Raised, Truth, Wanted};
+use converge::{Change, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;
@@ -313,8 +313,8 @@ fn not_converged(wanted: &Wanted<'_>, left: &Plan) -> Raised {
 /// A property's plain value.
 fn value<'w>(wanted: &'w Wanted<'_>, name: &str) -> Option<&'w Value> {
     match wanted.get(name)? {
-        Got::Json(Value::Null) | Got::Bytes(_) => None,
-        Got::Json(value) => Some(value),
+        Known::Json(Value::Null) | Known::Bytes(_) => None,
+        Known::Json(value) => Some(value),
     }
 }
 

@@ -107,15 +107,14 @@ impl Bench {
             kind: "test".into(),
             name: "x".into(),
             properties: vec![("path".into(), Property::Plain(json!(path)))],
-            origin: node::origin::Origin::policy("a"),
+            origin: node::origin::Origin::policy("a").into(),
             ..Declaration::default()
         }
     }
 
     fn run(&mut self, path: &str, action: &str, why_run: bool) -> Result<Vec<String>, Raised> {
         let declaration = self.declaration(path);
-        let properties = vec![("path".into(), Got::Json(json!(path)))];
-        let wanted = Wanted { resource: 0, declaration: &declaration, action, properties, why_run };
+        let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run };
         let prepared = self.providers.prepare(&wanted)?;
         let told = prepared.certainty.iter().map(|certainty| format!("{certainty:?}"));
         let Some(plan) = prepared.plan else { return Ok(told.collect()) };
@@ -181,8 +180,7 @@ fn a_denial_names_policy_resource_and_origin() {
 fn staging_happens_when_asked_for_and_once() {
     let mut bench = bench(false);
     let declaration = bench.declaration("/made");
-    let properties = vec![("path".into(), Got::Json(json!("/made")))];
-    let wanted = Wanted { resource: 0, declaration: &declaration, action: "make", properties, why_run: false };
+    let wanted = Wanted { resource: 0, declaration: &declaration, action: "make", resolved: vec![], why_run: false };
     let mut plan = bench.providers.prepare(&wanted).unwrap().plan.unwrap();
     assert!(bench.providers.stage(&mut plan).unwrap().as_str().is_some_and(|path| path.ends_with("cache")));
     assert_eq!(bench.providers.stage(&mut plan), Ok(Value::Null));
@@ -193,7 +191,7 @@ fn staging_happens_when_asked_for_and_once() {
 fn an_unknown_type_has_no_provider() {
     let mut bench = bench(false);
     let declaration = Declaration { kind: "nonsense".into(), ..Declaration::default() };
-    let wanted = Wanted { resource: 0, declaration: &declaration, action: "x", properties: vec![], why_run: false };
+    let wanted = Wanted { resource: 0, declaration: &declaration, action: "x", resolved: vec![], why_run: false };
     assert_eq!(
         bench.providers.prepare(&wanted).err().map(|raised| raised.class),
         Some("Chef::Exceptions::ProviderNotFound".into())

@@ -98,14 +98,20 @@ pub(crate) fn origin(policy: &str, origin: types::Origin) -> Origin {
 }
 
 pub(crate) fn declaration(policy: &str, voice: Voice, from: wit::Declaration) -> Result<Declaration, Failure> {
-    let properties: Result<Vec<_>, Failure> =
-        from.properties.into_iter().map(|(name, value)| Ok((name.clone(), property(voice, &name, value)?))).collect();
+    let properties: Result<Vec<_>, Failure> = from
+        .properties
+        .into_iter()
+        .map(|(name, value)| {
+            let value = property(voice, &name, value)?;
+            Ok((name, value))
+        })
+        .collect();
     let guards: Result<_, Failure> = from.guards.into_iter().map(|from| guard(voice, from)).collect();
     Ok(Declaration {
         context: from.context,
         kind: from.kind,
         name: from.name,
-        origin: origin(policy, from.origin),
+        origin: origin(policy, from.origin).into(),
         actions: from.actions,
         properties: properties?,
         guards: guards?,
@@ -199,7 +205,10 @@ fn wish(wish: wit::Notification) -> Wish {
 pub(crate) fn amendment(voice: Voice, amendment: wit::Amendment) -> Result<Amendment, Failure> {
     Ok(match amendment {
         wit::Amendment::Actions(actions) => Amendment::Actions(actions),
-        wit::Amendment::Property((name, value)) => Amendment::Property(name.clone(), property(voice, &name, value)?),
+        wit::Amendment::Property((name, value)) => {
+            let value = property(voice, &name, value)?;
+            Amendment::Property(name, value)
+        }
         wit::Amendment::Clear(name) => Amendment::Clear(name),
         wit::Amendment::Guard(added) => Amendment::Guard(guard(voice, added)?),
         wit::Amendment::Notification(added) => Amendment::Notification(wish(added)),

@@ -14,7 +14,7 @@ const AROUND: u32 = 3;
 /// A policy's failure for programs. The excerpt comes from the artifact, where it has the source.
 pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn CookbookFiles>) -> Value {
     let record = innermost(&report.records);
-    let origin = record.map(|record| record.origin.clone());
+    let origin = record.map(|record| Origin::clone(&record.origin));
     let origin = origin.or_else(|| place(failure)).or_else(|| recipe(failure)).unwrap_or_default();
     // Where it was raised tells more than where the resource was declared that had to do with it.
     let excerpt = files.and_then(|files| {
@@ -38,7 +38,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
             "file": origin.file,
             "line": origin.line,
         },
-        "resource": record.map(|record| json!({ "type": record.kind, "name": record.name, "action": record.action })),
+        "resource": record.map(|record| json!({ "type": &*record.kind, "name": record.name, "action": record.action })),
         "excerpt": excerpt.map(|excerpt| json!({ "file": excerpt.file, "line": excerpt.line, "lines": excerpt.lines })),
         "hint": failure.hint(),
         "causes": causes,

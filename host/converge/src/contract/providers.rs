@@ -71,17 +71,36 @@ pub struct Wanted<'a> {
     pub declaration: &'a Declaration,
     /// The action that runs.
     pub action: &'a str,
-    /// Properties by name, validated and coerced; those that nobody set are absent.
-    pub properties: Vec<(String, Got)>,
+    /// The lazy values that are needed, known now, validated and coerced. The others stand in the declaration.
+    pub resolved: Vec<(String, Got)>,
     /// Nothing may be changed.
     pub why_run: bool,
 }
 
 impl Wanted<'_> {
-    /// A property's value, if it was set.
-    pub fn get(&self, name: &str) -> Option<&Got> {
-        self.properties.iter().rev().find(|(other, _)| other == name).map(|(_, value)| value)
+    /// A property's value, if it was set and is known.
+    pub fn get(&self, name: &str) -> Option<Known<'_>> {
+        if let Some((_, value)) = self.resolved.iter().rev().find(|(other, _)| other == name) {
+            return Some(match value {
+                Got::Json(value) => Known::Json(value),
+                Got::Bytes(bytes) => Known::Bytes(bytes),
+            });
+        }
+        match self.declaration.property(name)? {
+            Property::Plain(value) => Some(Known::Json(value)),
+            Property::Bytes(bytes) => Some(Known::Bytes(bytes)),
+            Property::Lazy(_) | Property::Verify(_) => None,
+        }
     }
+}
+
+/// A property's value where it stands: content is large, and nobody copies it to look at it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Known<'a> {
+    /// A value.
+    Json(&'a Value),
+    /// File content that need not be text.
+    Bytes(&'a [u8]),
 }
 
 /// What a provider found.

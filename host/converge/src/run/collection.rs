@@ -155,12 +155,13 @@ impl Run {
             declaration.umask = self.umask_around(declaration.context);
         }
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
-        let (context, key, detached) = (declaration.context, declaration.key(), declaration.detached);
+        let (context, detached) = (declaration.context, declaration.detached);
+        let key: Arc<str> = declaration.key().into();
         let wishes = declaration.notifications.clone();
         let shown = self.shown(declaration.speaker, &declaration.kind);
         self.resources.push(Resource {
             declaration,
-            key: key.clone(),
+            key: Arc::clone(&key),
             shown,
             updated: false,
             updated_by_last_action: false,
@@ -198,10 +199,10 @@ impl Run {
     }
 
     /// The name under which a type is shown.
-    fn shown(&self, speaker: Speaker, kind: &str) -> String {
+    fn shown(&self, speaker: Speaker, kind: &str) -> Arc<str> {
         match &self.builtin {
-            Some(types) if self.guest_type(speaker, kind).is_none() => types.shown(kind).to_owned(),
-            _ => kind.to_owned(),
+            Some(types) if self.guest_type(speaker, kind).is_none() => types.shown(kind).into(),
+            _ => kind.into(),
         }
     }
 
@@ -279,7 +280,7 @@ impl Run {
             }
             Amendment::Delayed(action) => {
                 let key = self.known(id)?.key.clone();
-                self.queue(context, Party::Resource(id), action, key);
+                self.queue(context, Party::Resource(id), action, key.to_string());
             }
             Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
             Amendment::OnFailure(mode) => declaration.on_failure = mode,
@@ -291,7 +292,7 @@ impl Run {
     pub(crate) fn queue(&mut self, context: ContextId, target: Party, action: String, sender: String) -> bool {
         let receiver = match &target {
             Party::Key(key) => key.clone(),
-            Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.clone()).unwrap_or_default(),
+            Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.to_string()).unwrap_or_default(),
         };
         let there = self.contexts.get_mut(context as usize);
         let new = there.is_some_and(|there| there.queue(target, action.clone(), sender));

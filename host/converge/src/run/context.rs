@@ -2,6 +2,7 @@
 
 use super::{Notification, Party, ResourceId, Timing};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// A context; an index that is never reused within a run.
 pub type ContextId = u32;
@@ -17,7 +18,7 @@ pub(crate) struct Context {
     pub(crate) owner: Option<(ResourceId, bool)>,
     pub(crate) nesting: u32,
     pub(crate) resources: Vec<ResourceId>,
-    pub(crate) by_key: HashMap<String, ResourceId>,
+    pub(crate) by_key: HashMap<Arc<str>, ResourceId>,
     /// Grouped by sender, groups in the order in which the sender was first seen.
     pub(crate) groups: Vec<Vec<Notification>>,
     pub(crate) group_of: HashMap<String, usize>,

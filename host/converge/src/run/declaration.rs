@@ -4,6 +4,7 @@ use super::ContextId;
 use crate::{Callback, CommandTest};
 use node::origin::Origin;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A declared resource; an index that is never reused within a run.
 pub type ResourceId = u32;
@@ -21,8 +22,8 @@ pub struct Declaration {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// Who wrote it, and where.
-    pub origin: Origin,
+    /// Who wrote it, and where; shared with the records of its actions.
+    pub origin: Arc<Origin>,
     /// What to do, in order; filled with the default action by [`Run::declare`](crate::Run::declare).
     pub actions: Vec<String>,
     /// Properties by name, each at most once.
@@ -186,9 +187,9 @@ pub struct Resource {
     /// As it was declared and amended.
     pub declaration: Declaration,
     /// `type[name]`.
-    pub key: String,
+    pub key: Arc<str>,
     /// Its type as reports and messages show it.
-    pub shown: String,
+    pub shown: Arc<str>,
     /// Some action changed it.
     pub updated: bool,
     /// The last action changed it.

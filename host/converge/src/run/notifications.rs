@@ -20,11 +20,11 @@ impl Run {
             Party::Key(_) => None,
         };
         let (context, sender_key, target) = match (wish.subscribes, wish.other) {
-            (false, other) => (own.declaration.context, own.key.clone(), other),
+            (false, other) => (own.declaration.context, own.key.to_string(), other),
             (true, Party::Key(key)) => (own.declaration.context, key, Party::Resource(id)),
             (true, Party::Resource(_)) => {
                 let sender = other.unwrap_or(own);
-                (sender.declaration.context, sender.key.clone(), Party::Resource(id))
+                (sender.declaration.context, sender.key.to_string(), Party::Resource(id))
             }
         };
         let there = self.open(context)?;
@@ -55,7 +55,7 @@ impl Run {
         let Some(own) = self.resources.get(id as usize) else { return Ok(()) };
         let context_id = own.declaration.context;
         let Some(context) = self.contexts.get(context_id as usize) else { return Ok(()) };
-        let Some(group) = context.group_of.get(&own.key).copied() else { return Ok(()) };
+        let Some(group) = context.group_of.get(&*own.key).copied() else { return Ok(()) };
         let notes = context.groups.get(group).map_or(&[][..], Vec::as_slice);
         let mut found = Vec::new();
         for timing in [Timing::Before, Timing::Immediate, Timing::Delayed] {

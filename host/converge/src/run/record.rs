@@ -3,6 +3,7 @@
 use super::{Resource, ResourceId, Timing};
 use crate::{Change, Failure, Status};
 use node::origin::Origin;
+use std::sync::Arc;
 
 /// One action of one resource.
 #[derive(Debug, Clone)]
@@ -10,11 +11,11 @@ pub struct ActionRecord {
     /// Of which resource.
     pub resource: ResourceId,
     /// Its type.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// Its name.
     pub name: String,
     /// Where it was declared.
-    pub origin: Origin,
+    pub origin: Arc<Origin>,
     /// Its content is shown nowhere.
     pub sensitive: bool,
     /// Which action.
@@ -62,9 +63,9 @@ impl ActionRecord {
         let declaration = &resource.declaration;
         Self {
             resource: id,
-            kind: resource.shown.clone(),
+            kind: Arc::clone(&resource.shown),
             name: declaration.name.clone(),
-            origin: declaration.origin.clone(),
+            origin: Arc::clone(&declaration.origin),
             sensitive: declaration.sensitive,
             action: action.into(),
             status,

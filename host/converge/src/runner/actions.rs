@@ -50,14 +50,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Ok(());
         }
         if let Some(here) = self.run.contexts.get_mut(context as usize) {
-            here.updated.insert(key.clone());
+            here.updated.insert(key.to_string());
         }
         let mut at = 0;
         while let Some(note) = self.run.open(context)?.sent(&key, Timing::Immediate, at) {
             at += 1;
             // A key that nobody has declared yet: a unified context runs it when it is declared.
             if let Party::Resource(target) = note.target {
-                let notified = Notified { timing: Timing::Immediate, by: Some(key.clone()) };
+                let notified = Notified { timing: Timing::Immediate, by: Some(key.to_string()) };
                 self.run_action(context, target, note.action, Some(notified)).await?;
             }
         }
@@ -68,7 +68,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Party::Resource(target) => self.run.known(*target)?.declaration.context,
                 Party::Key(_) => context,
             };
-            self.run.queue(receiver, note.target, note.action, key.clone());
+            self.run.queue(receiver, note.target, note.action, key.to_string());
         }
         self.remember();
         Ok(())
@@ -183,9 +183,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let notified = notified.map(|notified| (notified.by.as_deref().unwrap_or_default(), notified.timing));
             Some(Event::ActionStarted { resource, action, nesting: resource.nesting, notified })
         });
-        let notified = self.run.records.get(at).and_then(|record| record.notified.as_ref());
-        let notified = notified.map(|notified| json!({ "timing": notified.timing.name(), "by": notified.by }));
-        self.tell_of(id, "resource_action_start", action, json!({ "notified": notified })).await;
+        if self.hears("resource_action_start") {
+            let notified = self.run.records.get(at).and_then(|record| record.notified.as_ref());
+            let notified = notified.map(|notified| json!({ "timing": notified.timing.name(), "by": notified.by }));
+            self.tell_of(id, "resource_action_start", action, json!({ "notified": notified })).await;
+        }
         Ok(at)
     }
 
@@ -226,10 +228,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 nesting: resource.nesting,
             })
         });
-        let name = format!("resource_{}", status.name().replace('-', "_"));
-        let raised =
-            failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
-        self.tell_of(id, &name, action, json!({ "error": raised, "conditional": conditional })).await;
+        if self.hears(status.event()) {
+            let raised =
+                failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
+            let input = json!({ "error": raised, "conditional": conditional });
+            self.tell_of(id, status.event(), action, input).await;
+        }
         let Some(failure) = failure else { return Ok(()) };
         let failure = self.in_resource(id, failure);
         if !ignored {
@@ -241,11 +245,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Hands an event about a resource to the guest, if it listens, with what the event has beside resource and action.
+    /// Whether the guest listens to an event, and not from inside another one.
+    fn hears(&self, event: &str) -> bool {
+        !self.in_event && self.run.listens.contains(event)
+    }
+
+    /// Hands an event about a resource to the guest, with what the event has beside resource and action.
     async fn tell_of(&mut self, id: ResourceId, name: &str, action: &str, mut input: Value) {
-        if self.in_event || !self.run.listens.contains(name) {
-            return;
-        }
         let Ok(resource) = self.run.known(id) else { return };
         let declaration = &resource.declaration;
         if let Some(input) = input.as_object_mut() {

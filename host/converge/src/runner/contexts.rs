@@ -92,7 +92,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if !here.unified {
             return Ok(());
         }
-        let (party, key) = (Party::Resource(resource), Party::Key(self.run.known(resource)?.key.clone()));
+        let (party, key) = (Party::Resource(resource), Party::Key(self.run.known(resource)?.key.to_string()));
         let due: Vec<_> = (here.groups.iter().flatten())
             .filter(|note| note.timing == Timing::Immediate && (note.target == party || note.target == key))
             .cloned()

@@ -61,12 +61,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<Went, Failure> {
         self.run.check_required(id, action)?;
-        let (properties, checks) = self.resolve_properties(id, action).await?;
+        let (resolved, checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run;
         let declaration = &self.run.known(id)?.declaration;
-        let wanted = Wanted { resource: id, declaration, action, properties, why_run };
+        let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
         let prepared = self.providers.prepare(&wanted)?;
-        let properties = wanted.properties;
+        let resolved = wanted.resolved;
         for certainty in &prepared.certainty {
             let (Certainty::Assumed(what) | Certainty::Unknown(what)) = certainty;
             self.uncertain(id, what);
@@ -77,7 +77,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         } else {
             let plan = self.verify(id, plan, checks).await?;
             let declaration = &self.run.known(id)?.declaration;
-            let wanted = Wanted { resource: id, declaration, action, properties, why_run };
+            let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
             let changes = self.providers.commit(&wanted, plan)?;
             self.changed(id, changes);
             if let Some(facts) = self.providers.gathered() {
@@ -88,36 +88,41 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(Went::Updated)
     }
 
-    /// Lazy values are resolved and validated now, right before the action.
+    /// Lazy values are resolved and validated now, right before the action; with them the blocks of `verify`.
     async fn resolve_properties(
         &mut self,
         id: ResourceId,
         action: &str,
     ) -> Result<(Vec<(String, Got)>, Vec<Callback>), Failure> {
-        let mut properties = Vec::new();
+        let mut resolved = Vec::new();
         let mut checks = Vec::new();
         let mut at = 0;
-        let kind = self.run.known(id)?.declaration.kind.clone();
-        while let Some((name, property)) = self.run.known(id)?.declaration.properties.get(at).cloned() {
+        // By number: what is evaluated may change the declaration.
+        while let Some((name, property)) = self.run.known(id)?.declaration.properties.get(at) {
             at += 1;
-            match property {
-                Property::Plain(value) => properties.push((name, Got::Json(value))),
-                Property::Bytes(bytes) => properties.push((name, Got::Bytes(bytes))),
-                Property::Lazy(_) if !self.run.uses(&kind, action, &name) => {}
-                Property::Lazy(_) if !self.needs(id, action, &mut properties, &name)? => {}
-                Property::Lazy(callback) => match self.evaluate(callback, None).await? {
-                    Got::Json(value) => {
-                        let checked = self.run.check_property(&kind, &name, Property::Plain(value))?;
-                        if let Property::Plain(value) = checked {
-                            properties.push((name, Got::Json(value)));
-                        }
+            let (name, callback) = match property {
+                Property::Plain(_) | Property::Bytes(_) => continue,
+                Property::Verify(callback) => {
+                    checks.push(*callback);
+                    continue;
+                }
+                Property::Lazy(callback) => (name.clone(), *callback),
+            };
+            let kind = self.run.known(id)?.declaration.kind.clone();
+            if !self.run.uses(&kind, action, &name) || !self.needs(id, action, &mut resolved, &name)? {
+                continue;
+            }
+            match self.evaluate(callback, None).await? {
+                Got::Json(value) => {
+                    let checked = self.run.check_property(&kind, &name, Property::Plain(value))?;
+                    if let Property::Plain(value) = checked {
+                        resolved.push((name, Got::Json(value)));
                     }
-                    bytes @ Got::Bytes(_) => properties.push((name, bytes)),
-                },
-                Property::Verify(callback) => checks.push(callback),
+                }
+                bytes @ Got::Bytes(_) => resolved.push((name, bytes)),
             }
         }
-        Ok((properties, checks))
+        Ok((resolved, checks))
     }
 
     /// Whether a lazy value is needed, now that these are known.
@@ -129,9 +134,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         name: &str,
     ) -> Result<bool, Failure> {
         let (declaration, why_run) = (&self.run.known(id)?.declaration, self.run.why_run);
-        let wanted = Wanted { resource: id, declaration, action, properties: std::mem::take(known), why_run };
+        let wanted = Wanted { resource: id, declaration, action, resolved: std::mem::take(known), why_run };
         let answer = self.providers.needs(&wanted, name);
-        *known = wanted.properties;
+        *known = wanted.resolved;
         Ok(answer?)
     }
 

@@ -62,11 +62,13 @@ pub(super) struct Lived<I> {
 }
 
 impl<I: Instance> Lived<I> {
+    /// Whether it wants to hear of the run's end.
+    pub(super) fn listens(&self, handler: &str, event: &str) -> bool {
+        self.run.listens.contains(handler) || self.run.listens.contains(event)
+    }
+
     /// Runs the late handlers in a conversation of their own.
     pub(super) async fn handle(&mut self, handler: &str, event: &str, input: Value, memory: &mut dyn Memory) {
-        if !self.run.listens.contains(handler) && !self.run.listens.contains(event) {
-            return;
-        }
         let Some(instance) = &mut self.instance else { return };
         let (mut session, providers) = instance.conversation();
         let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, Stop::default());

@@ -157,7 +157,7 @@ fn collection(run: &Run) -> Vec<Value> {
                 let cookbook = origin.cookbook.as_deref().unwrap_or_default();
                 format!("{cookbook}/{file}:{}", origin.line.unwrap_or(0))
             });
-            json!([resource.shown, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
+            json!([&*resource.shown, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
         })
         .collect()
 }
@@ -173,7 +173,7 @@ pub(super) fn resources(run: &Run) -> Value {
     records
         .map(|record| {
             json!({
-                "type": record.kind,
+                "type": &*record.kind,
                 "name": record.name,
                 "action": record.action,
                 "status": record.status.name(),

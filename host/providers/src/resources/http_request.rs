@@ -6,7 +6,7 @@
 use crate::download;
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
-use converge::{Change, Got, HttpRequest, HttpResponse, Raised, Wanted};
+use converge::{Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
 use serde_json::Value;
 
 /// A request.
@@ -50,10 +50,10 @@ impl Provider for Request {
 /// What is sent: the message, or the resource's name.
 fn message(wanted: &Wanted<'_>) -> Vec<u8> {
     match wanted.get("message") {
-        Some(Got::Bytes(bytes)) => bytes.clone(),
-        Some(Got::Json(Value::String(text))) => text.clone().into_bytes(),
-        Some(Got::Json(Value::Null)) | None => wanted.declaration.name.clone().into_bytes(),
-        Some(Got::Json(other)) => other.to_string().into_bytes(),
+        Some(Known::Bytes(bytes)) => bytes.to_vec(),
+        Some(Known::Json(Value::String(text))) => text.clone().into_bytes(),
+        Some(Known::Json(Value::Null)) | None => wanted.declaration.name.clone().into_bytes(),
+        Some(Known::Json(other)) => other.to_string().into_bytes(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::download::{self, CacheControl, Fetched, Wish};
 use crate::plan::{Plan, Provider, View, denied};
 use crate::root::NamelessFile;
 use address::Address;
-use converge::{Got, Raised, Wanted};
+use converge::{Known, Raised, Wanted};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ fn conditions(wanted: &Wanted<'_>) -> (bool, bool) {
 }
 
 fn headers(wanted: &Wanted<'_>) -> Vec<(String, String)> {
-    let Some(Got::Json(Value::Object(fields))) = wanted.get("headers") else { return vec![] };
+    let Some(Known::Json(Value::Object(fields))) = wanted.get("headers") else { return vec![] };
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     fields.iter().map(|(name, value)| (name.clone(), text(value))).collect()
 }

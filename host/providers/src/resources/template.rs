@@ -6,7 +6,7 @@
 use super::cookbook_source;
 use super::file_content::{self, Content, Current, Source, wish};
 use crate::plan::{Plan, Provider, View};
-use converge::{Certainty, Got, Raised, Wanted};
+use converge::{Certainty, Known, Raised, Wanted};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(crate) struct Template;
 impl Provider for Template {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         // A dry run's guest found no source: nothing can be said of the rest.
-        if view.why_run && matches!(wanted.get("content"), Some(Got::Json(Value::Null))) {
+        if view.why_run && matches!(wanted.get("content"), Some(Known::Json(Value::Null))) {
             let source = wish::text(wanted, "source").unwrap_or_default();
             let assumed = format!("Template source {source} does not exist. Assuming it would have been created.");
             return Ok(Plan::uncertain(Certainty::Assumed(assumed)));

@@ -1,8 +1,6 @@
 //! A throw-away root with providers on it, and one call that runs an action as the runner does.
 
-use converge::{
-    Certainty, CookbookFiles, Declaration, FileError, Got, Prepared, Property, Providers, Raised, Stop, Wanted,
-};
+use converge::{Certainty, CookbookFiles, Declaration, FileError, Prepared, Property, Providers, Raised, Stop, Wanted};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use node::origin::Origin;
@@ -32,7 +30,6 @@ pub(crate) struct Outcome {
 pub(crate) struct Asked {
     declaration: Declaration,
     action: String,
-    properties: Vec<(String, Got)>,
 }
 
 pub(crate) fn resource(kind: &str, name: &str, action: &str, properties: Value) -> Asked {
@@ -41,11 +38,11 @@ pub(crate) fn resource(kind: &str, name: &str, action: &str, properties: Value) 
         declaration: Declaration {
             kind: kind.into(),
             name: name.into(),
-            origin: Origin { cookbook: Some("web".into()), ..Origin::policy("core") },
+            origin: Origin { cookbook: Some("web".into()), ..Origin::policy("core") }.into(),
+            properties: properties.into_iter().map(|(name, value)| (name, Property::Plain(value))).collect(),
             ..Declaration::default()
         },
         action: action.into(),
-        properties: properties.into_iter().map(|(name, value)| (name, Got::Json(value))).collect(),
     }
 }
 
@@ -61,7 +58,7 @@ impl Asked {
     }
 
     pub(crate) fn bytes(mut self, name: &str, bytes: &[u8]) -> Self {
-        self.properties.push((name.into(), Got::Bytes(bytes.to_vec())));
+        self.declaration.properties.push((name.into(), Property::Bytes(bytes.to_vec())));
         self
     }
 
@@ -72,13 +69,7 @@ impl Asked {
     }
 
     pub(crate) fn wanted(&self, why_run: bool) -> Wanted<'_> {
-        Wanted {
-            resource: 0,
-            declaration: &self.declaration,
-            action: &self.action,
-            properties: self.properties.clone(),
-            why_run,
-        }
+        Wanted { resource: 0, declaration: &self.declaration, action: &self.action, resolved: vec![], why_run }
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of it")]
 
 use converge::{
-    Change, CookbookFiles, Declaration, FileError, Got, LogLevel, Property, Providers as _, Raised, Stop, Wanted,
+    Change, CookbookFiles, Declaration, FileError, LogLevel, Property, Providers as _, Raised, Stop, Wanted,
 };
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
@@ -165,7 +165,8 @@ impl Bench {
             cookbook: Some("mysql".into()),
             recipe: Some("default".into()),
             ..node::origin::Origin::policy(POLICY)
-        };
+        }
+        .into();
         Declaration { kind: kind.into(), name: self.text(name), properties, origin, ..Declaration::default() }
     }
 
@@ -187,12 +188,7 @@ pub(crate) fn run(
     action: &str,
     why_run: bool,
 ) -> Result<Done, Raised> {
-    let properties = declaration.properties.iter().filter_map(|(name, property)| match property {
-        Property::Plain(value) => Some((name.clone(), Got::Json(value.clone()))),
-        Property::Bytes(bytes) => Some((name.clone(), Got::Bytes(bytes.clone()))),
-        _ => None,
-    });
-    let wanted = Wanted { resource: 0, declaration, action, properties: properties.collect(), why_run };
+    let wanted = Wanted { resource: 0, declaration, action, resolved: vec![], why_run };
     let prepared = providers.prepare(&wanted)?;
     let certainty = prepared.certainty;
     let Some(plan) = prepared.plan else { return Ok(Done { certainty, ..Done::default() }) };

@@ -1,7 +1,7 @@
 //! A throw-away root, and one policy's providers on it.
 
 use ::node::origin::Origin;
-use converge::{Certainty, CookbookFiles, Declaration, FileError, Got, Property, Providers as _, Raised, Wanted};
+use converge::{Certainty, CookbookFiles, Declaration, FileError, Property, Providers as _, Raised, Wanted};
 use grants::Grants;
 use providers::{MachineProviders, Settings};
 use serde_json::{Map, Value};
@@ -176,7 +176,7 @@ fn declaration(kind: &str, name: &str, action: &str, properties: Value) -> Decla
     Declaration {
         kind: kind.into(),
         name: name.into(),
-        origin: Origin { cookbook: Some("book".into()), ..Origin::policy("test") },
+        origin: Origin { cookbook: Some("book".into()), ..Origin::policy("test") }.into(),
         actions: vec![action.into()],
         properties: properties.into_iter().map(|(name, value)| (name, Property::Plain(value))).collect(),
         ..Declaration::default()
@@ -184,11 +184,7 @@ fn declaration(kind: &str, name: &str, action: &str, properties: Value) -> Decla
 }
 
 fn wanted<'a>(declaration: &'a Declaration, action: &'a str, why_run: bool) -> Wanted<'a> {
-    let properties = declaration.properties.iter().filter_map(|(name, property)| match property {
-        Property::Plain(value) => Some((name.clone(), Got::Json(value.clone()))),
-        _ => None,
-    });
-    Wanted { resource: 0, declaration, action, properties: properties.collect(), why_run }
+    Wanted { resource: 0, declaration, action, resolved: vec![], why_run }
 }
 
 fn words(changes: Vec<converge::Change>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Providers that only keep a list, the built-in types, and a journal in memory.
 
 use converge::{
-    Change, CommandLine, CommandTest, Declaration, Failure, Got, Memory, Prepared, Property, Providers, Raised,
+    Change, CommandLine, CommandTest, Declaration, Failure, Known, Memory, Prepared, Property, Providers, Raised,
     ResourceId, Truth, Types, Wanted,
 };
 use serde_json::Value;
@@ -61,8 +61,8 @@ impl Providers for Acting {
     fn commit(&mut self, wanted: &Wanted<'_>, _: ()) -> Result<Vec<Change>, Raised> {
         std::thread::sleep(self.slow);
         let content = match wanted.get("content") {
-            Some(Got::Json(value)) => format!(" = {value}"),
-            Some(Got::Bytes(bytes)) => format!(" = {}", bytes.escape_ascii()),
+            Some(Known::Json(value)) => format!(" = {value}"),
+            Some(Known::Bytes(bytes)) => format!(" = {}", bytes.escape_ascii()),
             None => String::new(),
         };
         let declaration = wanted.declaration;

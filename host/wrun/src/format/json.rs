@@ -94,7 +94,7 @@ impl Serialize for Action<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let record = self.0;
         let mut shown = serializer.serialize_map(None)?;
-        shown.serialize_entry("type", &record.kind)?;
+        shown.serialize_entry("type", &*record.kind)?;
         shown.serialize_entry("name", &record.name)?;
         shown.serialize_entry("action", &record.action)?;
         shown.serialize_entry("status", record.status.name())?;

@@ -11,8 +11,8 @@
 mod services;
 
 use converge::{
-    Answer, Change, CommandTest, Declaration, Event, Failure, Got, Guest as _, Memory, Observer, Prepared, Property,
-    Providers, Raised, Request, Run, Runner, Said, Services, Stop, Tell, Truth, Types, Wanted,
+    Answer, Change, CommandTest, Declaration, Event, Failure, Got, Guest as _, Known, Memory, Observer, Prepared,
+    Property, Providers, Raised, Request, Run, Runner, Said, Services, Stop, Tell, Truth, Types, Wanted,
 };
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
@@ -239,8 +239,8 @@ impl Providers for Acting {
 
     fn commit(&mut self, wanted: &Wanted<'_>, (): ()) -> Result<Vec<Change>, Raised> {
         let content = match wanted.get("content") {
-            Some(Got::Json(value)) => format!(" = {value}"),
-            Some(Got::Bytes(bytes)) => format!(" = {}", bytes.escape_ascii()),
+            Some(Known::Json(value)) => format!(" = {value}"),
+            Some(Known::Bytes(bytes)) => format!(" = {}", bytes.escape_ascii()),
             None => String::new(),
         };
         let it = wanted.declaration;

@@ -2,7 +2,7 @@
 
 use crate::plan::{Assumption, Plan, View, denied};
 use crate::root::{Entry, ModeBits};
-use converge::{Certainty, Change, Got, Raised, Wanted};
+use converge::{Certainty, Change, Known, Raised, Wanted};
 use grants::{GrantedMode, GrantedPath};
 use serde_json::Value;
 
@@ -185,12 +185,12 @@ fn missing(view: &View<'_>, plan: &mut Plan, what: &str, class: &str, name: &str
     Ok(())
 }
 
-fn account<'a>(value: Option<&'a Got>, name: &str) -> Result<Option<Account<'a>>, Raised> {
+fn account<'a>(value: Option<Known<'a>>, name: &str) -> Result<Option<Account<'a>>, Raised> {
     match value {
-        None | Some(Got::Json(Value::Null)) => Ok(None),
-        Some(Got::Json(Value::String(text))) => Ok(Some(Account::Name(text))),
+        None | Some(Known::Json(Value::Null)) => Ok(None),
+        Some(Known::Json(Value::String(text))) => Ok(Some(Account::Name(text))),
         // Chef takes negative numbers as the kernel's unsigned ones: -2 is 4294967294.
-        Some(Got::Json(Value::Number(number))) => number
+        Some(Known::Json(Value::Number(number))) => number
             .as_i64()
             .and_then(|number| u32::try_from(number).or_else(|_| i32::try_from(number).map(i32::cast_unsigned)).ok())
             // All ones means "leave it" to the kernel.
@@ -201,12 +201,12 @@ fn account<'a>(value: Option<&'a Got>, name: &str) -> Result<Option<Account<'a>>
     }
 }
 
-fn bits(value: Option<&Got>) -> Result<Option<u32>, Raised> {
+fn bits(value: Option<Known<'_>>) -> Result<Option<u32>, Raised> {
     let number = match value {
-        None | Some(Got::Json(Value::Null)) => return Ok(None),
-        Some(Got::Json(Value::String(text))) => u32::from_str_radix(text.trim(), 8).ok(),
-        Some(Got::Json(Value::Number(number))) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
-        Some(Got::Bytes(_) | Got::Json(_)) => None,
+        None | Some(Known::Json(Value::Null)) => return Ok(None),
+        Some(Known::Json(Value::String(text))) => u32::from_str_radix(text.trim(), 8).ok(),
+        Some(Known::Json(Value::Number(number))) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
+        Some(Known::Bytes(_) | Known::Json(_)) => None,
     };
     match number.filter(|number| *number <= 0o7777) {
         Some(number) => Ok(Some(number)),

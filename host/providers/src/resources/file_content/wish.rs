@@ -3,7 +3,7 @@
 use super::Access;
 use crate::plan::{View, denied};
 use crate::root::absent;
-use converge::{Got, Property, Raised, Wanted};
+use converge::{Known, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use serde_json::{Map, Value};
 
@@ -66,10 +66,10 @@ impl<'a> VerifyWish<'a> {
     }
 }
 
-fn verifications(value: Option<&Got>) -> Vec<VerifyWish<'_>> {
+fn verifications(value: Option<Known<'_>>) -> Vec<VerifyWish<'_>> {
     match value {
-        Some(Got::Json(Value::Array(all))) => all.iter().filter_map(VerifyWish::of).collect(),
-        Some(Got::Json(one)) => VerifyWish::of(one).into_iter().collect(),
+        Some(Known::Json(Value::Array(all))) => all.iter().filter_map(VerifyWish::of).collect(),
+        Some(Known::Json(one)) => VerifyWish::of(one).into_iter().collect(),
         _ => vec![],
     }
 }
@@ -143,10 +143,10 @@ impl<'a> FileWish<'a> {
 }
 
 /// A property that says how many backups are kept; none: it does not say.
-pub(crate) fn backups(value: Option<&Got>) -> Option<usize> {
+pub(crate) fn backups(value: Option<Known<'_>>) -> Option<usize> {
     match value {
-        Some(Got::Json(Value::Bool(false))) => Some(0),
-        Some(Got::Json(Value::Number(number))) => number.as_i64().map(|number| usize::try_from(number).unwrap_or(0)),
+        Some(Known::Json(Value::Bool(false))) => Some(0),
+        Some(Known::Json(Value::Number(number))) => number.as_i64().map(|number| usize::try_from(number).unwrap_or(0)),
         _ => None,
     }
 }
@@ -154,24 +154,24 @@ pub(crate) fn backups(value: Option<&Got>) -> Option<usize> {
 /// A property that is a string.
 pub(crate) fn text<'a>(wanted: &'a Wanted<'_>, name: &str) -> Option<&'a str> {
     match wanted.get(name)? {
-        Got::Json(value) => value.as_str(),
-        Got::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+        Known::Json(value) => value.as_str(),
+        Known::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
     }
 }
 
 /// A property that is true or false.
 pub(crate) fn boolean(wanted: &Wanted<'_>, name: &str) -> Option<bool> {
     match wanted.get(name)? {
-        Got::Json(value) => value.as_bool(),
-        Got::Bytes(_) => None,
+        Known::Json(value) => value.as_bool(),
+        Known::Bytes(_) => None,
     }
 }
 
 /// A property that is a string or a list of strings.
 pub(crate) fn texts<'a>(wanted: &'a Wanted<'_>, name: &str) -> Vec<&'a str> {
     match wanted.get(name) {
-        Some(Got::Json(Value::String(one))) => vec![one],
-        Some(Got::Json(Value::Array(all))) => all.iter().filter_map(Value::as_str).collect(),
+        Some(Known::Json(Value::String(one))) => vec![one],
+        Some(Known::Json(Value::Array(all))) => all.iter().filter_map(Value::as_str).collect(),
         _ => vec![],
     }
 }
@@ -179,7 +179,7 @@ pub(crate) fn texts<'a>(wanted: &'a Wanted<'_>, name: &str) -> Vec<&'a str> {
 /// A property that is content: bytes, or a string.
 pub(crate) fn bytes<'a>(wanted: &'a Wanted<'_>, name: &str) -> Option<&'a [u8]> {
     match wanted.get(name)? {
-        Got::Bytes(bytes) => Some(bytes),
-        Got::Json(value) => value.as_str().map(str::as_bytes),
+        Known::Bytes(bytes) => Some(bytes),
+        Known::Json(value) => value.as_str().map(str::as_bytes),
     }
 }
