@@ -4,14 +4,16 @@
 
 mod support;
 
-use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Status, Stop};
+use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Stop};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use support::entered::Entered;
 use support::{AnyType, Case, FakeGuest, FakeProviders, Journal, UNIFIED, finish};
 
-fn run(case: &Value, leaves_in_guest: bool) -> Result<(Run, Outcome, Journal), String> {
+fn run(case: &Value, leaves_in_guest: bool, entered: &Entered) -> Result<(Run, Outcome, Journal), String> {
     let setting = Case::new(&case["resources"], leaves_in_guest);
     let mut run = Run::new("test", false, Default::default(), Arc::new(AnyType));
+    run.set_observer(Some(Box::new(entered.clone())));
     run.define(0, "g".into(), UNIFIED).unwrap();
     let mut guest = FakeGuest::new(&setting);
     for spec in case["resources"].as_array().unwrap() {
@@ -44,13 +46,9 @@ fn outcome_lines(outcome: &Outcome) -> Vec<String> {
 }
 
 fn check(case: &Value, leaves_in_guest: bool) -> Result<(), String> {
-    let (run, outcome, journal) = run(case, leaves_in_guest)?;
+    let entered = Entered::default();
+    let (run, outcome, journal) = run(case, leaves_in_guest, &entered)?;
     let name = |key: &str| key[2..key.len() - 1].to_owned();
-    let entered = run.records.iter().filter(|record| !matches!(record.status, Status::Skipped | Status::Unprocessed));
-    let log: Vec<Value> = entered
-        .flat_map(|record| std::iter::repeat_n(record, 1 + record.retried as usize))
-        .map(|record| json!({"do": record.name, "action": record.action, "why_run": record.forced_why_run}))
-        .collect();
     let expected = &case["expected"];
     let root = || run.all(ROOT).iter().map(|id| &run.resources[*id as usize]);
     let names =
@@ -60,7 +58,7 @@ fn check(case: &Value, leaves_in_guest: bool) -> Result<(), String> {
     wanted.extend(expected["error"].as_str().map(String::from));
     wanted.extend(expected["error"].as_array().into_iter().flatten().map(|line| line.as_str().unwrap().to_owned()));
     for (what, ours, theirs) in [
-        ("log", Value::from(log), &expected["log"]),
+        ("log", entered.log(&run.records), &expected["log"]),
         ("updated", names(|it| it.updated), &expected["updated"]),
         ("executed", names(|it| it.executed), &expected["executed"]),
         ("outcome", Value::from(outcome_lines(&outcome)), &Value::from(wanted)),
@@ -87,4 +85,37 @@ fn notifications_fuzz() {
         [false, true].iter().flat_map(|leaves| cases.iter().filter_map(|case| check(case, *leaves).err())).collect();
     println!("notifications_fuzz.json: {} passed, {} failed", 2 * cases.len() - wrong.len(), wrong.len());
     assert!(!cases.is_empty() && wrong.is_empty(), "{}", wrong[..wrong.len().min(5)].join("\n"));
+}
+
+/// Cases that the vectors lack; real Chef (18.11) gave the expected logs.
+#[test]
+fn notifications_beside_the_vectors() {
+    let leaf = |name: &str, actions: &[&str], more: Value| {
+        let mut leaf = json!({"name": name, "action": actions, "updates": true, "notifies": [], "subscribes": []});
+        leaf.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        leaf
+    };
+    let parent = |actions: &[&str], retries: u32, children: Value| json!({"name": "A", "action": actions, "notifies": [], "subscribes": [], "retries": retries, "children": children});
+    let did = |names: &[(&str, &str)]| {
+        let lines = names.iter().map(|(name, action)| json!({"do": name, "action": action, "why_run": false}));
+        Value::from(lines.collect::<Vec<_>>())
+    };
+    let cases = [
+        // B is told of by its key, and again when it is there: once.
+        json!({"id": "told by key and by resource",
+            "resources": [parent(&["run"], 0, json!([
+                leaf("B", &["run"], json!({"notifies": [["run", "C", "delayed"]], "subscribes": [["stop", "C", "delayed"]]})),
+                leaf("C", &["go"], json!({}))]))],
+            "expected": {"outcome": "success", "updated": ["A"], "executed": ["A"],
+                "log": did(&[("A", "run"), ("B", "run"), ("C", "go"), ("C", "run"), ("B", "stop")])}}),
+        json!({"id": "tried again with its children",
+            "resources": [parent(&["run"], 1, json!([leaf("B", &["run"], json!({"fails": [0]}))]))],
+            "expected": {"outcome": "failure", "error_class": "RuntimeError", "updated": [], "executed": ["A"],
+                "error": "t[A] (dynamically defined) had an error: RuntimeError: t[B] (dynamically defined) had an error: \
+                    RuntimeError: boom B",
+                "log": did(&[("A", "run"), ("B", "run"), ("A", "run"), ("B", "run")])}}),
+    ];
+    for (case, leaves) in cases.iter().flat_map(|case| [(case, false), (case, true)]) {
+        check(case, leaves).unwrap();
+    }
 }

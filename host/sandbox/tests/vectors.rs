@@ -9,9 +9,12 @@
     reason = "a test fails by panicking, and says what it counted"
 )]
 
+#[path = "../../converge/tests/support/entered.rs"]
+mod entered;
 mod support;
 
-use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Status, Stop};
+use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Stop};
+use entered::Entered;
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
 use sandbox::{Limits, Sandbox};
@@ -40,6 +43,8 @@ fn replay(sandbox: &Sandbox, component: &[u8], case: &Value, leaves_in_guest: bo
     let given = json!({ "vectors": { "resources": resources } }).as_object().cloned().unwrap();
     attributes.set_level(Level::RoleDefault, given, &Origin::default()).unwrap();
     let mut run = Run::new("vectors", false, attributes, Arc::new(BuiltinTypes));
+    let entered = Entered::default();
+    run.set_observer(Some(Box::new(entered.clone())));
     let services = all_services("vectors");
     let mut policy = finish(sandbox.open("vectors", component, &Limits::default(), services)).unwrap();
     let mut session = policy.session();
@@ -50,17 +55,12 @@ fn replay(sandbox: &Sandbox, component: &[u8], case: &Value, leaves_in_guest: bo
     finish(runner.compile("vectors::default")).map_err(|failure| format!("{} compile: {failure}", case["id"]))?;
     let outcome = finish(runner.converge());
     finish(session.end()).map_err(|lost| format!("{} lost: {}", case["id"], lost.why))?;
-    compare(case, &run, &outcome)?;
+    compare(case, &run, &entered, &outcome)?;
     if journal.0.is_empty() { Ok(()) } else { Err(format!("{} left {:?} in the journal", case["id"], journal.0)) }
 }
 
-fn compare(case: &Value, run: &Run, outcome: &Outcome) -> Result<(), String> {
+fn compare(case: &Value, run: &Run, entered: &Entered, outcome: &Outcome) -> Result<(), String> {
     let name = |key: &str| key[2..key.len() - 1].to_owned();
-    let entered = run.records.iter().filter(|record| !matches!(record.status, Status::Skipped | Status::Unprocessed));
-    let log: Vec<Value> = entered
-        .flat_map(|record| std::iter::repeat_n(record, 1 + record.retried as usize))
-        .map(|record| json!({"do": record.name, "action": record.action, "why_run": record.forced_why_run}))
-        .collect();
     let expected = &case["expected"];
     let root = || run.all(ROOT).iter().map(|id| &run.resources[*id as usize]);
     let names =
@@ -70,7 +70,7 @@ fn compare(case: &Value, run: &Run, outcome: &Outcome) -> Result<(), String> {
     wanted.extend(expected["error"].as_str().map(String::from));
     wanted.extend(expected["error"].as_array().into_iter().flatten().map(|line| line.as_str().unwrap().to_owned()));
     for (what, ours, theirs) in [
-        ("log", Value::from(log), &expected["log"]),
+        ("log", entered.log(&run.records), &expected["log"]),
         ("updated", names(|it| it.updated), &expected["updated"]),
         ("executed", names(|it| it.executed), &expected["executed"]),
         ("outcome", Value::from(outcome_lines(outcome)), &Value::from(wanted)),

@@ -1,5 +1,7 @@
 //! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
 
+pub(crate) mod entered;
+
 use converge::{
     Answer, Call, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, Guest, GuestType, Lost,
     Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell, Test, Timing, Truth,
