@@ -294,13 +294,8 @@ impl Run {
             Party::Key(key) => key.clone(),
             Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.to_string()).unwrap_or_default(),
         };
-        // It may have been queued by its key, before it was declared.
-        let declared_since = matches!(target, Party::Resource(id) if self.find(context, &receiver) == Some(id));
         let there = self.contexts.get_mut(context as usize);
-        let new = there.is_some_and(|there| {
-            let waits = declared_since && there.queued.contains(&(Party::Key(receiver.clone()), action.clone()));
-            !waits && there.queue(target, action.clone(), sender)
-        });
+        let new = there.is_some_and(|there| there.queue(target, action.clone(), sender));
         if new && context == ROOT && !self.why_run {
             self.newly_due.push((receiver, action));
         }

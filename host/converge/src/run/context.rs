@@ -1,6 +1,7 @@
 //! A run context: where resources are declared, found and notified.
 
 use super::{Notification, Party, ResourceId, Timing};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ pub(crate) struct Context {
     pub(crate) groups: Vec<Vec<Notification>>,
     pub(crate) group_of: HashMap<String, usize>,
     pub(crate) delayed: Vec<(Party, String, String)>,
-    /// What is in `delayed`, so that queueing again costs nothing.
-    pub(crate) queued: HashSet<(Party, String)>,
+    /// Where in `delayed` it is, by receiver and action, so that queueing again costs nothing.
+    pub(crate) queued: HashMap<(Party, String), usize>,
     pub(crate) updated: HashSet<String>,
     /// While converging: where the next declared resource goes.
     pub(crate) insert_at: Option<usize>,
@@ -54,13 +55,23 @@ impl Context {
         group.iter().filter(|note| note.timing == timing).nth(at).cloned()
     }
 
+    /// A notification that was queued by a key now has its receiver: it is the same one, also where it waits.
+    pub(crate) fn resolve_queued(&mut self, was: &Party, receiver: ResourceId, action: &str, sender: &str) {
+        let Some(at) = self.queued.get(&(was.clone(), action.to_owned())).copied() else { return };
+        if let Some((target, _, by)) = self.delayed.get_mut(at)
+            && by == sender
+        {
+            *target = Party::Resource(receiver);
+            self.queued.entry((Party::Resource(receiver), action.to_owned())).or_insert(at);
+        }
+    }
+
     /// Queues a delayed notification, once per receiver and action; the first place in the queue stays.
     /// True: it was not queued yet.
     pub(crate) fn queue(&mut self, target: Party, action: String, sender: String) -> bool {
-        let new = self.queued.insert((target.clone(), action.clone()));
-        if new {
-            self.delayed.push((target, action, sender));
-        }
-        new
+        let Entry::Vacant(place) = self.queued.entry((target.clone(), action.clone())) else { return false };
+        place.insert(self.delayed.len());
+        self.delayed.push((target, action, sender));
+        true
     }
 }

@@ -73,10 +73,14 @@ impl Run {
                 }
             }
         }
-        let notes = self.contexts.get_mut(context_id as usize).and_then(|context| context.groups.get_mut(group));
-        if let Some(notes) = notes {
-            for (at, receiver) in found {
-                notes.get_mut(at).into_iter().for_each(|note| note.target = Party::Resource(receiver));
+        let Some(context) = self.contexts.get_mut(context_id as usize) else { return Ok(()) };
+        for (at, receiver) in found {
+            let note = context.groups.get_mut(group).and_then(|notes| notes.get_mut(at));
+            let Some(note) = note else { continue };
+            let was = std::mem::replace(&mut note.target, Party::Resource(receiver));
+            let (action, sender) = (note.action.clone(), note.sender_key.clone());
+            if note.timing == Timing::Delayed {
+                context.resolve_queued(&was, receiver, &action, &sender);
             }
         }
         Ok(())
