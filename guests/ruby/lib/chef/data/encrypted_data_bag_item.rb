@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Items whose values are encrypted with a shared secret, in the three formats that Chef has written (1: AES in CBC; 2: the same
-# and a keyed digest; 3: AES in Galois/counter mode).
+# Items whose values are encrypted with a shared secret, in the formats that Chef has written (1: AES in CBC; 2: the same
+# and a keyed digest; 3: AES in Galois/counter mode; 0, long ago: AES in CBC without a vector of its own).
 
 require "digest"
 require_relative "advanced_encryption_standard"
@@ -87,6 +87,8 @@ class Chef
       def decrypt(value)
         version = value.respond_to?(:key?) ? value["version"] : 0
         check(version, value)
+        return first_format(value) if version == 0
+
         check_digest(value) if version == 2
         plain = version == 3 ? counted(value) : @cipher.decrypt_chained(bytes(value, "encrypted_data"), bytes(value, "iv"))
         unwrapped(plain)
@@ -94,17 +96,46 @@ class Chef
         raise DecryptionFailure, "Error decrypting data bag value: '#{error.message}'. #{INCORRECT}. #{advice}"
       end
 
-      # Version 3, which is what Chef writes.
+      # In the format that is configured; Chef writes 3.
       def encrypt(value)
-        vector = SecureRandom.random_bytes(12)
-        encrypted = @cipher.count_over(JSON.generate({ "json_wrapper" => value }).b, vector)
-        {
-          "encrypted_data" => packed(encrypted), "iv" => packed(vector), "auth_tag" => packed(@cipher.tag(encrypted, vector)),
-          "version" => 3, "cipher" => CIPHERS[3]
-        }
+        version = Config[:data_bag_encrypt_version]
+        unless CIPHERS.key?(version)
+          raise UnsupportedEncryptedDataBagItemFormat,
+                "Invalid encrypted data bag format version `#{version}'. Supported versions are '1', '2', '3'"
+        end
+
+        text = JSON.generate({ "json_wrapper" => value }).b
+        encrypted = version == 3 ? encrypt_counted(text) : encrypt_chained(text, version)
+        encrypted.merge("version" => version, "cipher" => CIPHERS[version])
       end
 
       private
+
+      def encrypt_counted(text)
+        vector = SecureRandom.random_bytes(12)
+        encrypted = @cipher.count_over(text, vector)
+        { "encrypted_data" => packed(encrypted), "iv" => packed(vector), "auth_tag" => packed(@cipher.tag(encrypted, vector)) }
+      end
+
+      def encrypt_chained(text, version)
+        vector = SecureRandom.random_bytes(16)
+        encrypted = packed(@cipher.encrypt_chained(text, vector))
+        digest = version == 2 ? { "hmac" => packed(keyed_digest(encrypted)) } : {}
+        { "encrypted_data" => encrypted, **digest, "iv" => packed(vector) }
+      end
+
+      # Version 0, of Chef 0.10: the value is the text itself, key and vector are made of the secret alone, and what was
+      # encrypted is YAML. A value that nobody encrypted looks the same.
+      def first_format(value)
+        hash = "".b
+        made = 3.times.inject("".b) { |all, _| all + (hash = repeated_digest(hash + @secret.b)) }
+        cipher = Wrun::AdvancedEncryptionStandard.new(made.byteslice(0, 32))
+        plain = cipher.decrypt_chained(value.unpack1("m"), made.byteslice(32, 16))
+        YAML.load(plain.force_encoding(Encoding::UTF_8))
+      end
+
+      # OpenSSL's EVP_BytesToKey, as Ruby calls it.
+      def repeated_digest(bytes) = 2048.times.inject(bytes) { |so_far, _| Digest::MD5.digest(so_far) }
 
       # A secret that looks like a path.
       def advice
@@ -118,6 +149,8 @@ class Chef
                 "The encrypted data bag item has format version `#{version}', " \
                 "but the config setting 'data_bag_decrypt_minimum_version' requires version `#{least}'"
         end
+        return if version == 0
+
         unless CIPHERS.key?(version)
           raise UnsupportedEncryptedDataBagItemFormat,
                 "This version of chef does not support encrypted data bag item format version '#{version}'"
