@@ -11,6 +11,13 @@ class Chef
     end
 
     module ClassMethods
+      # All there are: their names, or what they are.
+      def list(inflate = false)
+        index = name.split("::").last.downcase
+        found = Data.found { Wrun::Bridge.call("data.search", index, "*:*") }
+        found.to_h { |it| [it["name"], inflate ? from_hash(it) : "#{index}s/#{it["name"]}"] }
+      end
+
       # Evaluates the text of a Ruby file.
       def from_source(name, path, source)
         new.tap do |it|
@@ -20,7 +27,7 @@ class Chef
       end
     end
 
-    def name(text = nil) = word(:name, text, /\A[\-[:alnum:]_]+\z/)
+    def name(text = nil) = word(:name, text, /^[\-[:alnum:]_]+$/)
     def description(text = nil) = word(:description, text)
     def default_attributes(hash = nil) = attributes(:default, hash)
     def override_attributes(hash = nil) = attributes(:override, hash)
@@ -40,7 +47,7 @@ class Chef
         raise Exceptions::ValidationFailed, "Option #{field} must be a kind of String!  You passed #{text.inspect}."
       end
       if pattern && !text.match?(pattern)
-        raise Exceptions::ValidationFailed, "Option #{field}'s value #{text} does not match regular expression #{pattern.inspect}"
+        raise Exceptions::ValidationFailed, "Property #{field}'s value #{text} does not match regular expression #{pattern.inspect}"
       end
 
       words[field] = text

@@ -7,10 +7,14 @@ use crate::deep_merge;
 /// The most fields of one object that are looked at.
 const MAX_FIELDS: usize = 1_000_000;
 
+/// The most bytes of objects and lists as text: each stands once more in all that it is part of.
+const MAX_CONTENTS: usize = 1 << 26;
+
 /// An object's fields and their values as text.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     fields: Vec<(String, String)>,
+    contents: usize,
 }
 
 impl Document {
@@ -43,13 +47,22 @@ impl Document {
         }
     }
 
+    /// An object or a list is found under its key too, as Ruby shows it: `app:*` finds all that have an `app`.
+    fn add_whole(&mut self, key: &str, value: &Value) {
+        if !value.is_object() && !value.is_array() {
+            self.add(key, text(value));
+        } else if self.contents < MAX_CONTENTS {
+            let shown = shown(value);
+            self.contents += shown.len();
+            self.add(key, shown);
+        }
+    }
+
     fn add_below(&mut self, path: Option<&str>, value: &Value) {
         match value {
             Value::Object(object) => {
                 for (key, child) in object {
-                    if !child.is_object() && !child.is_array() {
-                        self.add(key, text(child));
-                    }
+                    self.add_whole(key, child);
                     match path {
                         Some(path) => self.add_below(Some(&format!("{path}_{key}")), child),
                         None if child.is_object() || child.is_array() => self.add_below(Some(key), child),
@@ -69,6 +82,20 @@ fn text(value: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+/// Ruby's `inspect`.
+fn shown(value: &Value) -> String {
+    let list = |items: Vec<String>| items.join(", ");
+    match value {
+        Value::Null => "nil".to_owned(),
+        Value::String(text) => format!("{text:?}"),
+        Value::Array(items) => format!("[{}]", list(items.iter().map(shown).collect())),
+        Value::Object(object) => {
+            format!("{{{}}}", list(object.iter().map(|(key, value)| format!("{key:?}=>{}", shown(value))).collect()))
+        }
+        scalar => scalar.to_string(),
     }
 }
 

@@ -42,6 +42,10 @@ fn items_are_found_by_their_fields() {
     check("path:srv", &["two"]);
     check("on:true", &["two"]);
     check("own*:ops", &["one"]);
+    check("owner:*", &["one"]);
+    check("owner:lee", &["one"]);
+    check("owner:groups", &["one"]);
+    check("groups:ops", &["one"]);
     check("note:web", &[]);
     check("note:web-like", &["three"]);
     // As in local mode; a real index would find `two` as well.

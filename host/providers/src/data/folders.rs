@@ -82,13 +82,8 @@ impl FolderData {
         match index {
             "node" => self.nodes(),
             "role" => all(&self.folders.roles),
-            "environment" => {
-                let mut all = all(&self.folders.environments)?;
-                if !all.iter().any(|(name, _)| name == "_default") {
-                    all.insert(0, ("_default".to_owned(), default_environment()));
-                }
-                Ok(all)
-            }
+            // As in local mode: `_default` can be asked for, and is not found.
+            "environment" => all(&self.folders.environments),
             "client" => Ok(vec![]),
             bag => {
                 let names = names_in(&self.bag_folder(bag)?)?;

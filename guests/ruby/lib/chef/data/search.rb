@@ -103,6 +103,7 @@ class Chef
   module Search
     class Query
       ROWS = 1000
+      OPTIONS = %i[query rows start filter_result fuzz].freeze
 
       # Results, where they begin, and how many there are; with a block one after the other.
       def search(type, query = "*:*", *arguments, &block)
@@ -114,7 +115,7 @@ class Chef
 
         options = options_of(arguments)
         query = widened(query) if options[:fuzz] && type.to_sym == :node
-        found = find(type.to_s, query || "*:*")
+        found = find(type.to_s, query)
         start = (options[:start] || 0).to_i
         # Local mode counts `rows` from the beginning, so that there is nothing on a second page.
         rows = found[start..((options[:rows] || ROWS).to_i - 1)] || []
@@ -131,9 +132,13 @@ class Chef
       def find(type, query) = Data.found { Wrun::Bridge.call("data.search", type, query.to_s) }
 
       def options_of(arguments)
-        return arguments.first.transform_keys(&:to_sym) if arguments.first.is_a?(Hash)
+        options = arguments.first
+        return { start: arguments[0], rows: arguments[1], filter_result: arguments[2] }.compact unless options.is_a?(Hash)
 
-        { start: arguments[0], rows: arguments[1], filter_result: arguments[2] }.compact
+        unknown = options.keys - OPTIONS
+        return options if unknown.empty?
+
+        raise ArgumentError, "unknown keyword#{"s" if unknown.size > 1}: #{unknown.map(&:inspect).join(", ")}"
       end
 
       def widened(query)
@@ -154,12 +159,26 @@ class Chef
 
       # Only what is asked for: new names and the paths at which they are found. Keys come back as text.
       def filtered(type, row, wanted)
+        refuse(wanted) unless wanted.respond_to?(:each_pair) && wanted.values.all?(Array)
+
         source = type == "node" ? Node::Saved.new(row).to_hash : row["raw_data"] || row
-        wanted.to_h { |name, path| [name.to_s, path_in(source, Array(path))] }
+        wanted.to_h { |name, path| [name.to_s, path.empty? ? nil : path_in(source, path)] }
       end
 
       def path_in(source, path)
-        path.inject(source) { |at, key| at.is_a?(Hash) ? at[key.to_s] : nil }
+        path.inject(source) do |at, key|
+          case at
+          when Hash then at[key.to_s]
+          when Array then at[key] if key.is_a?(Integer)
+          end
+        end
+      end
+
+      # Chef's server trips over what names no paths.
+      def refuse(wanted)
+        message = "Internal Server Error"
+        answer = Data::Response.new("500", message, "filter_result needs lists of keys, not #{wanted.inspect}")
+        raise Net::HTTPFatalError.new("500 #{message.inspect}", answer)
       end
     end
   end
