@@ -19,7 +19,7 @@ class Chef
 
     # What the phase `load` says of the node beside its attributes.
     class << self
-      attr_accessor :written_run_list, :environment_name
+      attr_accessor :written_run_list, :kept_run_list, :environment_name
 
       # The node of this run.
       def instance = @instance ||= allocate
@@ -59,11 +59,12 @@ class Chef
       items.empty? ? @run_list : @run_list.reset!(*items)
     end
 
-    alias primary_runlist run_list
+    # What the node keeps: the run list, unless another is run this once.
+    def primary_runlist = Node.kept_run_list ? @primary_runlist ||= RunList.new(Node.kept_run_list) : run_list
 
     # What a cookbook gives here changes no run: the run list is expanded before any cookbook is read.
     def override_runlist(*items)
-      @override_runlist ||= RunList.new
+      @override_runlist ||= Node.kept_run_list ? RunList.new(Node.written_run_list) : RunList.new
       items.empty? ? @override_runlist : self.override_runlist = items
     end
 

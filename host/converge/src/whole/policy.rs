@@ -5,6 +5,7 @@ use super::{House, NodeState, WholeRun};
 use crate::run::OwnRunList;
 use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop};
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
+use node::run_list::RunList;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -144,6 +145,8 @@ impl<H: House> WholeRun<'_, H> {
         let order: Vec<_> = policy.cookbooks.iter().map(|(cookbook, _)| cookbook.as_str()).collect();
         let start = &policy.start;
         let environment = start.group.as_deref().filter(|_| start.name.is_some());
+        // What the node keeps, where something else is run this once.
+        let primary = Some(node.run_list()).filter(|kept| start.name.is_none() && **kept != start.run_list);
         json!({
             "policy": policy.name,
             "cookbooks": order,
@@ -151,6 +154,7 @@ impl<H: House> WholeRun<'_, H> {
             "all_frames": self.options.all_frames,
             "places": policy.places,
             "run_list": start.run_list.to_strings(),
+            "primary_run_list": primary.map(RunList::to_strings),
             "environment": environment.unwrap_or(node.chef_environment()),
         })
     }
