@@ -4,6 +4,21 @@
 
 require "json"
 
+module JSON
+  # What is empty has lines of its own, as with the json of Chef's Ruby. No text holds a line's end, so that what ends a line
+  # in brackets is no text.
+  module EmptyOnLines
+    def pretty_generate(value, options = nil)
+      text = super
+      return text if options.respond_to?(:key?) && %i[object_nl array_nl].any? { |key| options.key?(key) }
+
+      text.gsub(/^([ \t]*)(.*)(?:(\{\})|\[\])(,?)$/) { "#{$1}#{$2}#{$3 ? "{\n#{$1}}" : "[\n\n#{$1}]"}#{$4}" }
+    end
+  end
+
+  singleton_class.prepend(EmptyOnLines)
+end
+
 class Chef
   class Exceptions
     class JSON
@@ -34,10 +49,8 @@ class Chef
 
       def to_json(value, _options = nil) = ::JSON.generate(value)
 
-      # What is empty has a line of its own in it.
-      def to_json_pretty(value, _options = nil)
-        ::JSON.pretty_generate(value).gsub(/^( *)(.*)(\{\}|\[\])(,?)$/) { "#{$1}#{$2}#{$3[0]}\n\n#{$1}#{$3[1]}#{$4}" }
-      end
+      # What is empty has a line of its own in it: objects as well.
+      def to_json_pretty(value, _options = nil) = ::JSON.pretty_generate(value).gsub(/\{\n( *\})/, "{\n\n\\1")
     end
   end
 end
