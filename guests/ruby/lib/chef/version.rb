@@ -2,7 +2,7 @@
 
 # The Chef whose language this is, and what cookbooks ask of its version.
 
-class Chef
+module ChefUtils
   # A version that compares with strings and with requirements: `node['platform_version'] =~ '>= 10'`.
   class VersionString < String
     def initialize(version)
@@ -41,7 +41,10 @@ class Chef
       end
     end
   end
+end
 
+class Chef
+  VersionString = ChefUtils::VersionString
   CHEF_ROOT = "/wrun"
   VERSION = VersionString.new("18.11.21")
 end

@@ -21,15 +21,17 @@ class Chef
           by_version = @values[platform].is_a?(Hash) && platform != "default" ? @values[platform] : {}
           return by_version[version] if by_version.key?(version)
 
-          matching(by_version, version) || (by_version.key?("default") ? by_version["default"] : @values["default"])
+          matching(platform, by_version, version) || (by_version.key?("default") ? by_version["default"] : @values["default"])
         end
 
         private
 
-        def matching(by_version, version)
+        def matching(platform, by_version, version)
           node_version = Version::Platform.new(version)
           found = by_version.keys.select { |constraint| matches?(constraint, node_version) }
-          raise "Multiple matches detected with values #{@values}. The matches are: #{found}" if found.size > 1
+          if found.size > 1
+            raise "Multiple matches detected for #{platform} with values #{@values}. The matches are: #{found}"
+          end
 
           by_version[found.first] unless found.empty?
         rescue Exceptions::InvalidCookbookVersion, Exceptions::InvalidPlatformVersion

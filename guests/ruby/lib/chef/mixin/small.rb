@@ -28,9 +28,8 @@ class Chef
       end
 
       def convert_to_snake_case(text, namespace = nil)
-        text = text.to_s.sub(/\A#{namespace}(::)?/, "") if namespace
-        text = text.to_s.gsub("::", "/").gsub(/([A-Z\d]+)([A-Z][a-z])/, '\1_\2')
-        text.gsub(/([a-z\d])([A-Z])/, '\1_\2').tr("-", "_").downcase
+        text = text.to_s.sub(/^#{namespace}(::)?/, "") if namespace
+        text.to_s.gsub(/[A-Z]/) { |letter| "_#{letter}" }.downcase.sub(/^_/, "")
       end
 
       def normalize_snake_case_name(text)
@@ -38,7 +37,7 @@ class Chef
         name.match?(/\A[0-9]/) ? "_#{name}" : name
       end
 
-      def snake_case_basename(text) = convert_to_snake_case(text).split("::").last.tr("/", "_")
+      def snake_case_basename(text) = convert_to_snake_case(text).split("::").last.sub(/^_/, "")
       def constantize(name) = name.split("::").reject(&:empty?).inject(Object) { |scope, part| scope.const_get(part) }
 
       def filename_to_qualified_string(base, filename)
