@@ -4,6 +4,11 @@
 
 require_relative "constants"
 
+# The library of Chef's settings has one of them.
+module ChefConfig
+  class ConfigurationError < ArgumentError; end
+end
+
 class Chef
   class Exceptions
     {
@@ -33,7 +38,7 @@ class Chef
         InvalidDataBagItemID InvalidDataBagName EnclosingDirectoryDoesNotExist ObsoleteDependencySyntax InvalidDataBagPath
         CookbookVersionConflict InvalidPlatformVersion InvalidCookbookVersion InvalidVersionConstraint InvalidRemoteFileURI
         Win32RegHiveMissing Win32RegTypeDoesNotExist Win32RegBadType Win32RegBadValueSize Win32RegTypesMismatch
-        RegKeyValuesTypeMissing RegKeyValuesDataMissing InvalidEnvironmentPath InvalidSearchQuery ConfigurationError
+        RegKeyValuesTypeMissing RegKeyValuesDataMissing InvalidEnvironmentPath InvalidSearchQuery
         InvalidRunListItem DSCModuleNameMissing
       ],
       StandardError => %w[
@@ -48,6 +53,7 @@ class Chef
     end
 
     NoProviderAvailable = ProviderNotFound
+    ConfigurationError = ChefConfig::ConfigurationError
     class CannotDetermineHomebrewPath < Package; end
     class CannotDetermineWindowsInstallerType < Package; end
     class NoWindowsPackageSource < Package; end

@@ -34,7 +34,7 @@ class Chef
       forbid_two_defaults
       @options[:desired_state] = false if @options[:name_property] && !@options.key?(:desired_state)
       @slot = slot_of(@options)
-      @has_default = @options.key?(:default) || !!@options[:name_property]
+      @has_default = @options.key?(:default) || @options[:name_property]
       @required = @options[:required]
       @coercion = @options[:coerce]
       # What is no check is only found when a value is checked.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The resources of a run context, as cookbooks look at them. Their order in the run is the host's.
+# The resources of a run context, as cookbooks look at them. Their order is the host's: what an action declares in an outer
+# context stands there right after the resource that acts.
 
 class Chef
   class ResourceCollection
@@ -54,6 +55,7 @@ class Chef
     def keep(resource, key)
       @resources << resource
       @by_key[key] = resource
+      @grown = true
     end
 
     def push(*resources)
@@ -69,14 +71,20 @@ class Chef
       resource
     end
 
-    def each(&) = @resources.each(&)
-    def all_resources = @resources
-    def [](index) = @resources[index]
+    def each(&) = all_resources.each(&)
+    def [](index) = all_resources[index]
     def each_index(&) = @resources.each_index(&)
     def empty? = @resources.empty?
     def size = @resources.size
     alias length size
-    def last = @resources.last
+    def last = all_resources.last
+
+    # The same array at all times: somebody may be going through it.
+    def all_resources
+      put_in_order if @grown
+      @resources
+    end
+
     def keys = @by_key.keys
     def resource_list = self
     def resource_set = self
@@ -122,13 +130,23 @@ class Chef
       found.size == 1 ? found.first : found
     end
 
-    def to_s = @resources.map(&:to_s).join(", ")
+    def to_s = all_resources.map(&:to_s).join(", ")
     def inspect = "#<Chef::ResourceCollection #{self}>"
-    def to_json(*arguments) = { "resources" => @resources.map(&:as_json) }.to_json(*arguments)
+    def to_json(*arguments) = { "resources" => all_resources.map(&:as_json) }.to_json(*arguments)
 
     def local(key) = @by_key[key]
 
     private
+
+    # Of what the host does not have here any more nobody knows a place: it stays behind the others, as it stood.
+    def put_in_order
+      @grown = false
+      return unless run_context
+
+      places = Wrun::Bridge.call("resources.all", run_context.wrun_id).each_with_index.to_h
+      ordered = @resources.each_with_index.sort_by { |resource, at| [places.fetch(resource.wrun_id, places.size), at] }.map(&:first)
+      @resources.replace(ordered)
+    end
 
     # What the policy's cookbooks in another language have declared.
     def declared_elsewhere(spec)

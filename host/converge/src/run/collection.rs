@@ -333,8 +333,13 @@ impl Run {
         let (Some(file), Some(line)) = (&origin.file, origin.line) else { return String::new() };
         let folder = origin.cookbook.as_ref().and_then(|cookbook| self.places.get(cookbook));
         match folder {
-            // Chef shows the frame that declared it: of a recipe's own lines that is the method which reads files.
-            Some(folder) if file.ends_with(".rb") => format!("{folder}/{file}:{line}:in `from_file'"),
+            // Chef shows the frame that declared it: of a recipe's own lines that is the method which reads files, of an
+            // action's the action's block in the file of its class.
+            Some(folder) if file.ends_with(".rb") => {
+                let in_action = file.starts_with("resources/") || file.starts_with("providers/");
+                let frame = if in_action { "block in class_from_file" } else { "from_file" };
+                format!("{folder}/{file}:{line}:in `{frame}'")
+            }
             Some(folder) => format!("{folder}/{file}:{line}"),
             None => format!("{file}:{line}"),
         }

@@ -13,6 +13,7 @@ class Chef
         @converged = true
         go_on = new_resource.wrun_id ? Wrun::Bridge.call("resources.converge-by", new_resource.wrun_id, lines) : !whyrun_mode?
         yield if go_on
+        nil
       end
 
       # Does something if a property that was set differs from what is there.
@@ -31,7 +32,7 @@ class Chef
         @wrun_own = nil
         return within(own, outer, &block) if own
 
-        id = Wrun::Bridge.call("resources.enter", new_resource.wrun_id, outer.wrun_id)
+        id = Wrun::Bridge.call("resources.enter", new_resource.wrun_id, wrun_around(outer).wrun_id)
         child = ChildRunContext.new(outer, id, new_resource.class.unified_mode)
         ended = false
         value = within(child, outer, &block)
@@ -45,11 +46,17 @@ class Chef
       private
 
       def within(context, outer, &)
-        @run_context = context
+        around = @wrun_inside
+        @run_context = @wrun_inside = context
         instance_eval(&)
       ensure
         @run_context = outer
+        @wrun_inside = around
       end
+
+      # The context for the host to open one in: it must be around this action. What a method declares that is an action
+      # (`def action_run`) stands outside of it.
+      def wrun_around(context) = context.equal?(@wrun_inside) ? context : @wrun_child || context
 
       def converge_update(properties, &)
         asked = properties.select { |property| property.set?(new_resource) || property.has_default? }

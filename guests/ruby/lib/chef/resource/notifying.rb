@@ -41,7 +41,9 @@ class Chef
       [specs].flatten.each do |spec|
         ResourceCollection.validate_lookup_spec!(spec)
         word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, [self], timing, spec)
-        wrun_parties(spec).each { |party| wrun_notification([action.to_s, party, word, true]) }
+        # Chef looks for no resource here: a type alone, without brackets, is the key of none.
+        parties = spec.is_a?(String) && !spec.include?("[") ? [spec] : wrun_parties(spec)
+        parties.each { |party| wrun_notification([action.to_s, party, word, true]) }
       end
       true
     end
