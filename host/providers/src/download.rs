@@ -126,6 +126,11 @@ pub(crate) fn worded(raised: Raised, url: &str) -> Raised {
     Raised { message, ..raised }
 }
 
+/// There is no address: Ruby's own failure, which Chef passes on.
+pub(crate) fn no_address() -> Raised {
+    Raised::new("URI::InvalidURIError", "bad URI(is not URI?): nil")
+}
+
 /// What a status that is no success is called.
 pub(crate) fn failed(status: u16) -> Raised {
     failure::of_number(status)

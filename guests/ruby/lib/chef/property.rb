@@ -37,6 +37,7 @@ class Chef
       @has_default = @options.key?(:default) || @options[:name_property]
       @required = @options[:required]
       @coercion = @options[:coerce]
+      @own_message = @options[:validation_message]
       # What is no check is only found when a value is checked.
       known = Wrun::Resources::Checks::NAMES
       @checks = validation_options.map { |check, told| known.include?(check) ? [check, told] : [:unknown, check] }
@@ -125,7 +126,7 @@ class Chef
     # Holds a value against all checks, under a name.
     def check(resource, name, value)
       checks = Wrun::Resources::Checks
-      message = @options[:validation_message]
+      message = own_message(resource)
       @checks.each { |kind, told| checks.public_send(kind, resource, name, value, told, message) }
     end
 
@@ -183,9 +184,18 @@ class Chef
       @name && :"@#{@name}"
     end
 
+    # The author's own message. As in Chef, it is said of the first resource only that a value is checked for; where a
+    # default is checked as it is declared, of none.
+    def own_message(resource)
+      return unless @own_message
+
+      @first_checked = resource unless defined?(@first_checked)
+      @own_message if @first_checked.equal?(resource)
+    end
+
     # Where nothing but the type is checked: classes whose own instances are right, which is all that most values need.
     def classes_that_fit
-      return unless @checks.size == 1 && @checks[0][0] == :is
+      return unless @checks.size == 1 && @checks[0][0] == :is && @own_message.nil?
 
       Array(@checks[0][1]).grep(Class)
     end

@@ -3322,8 +3322,6 @@ impl RemoteFile {
     }
 
     /// The address; of a list, the first that answers.
-    ///
-    /// Required for `create`, `create_if_missing`.
     pub fn source(mut self, value: impl IntoProperty<TextOrList>) -> Self {
         self.0.set("source", value.into_property());
         self

@@ -14,10 +14,14 @@ pub(crate) struct Request;
 
 impl Provider for Request {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let Some(url) = asked::text(wanted, "url") else {
-            return Err(Raised::new("Chef::Exceptions::ValidationFailed", "url is a required property"));
-        };
         let method = wanted.action.to_ascii_uppercase();
+        let Some(url) = asked::text(wanted, "url") else {
+            if wanted.action == "head" {
+                return Err(download::no_address());
+            }
+            let sentence = format!("{} {method} to ", wanted.declaration.key());
+            return Ok(Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Err(download::no_address()))]));
+        };
         let with_body = matches!(wanted.action, "patch" | "put" | "post");
         let body = with_body.then(|| message(wanted));
         let request =

@@ -61,6 +61,9 @@ impl Source for RemoteFile {
                 return Ok(None);
             }
         }
+        if wanted.get("source").is_none() {
+            return Err(download::no_address());
+        }
         let sources = wish::texts(wanted, "source");
         let addresses = sources.iter().map(|source| Address::of(source)).collect::<Result<Vec<_>, _>>()?;
         let mut failed = Raised::new("ArgumentError", "remote_file has an empty source");

@@ -203,27 +203,48 @@ fn links_at_the_path() {
     symlink("a", machine.at("/etc/b")).unwrap();
     symlink("nowhere", machine.at("/etc/dangling")).unwrap();
     symlink("/srv", machine.at("/etc/dir-link")).unwrap();
-    for (path, class, message) in [
+    let followed = || json!({ "content": "x", "manage_symlink_source": true });
+    for (path, properties, class, message) in [
         (
             "/etc/a",
+            followed(),
             "Chef::Exceptions::InvalidSymlink",
             "Symlink at /etc/a (pointing to b) exists but attempting to resolve it creates a loop",
         ),
         (
             "/etc/dangling",
+            followed(),
             "Chef::Exceptions::InvalidSymlink",
             "Symlink at /etc/dangling (pointing to nowhere) exists but attempting to resolve it leads to a nonexistent file",
         ),
         (
+            "/etc/a",
+            json!({ "content": "x" }),
+            "Errno::ELOOP",
+            "Too many levels of symbolic links @ rb_check_realpath_internal - /etc/a",
+        ),
+        (
+            "/etc/dangling",
+            json!({ "content": "x" }),
+            "Errno::ENOENT",
+            "No such file or directory @ rb_check_realpath_internal - /etc/dangling",
+        ),
+        (
             "/etc/dir-link",
+            json!({ "content": "x" }),
             "Chef::Exceptions::FileTypeMismatch",
             "File /etc/dir-link exists, but is a symlink to /srv which is a directory. Disable manage_symlink_source and set \
              force_unlink to remove it.",
         ),
     ] {
-        machine.fails(&file(path, "create", json!({ "content": "x" })), class, message);
+        machine.fails(&file(path, "create", properties), class, message);
     }
-    machine.check(&file("/etc/dangling", "delete", json!({})), &[]);
+    machine.fails(
+        &file("/etc/dangling", "delete", json!({})),
+        "Errno::ENOENT",
+        "No such file or directory @ rb_check_realpath_internal - /etc/dangling",
+    );
+    machine.check(&file("/etc/dangling", "delete", json!({ "manage_symlink_source": true })), &[]);
     machine.check(&file("/etc/dir-link", "delete", json!({})), &["delete file /etc/dir-link"]);
     assert!(machine.at("/srv/target").exists());
     std::fs::create_dir_all(machine.at("/etc/tree/below")).unwrap();

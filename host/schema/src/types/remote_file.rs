@@ -20,7 +20,6 @@ pub static REMOTE_FILE: ResourceType = ResourceType {
         &[
             Property::of("source", TEXT_OR_LIST, "The address; of a list, the first that answers.")
                 .coerce(Coercion::Flattened)
-                .required_for(&["create", "create_if_missing"])
                 .deputy(Deputy::Host),
             Property::text(
                 "checksum",

@@ -171,10 +171,12 @@ end
 
 class Chef
   class Resource
-    # `user` on Linux.
-    class LinuxUser < User
-      provides :linux_user
-      provides :user, os: "linux"
+    class User
+      # `user` on Linux.
+      class LinuxUser < User
+        provides :linux_user
+        provides :user, os: "linux"
+      end
     end
   end
 end

@@ -17,6 +17,12 @@ module Wrun
         chef_gem: :gem_package, subversion: :git, linux_user: :user
       }.freeze
 
+      # Types whose class stands inside the one it is below.
+      INSIDE_PARENT = %i[linux_user].freeze
+
+      # Types of other platforms that Chef knows there only.
+      ONLY_THERE = { powershell_script: { os: "windows" }, launchd: { os: "darwin" } }.freeze
+
       # Names of classes that are no plain translation.
       CLASS_NAMES = { ohai: "Ohai", whyrun_safe_ruby_block: "WhyrunSafeRubyBlock" }.freeze
 
@@ -59,14 +65,15 @@ module Wrun
         end
 
         def make_one(entry, by_name)
-          constant = constant_of(entry[:name])
-          return if Chef::Resource.const_defined?(constant, false)
-
           parent = by_name[PARENTS[entry[:name]]]
           make_one(parent, by_name) if parent
           above = parent ? Chef::Resource.const_get(constant_of(parent[:name]), false) : Chef::Resource
+          home = INSIDE_PARENT.include?(entry[:name]) ? above : Chef::Resource
+          constant = constant_of(entry[:name])
+          return if home.const_defined?(constant, false)
+
           type = Class.new(above)
-          Chef::Resource.const_set(constant, type)
+          home.const_set(constant, type)
           describe(type, entry)
         end
 
@@ -85,7 +92,7 @@ module Wrun
         def make_foreign(name, platform)
           type = Class.new(Chef::Resource::Foreign)
           Chef::Resource.const_set(constant_of(name), type)
-          type.provides(name)
+          type.provides(name, **ONLY_THERE.fetch(name, {}))
           type.platform_name = platform
         end
 

@@ -10,6 +10,8 @@ module Wrun
     module Coercions
       TIMEOUT_OPTIONS = %w[duration preserve-status foreground kill-after signal].freeze
       WEEKDAYS = %w[sun mon tue wed thu fri sat].freeze
+      LONG_WEEKDAYS = %w[sunday monday tuesday wednesday thursday friday saturday].freeze
+      MONTHS = %w[jan feb mar apr may jun jul aug sep oct nov dec].freeze
 
       ALL = {
         symbol: ->(value) { value.is_a?(String) ? value.to_sym : value },
@@ -45,9 +47,15 @@ module Wrun
 
         # A check by what is said of a value that fails it. Others are the host's alone.
         def check(message)
-          return ->(value) { mode?(value) } if message == "not in valid numeric range"
-
-          ->(_value) { true }
+          case message
+          when "not in valid numeric range" then ->(value) { mode?(value) }
+          when "should be a valid minute spec" then ->(value) { cron?(value, 0..59) }
+          when "should be a valid hour spec" then ->(value) { cron?(value, 0..23) }
+          when "should be a valid day spec" then ->(value) { cron?(value, 1..31) }
+          when "should be a valid month spec" then ->(value) { cron?(value, 1..12, MONTHS) }
+          when "should be a valid weekday spec" then ->(value) { cron?(value.to_s, 0..7, WEEKDAYS + LONG_WEEKDAYS) }
+          else ->(_value) { true }
+          end
         end
 
         private
@@ -88,8 +96,17 @@ module Wrun
         def weekday(value)
           return value unless value.is_a?(String) || value.is_a?(Symbol)
 
-          number = WEEKDAYS.index(value.to_s.downcase[0, 3])
-          number && value.to_s.match?(/\A[a-z]+\z/i) ? number.to_s : value
+          name = value.to_s.downcase
+          number = WEEKDAYS.index(name) || LONG_WEEKDAYS.index(name)
+          number ? number.to_s : value
+        end
+
+        # A number or a name; of numbers, lists, ranges and steps too.
+        def cron?(value, range, names = [])
+          return range.cover?(value) if value.is_a?(Integer)
+          return true if value == "*" || names.include?(value.downcase)
+
+          value.split(%r{[/,-]}).all? { |part| part == "*" || (part.match?(/\A\d+\z/) && range.cover?(part.to_i)) }
         end
 
         # What is no number is Ruby's to complain of.

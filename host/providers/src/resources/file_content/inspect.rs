@@ -7,6 +7,7 @@ use crate::root::{Entry, Fault, Kind, Place, absent};
 use converge::{Certainty, Raised};
 use grants::GrantedPath;
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 
 /// What is at the path.
 #[derive(Debug)]
@@ -154,7 +155,10 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     let is_create = !wish.only_if_missing && !wish.touch;
     let target = match view.root.locate_target(path) {
         Ok(target) => target,
-        Err(fault) if fault.errno == rustix::io::Errno::LOOP => {
+        Err(fault) if wish.warns_of_link() && (fault.errno == Errno::LOOP || fault.is_absence()) => {
+            return Err(unresolved(path, fault.errno));
+        }
+        Err(fault) if fault.errno == Errno::LOOP => {
             return invalid_link(
                 view,
                 plan,
@@ -168,7 +172,7 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
         Err(fault) if fault.is_absence() => return leads_nowhere(path, &says(), view, plan),
         Err(fault) => return Err(fault.into()),
     };
-    if wish.manage_symlink_source.is_none() {
+    if wish.warns_of_link() {
         tracing::warn!(
             path,
             real = target.real(),
@@ -177,6 +181,7 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     }
     let granted = wish.granted(view, target.real())?;
     match absent(target.entry())? {
+        None if wish.warns_of_link() => Err(unresolved(path, Errno::NOENT)),
         None if is_create => leads_nowhere(path, &says(), view, plan),
         None => Ok(Inspected::Current(Current::found(granted, There::Nothing, Some(target)))),
         Some(entry) if entry.kind == Kind::File => {
@@ -242,6 +247,12 @@ fn leads_nowhere(path: &str, says: &str, view: &View<'_>, plan: &mut Plan) -> Re
         ),
         "assuming symlink source would be created by a previous resource",
     )
+}
+
+/// A link that leads nowhere, where nobody says whether it is followed. Chef warns of every such link, by the name of what it
+/// leads to, and fails on that name, in a dry run too.
+pub(super) fn unresolved(path: &str, errno: Errno) -> Raised {
+    Fault::new(errno, "rb_check_realpath_internal", path).into()
 }
 
 fn invalid_link(view: &View<'_>, plan: &mut Plan, message: String, assumed: &str) -> Result<Inspected, Raised> {

@@ -1,13 +1,15 @@
 //! Removing a file.
 
 use super::backup;
+use super::inspect::unresolved;
 use super::wish::FileWish;
 use crate::plan::{Plan, Step, View};
 use crate::root::{Kind, absent};
 use converge::{Certainty, Change, Raised};
 use grants::GrantedPath;
+use rustix::io::Errno;
 
-/// Plans `delete`. A link is removed, never what it leads to; a link that leads nowhere is, to Chef, no file.
+/// Plans `delete`. A link is removed, never what it leads to; a link that leads nowhere is, to Chef, no file, or an error.
 pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let path = wish.path;
     // What may not be managed may not be asked for, either: whether it exists is nobody's business.
@@ -17,8 +19,17 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
     };
     let granted = wish.granted(view, place.real())?;
     let Some(entry) = absent(place.entry())? else { return Ok(nothing(path, view)) };
-    if entry.kind == Kind::Link && !matches!(view.root.target_entry(path), Ok(Some(_))) {
-        return Ok(Plan::up_to_date());
+    if entry.kind == Kind::Link {
+        let errno = match view.root.target_entry(path) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(Errno::NOENT),
+            Err(fault) => Some(fault.errno),
+        };
+        match errno {
+            Some(errno) if wish.warns_of_link() => return Err(unresolved(path, errno)),
+            Some(_) => return Ok(Plan::up_to_date()),
+            None => {}
+        }
     }
     if entry.kind != Kind::Link && !place.is_writable() {
         return Err(Raised::new(

@@ -118,6 +118,11 @@ impl<'a> FileWish<'a> {
         }
     }
 
+    /// Whether nobody says if a link at the path is followed: it is, with a warning.
+    pub(super) fn warns_of_link(&self) -> bool {
+        self.manage_symlink_source.is_none()
+    }
+
     /// Whether the file is there and holds this text.
     ///
     /// # Errors

@@ -619,7 +619,7 @@ Wrun::Resources::Builtin.fill do
     property :manage_symlink_source, [TrueClass, FalseClass], desired_state: false
     collects :verify
     property :diff, [String, nil], desired_state: false
-    property :source, [String, Array], coerce: coercion(:flattened), required: %i[create create_if_missing]
+    property :source, [String, Array], coerce: coercion(:flattened)
     property :checksum, String
     property :headers, Hash, default: {}
     property :use_etag, [TrueClass, FalseClass], default: true
