@@ -64,6 +64,18 @@ fn messages_name_types_and_actions_as_chef_declares_them() {
         ),
         ("user('u') { uid [] }", invalid, "Property uid must be one of: String, Integer, NilClass!  You passed []."),
         ("cron('c') { hour [] }", invalid, "Property hour must be one of: Integer, String!  You passed []."),
+        ("cron_d('c') { minute 61 }", invalid, "Option minute's value 61 should be a valid minute spec!"),
+        (
+            "cron_d('c') { weekday 'monster' }",
+            invalid,
+            "Option weekday's value monster should be a valid weekday spec!",
+        ),
+        ("launchd('l')", "Chef::Exceptions::NoSuchResourceType", "Cannot find a resource for launchd on debian"),
+        (
+            "user('u') { shel '/bin/sh' }",
+            "NoMethodError",
+            "undefined method `shel' for Chef::Resource::User::LinuxUser",
+        ),
         ("service('s') { options 1 }", invalid, "Property options must be one of: Array, String!  You passed 1."),
         (
             "archive_file('/x') { overwrite 'auto' }",

@@ -101,9 +101,10 @@ module Wrun
           number ? number.to_s : value
         end
 
-        # A number or a name; of numbers, lists, ranges and steps too.
+        # A number or a name; of numbers, lists, ranges and steps too. What is neither number nor text fails by its class.
         def cron?(value, range, names = [])
           return range.cover?(value) if value.is_a?(Integer)
+          return true unless value.is_a?(String)
           return true if value == "*" || names.include?(value.downcase)
 
           value.split(%r{[/,-]}).all? { |part| part == "*" || (part.match?(/\A\d+\z/) && range.cover?(part.to_i)) }
