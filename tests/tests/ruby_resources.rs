@@ -180,7 +180,7 @@ fn what_is_no_standard_error_is_neither_tried_again_nor_ignored() {
         let error = run.pointer("/error").unwrap();
         assert_eq!(text(error, "class"), "LoadError", "{error:#}");
         assert!(!text(error, "message").contains("had an error"), "{error:#}");
-        assert_eq!(lines, ["ruby_block[a] run failed", "log[b] write unprocessed"]);
+        assert_eq!(lines, ["ruby_block[a] run unprocessed", "log[b] write unprocessed"]);
         cookbook.check_failure(
             "ruby_block('a') { block { Chef::Application.fatal!('no') }; ignore_failure true }",
             "SystemExit",

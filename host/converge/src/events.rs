@@ -253,7 +253,7 @@ pub enum Event<'a> {
 
 impl Event<'_> {
     /// The names that guests may listen to, Chef's where it has one. The runner hands over exactly these (docs/events.md).
-    pub const NAMES: [&'static str; 14] = [
+    pub const NAMES: [&'static str; 16] = [
         "run_started",
         "converge_start",
         "recipe_file_loaded",
@@ -263,7 +263,9 @@ impl Event<'_> {
         "resource_up_to_date",
         "resource_skipped",
         "resource_failed",
+        "resource_failed_retriable",
         "resource_bypassed",
+        "resource_completed",
         "converge_complete",
         "converge_failed",
         "run_completed",

@@ -1,7 +1,7 @@
 //! The one error shape: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?, causes[]}`, in
 //! the run's JSON and in `STATE/runs/ID/error.json`.
 
-use converge::{ActionRecord, CookbookFiles, Excerpt, Failure, PolicyReport, Status};
+use converge::{ActionRecord, CookbookFiles, Excerpt, Failure, PolicyReport};
 use node::origin::Origin;
 use serde_json::{Value, json};
 
@@ -57,8 +57,9 @@ fn cause(failure: &Failure, place: &str) -> Value {
 
 /// The action that failed first: of nested ones the innermost, which was recorded last.
 fn innermost(records: &[ActionRecord]) -> Option<&ActionRecord> {
-    let first = records.iter().position(|record| record.status == Status::Failed && !record.ignored)?;
-    let failed = records.get(first..)?.iter().filter(|record| record.status == Status::Failed && !record.ignored);
+    let has_failed = |record: &&ActionRecord| record.failure.is_some() && !record.ignored;
+    let first = records.iter().position(|record| has_failed(&record))?;
+    let failed = records.get(first..)?.iter().filter(has_failed);
     failed.max_by_key(|record| record.nesting)
 }
 

@@ -8,7 +8,8 @@ class Chef
     # Events that the host tells of, in its words.
     TOLD = %i[
       run_started converge_start recipe_file_loaded recipe_load_complete converge_complete converge_failed run_completed
-      run_failed resource_action_start resource_updated resource_up_to_date resource_skipped resource_failed resource_bypassed
+      run_failed resource_action_start resource_updated resource_up_to_date resource_skipped resource_failed
+      resource_failed_retriable resource_bypassed resource_completed
     ].freeze
 
     # Events with a name in Chef that nobody tells of here; a handler for one is never called.
@@ -28,8 +29,7 @@ class Chef
       attribute_load_complete definition_load_start definition_file_loaded definition_file_load_failed
       definition_load_complete recipe_load_start recipe_file_load_failed recipe_not_found cookbook_compilation_complete
       action_collection_registration key_migration_status resource_current_state_loaded resource_after_state_loaded
-      resource_current_state_load_bypassed resource_update_applied resource_update_progress resource_failed_retriable
-      resource_completed stream_opened stream_closed stream_output handlers_start handler_executed handlers_completed
+      resource_current_state_load_bypassed resource_update_applied resource_update_progress stream_opened stream_closed stream_output handlers_start handler_executed handlers_completed
       provider_requirement_failed whyrun_assumption deprecation run_list_expanded msg attribute_changed
     ].freeze
 

@@ -79,7 +79,9 @@ class Chef
     def end_time = start_time + elapsed_time
     def success? = @data.fetch("success", true)
     def failed? = !success?
-    def backtrace = exception&.backtrace
+
+    # What the host raised stands in no Ruby code.
+    def backtrace = exception && (exception.backtrace || [])
     def formatted_exception = exception && "#{exception.class.name}: #{exception.message}"
     def node = Node.instance
     def run_context = Chef.run_context
@@ -152,7 +154,7 @@ class Chef
         # What Chef hands to a handler of this event.
         def arguments(name, input)
           case name
-          when :recipe_file_loaded then [path_of(input["recipe"]), input["recipe"]]
+          when :recipe_file_loaded then [path_of(input["recipe"]), as_listed(input["recipe"])]
           when :converge_start then [Chef.run_context]
           when :run_started then [RunStatus.new(input)]
           when :run_completed then [Node.instance, RunStatus.new(input)]
@@ -160,6 +162,8 @@ class Chef
           when :converge_failed then [error_of(input)]
           when :resource_action_start then resource_and_action(input).push(*notified_by(input))
           when :resource_skipped then resource_and_action(input).push(conditional_of(input))
+          when :resource_completed then [resource_of(input)]
+          when :resource_failed_retriable then resource_and_action(input).push(input["left"], error_of(input))
           when /\Aresource_/ then resource_and_action(input).push(error_of(input))
           else []
           end
@@ -171,6 +175,12 @@ class Chef
         def path_of(recipe)
           cookbook, name = Cookbook.parse_recipe_name(recipe)
           Chef.run_context.cookbook_collection[cookbook]&.recipe_path(name)
+        end
+
+        # A recipe as the run list has it: of a default recipe mostly without saying so.
+        def as_listed(recipe)
+          short = recipe.delete_suffix("::default")
+          Node.instance.run_list.any? { |item| item.to_s == "recipe[#{recipe}]" } ? recipe : short
         end
 
         # When another resource made this one act, and which; several may have, of a delayed notification.

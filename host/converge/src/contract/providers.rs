@@ -239,6 +239,11 @@ pub trait Types: Send + Sync {
     /// is deleted need not be one that can be rendered.
     fn uses(&self, kind: &str, action: &str, name: &str) -> bool;
 
+    /// Whether a property is one for cookbooks, and not what a guest's side of the type makes by itself.
+    fn written(&self, _kind: &str, _name: &str) -> bool {
+        true
+    }
+
     /// Checks one value that is known only now: a lazy one, an amended one.
     ///
     /// # Errors

@@ -350,6 +350,11 @@ impl Run {
         self.builtin.as_ref().is_none_or(|types| types.uses(kind, action, name))
     }
 
+    /// Whether a cookbook wrote a property, and not the guest's side of the type.
+    pub(crate) fn written(&self, kind: &str, name: &str) -> bool {
+        self.builtin.as_ref().is_none_or(|types| types.written(kind, name))
+    }
+
     /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.
     ///
     /// # Errors

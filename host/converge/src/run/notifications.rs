@@ -1,7 +1,7 @@
 //! Who tells whom, when and in which context.
 
 use super::{Party, ResourceId, Run, Timing, Wish};
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, Raised};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Notification {
@@ -93,13 +93,15 @@ impl Run {
     }
 }
 
-/// Chef's sentence for several receivers in one notification.
+/// Chef's sentence for several receivers in one notification, which names an object; which one it is, is the hint.
 fn too_many(sender: &str, place: &str, target: &str) -> Failure {
     let message = format!(
-        "Notification {target} from {sender} was created with a reference to multiple resources, but can only notify \
-         one resource. Notifying resource was defined on {place}"
+        "Notification #<Chef::Resource::Notification:0x{:016x}> from {sender} was created with a reference to multiple \
+         resources, but can only notify one resource. Notifying resource was defined on {place}",
+        0
     );
-    Failure::raised("Chef::Exceptions::InvalidResourceReference", message.trim_end())
+    let raised = Raised::new("Chef::Exceptions::InvalidResourceReference", message.trim_end());
+    raised.with_hint(format!("notify each of {target} by itself")).into()
 }
 
 /// Chef's sentence for a receiver that nobody declared.

@@ -3,11 +3,26 @@
 use super::Runner;
 use crate::{
     ActionRecord, ContextId, Event, Failure, FailureMode, Guest, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified, Outcome,
-    Party, Providers, ROOT, ResourceId, Status, Timing,
+    Party, Property, Providers, ROOT, ResourceId, Status, Timing,
 };
 use serde_json::{Value, json};
 use std::pin::Pin;
 use std::time::Instant;
+
+/// How an action ended, for its record.
+#[derive(Clone, Copy)]
+struct Closing<'a> {
+    status: Status,
+    conditional: Option<&'a str>,
+    failure: Option<&'a Failure>,
+    ignored: bool,
+}
+
+impl Default for Closing<'_> {
+    fn default() -> Self {
+        Self { status: Status::Unprocessed, conditional: None, failure: None, ignored: false }
+    }
+}
 
 /// How an attempt went, if it did not fail.
 pub(super) enum Went {
@@ -98,7 +113,6 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// One action without notifications: guards, attempts, failures forgiven.
     pub(super) async fn act(&mut self, resource: ResourceId, action: &str, notified: Option<Notified>) -> Outcome {
         self.go_on()?;
-        self.run.resolve(resource, false)?;
         let this = self.run.known_mut(resource)?;
         this.mark(false);
         let (context, key) = (this.declaration.context, this.key.clone());
@@ -107,8 +121,22 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
         let record = self.begin_record(resource, action, notified).await?;
         let began = Instant::now();
-        let ended = self.attempts(resource, action, record).await;
-        self.finish_record(resource, action, record, began, ended).await
+        let outcome = match self.run.resolve(resource, false) {
+            Ok(()) => {
+                let ended = self.attempts(resource, action, record).await;
+                self.finish_record(resource, action, record, began, ended).await
+            }
+            // Chef has begun by then: in the report it stands as an action that was never carried out.
+            Err(failure) => {
+                let closing = Closing { failure: Some(&failure), ..Closing::default() };
+                self.close_record(resource, action, record, began, closing);
+                Err(failure)
+            }
+        };
+        if self.hears("resource_completed") {
+            self.tell_of(resource, "resource_completed", action, json!({})).await;
+        }
+        outcome
     }
 
     async fn attempts(&mut self, resource: ResourceId, action: &str, record: usize) -> Result<Went, Failure> {
@@ -122,6 +150,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let (forgiven, delay) = (this.on_failure != FailureMode::Raise, this.retry_delay);
             if !failure.is_standard() || forgiven || left == 0 {
                 return Err(failure);
+            }
+            if self.hears("resource_failed_retriable") {
+                let raised = json!({ "class": failure.class(), "message": failure.to_string() });
+                self.tell_of(resource, "resource_failed_retriable", action, json!({ "left": left, "error": raised })).await;
             }
             left -= 1;
             if let Some(record) = self.run.records.get_mut(record) {
@@ -200,19 +232,52 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         ended: Result<Went, Failure>,
     ) -> Outcome {
         let mode = self.run.known(id)?.declaration.on_failure;
+        let unshown = match &ended {
+            Err(failure) if failure.is_standard() => self.show_failed(id).await,
+            _ => None,
+        };
         let (status, conditional, failure) = match ended {
             Ok(Went::Skipped(conditional)) => (Status::Skipped, Some(conditional), None),
             Ok(Went::UpToDate) => (Status::UpToDate, None, None),
             Ok(Went::Updated) => (Status::Updated, None, None),
             Ok(Went::Bypassed) => (Status::Bypassed, None, None),
+            Err(_) if unshown.is_some() => (Status::Unprocessed, None, unshown.clone()),
+            // What Ruby's `rescue` lets pass ends the run in the middle of the action, of which Chef then hears no more.
+            Err(failure @ Failure::Raised(_)) if !failure.is_standard() => (Status::Unprocessed, None, Some(failure)),
             Err(failure) => (Status::Failed, None, Some(failure)),
         };
-        let ignored = mode != FailureMode::Raise && failure.as_ref().is_some_and(Failure::is_standard);
+        let forgiving = mode != FailureMode::Raise && unshown.is_none();
+        let ignored = forgiving && failure.as_ref().is_some_and(Failure::is_standard);
+        let closing = Closing { status, conditional: conditional.as_deref(), failure: failure.as_ref(), ignored };
+        self.close_record(id, action, at, began, closing);
+        if self.hears(status.event()) {
+            let raised =
+                failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
+            let input = json!({ "error": raised, "conditional": conditional });
+            self.tell_of(id, status.event(), action, input).await;
+        }
+        let Some(failure) = failure else { return Ok(()) };
+        if unshown.is_some() {
+            return Err(failure);
+        }
+        let failure = self.in_resource(id, failure);
+        if !ignored {
+            return Err(failure);
+        }
+        if mode == FailureMode::Ignore {
+            self.run.log(LogLevel::Error, &format!("{failure}; ignore_failure is set, continuing"));
+        }
+        Ok(())
+    }
+
+    /// Writes down how an action ended, and shows it.
+    fn close_record(&mut self, id: ResourceId, action: &str, at: usize, began: Instant, closing: Closing<'_>) {
+        let Closing { status, conditional, failure, ignored } = closing;
         self.run.open_records.retain(|open| *open != at);
         if let Some(record) = self.run.records.get_mut(at) {
             record.status = status;
-            record.conditional.clone_from(&conditional);
-            record.failure.clone_from(&failure);
+            record.conditional = conditional.map(Into::into);
+            record.failure = failure.cloned();
             record.ignored = ignored;
             record.seconds = began.elapsed().as_secs_f64();
         }
@@ -222,27 +287,36 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 resource,
                 action,
                 status,
-                conditional: conditional.as_deref(),
-                failure: failure.as_ref(),
+                conditional,
+                failure,
                 ignored,
                 nesting: resource.nesting,
             })
         });
-        if self.hears(status.event()) {
-            let raised =
-                failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
-            let input = json!({ "error": raised, "conditional": conditional });
-            self.tell_of(id, status.event(), action, input).await;
+    }
+
+    /// Chef shows a resource that failed as it was written, and computes its lazy values once more for that. What one of
+    /// them raises then takes the failure's place, without the resource's name, and no `ignore_failure` holds it back.
+    async fn show_failed(&mut self, id: ResourceId) -> Option<Failure> {
+        let mut at = 0;
+        while let Ok(resource) = self.run.known(id)
+            && !resource.declaration.sensitive
+            && let Some((name, property)) = resource.declaration.properties.get(at)
+        {
+            at += 1;
+            let Property::Lazy(callback) = property else { continue };
+            let (kind, name, callback) = (resource.declaration.kind.clone(), name.clone(), *callback);
+            if !self.run.written(&kind, &name) {
+                continue;
+            }
+            match self.evaluate(callback, None).await {
+                // A value of the wrong kind is shown as it is.
+                Ok(_) => {}
+                Err(failure) if failure.class() == "Chef::Exceptions::ValidationFailed" => {}
+                Err(failure) => return Some(failure),
+            }
         }
-        let Some(failure) = failure else { return Ok(()) };
-        let failure = self.in_resource(id, failure);
-        if !ignored {
-            return Err(failure);
-        }
-        if mode == FailureMode::Ignore {
-            self.run.log(LogLevel::Error, &format!("{failure}; ignore_failure is set, continuing"));
-        }
-        Ok(())
+        None
     }
 
     /// Whether the guest listens to an event, and not from inside another one.

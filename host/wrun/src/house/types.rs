@@ -80,6 +80,10 @@ impl Types for BuiltinTypes {
         name != "content" || !(action == "delete" || (action == "touch" && kind == "file"))
     }
 
+    fn written(&self, kind: &str, name: &str) -> bool {
+        !is_rendered(kind, name)
+    }
+
     fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure> {
         let Property::Plain(value) = property else { return Ok(property) };
         if is_rendered(kind, name) {

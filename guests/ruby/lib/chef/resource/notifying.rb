@@ -16,6 +16,8 @@ class Chef
 
         other.resource == resource && other.action == action
       end
+
+      def to_s = Kernel.instance_method(:to_s).bind_call(self)
     end
 
     # Whom this resource tells, by its own `notifies`.
@@ -40,6 +42,8 @@ class Chef
     def subscribes(action, specs, timing = :delayed)
       [specs].flatten.each do |spec|
         ResourceCollection.validate_lookup_spec!(spec)
+        # Chef asks whatever is no text for its context: only resources have one.
+        spec.run_context unless spec.is_a?(String)
         word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, [self], timing, spec)
         # Chef looks for no resource here: a type alone, without brackets, is the key of none.
         parties = spec.is_a?(String) && !spec.include?("[") ? [spec] : wrun_parties(spec)
@@ -79,7 +83,8 @@ class Chef
               "Resource #{self} is configured to notify resource #{target} with action #{action}, but #{target.inspect} is not valid " \
               "syntax to look up a resource in the resource collection. Notification is defined near #{source_line}"
       when Hash
-        return unless target.values.sum { |names| Array(names).size } > 1
+        # Of one type the host says it.
+        return unless target.size > 1
 
         raise Exceptions::InvalidResourceReference,
               "Notification #{target} from #{self} was created with a reference to multiple resources, but can only notify one " \
@@ -91,7 +96,7 @@ class Chef
     def wrun_parties(spec)
       case spec
       when Resource then [spec.wrun_id || wrun_key(spec.declared_key)]
-      when Hash then spec.flat_map { |type, names| Array(names).map { |name| wrun_key("#{type}[#{name}]") } }
+      when Hash then spec.map { |type, names| wrun_key("#{type}[#{Array(names).join(",")}]") }
       else [wrun_key(spec)]
       end
     end
