@@ -8,7 +8,7 @@ use crate::pattern::PathPattern;
 use crate::policy::PolicyGrants;
 use crate::privileged;
 use crate::proofs::{GrantedCommand, Program};
-use crate::words::split_words;
+use crate::words::{asks_for_shell, split_words};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
@@ -222,7 +222,9 @@ impl PolicyGrants {
             .environment
             .iter()
             .any(|(name, value)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0'));
-        if !well_formed || shown.trim().is_empty() || shown.contains('\0') {
+        // A blank line names no program, and starting it fails: that is for Chef's class and sentence to say.
+        let blank = self.everything && matches!(asked.line, LineAsked::Text(_));
+        if !well_formed || (shown.trim().is_empty() && !blank) || shown.contains('\0') {
             return Err(refuse(Some("it is no command that can be started".into())));
         }
         if !self.everything {
@@ -238,9 +240,15 @@ impl PolicyGrants {
             self.allow(Capability::Commands, audited, "--allow-all")?;
         }
         self.need(Capability::Commands.key(), command_line(&program, asked));
+        let by_shell = match asked.line {
+            LineAsked::Text(line) => asks_for_shell(line),
+            LineAsked::Arguments(_) => false,
+            LineAsked::Script { .. } => true,
+        };
         Ok(GrantedCommand {
             program,
             shown,
+            by_shell,
             user: asked.user.map(Into::into),
             group: asked.group.map(Into::into),
             cwd: asked.cwd.map(Into::into),
@@ -254,7 +262,11 @@ impl PolicyGrants {
     fn program(&self, asked: &CommandAsked<'_>) -> (Program, String) {
         match asked.line {
             LineAsked::Text(line) => {
-                let program = split_words(line).map_or_else(|| Program::Shell(line.into()), Program::Arguments);
+                let program = match split_words(line) {
+                    Some(words) => Program::Arguments(words),
+                    None if line.trim_matches([' ', '\t']).is_empty() => Program::Arguments(vec![String::new()]),
+                    None => Program::Shell(line.into()),
+                };
                 (program, line.into())
             }
             LineAsked::Arguments(words) => (Program::Arguments(words.to_vec()), words.join(" ")),

@@ -223,6 +223,7 @@ pub enum Program {
 pub struct GrantedCommand {
     pub(crate) program: Program,
     pub(crate) shown: String,
+    pub(crate) by_shell: bool,
     pub(crate) user: Option<String>,
     pub(crate) group: Option<String>,
     pub(crate) cwd: Option<String>,
@@ -240,6 +241,12 @@ impl GrantedCommand {
     /// The command as the cookbook wrote it, for messages.
     pub fn shown(&self) -> &str {
         &self.shown
+    }
+
+    /// Whether Chef has a shell start it, though it may need none: where there is no such program, it is the shell that
+    /// says so.
+    pub fn by_shell(&self) -> bool {
+        self.by_shell
     }
 
     /// As whom; none: as wrun.

@@ -10,6 +10,22 @@ const SHELL_WORDS: [&str; 41] = [
 /// More of them, for the same reason.
 const MORE_SHELL_WORDS: [&str; 7] = ["unset", "wait", "while", "function", "select", "time", "[["];
 
+/// Those for which Ruby, and with it Chef, starts a shell though nothing else in the line asks for one. It looks for a
+/// program under the name of any other: `cd /x` and `command -v x` fail where there is none.
+const RUBY_SHELL_WORDS: [&str; 29] = [
+    "!", ".", ":", "break", "case", "continue", "do", "done", "elif", "else", "esac", "eval", "exec", "exit", "export",
+    "fi", "for", "if", "in", "readonly", "return", "set", "shift", "then", "times", "trap", "unset", "until", "while",
+];
+
+/// Whether Ruby has a shell run a line: for a sign that may mean something to one, an assignment, or a word of its own.
+pub(crate) fn asks_for_shell(line: &str) -> bool {
+    let line = line.trim_start_matches([' ', '\t']);
+    let first = line.split([' ', '\t']).next().unwrap_or_default();
+    line.contains(|sign: char| "*?{}[]<>()~&|\\$;'`\"\n#".contains(sign))
+        || first.split('/').next().is_some_and(|begin| begin.contains('='))
+        || RUBY_SHELL_WORDS.contains(&first)
+}
+
 /// Splits a line into words if it can be run without a shell: quotes and backslashes are understood; anything that a
 /// shell would expand, redirect, or run by itself makes it `None`, as do unbalanced quotes and an empty line.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
@@ -35,7 +51,8 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     let first = words.first()?;
-    let shell_only = SHELL_WORDS.contains(&first.as_str()) || MORE_SHELL_WORDS.contains(&first.as_str());
+    let known = SHELL_WORDS.contains(&first.as_str()) || MORE_SHELL_WORDS.contains(&first.as_str());
+    let shell_only = known && asks_for_shell(line);
     (!shell_only && !first.is_empty()).then_some(words)
 }
 
@@ -91,6 +108,8 @@ mod tests {
         check("dd if=/a of=/b", Some(&["dd", "if=/a", "of=/b"]));
         check("a b#c d~", Some(&["a", "b#c", "d~"]));
         check("x --a=~/b", Some(&["x", "--a=~/b"]));
+        check("cd /tmp", Some(&["cd", "/tmp"]));
+        check("command -v sh", Some(&["command", "-v", "sh"]));
     }
 
     #[test]
@@ -109,7 +128,8 @@ mod tests {
             "ls [ab]",
             "(a)",
             "a &",
-            "cd /tmp",
+            "cd '/tmp'",
+            "command -v a | b",
             "X=1 a",
             "~/bin/a",
             "a ~root",
@@ -124,11 +144,21 @@ mod tests {
             "exit 1",
             "! true",
             ". /etc/x",
-            "umask 022",
+            "umask 022; a",
             "''",
             "[ -f /x ]",
         ] {
             check(line, None);
+        }
+    }
+
+    #[test]
+    fn a_shell_is_asked_for_as_ruby_does() {
+        for line in ["a 'b'", "a \"b\"", "a\\ b", "a ~", "{ a", "A=b c", "a\n", "exit 1", "  set -e", ". /x", "a # b"] {
+            assert!(asks_for_shell(line), "{line}");
+        }
+        for line in ["a b", "a %b", "a b=c", "./a=b", "/a=b c", "cd /tmp", "command -v a", "umask", "type a", "", " "] {
+            assert!(!asks_for_shell(line), "{line}");
         }
     }
 

@@ -28,7 +28,7 @@ use crate::plan::denied;
 use crate::root::Root;
 use crate::users::Users;
 use converge::{CommandLine, CommandOutcome, CommandTest, Raised};
-use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program};
+use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -128,7 +128,7 @@ impl Launch {
         Self {
             words,
             arg0: matches!(command.program(), Program::Shell(_)).then_some(SHELL_NAME),
-            from_shell: matches!(command.program(), Program::Script { .. }),
+            from_shell: command.by_shell(),
             shown: command.shown().into(),
             user: command.user().map(Into::into),
             group: command.group().map(Into::into),
@@ -325,7 +325,8 @@ pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -
     let cwd = command.cwd.as_deref().map(|cwd| real_directory(root, grants, cwd)).transpose()?;
     let interpreter = match command.interpreter.as_deref() {
         None | Some("execute" | "default") => None,
-        Some(name) => Some([name.to_owned()]),
+        // With its flags, as a script has them.
+        Some(name) => Some(split_words(name).unwrap_or_else(|| vec![name.to_owned()])),
     };
     let line = match (&command.line, &interpreter) {
         (CommandLine::Text(code), Some(interpreter)) => LineAsked::Script { interpreter, code },

@@ -111,8 +111,13 @@ class Chef
       end
     end
 
-    # Code for an interpreter, which is no command.
+    # Code for an interpreter, which is no command. Its guards are a shell's, and run where others' guards do.
     class Script
+      def initialize(name, run_context = nil)
+        super
+        @default_guard_interpreter = :default
+      end
+
       def command(given = nil)
         return super() if given.nil?
 

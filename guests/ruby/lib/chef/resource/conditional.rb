@@ -39,26 +39,10 @@ class Chef
       def wrun_test(context)
         return Wrun::Turns.keep(context, -> { evaluate_block }) if @command.nil?
 
-        # Chef says so when the guard is asked.
-        wrong = wrun_wrong
-        wrong ? Wrun::Turns.keep(context, -> { raise wrong }) : wrun_command
-      end
-
-      # What is wrong with a guard's command, if anything is.
-      def wrun_wrong
-        unless @command.is_a?(String) || @command.is_a?(Array)
-          raise ArgumentError, "Invalid only_if/not_if command, expected a string: #{@command.inspect} (#{@command.class})"
-        end
-
-        if @resource.guard_interpreter == :default
-          options = @command_opts.transform_keys(&:to_sym)
-          Mixlib::ShellOut.new("", **options.except(:default_env, :argument_array))
-        else
-          refuse_other_types(Resource.resource_for_node(@resource.guard_interpreter, @resource.node))
-        end
-        nil
+        wrun_command
       rescue StandardError => error
-        error
+        # Chef says so when the guard is asked.
+        Wrun::Turns.keep(context, -> { raise error })
       end
 
       def refuse_other_types(type)
@@ -83,28 +67,51 @@ class Chef
       end
 
       def wrun_command
-        options = inherited.merge(@command_opts.transform_keys(&:to_sym))
-        line = @command.is_a?(Array) ? @command.map(&:to_s) : @command
-        command = { line: line, interpreter: interpreter }
+        unless @command.is_a?(String) || @command.is_a?(Array)
+          raise ArgumentError, "Invalid only_if/not_if command, expected a string: #{@command.inspect} (#{@command.class})"
+        end
+
+        options = @resource.guard_interpreter == :default ? plain_options : interpreted_options
+        command = { line: @command.is_a?(Array) ? @command.map(&:to_s) : @command, interpreter: options[:interpreter] }
         %i[user group cwd].each { |name| command[name] = options[name]&.to_s }
-        command[:environment] = (options[:environment] || options[:env] || {}).map { |name, value| [name.to_s, value.to_s] }
-        command[:timeout] = options[:timeout].ceil if options[:timeout]
+        variables = (options[:environment] || options[:env] || {}).compact
+        command[:environment] = variables.map { |name, value| [name.to_s, value.to_s] }
+        command[:timeout] = Float(options[:timeout]).ceil if options[:timeout]
         command[:umask] = options[:umask].is_a?(String) ? options[:umask].oct : options[:umask]
-        command[:input] = nil
         command.compact
       end
 
-      # A guard of an `execute` is run as its command is.
+      def plain_options
+        options = @command_opts.transform_keys(&:to_sym)
+        Mixlib::ShellOut.new("", **options.except(:default_env, :argument_array))
+        options
+      end
+
+      # As in Chef a resource of the interpreter's type takes what the guard says, and refuses what is none of its
+      # properties. A guard of an `execute` is run as its command is.
+      def interpreted_options
+        type = Resource.resource_for_node(@resource.guard_interpreter, @resource.node)
+        refuse_other_types(type)
+        stand_in = type.new("Guard resource", @resource.run_context)
+        inherited.merge(@command_opts).each { |name, value| stand_in.send(name, value) }
+        options = %i[user group cwd environment umask].to_h { |name| [name, stand_in.send(name)] }
+        options[:timeout] = stand_in.timeout if stand_in.property_is_set?(:timeout)
+        stand_in.is_a?(Script) ? options.merge(interpreter: interpreter(stand_in)) : options
+      end
+
       def inherited
-        return {} unless @resource.guard_interpreter != :default && @resource.class.respond_to?(:guard_inherited_attributes)
+        return {} unless @resource.class.respond_to?(:guard_inherited_attributes)
 
         names = @resource.class.guard_inherited_attributes
         names.to_h { |name| [name, @resource.wrun_known_value(name)] }.compact
       end
 
-      def interpreter
-        given = @resource.guard_interpreter
-        given.to_s unless %i[default execute].include?(given)
+      # The program that gets the code, and its flags.
+      def interpreter(script)
+        script.code(@command)
+        raise Exceptions::ValidationFailed, "interpreter is a required property" unless script.interpreter
+
+        [script.interpreter, script.flags].compact.join(" ")
       end
     end
   end

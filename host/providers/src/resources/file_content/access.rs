@@ -101,8 +101,9 @@ impl<'a> Access<'a> {
         let differs = |wanted: Option<u32>, now: Option<u32>| wanted.filter(|wanted| now != Some(*wanted));
         let uid = differs(numbers.uid, current.map(|entry| entry.uid));
         let gid = differs(numbers.gid, current.map(|entry| entry.gid));
-        let unknown_owner = numbers.uid.is_none() && self.owner.is_some();
-        let unknown_group = numbers.gid.is_none() && self.group.is_some();
+        // Of what is there already, Chef takes nobody unknown for a change.
+        let unknown_owner = numbers.uid.is_none() && self.owner.is_some() && current.is_none();
+        let unknown_group = numbers.gid.is_none() && self.group.is_some() && current.is_none();
         // The kernel takes set-user-id away when the owner changes.
         let again = |mode: &u32| *mode & 0o4000 != 0 && (uid.is_some() || gid.is_some());
         let now = current.map(|entry| entry.mode);
