@@ -279,7 +279,7 @@ fn event_handlers_hear_what_chefs_hear() {
             ruby_block('last') { block { Chef::Log.info(heard.inspect) } }
         "#;
         let expect = concat!(
-            r#"[["default.rb", "web::default"], 5, ["a", :write, "only_if { #code block }", "only_if ruby block"], "#,
+            r#"[["default.rb", "web"], 5, ["a", :write, "only_if { #code block }", "only_if ruby block"], "#,
             r#"["b", :write, "not_if \"true\"", "not_if command `true`"], "#,
             r#"["c", :nothing, "not_if { action == :nothing }", "action :nothing"], ["c", :immediate, "execute[true]"]]"#
         );

@@ -302,7 +302,8 @@ fn everything_is_granted_to_all_on_ones_own_machine() {
     assert!(grants.command(&shell("a | b")).is_ok() && grants.group("sudo").is_ok() && grants.user("root").is_ok());
     assert!(grants.download("http://127.0.0.1:80/").is_ok());
     assert!(grants.download("file:///etc/shadow").is_err(), "a path is never a server");
-    assert!(grants.command(&shell("")).is_err(), "nothing is no command");
+    assert!(grants.command(&shell("")).is_ok(), "that there is no such program is said by whoever starts it");
+    assert!(Grants::nothing().policy("x", &[]).command(&shell("")).is_err(), "nothing is no command");
 }
 
 #[test]

@@ -153,7 +153,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
             if self.hears("resource_failed_retriable") {
                 let raised = json!({ "class": failure.class(), "message": failure.to_string() });
-                self.tell_of(resource, "resource_failed_retriable", action, json!({ "left": left, "error": raised })).await;
+                self.tell_of(resource, "resource_failed_retriable", action, json!({ "left": left, "error": raised }))
+                    .await;
             }
             left -= 1;
             if let Some(record) = self.run.records.get_mut(record) {

@@ -108,7 +108,7 @@ impl Commands {
         if way == Way::Reload && self.reload.is_none() && self.supports_reload == Some(false) {
             return Err(unsupported(format!("{key} does not support :reload")));
         }
-        let grant = |line: &str| view.command(&CommandTest::text(line)).map(Call::Command);
+        let grant = |line: &str| view.command(&CommandTest::text(line)).map(|command| Call::Command(Box::new(command)));
         let single = |way: Way| match (self.line(way), &self.init) {
             (Some(line), _) => grant(line),
             (None, Some(init)) => grant(&format!("{init} {}", way.verb())),
@@ -225,7 +225,7 @@ fn unknown_status(command: &GrantedCommand, why: &str, view: &View<'_>) -> Certa
 /// One call of a program or of the service manager.
 #[derive(Debug, Clone)]
 enum Call {
-    Command(GrantedCommand),
+    Command(Box<GrantedCommand>),
     Manager(Way),
 }
 
