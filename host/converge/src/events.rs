@@ -67,7 +67,7 @@ pub enum Status {
     Skipped,
     /// It raised.
     Failed,
-    /// It was never reached.
+    /// It was never reached; with a failure in the record: it ended where Chef hears no more of it.
     Unprocessed,
     /// A dry run left it out, since it cannot be simulated.
     Bypassed,

@@ -29,7 +29,8 @@ class Chef
       attribute_load_complete definition_load_start definition_file_loaded definition_file_load_failed
       definition_load_complete recipe_load_start recipe_file_load_failed recipe_not_found cookbook_compilation_complete
       action_collection_registration key_migration_status resource_current_state_loaded resource_after_state_loaded
-      resource_current_state_load_bypassed resource_update_applied resource_update_progress stream_opened stream_closed stream_output handlers_start handler_executed handlers_completed
+      resource_current_state_load_bypassed resource_update_applied resource_update_progress stream_opened stream_closed
+      stream_output handlers_start handler_executed handlers_completed
       provider_requirement_failed whyrun_assumption deprecation run_list_expanded msg attribute_changed
     ].freeze
 
