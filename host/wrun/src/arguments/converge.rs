@@ -1,0 +1,127 @@
+//! The arguments of `wrun converge`.
+
+use super::Common;
+use crate::settings::{Color, Format, Layer, Level, LogLocation, PolicyNames, Seconds};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvergeArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The policies to run, in order, separated by commas
+    #[arg(long, value_name = "NAME,..")]
+    pub(crate) policy_name: Option<PolicyNames>,
+    /// Where the policies' artifacts lie [default: /etc/wrun/policies]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) policies: Option<PathBuf>,
+    /// The policy group of this node
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy_group: Option<String>,
+    /// Change nothing; say what would be changed
+    #[arg(short = 'W', long)]
+    pub(crate) why_run: bool,
+    /// Merge attributes from this JSON file into the node's `normal`; may hold a `run_list` too
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) json_attributes: Option<PathBuf>,
+    /// Run these items instead of the policy's run list, this once; the node is not saved
+    #[arg(short, long, value_name = "[POLICY=]ITEM,..")]
+    pub(crate) override_runlist: Vec<String>,
+    /// Run one of the policy's named run lists
+    #[arg(short, long, value_name = "[POLICY=]NAME")]
+    pub(crate) named_run_list: Vec<String>,
+    /// What each policy may do [default: /etc/wrun/grants.toml]
+    #[arg(long, value_name = "FILE", conflicts_with = "allow_all")]
+    pub(crate) grants: Option<PathBuf>,
+    /// Where data bags are, as BAG/ITEM.json; each policy reads what it was granted
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_bags: Option<PathBuf>,
+    /// The secret for encrypted data bag items
+    #[arg(long, value_name = "FILE")]
+    pub(crate) encrypted_data_bag_secret: Option<PathBuf>,
+    /// Let every policy do everything: for one's own machine
+    #[arg(long)]
+    pub(crate) allow_all: bool,
+    /// Run the policies after one that failed; the exit code is still that of a failure
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// How the run is shown: doc, minimal or json [default: doc]
+    #[arg(short = 'F', long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// The least that is logged: trace, debug, info, warn, error or fatal [default: warn]; with debug, backtraces are whole
+    #[arg(short, long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<Level>,
+    /// Where the log goes: stderr, journald or a file [default: stderr]
+    #[arg(short = 'L', long, value_name = "PLACE")]
+    pub(crate) log_location: Option<LogLocation>,
+    /// Whether output has colours: auto, always or never [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) color: Option<Color>,
+    /// Seconds to wait for another run to end [default: 300]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) lock_timeout: Option<Seconds>,
+    /// Take the machine's facts from this file: what `ohai` prints, or a saved node
+    #[arg(long, value_name = "FILE")]
+    pub(crate) facts: Option<PathBuf>,
+    /// Compile only, and print the collection as JSON; changes nothing
+    #[arg(long)]
+    pub(crate) compile_only: bool,
+    #[command(flatten)]
+    pub(crate) folders: FolderArguments,
+    /// Print what the plan asked for instead of the plan: `wrun grants suggest`.
+    #[arg(skip)]
+    pub(crate) suggest_grants: bool,
+}
+
+/// Running cookbooks from where they lie, without a policy: the folders of a Chef repository
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cookbooks in folders")]
+// On each of them: clap asks for no `cookbooks` where something is given that conflicts with it.
+#[group(conflicts_with_all = ["policy_name", "named_run_list"])]
+pub(crate) struct FolderArguments {
+    /// Run the cookbooks in these directories instead of policies; of two with one name the later is taken
+    #[arg(long, value_name = "DIR,..", value_delimiter = ',')]
+    pub(crate) cookbooks: Vec<PathBuf>,
+    /// The run list, which the node keeps: `recipe[a],role[b]` [default: the attributes file's, else the node's]
+    #[arg(long, value_name = "ITEM,..", requires = "cookbooks")]
+    pub(crate) run_list: Vec<String>,
+    /// The node's environment [default: _default]
+    #[arg(short = 'E', long, value_name = "NAME", requires = "cookbooks")]
+    pub(crate) environment: Option<String>,
+    /// Where roles are, as NAME.json or NAME.rb
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) roles: Option<PathBuf>,
+    /// Where environments are, as NAME.json or NAME.rb
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) environments: Option<PathBuf>,
+    /// Where other nodes are, as NAME.json, for searches
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) nodes: Option<PathBuf>,
+    /// Where the gems are that cookbooks name in their metadata, as NAME-VERSION.gem or unpacked
+    #[arg(long, value_name = "DIR", requires = "cookbooks")]
+    pub(crate) gems: Option<PathBuf>,
+    /// Gems that cookbooks name in their metadata and that nothing of this run loads
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "gems")]
+    pub(crate) without_gems: Vec<String>,
+}
+
+impl ConvergeArguments {
+    /// What was typed, as a layer of settings.
+    pub(crate) fn layer(&self) -> Layer {
+        Layer {
+            policy_name: self.policy_name.clone(),
+            policies: self.policies.clone(),
+            policy_group: self.policy_group.clone(),
+            grants: self.grants.clone(),
+            data_bags: self.data_bags.clone(),
+            encrypted_data_bag_secret: self.encrypted_data_bag_secret.clone(),
+            format: self.format,
+            log_level: self.log_level,
+            log_location: self.log_location.clone(),
+            color: self.color,
+            keep_going: self.keep_going.then_some(true),
+            lock_timeout: self.lock_timeout,
+            ..self.common.layer()
+        }
+    }
+}
