@@ -19,11 +19,16 @@ impl PolicyGrants {
     pub fn write_attribute(&self, path: &[String]) -> Result<GrantedAttribute, Denied> {
         let asked = Asked::Keys(path);
         let refused = matches!(self.list(Capability::WriteAttributes).decide(asked, || false), Verdict::Refused(_));
-        let own = path.first().is_some_and(|first| first == TAGS || self.cookbooks.contains(first));
+        let own = path.first().is_some_and(|first| self.owns(first));
         if !own || refused {
             self.decide(Capability::WriteAttributes, asked, &join_dots(path), || false)?;
         }
         Ok(GrantedAttribute(path.to_vec()))
+    }
+
+    /// Whether a policy may write below this top-level attribute without a grant.
+    pub(crate) fn owns(&self, first: &String) -> bool {
+        first == TAGS || self.cookbooks.contains(first)
     }
 
     /// Whether the policy may write at this path of `normal`, which is the node's and every policy's: as

@@ -146,6 +146,37 @@ impl GrantedLine {
     }
 }
 
+impl GrantedLine {
+    /// Whether every command that the other line lets be started is one of this line's.
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Words(patterns), Self::Words(others)) => words_cover(patterns, others),
+            (Self::Shell(granted), Self::Shell(other)) => granted == other,
+            (Self::AnyShell, Self::AnyShell | Self::Shell(_) | Self::Words(_)) => true,
+            (Self::Script { interpreter, sha256 }, Self::Script { interpreter: other, sha256: digest }) => {
+                interpreter == other && (sha256.is_none() || sha256 == digest)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn words_cover(patterns: &[WordPattern], others: &[WordPattern]) -> bool {
+    let is_rest = |word: Option<&WordPattern>| matches!(word, Some(WordPattern::Rest));
+    let open_ended = is_rest(patterns.last());
+    let fixed = if open_ended { patterns.len() - 1 } else { patterns.len() };
+    let fixed_others = if is_rest(others.last()) { others.len() - 1 } else { others.len() };
+    if fixed_others < fixed || (!open_ended && (fixed_others > fixed || is_rest(others.last()))) {
+        return false;
+    }
+    patterns.iter().take(fixed).zip(others).all(|(pattern, other)| match (pattern, other) {
+        (WordPattern::Any, other) => *other != WordPattern::Rest,
+        (WordPattern::Path(pattern), WordPattern::Word(word)) => pattern.matches(word),
+        (WordPattern::Path(pattern), WordPattern::Path(other)) => pattern.covers(other),
+        (pattern, other) => pattern == other,
+    })
+}
+
 fn words_match(patterns: &[WordPattern], words: &[String]) -> bool {
     let open_ended = matches!(patterns.last(), Some(WordPattern::Rest));
     let fixed = if open_ended { patterns.len() - 1 } else { patterns.len() };
@@ -173,6 +204,32 @@ impl CommandGrant {
             && self.umask.unwrap_or(DEFAULT_UMASK) == asked.umask.unwrap_or(DEFAULT_UMASK)
             && self.matches_environment(asked.environment)
             && (self.input || asked.input.is_none_or(<[u8]>::is_empty))
+    }
+
+    /// Whether every command that the other rule is about is one that this rule is about.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let in_directory = match (&self.cwd, &other.cwd) {
+            (_, None) => self.matches_cwd(None),
+            (Some(pattern), Some(other)) => pattern.covers(other),
+            (None, Some(other)) => other.is_exact() && other.matches("/"),
+        };
+        let value = |(name, value): (&String, &String)| {
+            let own = self.environment.get(name);
+            own.is_some_and(|own| own == value || (own == ANY && !privileged::variable(name)))
+        };
+        self.what.covers(&other.what)
+            && self.user == other.user
+            && self.group == other.group
+            && in_directory
+            && self.umask.unwrap_or(DEFAULT_UMASK) == other.umask.unwrap_or(DEFAULT_UMASK)
+            && self.environment.len() == other.environment.len()
+            && other.environment.iter().all(value)
+            && (self.input || !other.input)
+    }
+
+    /// Whether it lets this be started, whoever it is started as: how a `deny_commands` rule is held.
+    pub(crate) fn starts(&self, other: &Self) -> bool {
+        self.what.covers(&other.what)
     }
 
     fn matches_cwd(&self, asked: Option<&str>) -> bool {
@@ -208,14 +265,11 @@ impl PolicyGrants {
     pub fn command(&self, asked: &CommandAsked<'_>) -> Result<GrantedCommand, Denied> {
         let (program, shown) = self.program(asked);
         let audited = if asked.sensitive { SENSITIVE } else { shown.as_str() };
-        let refuse = |reason: Option<String>| {
-            let reason = reason.or_else(|| self.difference(&program, asked));
-            self.audit_refusal(Capability::Commands, audited, reason.as_deref());
-            self.denial(Capability::Commands, &shown, command_line(&program, asked), reason)
-        };
+        let secret = asked.sensitive.then_some(SENSITIVE);
+        let refuse = |value: Option<String>, reason: Option<String>| self.refuse_command(&shown, value, reason, secret);
         // A rule's text is the command's where there are no wildcards in it.
         let named = |rule: &CommandGrant| match asked.sensitive {
-            true => format!("line {} of the grants", rule.line),
+            true => self.line(rule.line),
             false => rule.text.clone(),
         };
         let well_formed = !asked
@@ -225,21 +279,21 @@ impl PolicyGrants {
         // A blank line names no program, and starting it fails: that is for Chef's class and sentence to say.
         let blank = self.everything && matches!(asked.line, LineAsked::Text(_));
         if !well_formed || (shown.trim().is_empty() && !blank) || shown.contains('\0') {
-            return Err(refuse(Some("it is no command that can be started".into())));
+            return Err(refuse(None, Some("it is not a command that can be started".into())));
         }
         if !self.everything {
             if let Some(rule) = self.rules.denied_commands.iter().find(|rule| rule.what.matches(&program)) {
                 let text = if asked.sensitive { SENSITIVE } else { rule.text.as_str() };
-                return Err(refuse(Some(format!("line {} of the grants refuses it: `{text}`", rule.line))));
+                return Err(refuse(None, Some(format!("{} refuses it: `{text}`", self.line(rule.line)))));
             }
             let Some(rule) = self.rules.commands.iter().find(|rule| rule.matches(&program, asked)) else {
-                return Err(refuse(None));
+                return Err(refuse(Some(command_entry(&program, asked)), self.difference(&program, asked)));
             };
             self.allow(Capability::Commands, audited, &named(rule))?;
         } else {
             self.allow(Capability::Commands, audited, "--allow-all")?;
         }
-        self.need(Capability::Commands.key(), command_line(&program, asked));
+        self.uses(Capability::Commands.key(), (!asked.sensitive).then(|| command_entry(&program, asked)));
         let by_shell = match asked.line {
             LineAsked::Text(line) => asks_for_shell(line),
             LineAsked::Arguments(_) => false,
@@ -291,12 +345,12 @@ impl PolicyGrants {
         } else {
             "umask"
         };
-        Some(format!("line {} of the grants allows it, but with another {what}", rule.line))
+        Some(format!("{} allows it, but with another {what}", self.line(rule.line)))
     }
 }
 
-/// The rule that would allow exactly this, as a line of the file.
-fn command_line(program: &Program, asked: &CommandAsked<'_>) -> String {
+/// The rule that would allow exactly this, as TOML.
+fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> String {
     let words = |words: &[String]| words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ");
     let mut fields = Vec::new();
     let plain = match asked.line {
@@ -325,7 +379,7 @@ fn command_line(program: &Program, asked: &CommandAsked<'_>) -> String {
     }
     fields.extend(asked.input.filter(|input| !input.is_empty()).map(|_| "input = true".into()));
     match plain {
-        Some(text) if fields.len() == before => format!("commands = [{text}]"),
-        _ => format!("commands = [{{ {} }}]", fields.join(", ")),
+        Some(text) if fields.len() == before => text,
+        _ => format!("{{ {} }}", fields.join(", ")),
     }
 }

@@ -159,16 +159,26 @@ pub struct Denied {
     pub capability: Capability,
     /// Which one, as the guest named it or as it was resolved. Guest text: escape before showing.
     pub asked: String,
-    /// The line of the policy's table that would allow it.
-    pub line: String,
+    /// The entry of the policy's table that would allow it, as TOML. `None` if no entry would: the thing cannot be granted, or
+    /// a rule that refuses it would still win.
+    pub value: Option<String>,
     /// Why a rule that seems to match does not.
     pub reason: Option<String>,
 }
 
 impl Denied {
-    /// What a person could do about it: the lines that would allow it.
+    /// The line of the policy's table that would allow it; empty if there is no such line.
+    pub fn line(&self) -> String {
+        self.value.as_ref().map(|value| line(self.capability.key(), value)).unwrap_or_default()
+    }
+
+    /// What a person could do about it, in one line. The end of the run lists all denials together.
     pub fn hint(&self) -> String {
-        format!("to allow it, put this into grants.toml:\n[policy.{}]\n{}", toml_key(&self.policy), self.line)
+        let table = toml_key(&self.policy);
+        match &self.value {
+            Some(value) => format!("to allow it: {} in [policy.{table}]", line(self.capability.key(), value)),
+            None => format!("no new line in [policy.{table}] of the grants would allow it"),
+        }
     }
 }
 
@@ -180,6 +190,11 @@ impl fmt::Display for Denied {
 }
 
 impl std::error::Error for Denied {}
+
+/// A line of a policy's table with one entry.
+pub(crate) fn line(key: &str, value: &str) -> String {
+    if matches!(value, "true" | "false") { format!("{key} = {value}") } else { format!("{key} = [{value}]") }
+}
 
 /// Text as a TOML basic string: control characters and those that reorder or hide text are escaped, so that pasting the
 /// line does what it shows.
@@ -211,10 +226,4 @@ fn hides(character: char) -> bool {
 pub(crate) fn toml_key(name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if bare { name.into() } else { toml_string(name) }
-}
-
-/// `key = ["one", "two"]`.
-pub(crate) fn toml_list<'a>(key: &str, values: impl IntoIterator<Item = &'a str>) -> String {
-    let values: Vec<String> = values.into_iter().map(toml_string).collect();
-    format!("{key} = [{}]", values.join(", "))
 }

@@ -1,7 +1,7 @@
 //! Servers that a policy may speak to.
 
-use crate::denied::{Capability, Denied};
-use crate::pattern::{Asked, wildcard};
+use crate::denied::{Capability, Denied, toml_string};
+use crate::pattern::{Asked, covers_name, wildcard};
 use crate::policy::PolicyGrants;
 use crate::proofs::{GrantedRepository, GrantedUrl};
 
@@ -43,6 +43,11 @@ impl ServerPattern {
             return Err(format!("`{text}` has a path; only whole servers can be granted"));
         }
         Ok(Self(server))
+    }
+
+    /// Whether every server that the other rule is about is one of this rule's.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.0.scheme == other.0.scheme && self.0.port == other.0.port && covers_name(&self.0.host, &other.0.host)
     }
 
     pub(crate) fn matches(&self, server: &Server) -> bool {
@@ -122,7 +127,7 @@ impl PolicyGrants {
         let Some((server, _)) = parse(url, false).filter(|(server, _)| spoken(server)) else {
             let reason = "it is no plain http or https URL (user names in URLs are refused too)";
             let shown = without_user(url);
-            return Err(self.refuse(Capability::DownloadHosts, &shown, "https://server", Some(reason.into())));
+            return Err(self.refuse_with(Capability::DownloadHosts, &shown, None, Some(reason.into())));
         };
         self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
         Ok(GrantedUrl { url: url.into(), scheme: server.scheme, host: server.host, port: server.port })
@@ -135,13 +140,15 @@ impl PolicyGrants {
     /// The server is not granted, or the address is none that can be told apart safely.
     pub fn repository(&self, address: &str) -> Result<GrantedRepository, Denied> {
         if self.everything {
-            self.allow(Capability::DownloadHosts, &without_user(address), "--allow-all")?;
+            let server = repository_server(address).map(|server| toml_string(&server.shown()));
+            self.audit_allowed(Capability::DownloadHosts, &without_user(address), "--allow-all");
+            self.uses(Capability::DownloadHosts.key(), server);
             return Ok(GrantedRepository(address.into()));
         }
         let Some(server) = repository_server(address) else {
             let reason = "it is no plain address of a server of http, https, ssh or git";
             let shown = without_user(address);
-            return Err(self.refuse(Capability::DownloadHosts, &shown, "https://server", Some(reason.into())));
+            return Err(self.refuse_with(Capability::DownloadHosts, &shown, None, Some(reason.into())));
         };
         self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
         Ok(GrantedRepository(address.into()))

@@ -3,13 +3,17 @@
 use crate::commands::{CommandGrant, GrantedLine, sha256_of};
 use crate::denied::Capability;
 use crate::downloads::ServerPattern;
+use crate::needs::TABLE;
 use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
 use crate::policy::{Limits, PolicyRules};
 use crate::rules::Rule;
 use schema::suggest::nearest;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
+
+mod duplicate;
 
 /// Why the operator's file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +40,16 @@ pub enum GrantsError {
         /// A key that exists and is nearly the same.
         near: Option<String>,
     },
+    /// A policy has a table in two files.
+    #[error("policy {policy:?} has a table in two files: {first} and {second}; put all of it into one of them")]
+    Twice {
+        /// The policy.
+        policy: String,
+        /// File and line of the one, `FILE:LINE`.
+        first: String,
+        /// File and line of the other.
+        second: String,
+    },
     /// A value of another type, or a rule that cannot be.
     #[error("{file}:{line}: `{key}` {message}")]
     BadValue {
@@ -55,21 +69,52 @@ type Entry<'i> = Spanned<DeValue<'i>>;
 /// The policies' tables.
 pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRules>, GrantsError> {
     let source = Source { text, name };
-    let table = DeTable::parse(text).map_err(|error| GrantsError::Syntax {
-        file: name.into(),
-        line: source.line(error.span().map_or(0, |span| span.start)),
-        message: error.message().replace('\n', " "),
-    })?;
+    let table = source.read()?;
     let mut policies = BTreeMap::new();
     for (key, value) in table.get_ref() {
         if key.get_ref() != "policy" {
             return Err(source.unknown(key.get_ref(), key.span().start, &["policy"]));
         }
         for (policy, value) in source.table("policy", value)? {
-            policies.insert(policy.get_ref().to_string(), source.policy(policy.get_ref(), value)?);
+            let mut rules = source.policy(policy.get_ref(), value)?;
+            rules.line = source.line(policy.span().start);
+            policies.insert(policy.get_ref().to_string(), rules);
         }
     }
     Ok(policies)
+}
+
+/// An author's `[needs]`, as JSON and as rules.
+pub(crate) fn parse_needs(text: &str, name: &str) -> Result<(Map<String, Value>, PolicyRules), GrantsError> {
+    let source = Source { text, name };
+    let table = source.read()?;
+    let Some((_, needs)) = table.get_ref().iter().find(|(key, _)| key.get_ref() == TABLE) else {
+        return Ok(Default::default());
+    };
+    let keys = source.table(TABLE, needs)?;
+    if let Some(key) = keys.keys().find(|key| key.get_ref().starts_with("deny_")) {
+        return Err(source.bad_key(key, "is for operators: an author says what a policy needs, and refuses nothing"));
+    }
+    let rules = source.policy(TABLE, needs)?;
+    Ok((json_table(keys), rules))
+}
+
+fn json_table(table: &DeTable<'_>) -> Map<String, Value> {
+    table.iter().map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref()))).collect()
+}
+
+fn json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Boolean(flag) => Value::Bool(*flag),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
+        }
+        DeValue::Array(array) => array.iter().map(|one| json(one.get_ref())).collect(),
+        DeValue::Table(table) => Value::Object(json_table(table)),
+        // No key takes these, so that they are refused before.
+        DeValue::Float(_) | DeValue::Datetime(_) => Value::Null,
+    }
 }
 
 /// The text that is read, for naming places in it.
@@ -97,6 +142,22 @@ const LIMIT_KEYS: [&str; 3] = ["guest_seconds", "wall_seconds", "memory_mib"];
 impl Source<'_> {
     fn line(&self, offset: usize) -> usize {
         self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    fn read(&self) -> Result<Spanned<DeTable<'_>>, GrantsError> {
+        DeTable::parse(self.text).map_err(|error| {
+            let span = error.span().unwrap_or_default();
+            let line = self.line(span.start);
+            let twice = duplicate::explain(self.text, &span, error.message());
+            let message = twice.unwrap_or_else(|| error.message().replace('\n', " "));
+            GrantsError::Syntax { file: self.name.into(), line, message }
+        })
+    }
+
+    fn bad_key(&self, key: &Spanned<DeString<'_>>, message: &str) -> GrantsError {
+        let line = self.line(key.span().start);
+        let key = key.get_ref().to_string();
+        GrantsError::BadValue { file: self.name.into(), line, key, message: message.into() }
     }
 
     fn bad(&self, key: &str, at: &Entry<'_>, message: impl Into<String>) -> GrantsError {
@@ -137,7 +198,7 @@ impl Source<'_> {
     }
 
     fn policy(&self, policy: &str, value: &Entry<'_>) -> Result<PolicyRules, GrantsError> {
-        let mut rules = PolicyRules::default();
+        let mut rules = PolicyRules { file: self.name.into(), ..PolicyRules::default() };
         for (key, value) in self.table(policy, value)? {
             let name: &str = key.get_ref();
             match name {
@@ -287,6 +348,14 @@ impl Source<'_> {
         }
         Ok(all)
     }
+}
+
+/// The rule that an entry would be: one that this crate has written as a basic string.
+pub(crate) fn rule_of(capability: Capability, value: &str) -> Option<Rule> {
+    let text = DeValue::parse(value).ok()?.get_ref().as_str()?.to_owned();
+    let pattern = pattern(capability, &text).ok()?;
+    let privileged = capability == Capability::PrivilegedPaths;
+    Some(Rule { pattern, allow: true, privileged, text, line: 0 })
 }
 
 fn pattern(capability: Capability, text: &str) -> Result<Pattern, String> {

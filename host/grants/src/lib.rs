@@ -16,21 +16,28 @@ mod attributes;
 mod commands;
 mod denied;
 mod downloads;
+mod edit;
 mod file;
+mod journal;
 mod mounts;
 mod names;
+mod needs;
 mod paths;
 mod pattern;
 mod policy;
 mod privileged;
 mod proofs;
 mod rules;
+mod tidy;
 mod words;
 
 pub use commands::{CommandAsked, CommandGrant, LineAsked};
 pub use denied::{Capability, Denied};
+pub use edit::{Addition, Edited, add};
 pub use file::GrantsError;
+pub use journal::{Asker, Denial, Journal};
 pub use mounts::MountAsked;
+pub use needs::{Held, HeldAnswer, Needs};
 pub use policy::{Grants, Limits, PolicyGrants};
 pub use proofs::{
     GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedMount, GrantedName,

@@ -44,7 +44,7 @@ impl PolicyGrants {
             || [kind, options].iter().any(|part| part.contains(['(', ')']))
         {
             let reason = "a part of it is empty, begins with `-` or holds white space";
-            return Err(self.refuse(Capability::Mounts, &shown, &shown, Some(reason.into())));
+            return Err(self.refuse_with(Capability::Mounts, &shown, None, Some(reason.into())));
         }
         self.decide(Capability::Mounts, Asked::Text(&shown), &shown, || false)?;
         Ok(mount)

@@ -34,7 +34,7 @@ impl PolicyGrants {
     fn plain(&self, capability: Capability, name: &str, privileged: impl Fn() -> bool) -> Result<String, Denied> {
         let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ',' | '*' | '?' | '=');
         if name.is_empty() || name.starts_with(['-', '.']) || name.contains(odd) {
-            return Err(self.refuse(capability, name, "name", Some("it is no plain name".into())));
+            return Err(self.refuse_with(capability, name, None, Some("it is not a plain name".into())));
         }
         self.named(capability, name, privileged)
     }

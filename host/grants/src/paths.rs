@@ -1,6 +1,6 @@
 //! Paths: managing, reading, whole trees, set-id bits, and the files through which `cron_d` runs commands.
 
-use crate::denied::{Capability, Denied};
+use crate::denied::{Capability, Denied, toml_string};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged;
@@ -14,11 +14,11 @@ const SET_ID_BITS: u32 = 0o6000;
 const CRON_DIRECTORY: &str = "/etc/cron.d/";
 
 impl PolicyGrants {
-    fn is_privileged(&self, path: &str) -> bool {
+    pub(crate) fn is_privileged(&self, path: &str) -> bool {
         privileged::path(path) || privileged::meets(path, &self.own_places)
     }
 
-    fn is_secret(&self, path: &str) -> bool {
+    pub(crate) fn is_secret(&self, path: &str) -> bool {
         privileged::secret(path) || privileged::lies_in(path, &self.own_places)
     }
 
@@ -48,29 +48,33 @@ impl PolicyGrants {
     /// something there, or something privileged lies there.
     pub fn manage_tree(&self, path: &str) -> Result<GrantedTree, Denied> {
         let _root_of_tree = self.manage_path(path)?;
+        let below = toml_string(&if path == "/" { "/**".into() } else { format!("{path}/**") });
+        let privileged = privileged::lies_below(path) || privileged::meets(path, &self.own_places);
+        let capability = if privileged { Capability::PrivilegedPaths } else { Capability::Paths };
         if self.everything {
+            self.uses(capability.key(), Some(below));
             return Ok(GrantedTree(path.into()));
         }
-        let below = if path == "/" { "/**".into() } else { format!("{path}/**") };
         let rules = self.list(Capability::Paths);
-        let refuse = |reason: String| Err(self.refuse(Capability::Paths, path, &below, Some(reason)));
         for rule in rules.iter() {
             if let Pattern::Path(pattern) = &rule.pattern
                 && !rule.allow
                 && pattern.may_match_below(path)
             {
-                return refuse(format!("line {} of the grants refuses `{}` below it", rule.line, rule.text));
+                let reason = format!("{} refuses `{}` below it", self.line(rule.line), rule.text);
+                return Err(self.refuse_with(capability, path, None, Some(reason)));
             }
         }
-        let privileged = privileged::lies_below(path) || privileged::meets(path, &self.own_places);
         let covers = rules.iter().any(|rule| {
             let Pattern::Path(pattern) = &rule.pattern else { return false };
             rule.allow && (rule.privileged || !privileged) && pattern.covers_below() && pattern.matches(path)
         });
         if covers {
+            self.uses(capability.key(), Some(below));
             Ok(GrantedTree(path.into()))
         } else {
-            refuse("the grant does not cover all that is below it".into())
+            let reason = "the grant does not cover all that is below it".to_owned();
+            Err(self.refuse_with(capability, path, Some(below), Some(reason)))
         }
     }
 
@@ -81,7 +85,7 @@ impl PolicyGrants {
     /// It is privileged, and the rule that grants the directory is too wide to reach it.
     pub fn manage_below(&self, tree: &GrantedTree, name: &str) -> Result<(), Denied> {
         let path = format!("{}/{name}", tree.path().trim_end_matches('/'));
-        if self.everything || !privileged::path(&path) {
+        if !privileged::path(&path) {
             return Ok(());
         }
         self.manage_path(&path).map(drop)

@@ -28,6 +28,16 @@ impl NamePattern {
         !has_wildcard(&self.0)
     }
 
+    /// Whether every name that the other pattern matches is one of this pattern's.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        covers_name(&self.0, &other.0)
+    }
+
+    /// As it is held against names: a service's without `.service`.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn specificity(&self) -> Specificity {
         let fixed_parts = self.0.chars().take_while(|c| !matches!(c, '*' | '?')).count();
         Specificity { exact: self.is_exact(), fixed_parts, fixed_characters: fixed_characters(&self.0) }
@@ -68,7 +78,13 @@ impl PathPattern {
     }
 
     pub(crate) fn matches(&self, path: &str) -> bool {
-        path.starts_with(&self.beginning) && components(path).is_some_and(|path| covers(&self.parts, &path))
+        path.starts_with(&self.beginning) && components(path).is_some_and(|path| covers(&self.parts, &path, wildcard))
+    }
+
+    /// Whether every path that the other pattern matches is one of this pattern's. Errs on the side of no.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let names: Vec<&str> = other.parts.iter().map(String::as_str).collect();
+        covers(&self.parts, &names, |part, name| name != ANY_DEPTH && covers_name(part, name))
     }
 
     pub(crate) fn is_exact(&self) -> bool {
@@ -110,7 +126,7 @@ fn components(path: &str) -> Option<Vec<&str>> {
 
 /// Whether the pattern's components cover the path's. Each `**` is tried from the shortest stretch on and only the last
 /// one is ever taken back, so the time is bounded by the product of the lengths.
-fn covers(pattern: &[String], path: &[&str]) -> bool {
+fn covers(pattern: &[String], path: &[&str], matches: impl Fn(&str, &str) -> bool) -> bool {
     let (mut at_pattern, mut at_path) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while at_path < path.len() || at_pattern < pattern.len() {
@@ -120,7 +136,7 @@ fn covers(pattern: &[String], path: &[&str]) -> bool {
                 at_pattern += 1;
                 continue;
             }
-            (Some(part), Some(name)) if wildcard(part, name) => {
+            (Some(part), Some(name)) if matches(part, name) => {
                 at_pattern += 1;
                 at_path += 1;
                 continue;
@@ -139,6 +155,16 @@ fn covers(pattern: &[String], path: &[&str]) -> bool {
 
 /// Whether text matches a pattern of `*` and `?`, in time bounded by the product of the lengths.
 pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
+    wildcard_where(pattern, text, |_| true)
+}
+
+/// Whether a pattern of names matches every name that another pattern matches. The other's `*` is only reached by a `*`.
+pub(crate) fn covers_name(pattern: &str, other: &str) -> bool {
+    wildcard_where(pattern, other, |character| character != '*')
+}
+
+/// As [`wildcard`]; `one` says which characters a `?` stands for.
+fn wildcard_where(pattern: &str, text: &str, one: impl Fn(char) -> bool) -> bool {
     if !has_wildcard(pattern) {
         return pattern == text;
     }
@@ -152,7 +178,7 @@ pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
                 at_pattern += 1;
                 continue;
             }
-            (Some('?'), Some(_)) => {
+            (Some('?'), Some(found)) if one(*found) => {
                 at_pattern += 1;
                 at_text += 1;
                 continue;
@@ -193,6 +219,17 @@ impl AttributePattern {
 
     fn matches(&self, asked: &[String]) -> bool {
         asked.len() >= self.parts.len() && self.parts.iter().zip(asked).all(|(part, key)| wildcard(part, key))
+    }
+
+    /// Whether every attribute that the other pattern covers is one of this pattern's.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        other.parts.len() >= self.parts.len()
+            && self.parts.iter().zip(&other.parts).all(|(part, key)| covers_name(part, key))
+    }
+
+    /// The keys of the path, wildcards among them.
+    pub(crate) fn keys(&self) -> &[String] {
+        &self.parts
     }
 
     /// Whether something below the path could match.
@@ -254,6 +291,17 @@ impl Pattern {
             (Self::Name(pattern), Asked::Text(name)) => pattern.matches(name),
             (Self::Server(pattern), Asked::Server(server)) => pattern.matches(server),
             (Self::Attribute(pattern), Asked::Keys(path)) => pattern.matches(path),
+            _ => false,
+        }
+    }
+
+    /// Whether everything that the other rule is about is something that this rule is about. Errs on the side of no.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Path(pattern), Self::Path(other)) => pattern.covers(other),
+            (Self::Name(pattern), Self::Name(other)) => pattern.covers(other),
+            (Self::Server(pattern), Self::Server(other)) => pattern.covers(other),
+            (Self::Attribute(pattern), Self::Attribute(other)) => pattern.covers(other),
             _ => false,
         }
     }
@@ -321,6 +369,29 @@ mod tests {
         for path in ["", "etc", "/etc/", "/etc//a", "/etc/../a", "/./a", "/a\0b"] {
             check("/**", path, false);
         }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_can_only_match_where_it_does() {
+        #[track_caller]
+        fn covers(pattern: &str, other: &str, expect: bool) {
+            let (pattern_, other_) = (PathPattern::new(pattern).unwrap(), PathPattern::new(other).unwrap());
+            assert_eq!(pattern_.covers(&other_), expect, "{pattern} and {other}");
+        }
+        covers("/etc/**", "/etc/mysql/**", true);
+        covers("/etc/**", "/etc", true);
+        covers("/etc/*", "/etc/**", false);
+        covers("/etc/*", "/etc/*.conf", true);
+        covers("/etc/*.conf", "/etc/*", false);
+        covers("/etc/?", "/etc/*", false);
+        covers("/etc/?", "/etc/?", true);
+        covers("/etc/*/a", "/etc/**/a", false);
+        covers("/**/a", "/etc/**/a", true);
+        covers("/etc/motd", "/etc/motd", true);
+        covers("/etc/mysql/**", "/etc/**", false);
+        assert!(covers_name("php-*", "php-?") && !covers_name("php-?", "php-*"));
+        let attribute = |text| AttributePattern::new(text).unwrap();
+        assert!(attribute("a").covers(&attribute("a.b")) && !attribute("a.b").covers(&attribute("a")));
     }
 
     #[test]

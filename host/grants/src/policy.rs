@@ -1,13 +1,14 @@
 //! The operator's word, per policy, and the one function through which every decision goes.
 
 use crate::commands::CommandGrant;
-use crate::denied::{Capability, Denied, toml_key, toml_list};
+use crate::denied::{Capability, Denied, toml_string};
 use crate::file::{self, GrantsError};
+use crate::journal::Journal;
 use crate::pattern::Asked;
 use crate::proofs::GrantedReboot;
 use crate::rules::{Rules, Verdict};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most of one question that goes into the audit log, in characters: guests choose its length.
 const MAX_AUDITED: usize = 512;
@@ -17,7 +18,7 @@ const MAX_AUDITED: usize = 512;
 pub struct Grants {
     policies: BTreeMap<String, PolicyRules>,
     everything: bool,
-    needs: Option<Arc<Needs>>,
+    journal: Journal,
     own_places: Arc<[String]>,
 }
 
@@ -32,18 +33,30 @@ impl Grants {
     /// # Errors
     /// It is no TOML, has a key that does not exist, or a rule that cannot be; file and line are named.
     pub fn parse(text: &str, name: &str) -> Result<Self, GrantsError> {
-        Ok(Self { policies: file::parse(text, name)?, ..Self::default() })
+        Self::parse_files(&[(name, text)])
+    }
+
+    /// Reads several files of the operator's, as `(name, text)`.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse); or a policy has a table in two of them.
+    pub fn parse_files(files: &[(&str, &str)]) -> Result<Self, GrantsError> {
+        let mut policies: BTreeMap<String, PolicyRules> = BTreeMap::new();
+        for (name, text) in files {
+            for (policy, rules) in file::parse(text, name)? {
+                if let Some(first) = policies.get(&policy) {
+                    let (first, second) = (first.place(), rules.place());
+                    return Err(GrantsError::Twice { policy, first, second });
+                }
+                policies.insert(policy, rules);
+            }
+        }
+        Ok(Self { policies, ..Self::default() })
     }
 
     /// Grants everything to every policy: for one's own machine.
     pub fn allow_all() -> Self {
         Self { everything: true, ..Self::default() }
-    }
-
-    /// The same grants, and from now on it is written down what is asked for; see [`needs`](Self::needs).
-    #[must_use]
-    pub fn recording(self) -> Self {
-        Self { needs: Some(Arc::default()), ..self }
     }
 
     /// The same grants on a machine where these resolved paths, as seen from inside the root, are wrun's own: state, grants,
@@ -69,7 +82,7 @@ impl Grants {
             cookbooks: cookbooks.to_vec(),
             contested: cookbooks.iter().filter(|cookbook| others.contains(cookbook)).cloned().collect(),
             rules: self.policies.get(name).cloned().unwrap_or_default(),
-            needs: self.needs.clone(),
+            journal: self.journal.clone(),
             own_places: Arc::clone(&self.own_places),
         })
     }
@@ -79,9 +92,14 @@ impl Grants {
         self.policies.keys().map(String::as_str)
     }
 
-    /// What was asked for since [`recording`](Self::recording), as the least file that allows it.
-    pub fn needs(&self) -> String {
-        self.needs.as_ref().map(|needs| needs.to_toml()).unwrap_or_default()
+    /// The file that has the table of a policy; `None`: there is no such table.
+    pub fn file_of(&self, policy: &str) -> Option<&str> {
+        self.policies.get(policy).map(|rules| &*rules.file)
+    }
+
+    /// What is asked for from now on is written here.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
     }
 }
 
@@ -106,10 +124,19 @@ pub(crate) struct PolicyRules {
     pub(crate) random: bool,
     pub(crate) reboot: bool,
     pub(crate) limits: Limits,
+    /// The file that the table is in, and the line where it begins.
+    pub(crate) file: Arc<str>,
+    pub(crate) line: usize,
+}
+
+impl PolicyRules {
+    fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
 }
 
 /// What one policy may do. Its methods check, and return proofs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct PolicyGrants {
     pub(crate) policy: String,
     pub(crate) everything: bool,
@@ -117,7 +144,7 @@ pub struct PolicyGrants {
     /// Those of its cookbooks' names that another policy of the run has too.
     pub(crate) contested: Vec<String>,
     pub(crate) rules: PolicyRules,
-    needs: Option<Arc<Needs>>,
+    journal: Journal,
     /// Paths of wrun's own.
     pub(crate) own_places: Arc<[String]>,
 }
@@ -170,14 +197,13 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted.
     pub fn reboot(&self) -> Result<GrantedReboot, Denied> {
-        let line = || "reboot = true".to_owned();
         if !self.everything && !self.rules.reboot {
-            return Err(self.refuse_with_line(Capability::Reboot, "the node", line(), None));
+            return Err(self.refuse_with(Capability::Reboot, "the node", Some("true".to_owned()), None));
         }
-        let rule = if self.everything { "--allow-all".to_owned() } else { line() };
+        let rule = if self.everything { "--allow-all" } else { "reboot = true" };
         let (policy, key) = (self.policy.as_str(), Capability::Reboot.key());
         tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked = "the node", rule);
-        self.need(key, line());
+        self.journal.allow(policy, key, Some("true".to_owned()));
         Ok(GrantedReboot(()))
     }
 
@@ -198,103 +224,92 @@ impl PolicyGrants {
         }
         let reason = match self.list(capability).decide(asked, privileged) {
             Verdict::Allowed(rule) => return self.allow(capability, shown, &rule.text),
-            Verdict::Refused(rule) => Some(format!("line {} of the grants refuses it: `{}`", rule.line, rule.text)),
+            Verdict::Refused(rule) => {
+                let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
+                // A rule for exactly this would win against a wider one, and lose against its equal.
+                let value = (!rule.pattern.is_exact()).then(|| toml_string(shown));
+                return Err(self.refuse_with(capability, shown, value, Some(reason)));
+            }
             Verdict::TooWide(rule) => Some(format!(
-                "it is privileged, and `{}` in line {} is too wide a rule to reach it",
-                rule.text, rule.line
+                "it is privileged, and `{}` in {} is too wide a rule to reach it",
+                rule.text,
+                self.line(rule.line)
             )),
             Verdict::Unheard => None,
         };
         Err(self.refuse(capability, shown, shown, reason))
     }
 
+    /// Where a rule of this policy is, for people.
+    pub(crate) fn line(&self, line: usize) -> String {
+        format!("line {line} of {}", self.rules.file)
+    }
+
     /// Writes down that something is allowed.
     pub(crate) fn allow(&self, capability: Capability, asked: &str, rule: &str) -> Result<(), Denied> {
+        self.audit_allowed(capability, asked, rule);
         let (policy, key) = (self.policy.as_str(), capability.key());
-        tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked = audited(asked), rule);
-        if let Some(needs) = &self.needs
-            && capability != Capability::Commands
-        {
-            needs.add(policy, key, toml_list(key, [asked]));
+        if capability != Capability::Commands {
+            self.journal.allow(policy, key, Some(toml_string(asked)));
         }
         Ok(())
     }
 
-    /// Writes down that a line of the file was needed that is no list's entry.
-    pub(crate) fn need(&self, key: &'static str, line: String) {
-        if let Some(needs) = &self.needs {
-            needs.add(&self.policy, key, line);
-        }
+    /// Writes a permission into the audit log.
+    pub(crate) fn audit_allowed(&self, capability: Capability, asked: &str, rule: &str) {
+        let (policy, key) = (self.policy.as_str(), capability.key());
+        tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked = audited(asked), rule);
+    }
+
+    /// Writes down that an entry of the file was used. `None`: one that may not be shown.
+    pub(crate) fn uses(&self, key: &'static str, value: Option<String>) {
+        self.journal.allow(&self.policy, key, value);
     }
 
     /// Writes down that something is refused, and says what would allow it.
     pub(crate) fn refuse(&self, capability: Capability, asked: &str, allowing: &str, reason: Option<String>) -> Denied {
-        let line = toml_list(capability.key(), [allowing]);
-        self.refuse_with_line(capability, asked, line, reason)
+        self.refuse_with(capability, asked, Some(toml_string(allowing)), reason)
     }
 
-    /// The same where the line is no plain list.
-    pub(crate) fn refuse_with_line(
+    /// The same with the entry that would allow it as TOML, or `None` if no entry would.
+    pub(crate) fn refuse_with(
         &self,
         capability: Capability,
         asked: &str,
-        line: String,
+        value: Option<String>,
         reason: Option<String>,
     ) -> Denied {
         self.audit_refusal(capability, asked, reason.as_deref());
-        self.denial(capability, asked, line, reason)
+        let denied = self.denial(capability, asked, value, reason);
+        self.journal.deny(&denied, false);
+        denied
+    }
+
+    /// A refused command. The text of a secret one is in nobody's list.
+    pub(crate) fn refuse_command(
+        &self,
+        asked: &str,
+        value: Option<String>,
+        reason: Option<String>,
+        secret: Option<&str>,
+    ) -> Denied {
+        self.audit_refusal(Capability::Commands, secret.unwrap_or(asked), reason.as_deref());
+        let denied = self.denial(Capability::Commands, asked, value, reason);
+        self.journal.deny(&denied, secret.is_some());
+        denied
     }
 
     /// Writes a refusal into the audit log.
-    pub(crate) fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
+    fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
         let (policy, key) = (self.policy.as_str(), capability.key());
         tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked = audited(asked), reason);
     }
 
-    /// A refusal that is in the audit log.
-    pub(crate) fn denial(&self, capability: Capability, asked: &str, line: String, reason: Option<String>) -> Denied {
-        Denied { policy: self.policy.clone(), capability, asked: asked.into(), line, reason }
+    fn denial(&self, capability: Capability, asked: &str, value: Option<String>, reason: Option<String>) -> Denied {
+        Denied { policy: self.policy.clone(), capability, asked: asked.into(), value, reason }
     }
 }
 
 fn audited(asked: &str) -> String {
     asked.chars().take(MAX_AUDITED).flat_map(char::escape_debug).collect()
-}
-
-/// What was asked for, per policy and key, as lines of the file.
-#[derive(Debug, Default)]
-struct Needs(Mutex<BTreeMap<String, BTreeMap<&'static str, BTreeSet<String>>>>);
-
-impl Needs {
-    fn add(&self, policy: &str, key: &'static str, line: String) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry(policy.into()).or_default().entry(key).or_default().insert(line);
-    }
-
-    fn to_toml(&self) -> String {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut text = String::new();
-        for (policy, keys) in &*all {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&format!("[policy.{}]\n", toml_key(policy)));
-            for (key, lines) in keys {
-                text.push_str(&merged(key, lines));
-            }
-        }
-        text
-    }
-}
-
-/// Lines of one key as one line: `key = [..]` with all entries, or the one line there is.
-fn merged(key: &str, lines: &BTreeSet<String>) -> String {
-    let (head, tail) = (format!("{key} = ["), "]");
-    let entries: Option<Vec<&str>> =
-        lines.iter().map(|line| line.strip_prefix(&head).and_then(|line| line.strip_suffix(tail))).collect();
-    match entries {
-        Some(entries) if entries.len() == 1 => format!("{head}{}]\n", entries.concat()),
-        Some(entries) => format!("{head}\n    {},\n]\n", entries.join(",\n    ")),
-        None => lines.iter().map(|line| format!("{line}\n")).collect(),
-    }
 }

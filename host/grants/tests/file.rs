@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{CommandAsked, Grants, LineAsked, PolicyGrants};
+use grants::{Asker, CommandAsked, Grants, LineAsked, PolicyGrants};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -64,8 +64,22 @@ fn errors_name_file_line_and_key() {
     );
     let error = Grants::parse("[policy.a]\npaths = [\n", "g.toml").unwrap_err().to_string();
     assert!(error.starts_with("g.toml:"), "{error}");
-    let error = Grants::parse("[policy.a]\nclock = true\nclock = true\n", "g.toml").unwrap_err().to_string();
-    assert!(error.starts_with("g.toml:3: "), "{error}");
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_named_with_what_to_write_instead() {
+    check_refused(
+        "[policy.a]\nclock = true\nclock = true\n",
+        "/etc/wrun/grants.toml:3: the key `clock` is in this table twice, first in line 2; join the two values into one",
+    );
+    check_refused(
+        "[policy.b]\npackages = [\"z\"]\n[policy.a]\n# web\npackages = [\n  \"x\", # one\n  \"y\",\n]\npackages = [\"y\", \"w\"]\npaths = []\n",
+        "/etc/wrun/grants.toml:9: the key `packages` is in this table twice, first in line 5; write one line instead: packages = [\"x\", \"y\", \"w\"]",
+    );
+    check_refused(
+        "[policy.a]\nclock = true\n\n[policy.a]\nrandom = true\n",
+        "/etc/wrun/grants.toml:4: the table [policy.a] is here twice, first in line 1: put the keys of both below the first",
+    );
 }
 
 #[test]
@@ -201,13 +215,16 @@ fn a_denied_commands_line_says_what_is_special_about_it() {
     };
     let denial = policy("").command(&asked).unwrap_err();
     assert_eq!(
-        denial.line,
+        denial.line(),
         "commands = [{ argv = [\"a\", \"b\"], user = \"mysql\", umask = \"077\", environment = { \"A B\" = \"<any>\", PATH = \"/c\\\"\\U0000202E\" }, input = true }]"
     );
-    assert!(policy(&denial.line).command(&asked).is_ok());
-    assert_eq!(policy("").command(&shell("a > b")).unwrap_err().line, "commands = [\"a > b\"]");
+    assert!(policy(&denial.line()).command(&asked).is_ok());
+    assert_eq!(policy("").command(&shell("a > b")).unwrap_err().line(), "commands = [\"a > b\"]");
     let denial = policy("commands = [\"a b\"]").command(&asked).unwrap_err();
-    assert!(denial.to_string().ends_with("line 2 of the grants allows it, but with another user or group"), "{denial}");
+    assert!(
+        denial.to_string().ends_with("line 2 of grants.toml allows it, but with another user or group"),
+        "{denial}"
+    );
     assert_eq!(denial.to_string().split(": line").next(), Some("policy `database` may not run command `a b`"));
 }
 
@@ -229,7 +246,7 @@ fn attributes_below_own_cookbooks_and_what_is_granted() {
     for refused in [&["ntp"][..], &["ntp", "port"], &["automatic"], &[], &["mysql", "frozen", "a"]] {
         assert!(grants.write_attribute(&path(refused)).is_err(), "{refused:?}");
     }
-    assert_eq!(grants.write_attribute(&path(&["a.b", "c"])).unwrap_err().line, "write_attributes = [\"a\\\\.b.c\"]");
+    assert_eq!(grants.write_attribute(&path(&["a.b", "c"])).unwrap_err().line(), "write_attributes = [\"a\\\\.b.c\"]");
     assert!(policy("write_attributes = [\"a\\\\.b.c\"]").write_attribute(&path(&["a.b", "c", "d"])).is_ok());
 }
 
@@ -278,7 +295,7 @@ fn a_cookbooks_name_that_two_policies_have_is_no_right_to_normal() {
     assert_eq!(contested.visible_normal(&all), json!({"own": 1}));
     assert!(contested.write_normal_attribute(&path(&["own"])).is_ok());
     assert!(contested.write_attribute(&port).is_ok(), "its other levels are its own");
-    let granted = beside(&denial.line, &["mysql"]);
+    let granted = beside(&denial.line(), &["mysql"]);
     assert!(granted.write_normal_attribute(&port).is_ok());
     assert_eq!(granted.visible_normal(&all), all);
     let everything = Grants::allow_all().policy_beside("x", &["mysql".into()], &["mysql".into()]);
@@ -318,7 +335,7 @@ fn limits_and_flags() {
 
 #[test]
 fn what_was_asked_for_becomes_a_file_that_allows_it() {
-    let recorder = Grants::allow_all().recording();
+    let recorder = Grants::allow_all();
     let ask = |grants: &PolicyGrants| {
         let mut refused = vec![];
         refused.extend(grants.manage_path("/etc/cron.d/x").err());
@@ -331,11 +348,99 @@ fn what_was_asked_for_becomes_a_file_that_allows_it() {
         refused
     };
     assert_eq!(ask(&recorder.policy("data base", &[])), []);
-    let text = recorder.needs();
+    let text = recorder.journal().suggestion();
     let grants = Grants::parse(&text, "suggested").unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(ask(&grants.policy("data base", &[])), [], "{text}");
     assert!(text.starts_with("[policy.\"data base\"]\n"), "{text}");
     assert!(grants.policy("data base", &[]).manage_path("/etc/shadow").is_err());
+}
+
+#[test]
+fn a_suggestion_has_no_entry_that_a_wider_one_makes_needless() {
+    let recorder = Grants::allow_all();
+    let grants = recorder.policy("web", &["site".into()]);
+    for keys in [&["acme", "web", "port"][..], &["acme"], &["acme", "motd"], &["site", "x"]] {
+        let _proof = grants.write_attribute(&path(keys)).unwrap();
+    }
+    let _proof = grants.data_bag("admins", Some("ada")).unwrap();
+    let _proof = grants.data_bag("admins", None).unwrap();
+    let _proof = grants.data_bag("keys", Some("one")).unwrap();
+    let _proof = grants.manage_path("/srv/a").unwrap();
+    let _proof = grants.read_path("/srv/a").unwrap();
+    let _proof = grants.read_path("/srv/b").unwrap();
+    let _tree = grants.manage_tree("/srv/t").unwrap();
+    let _proof = grants.manage_path("/srv/t/.ssh").unwrap();
+    let _proof = grants.manage_path("/srv/t/x").unwrap();
+    let _tree = grants.manage_tree("/etc").unwrap();
+    let _proof = grants.repository("https://example.org/team/a.git").unwrap();
+    let expect = "[policy.web]\ndata_bags = [\"admins\", \"keys/one\"]\ndownload_hosts = [\"https://example.org\"]\n\
+        paths = [\"/etc\", \"/srv/a\", \"/srv/t/**\", \"/srv/t/.ssh\"]\nprivileged_paths = [\"/etc/**\"]\n\
+        read_paths = [\"/srv/b\"]\nwrite_attributes = [\"acme\"]\n";
+    assert_eq!(recorder.journal().suggestion(), expect);
+}
+
+#[test]
+fn an_entry_that_would_be_read_as_a_pattern_is_marked() {
+    let recorder = Grants::allow_all();
+    let _proof = recorder.policy("web", &[]).manage_path("/srv/a*b").unwrap();
+    assert!(recorder.journal().suggestion().contains("reads as wildcards"), "{}", recorder.journal().suggestion());
+    let grants = Grants::nothing();
+    let _denied = grants.policy("web", &[]).manage_path("/srv/a*b").unwrap_err();
+    assert!(grants.journal().denials().0[0].wide);
+}
+
+#[test]
+fn denials_are_kept_once_each_with_who_asked_and_the_entry_that_would_allow_them() {
+    let grants = Grants::parse("[policy.web]\nusers = [\"a*\"]\ndeny_users = [\"ab\"]\n", "g.toml").unwrap();
+    let web = grants.policy("web", &[]);
+    let asker = Asker { kind: Some("package".into()), name: Some("nginx".into()), line: Some(3), ..Asker::default() };
+    grants.journal().asks(Some(asker.clone()));
+    for _ in 0..3 {
+        let _denied = web.package("nginx").unwrap_err();
+    }
+    grants.journal().asks(None);
+    let _denied = web.user("ab").unwrap_err();
+    let _denied = web.user("b/c").unwrap_err();
+    let secret = CommandAsked { sensitive: true, ..shell("echo secret") };
+    let _denied = web.command(&secret).unwrap_err();
+    let _granted = web.user("ac").unwrap();
+    let (denials, left_out) = grants.journal().denials();
+    let shown: Vec<_> = denials
+        .iter()
+        .map(|one| {
+            (one.message.as_str(), one.key.as_str(), one.value.as_deref(), one.times, one.by == Some(asker.clone()))
+        })
+        .collect();
+    let expect = [
+        ("may not manage package nginx", "packages", Some("\"nginx\""), 3, true),
+        ("may not manage user ab", "users", None, 1, false),
+        ("may not manage user b/c", "users", None, 1, false),
+        ("may not run command [sensitive]", "commands", None, 1, false),
+    ];
+    assert_eq!((shown, left_out), (expect.to_vec(), 0));
+    assert_eq!(denials[1].reason.as_deref(), Some("line 3 of g.toml refuses it: `ab`"));
+    for number in 0..2_000 {
+        let _denied = web.package(&format!("p{number}")).unwrap_err();
+    }
+    let (denials, left_out) = grants.journal().denials();
+    assert_eq!((denials.len(), left_out), (1_000, 1_004));
+}
+
+#[test]
+fn a_policy_has_its_table_in_one_file() {
+    let files = [
+        ("a.toml", "[policy.web]\nclock = true\n"),
+        ("d/b.toml", "\n[policy.db]\n"),
+        ("d/c.toml", "\n\n[policy.web]\n"),
+    ];
+    let error = Grants::parse_files(&files).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "policy \"web\" has a table in two files: a.toml:1 and d/c.toml:3; put all of it into one of them"
+    );
+    let grants = Grants::parse_files(&files[..2]).unwrap();
+    assert_eq!(grants.policy_names().collect::<Vec<_>>(), ["db", "web"]);
+    assert_eq!((grants.file_of("db"), grants.file_of("x")), (Some("d/b.toml"), None));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn parts() -> ManifestParts {
         cookbooks: vec![cookbook("ntp", "1.2.0", &[]), cookbook("motd", "0.1.0", &["ntp"])],
         default_attributes: json!({"z": {"b": 1, "a": [null, 2.5]}, "a": "x"}).as_object().unwrap().clone(),
         override_attributes: serde_json::Map::new(),
-        needs: Needs { paths: vec!["/etc/motd".into()], ..Needs::default() },
+        needs: Needs::parse("[needs]\npaths = [\"/etc/motd\"]\nclock = true\n", "policy.toml").unwrap(),
         runtime: Runtime::Rust,
         gems: None,
     }
@@ -241,6 +241,7 @@ fn manifests_that_contradict_themselves_are_refused() {
     );
     check(&|manifest| manifest["surprise"] = json!(1), "unknown field `surprise`");
     check(&|manifest| manifest["needs"] = json!(1), "its manifest cannot be read");
+    check(&|manifest| manifest["needs"] = json!({ "beer": [] }), "unknown key `beer`");
     let fewer = |manifest: &mut serde_json::Value| {
         manifest["cookbooks"].as_array_mut().unwrap().pop();
     };

@@ -33,7 +33,7 @@ fn the_skeleton_is_a_policy() {
     let manifest = policy.manifest();
     assert_eq!(manifest.name, "core");
     assert_eq!(manifest.run_list, ["recipe[hello::default]"]);
-    assert_eq!(manifest.needs.paths, ["/etc/hello.txt"]);
+    assert_eq!(manifest.needs.table()["paths"], json!(["/etc/hello.txt"]));
     assert_eq!(manifest.default_attributes["hello"]["greeting"], "Hello from the policy core");
     let cookbook = manifest.cookbook("hello").unwrap();
     assert_eq!(cookbook.version, "0.1.0");
@@ -110,7 +110,8 @@ fn mistakes_in_policy_toml_are_told_with_their_line() {
     check(file, "name = \"core\"", "name = \"a b\"", "policy.toml:3: \"a b\" cannot be a policy's name");
     check(file, "name = \"core\"", "nam = \"core\"", "policy.toml:3: there is no key `nam`; did you mean `name`?");
     check(file, "name = \"core\"", "name = ", "policy.toml:3: ");
-    check(file, "[needs]", "[needs]\nbeer = [\"a lot\"]", ": there is no key `beer`");
+    check(file, "[needs]", "[needs]\nbeer = [\"a lot\"]", "policy.toml:21: unknown key `beer`");
+    check(file, "[needs]", "[needs]\nfcts = [\"*\"]", "policy.toml:21: unknown key `fcts`, did you mean `facts`?");
     check(file, "[\"hello\"]", "[]", "policy.toml:6: Invalid run_list. run_list cannot be empty");
     check(file, "[\"hello\"]", "[\n\"hello\",\n\"role[web]\"]", "policy.toml:8: role[web] is a role");
     check(file, "[\"hello\"]", "[\"hello@1.0\"]", "policy.toml:6: recipe[hello@1.0] asks for a version");

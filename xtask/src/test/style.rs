@@ -37,7 +37,7 @@ const DOORS: [(&str, &[&str]); 9] = [
     ("facts", &[]),
     ("grants", &["schema"]),
     ("node", &[]),
-    ("policy", &["converge", "node", "schema"]),
+    ("policy", &["converge", "grants", "node", "schema"]),
     ("providers", &["converge", "grants", "node", "schema"]),
     ("sandbox", &["converge", "node", "schema"]),
     ("schema", &[]),

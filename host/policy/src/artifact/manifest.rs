@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use grants::Needs;
 use node::run_list::{RunListItem, RunListItemKind, split_recipe};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,7 +54,7 @@ pub struct Manifest {
     pub default_attributes: Map<String, Value>,
     /// Attributes of the level `override`, an object.
     pub override_attributes: Map<String, Value>,
-    /// What the author says that the policy needs. Informative: only the operator grants.
+    /// The entries of the operator's grants that the author asks for. They inform: only the operator grants.
     pub needs: Needs,
     /// The gems that travel with its cookbooks in Ruby.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,36 +119,6 @@ pub enum Runtime {
         /// SHA-256 of the runtime, 64 hexadecimal digits.
         digest: String,
     },
-}
-
-/// What a policy asks its operator for, in the author's words and under the names that the operator's grants have.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Needs {
-    /// Paths it manages.
-    pub paths: Vec<String>,
-    /// Paths it manages that root or the system runs or trusts.
-    pub privileged_paths: Vec<String>,
-    /// Paths it reads.
-    pub read_paths: Vec<String>,
-    /// Packages it installs.
-    pub packages: Vec<String>,
-    /// Services it manages.
-    pub services: Vec<String>,
-    /// Users it manages.
-    pub users: Vec<String>,
-    /// Groups it manages.
-    pub groups: Vec<String>,
-    /// Commands it runs.
-    pub commands: Vec<String>,
-    /// Hosts it downloads from.
-    pub download_hosts: Vec<String>,
-    /// Attributes of others that it writes.
-    pub write_attributes: Vec<String>,
-    /// Attributes of others that it reads.
-    pub read_attributes: Vec<String>,
-    /// Data bags it reads.
-    pub data_bags: Vec<String>,
 }
 
 /// Why a manifest is not sound.
@@ -410,7 +381,7 @@ pub struct ManifestParts {
     pub default_attributes: Map<String, Value>,
     /// Attributes of the level `override`.
     pub override_attributes: Map<String, Value>,
-    /// What the author asks for.
+    /// The entries of the operator's grants that the author asks for.
     pub needs: Needs,
     /// What runs the cookbooks.
     pub runtime: Runtime,

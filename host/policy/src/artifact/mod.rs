@@ -33,9 +33,10 @@ use sha2::{Digest as _, Sha256};
 pub use error::ArtifactError;
 pub use files::{FilesError, MAX_FILES, MAX_PATH};
 pub use find::{EXTENSION, find, list};
+pub use grants::Needs;
 pub(crate) use manifest::is_component_name;
 pub use manifest::{
-    CookbookEntry, GemsEntry, Language, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Needs, Runtime,
+    CookbookEntry, GemsEntry, Language, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Runtime,
     check_policy_name,
 };
 

@@ -42,6 +42,9 @@ pub enum AuthorError {
         /// What is wrong there.
         what: String,
     },
+    /// Something in the table `needs`.
+    #[error(transparent)]
+    Needs(#[from] grants::GrantsError),
     /// A file or folder itself.
     #[error("{} {what}", path.display())]
     File {

@@ -4,14 +4,16 @@
 
 use std::path::{Path, PathBuf};
 
+use grants::Needs;
 use node::run_list::{RunListItem, RunListItemKind, split_recipe};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use super::AuthorError;
 use super::cookbook::Cookbook;
 use super::toml_file::TomlFile;
-use crate::artifact::{Needs, check_policy_name, is_component_name, ordered};
+use crate::artifact::{check_policy_name, is_component_name, ordered};
 
 const FILE: &str = "policy.toml";
 
@@ -51,8 +53,9 @@ struct Written {
     default: toml::Table,
     #[serde(default)]
     r#override: toml::Table,
-    #[serde(default)]
-    needs: Needs,
+    /// Read by the room that reads grants, which has the same keys.
+    #[serde(rename = "needs")]
+    _needs: Option<IgnoredAny>,
     gems: Option<String>,
     #[serde(default)]
     without_gems: Vec<String>,
@@ -78,6 +81,7 @@ impl PolicyToml {
         let items = written.run_list.get_ref().iter().chain(items);
         let item_lines =
             items.map(|item| Ok((full(item)?, file.line(&item.span())))).collect::<Result<_, AuthorError>>()?;
+        let needs = file.needs()?;
         Ok(Self {
             path: file.path.clone(),
             name: written.name.into_inner(),
@@ -87,7 +91,7 @@ impl PolicyToml {
             named_run_lists,
             default: written.default,
             r#override: written.r#override,
-            needs: written.needs,
+            needs,
             gems: written.gems,
             without_gems: written.without_gems,
             cookbooks: written.cookbooks,

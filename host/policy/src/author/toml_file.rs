@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use grants::Needs;
 use schema::suggest::plainly;
 use serde::de::DeserializeOwned;
 
@@ -38,6 +39,11 @@ impl TomlFile {
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, AuthorError> {
         toml::from_str(&self.text)
             .map_err(|error| self.wrong(&error.span().unwrap_or_default(), plainly(error.message())))
+    }
+
+    /// The entries of the table `needs`.
+    pub(super) fn needs(&self) -> Result<Needs, AuthorError> {
+        Ok(Needs::parse(&self.text, &self.path.display().to_string())?)
     }
 
     /// The line, from 1, where something begins.

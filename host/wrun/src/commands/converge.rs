@@ -212,7 +212,7 @@ impl Running<'_> {
     /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
     fn suggestion(&self, grants: &Grants, errors: &[(String, Value)]) -> Exit {
         let head = "# What a policy reads of attributes is not in here: add `facts` and `read_attributes` where it reads some.";
-        self.printer.line(Tone::Plain, &format!("{head}\n{}", grants.needs().trim_end()));
+        self.printer.line(Tone::Plain, &format!("{head}\n{}", grants.journal().suggestion().trim_end()));
         for (policy, error) in errors {
             let message = error["message"].as_str().unwrap_or_default();
             let text = format!("error: policy {policy} was not planned to its end: {message}");

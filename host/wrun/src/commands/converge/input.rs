@@ -112,7 +112,7 @@ fn policy_names(settings: &Settings, json: &JsonAttributes) -> anyhow::Result<Ve
 
 fn grants(arguments: &ConvergeArguments, settings: &Settings) -> anyhow::Result<Grants> {
     if arguments.suggest_grants {
-        return Ok(Grants::allow_all().recording());
+        return Ok(Grants::allow_all());
     }
     if arguments.allow_all {
         return Ok(Grants::allow_all());

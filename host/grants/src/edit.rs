@@ -1,0 +1,177 @@
+//! Adding entries to the operator's file: comments and the order of what is there stay.
+
+use crate::denied::{Capability, toml_key};
+use crate::file::rule_of;
+use crate::policy::Grants;
+use crate::tidy;
+use crate::{GrantsError, journal::Denial};
+use toml_edit::{Array, DocumentMut, Item, RawString, TableLike, Value};
+
+/// The longest line of a list, in characters; a longer one gets an entry per line.
+const MAX_LINE: usize = 100;
+
+/// An entry to add to a policy's table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Addition {
+    /// The policy.
+    pub policy: String,
+    /// The key: `packages`.
+    pub key: String,
+    /// The entry as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`.
+    pub value: String,
+}
+
+impl Addition {
+    /// The entry that would allow what was denied, if there is one.
+    pub fn of(denial: &Denial) -> Option<Self> {
+        let value = denial.value.clone()?;
+        Some(Self { policy: denial.policy.clone(), key: denial.key.clone(), value })
+    }
+}
+
+/// A file of grants with entries added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edited {
+    /// The whole file.
+    pub text: String,
+    /// The keys that changed, in the order of the additions: policy, key, and the key's lines as they are now.
+    pub keys: Vec<(String, String, String)>,
+}
+
+/// Adds entries to the text of a file of grants. What is there already, or is covered by what is there, is not added.
+///
+/// # Errors
+/// The file cannot be read as grants, or would not be with the additions: a key or an entry is not one that grants have.
+pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, GrantsError> {
+    let _sound = Grants::parse(text, name)?;
+    let syntax = |error: &dyn std::fmt::Display| GrantsError::Syntax {
+        file: name.into(),
+        line: 1,
+        message: error.to_string().replace('\n', " "),
+    };
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
+    let mut changed: Vec<(String, String)> = Vec::new();
+    for addition in additions {
+        let value: Value = addition.value.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
+        let table = table_of(&mut document, &addition.policy).ok_or_else(|| syntax(&"`policy` is not a table"))?;
+        if add_to(table, addition, value).map_err(|what| syntax(&what))? {
+            let place = (addition.policy.clone(), addition.key.clone());
+            if !changed.contains(&place) {
+                changed.push(place);
+            }
+        }
+    }
+    let text = document.to_string();
+    let _sound = Grants::parse(&text, name)?;
+    let keys = changed.into_iter().map(|(policy, key)| {
+        let line = table_of(&mut document, &policy).and_then(|table| shown(table, &key)).unwrap_or_default();
+        (policy, key, line)
+    });
+    Ok(Edited { keys: keys.collect(), text })
+}
+
+/// A key with its value, as the file has it, without the comments before it.
+fn shown(table: &mut dyn TableLike, key: &str) -> Option<String> {
+    let value = table.get(key)?.as_value()?;
+    Some(format!("{} = {}", toml_key(key), value.to_string().trim()))
+}
+
+fn table_of<'d>(document: &'d mut DocumentMut, policy: &str) -> Option<&'d mut dyn TableLike> {
+    let all = document.entry("policy").or_insert_with(|| {
+        let mut table = toml_edit::Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let inline = all.is_inline_table();
+    let all = all.as_table_like_mut()?;
+    let own = all.entry(policy).or_insert_with(|| match inline {
+        true => Item::Value(Value::InlineTable(toml_edit::InlineTable::new())),
+        false => Item::Table(toml_edit::Table::new()),
+    });
+    own.as_table_like_mut()
+}
+
+/// Adds one entry to a policy's table; false: it is there.
+fn add_to(table: &mut dyn TableLike, addition: &Addition, value: Value) -> Result<bool, String> {
+    let Addition { key, .. } = addition;
+    let item = table.entry(key).or_insert(Item::None);
+    match item {
+        Item::Value(Value::Array(list)) => Ok(push(list, addition, value)),
+        Item::Value(present) if value.is_bool() => {
+            let is_there = present.as_bool() == value.as_bool();
+            let mut value = value;
+            *value.decor_mut() = present.decor().clone();
+            *present = value;
+            Ok(!is_there)
+        }
+        Item::None if value.is_bool() => {
+            *item = Item::Value(value);
+            Ok(true)
+        }
+        Item::None => {
+            let mut list = Array::new();
+            let _ = push(&mut list, addition, value);
+            *item = Item::Value(Value::Array(list));
+            Ok(true)
+        }
+        _ => Err(format!("`{key}` is not a list, so that nothing can be added to it")),
+    }
+}
+
+/// Adds an entry at the end of a list, in the list's own style; false: the list has it, or a wider one.
+fn push(list: &mut Array, addition: &Addition, value: Value) -> bool {
+    if list.iter().any(|present| is_enough(present, addition, &value)) {
+        return false;
+    }
+    let mut value = value;
+    value.decor_mut().clear();
+    let has_lines =
+        list.iter().any(|one| one.decor().prefix().and_then(RawString::as_str).unwrap_or("").contains('\n'));
+    if has_lines {
+        let last = list.iter().last().and_then(|one| one.decor().prefix()?.as_str().map(str::to_owned));
+        let indent = last.as_deref().and_then(|prefix| prefix.rsplit('\n').next()).unwrap_or("    ").to_owned();
+        // Comments behind the last entry stay with it.
+        let trailing = list.trailing().as_str().unwrap_or("\n").trim_end_matches([' ', '\t', '\n']).to_owned();
+        if !list.trailing_comma()
+            && let Some(last) = list.len().checked_sub(1).and_then(|at| list.get_mut(at))
+        {
+            last.decor_mut().set_suffix("");
+        }
+        value.decor_mut().set_prefix(format!("{trailing}\n{indent}"));
+        list.push_formatted(value);
+        list.set_trailing("\n");
+        list.set_trailing_comma(true);
+        return true;
+    }
+    list.push(value);
+    let length = addition.key.chars().count() + " = ".len() + list.to_string().trim().chars().count();
+    if length > MAX_LINE && list.len() > 1 {
+        for one in list.iter_mut() {
+            one.decor_mut().set_prefix("\n    ");
+            one.decor_mut().set_suffix("");
+        }
+        list.set_trailing("\n");
+        list.set_trailing_comma(true);
+    }
+    true
+}
+
+/// Whether an entry that is there allows what another one would.
+fn is_enough(present: &Value, addition: &Addition, value: &Value) -> bool {
+    let plain = |value: &Value| {
+        let mut value = value.clone();
+        value.decor_mut().clear();
+        value.to_string()
+    };
+    if plain(present) == plain(value) {
+        return true;
+    }
+    let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == addition.key) else { return false };
+    // What a wide rule allows where it reaches is not known here: only one that names the same thing is enough.
+    match (rule_of(capability, &plain(present)), rule_of(capability, &plain(value))) {
+        (Some(present), Some(wanted)) => {
+            tidy::covers(capability, &present, &wanted) && (present.pattern.is_exact() || !wanted.pattern.is_exact())
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,175 @@
+//! What a run asked of its grants: for the suggestion, for the list of denials and for `grants check`.
+//!
+//! Guests choose how often they ask, and what: the number of entries and their lengths are bounded, and what was left out is
+//! counted.
+
+use crate::denied::Denied;
+use crate::tidy;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most denials that are kept of a run.
+const MAX_DENIALS: usize = 1_000;
+
+/// The most entries that are kept of a policy.
+const MAX_ASKED: usize = 20_000;
+
+/// The longest entry that is kept, in bytes of TOML.
+const MAX_VALUE: usize = 16 << 10;
+
+/// The most of one question that a denial shows, in characters.
+const MAX_SHOWN: usize = 512;
+
+/// Who asks, as far as the host knows it: the resource whose action runs, or the recipe that is compiled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asker {
+    /// The resource's type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The resource's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// The cookbook.
+    pub cookbook: Option<String>,
+    /// The recipe, without its cookbook.
+    pub recipe: Option<String>,
+    /// The file, relative to the cookbook.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+}
+
+/// One thing that a policy was denied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// The policy.
+    pub policy: String,
+    /// The sentence: `may not manage package nginx`. Guest text: escape before showing.
+    pub message: String,
+    /// The key of the policy's table that would allow it.
+    pub key: String,
+    /// The entry that would allow it, as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`. `None`: no entry alone would, or it
+    /// belongs to a sensitive resource.
+    pub value: Option<String>,
+    /// The entry holds `*` or `?`, and so matches more than was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wide: bool,
+    /// The path, name or command, shortened. Guest text: escape before showing.
+    pub asked: String,
+    /// Why a rule that seems to match does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who asked first.
+    #[serde(default)]
+    pub by: Option<Asker>,
+    /// How often it was asked for.
+    pub times: u32,
+}
+
+/// Entries by key, each as TOML.
+pub(crate) type Entries = BTreeMap<String, BTreeSet<String>>;
+
+/// What the policies of one run ask for. Clones write to the same pages.
+#[derive(Debug, Clone, Default)]
+pub struct Journal(Arc<Mutex<Pages>>);
+
+#[derive(Debug, Default)]
+struct Pages {
+    asker: Option<Asker>,
+    denials: Vec<Denial>,
+    denials_left_out: usize,
+    asked: BTreeMap<String, Asked>,
+}
+
+/// What one policy asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    pub(crate) entries: Entries,
+    count: usize,
+    /// Some entries are not kept: there were too many, too long ones, or commands of sensitive resources.
+    left_out: bool,
+}
+
+impl Journal {
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on this one asks; `None`: nobody in particular.
+    pub fn asks(&self, asker: Option<Asker>) {
+        self.pages().asker = asker;
+    }
+
+    /// Everything that was denied, in the order in which it was first asked for, and how many more there were.
+    pub fn denials(&self) -> (Vec<Denial>, usize) {
+        let pages = self.pages();
+        (pages.denials.clone(), pages.denials_left_out)
+    }
+
+    /// What a policy asked for and was allowed, by key: lists of entries as TOML. The second value: some are left out.
+    pub fn asked(&self, policy: &str) -> (BTreeMap<String, BTreeSet<String>>, bool) {
+        let asked = self.pages().asked.get(policy).cloned().unwrap_or_default();
+        (asked.entries, asked.left_out)
+    }
+
+    /// The least file that allows everything that was asked for.
+    pub fn suggestion(&self) -> String {
+        let pages = self.pages();
+        let tables = pages.asked.iter().map(|(policy, asked)| tidy::table(policy, &asked.entries));
+        tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>) {
+        let mut pages = self.pages();
+        if !pages.asked.contains_key(policy) {
+            pages.asked.insert(policy.to_owned(), Asked::default());
+        }
+        let Some(asked) = pages.asked.get_mut(policy) else { return };
+        let Some(value) = value.filter(|value| value.len() <= MAX_VALUE && asked.count < MAX_ASKED) else {
+            asked.left_out = true;
+            return;
+        };
+        if !asked.entries.contains_key(key) {
+            asked.entries.insert(key.to_owned(), BTreeSet::new());
+        }
+        if asked.entries.get_mut(key).is_some_and(|values| values.insert(value)) {
+            asked.count += 1;
+        }
+    }
+
+    pub(crate) fn deny(&self, denied: &Denied, secret: bool) {
+        let mut pages = self.pages();
+        let shown = if secret { "[sensitive]" } else { denied.asked.as_str() };
+        let asked: String = shown.chars().take(MAX_SHOWN).collect();
+        let value = denied.value.clone().filter(|value| !secret && value.len() <= MAX_VALUE);
+        let key = denied.capability.key();
+        let is_same = |one: &&mut Denial| {
+            one.policy == denied.policy && one.key == key && one.asked == asked && one.value == value
+        };
+        if let Some(same) = pages.denials.iter_mut().find(is_same) {
+            same.times = same.times.saturating_add(1);
+            return;
+        }
+        if pages.denials.len() >= MAX_DENIALS {
+            pages.denials_left_out += 1;
+            return;
+        }
+        let denial = Denial {
+            policy: denied.policy.clone(),
+            message: format!("may not {} {asked}", denied.capability.deed()),
+            key: key.to_owned(),
+            wide: value.as_deref().is_some_and(|value| tidy::is_wide(key, value)),
+            value,
+            asked,
+            reason: denied.reason.clone(),
+            by: pages.asker.clone(),
+            times: 1,
+        };
+        pages.denials.push(denial);
+    }
+}

@@ -1,0 +1,217 @@
+//! An author's `[needs]`, and how far an operator's grants meet them.
+//!
+//! A policy's author writes needs under the keys of the operator's file, with the same patterns, and both are read by the
+//! same code ([`crate::file`]): a key that can be granted can be asked for. Needs inform. Only the operator grants.
+
+use crate::commands::CommandGrant;
+use crate::denied::{Capability, toml_string};
+use crate::file::{self, GrantsError};
+use crate::pattern::{Asked, Pattern};
+use crate::policy::{Limits, PolicyGrants, PolicyRules};
+use crate::privileged;
+use crate::rules::{Rule, Verdict};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// The name of the table in an author's file.
+pub(crate) const TABLE: &str = "needs";
+
+/// What errors call needs that are not in a file: those in an artifact or in a run's record.
+const NO_FILE: &str = "needs";
+
+/// Entries of the operator's file that a policy asks for, by key.
+#[derive(Debug, Clone, Default)]
+pub struct Needs {
+    table: Map<String, Value>,
+    pub(crate) rules: PolicyRules,
+}
+
+/// One entry of [`Needs`], held against the grants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The key of the operator's file: `packages`.
+    pub key: &'static str,
+    /// The entry as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`. The author's text: escape it before showing.
+    pub value: String,
+    /// Whether it is granted.
+    pub answer: HeldAnswer,
+}
+
+/// Whether an entry of [`Needs`] is granted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeldAnswer {
+    /// It is.
+    Granted,
+    /// No rule is about it.
+    Missing,
+    /// A rule is about it and refuses it, or is too wide for it. The reason names the line.
+    Refused(String),
+}
+
+impl Needs {
+    /// Reads the table `needs` of an author's file; other tables are not looked at. `name` is what errors call the file.
+    ///
+    /// # Errors
+    /// The file is not TOML, or the table has a key or a rule that grants cannot have; file and line are named.
+    pub fn parse(text: &str, name: &str) -> Result<Self, GrantsError> {
+        let (table, rules) = file::parse_needs(text, name)?;
+        Ok(Self { table, rules })
+    }
+
+    /// Reads needs that were kept as JSON: key to list, as [`table`](Self::table) has them.
+    ///
+    /// # Errors
+    /// A key or a rule that grants cannot have.
+    pub fn from_json(table: Map<String, Value>) -> Result<Self, GrantsError> {
+        let mut whole = Map::new();
+        whole.insert(TABLE.into(), Value::Object(table));
+        let text = toml::to_string(&whole).map_err(|error| GrantsError::Syntax {
+            file: NO_FILE.into(),
+            line: 1,
+            message: error.to_string(),
+        })?;
+        Self::parse(&text, NO_FILE)
+    }
+
+    /// The entries by key, as the author wrote them.
+    pub fn table(&self) -> &Map<String, Value> {
+        &self.table
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.table.values().all(|value| value.as_array().is_some_and(Vec::is_empty) || *value == Value::Bool(false))
+    }
+
+    /// The limits that the author asks for.
+    pub fn limits(&self) -> Limits {
+        self.rules.limits
+    }
+}
+
+impl PartialEq for Needs {
+    fn eq(&self, other: &Self) -> bool {
+        self.table == other.table
+    }
+}
+
+impl Serialize for Needs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.table.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Needs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let table = Map::deserialize(deserializer)?;
+        Self::from_json(table).map_err(serde::de::Error::custom)
+    }
+}
+
+impl PolicyGrants {
+    /// Holds needs against the grants, entry by entry, in the order of the keys. Nothing is written to the audit log.
+    ///
+    /// A pattern is granted if one rule covers all that it matches.
+    pub fn hold(&self, needs: &Needs) -> Vec<Held> {
+        let mut held = Vec::new();
+        for (capability, rules) in &needs.rules.lists {
+            for rule in rules.iter() {
+                let key = if rule.privileged { Capability::PrivilegedPaths } else { *capability }.key();
+                held.push(Held { key, value: toml_string(&rule.text), answer: self.hold_rule(*capability, rule) });
+            }
+        }
+        held.sort_by(|one, other| (one.key, &one.value).cmp(&(other.key, &other.value)));
+        for command in &needs.rules.commands {
+            let key = Capability::Commands.key();
+            held.push(Held { key, value: command.text.clone(), answer: self.hold_command(command) });
+        }
+        let flags = [
+            (Capability::Clock, needs.rules.clock, self.rules.clock),
+            (Capability::Random, needs.rules.random, self.rules.random),
+            (Capability::Reboot, needs.rules.reboot, self.rules.reboot),
+        ];
+        for (capability, _, granted) in flags.into_iter().filter(|(_, wanted, _)| *wanted) {
+            let answer = if granted || self.everything { HeldAnswer::Granted } else { HeldAnswer::Missing };
+            held.push(Held { key: capability.key(), value: "true".into(), answer });
+        }
+        held
+    }
+
+    fn hold_rule(&self, capability: Capability, wanted: &Rule) -> HeldAnswer {
+        if self.everything || self.is_own(capability, &wanted.pattern) {
+            return HeldAnswer::Granted;
+        }
+        match self.verdict(capability, wanted) {
+            Verdict::Allowed(_) => HeldAnswer::Granted,
+            Verdict::Refused(rule) => HeldAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text)),
+            Verdict::TooWide(rule) => {
+                HeldAnswer::Refused(format!("it is privileged, and `{}` in line {} is too wide", rule.text, rule.line))
+            }
+            // What may be managed may be read.
+            Verdict::Unheard if capability == Capability::ReadPaths => self.hold_rule(Capability::Paths, wanted),
+            Verdict::Unheard => HeldAnswer::Missing,
+        }
+    }
+
+    /// What the rules say about everything that another rule is about.
+    fn verdict(&self, capability: Capability, wanted: &Rule) -> Verdict<'_> {
+        let rules = self.list(capability);
+        if wanted.pattern.is_exact() {
+            return match &wanted.pattern {
+                Pattern::Path(_) => rules.decide(Asked::Text(&wanted.text), || self.needs_its_name(capability, wanted)),
+                Pattern::Name(name) => {
+                    let said = rules.decide(Asked::Text(name.text()), || self.needs_its_name(capability, wanted));
+                    match (said, name.text().split_once('/')) {
+                        // The right to a data bag is the right to its items.
+                        (Verdict::Unheard, Some((bag, _))) if capability == Capability::DataBags => {
+                            rules.decide(Asked::Text(bag), || false)
+                        }
+                        (said, _) => said,
+                    }
+                }
+                Pattern::Server(server) => rules.decide(Asked::Server(&server.0), || false),
+                Pattern::Attribute(attribute) => rules.decide(Asked::Keys(attribute.keys()), || false),
+            };
+        }
+        match rules.iter().find(|rule| rule.pattern.covers(&wanted.pattern)) {
+            Some(rule) if rule.allow && wanted.privileged && !rule.privileged => Verdict::TooWide(rule),
+            Some(rule) if rule.allow => Verdict::Allowed(rule),
+            Some(rule) => Verdict::Refused(rule),
+            None => Verdict::Unheard,
+        }
+    }
+
+    /// Whether a rule with wildcards does not reach the one thing that a rule names.
+    pub(crate) fn needs_its_name(&self, capability: Capability, rule: &Rule) -> bool {
+        let text = rule.text.as_str();
+        match capability {
+            Capability::Paths => self.is_privileged(text),
+            Capability::ReadPaths => self.is_secret(text),
+            Capability::Users | Capability::CronUsers => privileged::user(text),
+            Capability::Groups => privileged::group(text),
+            Capability::PackageEnvironment => privileged::variable(text.split_once('=').map_or(text, |(name, _)| name)),
+            _ => false,
+        }
+    }
+
+    /// Whether an attribute is one that a policy may use without a rule.
+    fn is_own(&self, capability: Capability, pattern: &Pattern) -> bool {
+        match pattern {
+            Pattern::Attribute(attribute) if capability == Capability::WriteAttributes => {
+                attribute.keys().first().is_some_and(|first| self.owns(first))
+            }
+            _ => false,
+        }
+    }
+
+    fn hold_command(&self, wanted: &CommandGrant) -> HeldAnswer {
+        if self.everything {
+            return HeldAnswer::Granted;
+        }
+        if let Some(rule) = self.rules.denied_commands.iter().find(|rule| rule.starts(wanted)) {
+            return HeldAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text));
+        }
+        let granted = self.rules.commands.iter().any(|rule| rule.covers(wanted));
+        if granted { HeldAnswer::Granted } else { HeldAnswer::Missing }
+    }
+}

@@ -1,0 +1,76 @@
+//! Entries as lines of the operator's file, without those that a wider one makes needless.
+
+use crate::denied::{Capability, toml_key};
+use crate::file::rule_of;
+use crate::journal::Entries;
+use crate::policy::PolicyGrants;
+use crate::rules::Rule;
+use std::collections::BTreeSet;
+
+/// The longest line of a list, in characters; a longer one has an entry per line.
+const MAX_LINE: usize = 100;
+
+/// The table of a policy with these entries; empty if there are none.
+pub(crate) fn table(policy: &str, entries: &Entries) -> String {
+    let mut text = String::new();
+    for (key, values) in entries {
+        let kept = needed(key, values, entries);
+        let line = format!("{key} = [{}]", kept.join(", "));
+        let wide = kept.iter().any(|value| is_wide(key, value));
+        if wide {
+            text.push_str(
+                "# An entry below has `*` or `?` in its name, which grants read as wildcards: it allows more.\n",
+            );
+        }
+        match kept.as_slice() {
+            [] => {}
+            [flag @ ("true" | "false")] => text.push_str(&format!("{key} = {flag}\n")),
+            [_] => text.push_str(&format!("{line}\n")),
+            _ if line.chars().count() <= MAX_LINE && !wide => text.push_str(&format!("{line}\n")),
+            several => text.push_str(&format!("{key} = [\n    {},\n]\n", several.join(",\n    "))),
+        }
+    }
+    if text.is_empty() { text } else { format!("[policy.{}]\n{text}", toml_key(policy)) }
+}
+
+/// The entries of a key that no other entry makes needless.
+fn needed<'e>(key: &str, values: &'e BTreeSet<String>, all: &Entries) -> Vec<&'e str> {
+    let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else {
+        return values.iter().map(String::as_str).collect();
+    };
+    let rules: Vec<_> = values.iter().filter_map(|value| Some((value.as_str(), rule_of(capability, value)?))).collect();
+    let of = |other: Capability| {
+        let values = all.get(other.key()).into_iter().flatten();
+        values.filter_map(move |value| rule_of(other, value)).collect::<Vec<_>>()
+    };
+    // What may be managed may be read.
+    let managed = if capability == Capability::ReadPaths { of(Capability::Paths) } else { vec![] };
+    let nobody = PolicyGrants::default();
+    let is_needless = |at: usize, rule: &Rule| {
+        let reaches = |wider: &Rule| wider.pattern.is_exact() || !nobody.needs_its_name(capability, rule);
+        let by_another = rules.iter().enumerate().any(|(other, (_, wider))| {
+            let wins = !covers(capability, rule, wider) || other < at;
+            other != at && wins && covers(capability, wider, rule) && reaches(wider)
+        });
+        by_another || managed.iter().any(|wider| wider.pattern.covers(&rule.pattern) && reaches(wider))
+    };
+    let kept = rules.iter().enumerate().filter(|(at, (_, rule))| !is_needless(*at, rule));
+    kept.map(|(_, (value, _))| *value).collect()
+}
+
+/// Whether a rule allows everything that another one of its list allows.
+pub(crate) fn covers(capability: Capability, wider: &Rule, rule: &Rule) -> bool {
+    // The right to a data bag is the right to its items.
+    let bag = rule.text.split_once('/').map(|(bag, _)| bag).filter(|_| capability == Capability::DataBags);
+    wider.pattern.covers(&rule.pattern) || bag.is_some_and(|bag| wider.text == bag)
+}
+
+/// Whether an entry that was asked for literally has signs that the file reads as wildcards.
+pub(crate) fn is_wide(key: &str, value: &str) -> bool {
+    let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else { return false };
+    // A whole tree is asked for as what it is.
+    rule_of(capability, value).is_some_and(|rule| {
+        let text = rule.text.strip_suffix("/**").unwrap_or(&rule.text);
+        text.contains(['*', '?'])
+    })
+}

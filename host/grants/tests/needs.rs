@@ -1,0 +1,129 @@
+//! What an author asks for, held against what an operator grants.
+
+#![cfg(test)]
+
+use grants::{Grants, HeldAnswer, Needs};
+use serde_json::{Value, json};
+
+fn needs(text: &str) -> Needs {
+    Needs::parse(&format!("name = \"web\"\n[needs]\n{text}"), "policy.toml").unwrap()
+}
+
+/// The needs of a policy with a cookbook `site`, each as `KEY VALUE: ANSWER`.
+#[track_caller]
+fn check(wanted: &str, granted: &str, expect: &[&str]) {
+    let grants = Grants::parse(&format!("[policy.web]\n{granted}"), "grants.toml").unwrap();
+    let held = grants.policy("web", &["site".into()]).hold(&needs(wanted));
+    let shown = held.iter().map(|held| {
+        let answer = match &held.answer {
+            HeldAnswer::Granted => "granted",
+            HeldAnswer::Missing => "missing",
+            HeldAnswer::Refused(why) => why,
+        };
+        format!("{} {}: {answer}", held.key, held.value)
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), expect);
+}
+
+#[test]
+fn every_key_of_grants_can_be_asked_for() {
+    let all = "paths = [\"/a\"]\nprivileged_paths = [\"/b\"]\nread_paths = [\"/c\"]\nsetuid = [\"/d\"]\n\
+        packages = [\"e\"]\npackage_options = [\"-f\"]\npackage_environment = [\"G=h\"]\npackage_sources = [\"/i\"]\n\
+        services = [\"j\"]\nusers = [\"k\"]\ngroups = [\"l\"]\ncron_users = [\"m\"]\n\
+        mounts = [\"n on /o type p (q)\"]\ncommands = [\"r\", { argv = [\"s\"], user = \"t\" }]\n\
+        download_hosts = [\"https://u\"]\nwrite_attributes = [\"v\"]\nread_attributes = [\"w\"]\nfacts = [\"x\"]\n\
+        data_bags = [\"y\"]\nsearch = [\"z\"]\nroles = [\"a\"]\nenvironments = [\"b\"]\nenvironment = [\"C\"]\n\
+        clock = true\nrandom = true\nreboot = true\nlimits = { guest_seconds = 3 }\n";
+    let needs = needs(all);
+    assert_eq!(needs.limits().guest_seconds, Some(3));
+    // All of it is granted by a table of the same text, and none of it by an empty one.
+    let held = |table: &str| {
+        let grants = Grants::parse(&format!("[policy.web]\n{table}"), "grants.toml").unwrap();
+        grants.policy("web", &[]).hold(&needs)
+    };
+    assert_eq!(held(all).len(), 27);
+    assert!(held(all).iter().all(|held| held.answer == HeldAnswer::Granted), "{:?}", held(all));
+    assert!(held("").iter().all(|held| held.answer == HeldAnswer::Missing), "{:?}", held(""));
+    // An artifact keeps them as JSON.
+    let kept: Value = serde_json::to_value(&needs).unwrap();
+    assert_eq!(kept["commands"], json!(["r", { "argv": ["s"], "user": "t" }]));
+    let read: Needs = serde_json::from_value(kept).unwrap();
+    assert_eq!(read, needs);
+    assert_eq!(Grants::allow_all().policy("web", &[]).hold(&read).len(), 27);
+}
+
+#[test]
+fn mistakes_are_named_with_file_and_line() {
+    let refused = |text: &str| Needs::parse(text, "policy.toml").unwrap_err().to_string();
+    assert_eq!(
+        refused("name = \"a\"\n[needs]\npackges = []\n"),
+        "policy.toml:3: unknown key `packges`, did you mean `packages`?"
+    );
+    assert_eq!(refused("[needs]\npaths = [\n\"etc\"]\n").split(": ").next(), Some("policy.toml:3"));
+    let denial = refused("[needs]\ndeny_paths = []\n");
+    assert!(denial.starts_with("policy.toml:2: `deny_paths` is for operators"), "{denial}");
+    assert!(serde_json::from_value::<Needs>(json!({ "beer": [] })).is_err());
+    assert!(serde_json::from_value::<Needs>(json!(1)).is_err());
+    assert!(Needs::parse("name = \"a\"\n", "policy.toml").unwrap().is_empty());
+}
+
+#[test]
+fn a_rule_grants_what_it_covers() {
+    check(
+        "paths = [\"/etc/motd\", \"/srv/**\", \"/etc/*\"]\n",
+        "paths = [\"/etc/**\", \"/srv/a/**\"]\n",
+        &["paths \"/etc/*\": granted", "paths \"/etc/motd\": granted", "paths \"/srv/**\": missing"],
+    );
+    check("read_paths = [\"/etc/hosts\"]\n", "paths = [\"/etc/*\"]\n", &["read_paths \"/etc/hosts\": granted"]);
+    check(
+        "services = [\"nginx.service\"]\ndata_bags = [\"a/b\"]\ndownload_hosts = [\"a.example.org\"]\n",
+        "services = [\"nginx\"]\ndata_bags = [\"a\"]\ndownload_hosts = [\"https://*.example.org\"]\n",
+        &[
+            "data_bags \"a/b\": granted",
+            "download_hosts \"a.example.org\": granted",
+            "services \"nginx.service\": granted",
+        ],
+    );
+    // Its own cookbooks' attributes need no rule.
+    check(
+        "write_attributes = [\"site.port\", \"other\"]\n",
+        "",
+        &["write_attributes \"other\": missing", "write_attributes \"site.port\": granted"],
+    );
+}
+
+#[test]
+fn what_a_rule_refuses_or_does_not_reach_is_told_with_its_line() {
+    check(
+        "paths = [\"/etc/cron.d/x\", \"/etc/a\"]\n",
+        "paths = [\"/etc/**\"]\ndeny_paths = [\"/etc/a\"]\n",
+        &[
+            "paths \"/etc/a\": line 3 refuses it: `/etc/a`",
+            "paths \"/etc/cron.d/x\": it is privileged, and `/etc/**` in line 2 is too wide",
+        ],
+    );
+    check(
+        "users = [\"root\"]\n",
+        "users = [\"*\"]\n",
+        &["users \"root\": it is privileged, and `*` in line 2 is too wide"],
+    );
+    check(
+        "commands = [\"rm -r x\"]\n",
+        "commands = [\"rm -r x\"]\ndeny_commands = [{ argv = [\"rm\", \"<rest>\"] }]\n",
+        &["commands \"rm -r x\": line 3 refuses it: `{ argv = [\"rm\", \"<rest>\"] }`"],
+    );
+}
+
+#[test]
+fn commands_are_held_with_all_that_belongs_to_them() {
+    let granted = "commands = [{ argv = [\"mysql\", \"<any>\", \"<rest>\"], user = \"mysql\", environment = { A = \"<any>\" } }]\n";
+    let held = |wanted: &str, expect: &str| {
+        check(&format!("commands = [{wanted}]\n"), granted, &[&format!("commands {wanted}: {expect}")]);
+    };
+    held("{ argv = [\"mysql\", \"-e\", \"x\"], user = \"mysql\", environment = { A = \"1\" } }", "granted");
+    held("{ argv = [\"mysql\", \"<any>\"], user = \"mysql\", environment = { A = \"<any>\" } }", "granted");
+    held("{ argv = [\"mysql\", \"<rest>\"], user = \"mysql\", environment = { A = \"1\" } }", "missing");
+    held("{ argv = [\"mysql\", \"-e\"], user = \"mysql\" }", "missing");
+    held("{ argv = [\"mysql\", \"-e\"], user = \"root\", environment = { A = \"1\" } }", "missing");
+    held("{ shell = \"mysql | cat\", user = \"mysql\", environment = { A = \"1\" } }", "missing");
+}
