@@ -7,7 +7,7 @@ mod services;
 
 pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said, Tell};
 pub use providers::{
-    Certainty, Change, CommandLine, CommandTest, Known, Memory, Prepared, Providers, Truth, Types, Wanted,
+    Certainty, Change, CommandLine, CommandTest, Expected, Known, Memory, Prepared, Providers, Truth, Types, Wanted,
 };
 pub use services::{
     AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse, Interfaces,

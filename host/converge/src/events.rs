@@ -1,7 +1,7 @@
 //! What happens during a run, as it happens. Formatters, the run record and guests' event handlers subscribe; providers
 //! and the runner never print.
 
-use crate::{Change, Failure, Resource, Timing};
+use crate::{Change, Failure, Resource, Tally, Timing};
 use node::origin::Origin;
 
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
@@ -61,6 +61,8 @@ pub enum LogSource {
 pub enum Status {
     /// It changed something, or would have in a dry run.
     Updated,
+    /// A dry run could not look: the action may change something or not.
+    Unknown,
     /// Nothing to do.
     UpToDate,
     /// A guard, or the action `nothing`.
@@ -78,6 +80,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Self::Updated => "updated",
+            Self::Unknown => "unknown",
             Self::UpToDate => "up-to-date",
             Self::Skipped => "skipped",
             Self::Failed => "failed",
@@ -90,6 +93,7 @@ impl Status {
     pub(crate) fn event(self) -> &'static str {
         match self {
             Self::Updated => "resource_updated",
+            Self::Unknown => "resource_unknown",
             Self::UpToDate => "resource_up_to_date",
             Self::Skipped => "resource_skipped",
             Self::Failed => "resource_failed",
@@ -217,10 +221,8 @@ pub enum Event<'a> {
     PolicyFinished {
         /// Its name.
         policy: &'a str,
-        /// How many actions changed something.
-        updated: usize,
-        /// How many actions ran.
-        total: usize,
+        /// How its actions ended.
+        tally: Tally,
     },
     /// A policy failed.
     PolicyFailed {
@@ -242,10 +244,8 @@ pub enum Event<'a> {
     RunFinished {
         /// It failed.
         failed: bool,
-        /// How many actions changed something.
-        updated: usize,
-        /// How many actions ran.
-        total: usize,
+        /// How its actions ended.
+        tally: Tally,
         /// How long it took.
         seconds: f64,
     },
@@ -253,13 +253,14 @@ pub enum Event<'a> {
 
 impl Event<'_> {
     /// The names that guests may listen to, Chef's where it has one. The runner hands over exactly these (docs/events.md).
-    pub const NAMES: [&'static str; 16] = [
+    pub const NAMES: [&'static str; 17] = [
         "run_started",
         "converge_start",
         "recipe_file_loaded",
         "recipe_load_complete",
         "resource_action_start",
         "resource_updated",
+        "resource_unknown",
         "resource_up_to_date",
         "resource_skipped",
         "resource_failed",

@@ -18,16 +18,16 @@ mod whole;
 
 pub use contract::{
     Answer, AttributeRights, Call, Callback, Certainty, Change, CommandLine, CommandOutcome, CommandTest,
-    CookbookFiles, Data, DataError, Errand, FileError, Got, Guest, HttpRequest, HttpResponse, Interfaces, Known,
-    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers, Request,
-    Said, Services, Stat, StatKind, Tell, Truth, TypeTexts, Types, Wanted,
+    CookbookFiles, Data, DataError, Errand, Expected, FileError, Got, Guest, HttpRequest, HttpResponse, Interfaces,
+    Known, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Memory, Moment, Prepared, Providers,
+    Request, Said, Services, Stat, StatKind, Tell, Truth, TypeTexts, Types, Wanted,
 };
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
 pub use run::{
     ActionRecord, Amendment, ContextId, Declaration, FailureMode, Guard, GuestType, MAX_ACTIONS, MAX_DEPTH,
-    MAX_RECORDS, MAX_RESOURCES, Notified, OwnRunList, Party, Property, ROOT, Resource, ResourceId, Run, Speaker, Test,
-    Timing, Wish,
+    MAX_RECORDS, MAX_RESOURCES, Notified, OwnRunList, Party, Property, ROOT, Resource, ResourceId, Run, Speaker, Tally,
+    Test, Timing, Wish,
 };
 pub use runner::{Runner, Stop};
 pub use whole::{

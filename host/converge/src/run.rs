@@ -8,14 +8,14 @@ mod notifications;
 mod record;
 
 pub use collection::{OwnRunList, Run};
-pub(crate) use context::Context;
+pub(crate) use context::{Context, Due};
 pub use context::{ContextId, ROOT};
 pub use declaration::{
     Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Speaker, Test,
     Timing, Wish,
 };
 pub(crate) use notifications::{Notification, not_found};
-pub use record::{ActionRecord, Notified};
+pub use record::{ActionRecord, Notified, Tally};
 
 /// The most notifications and child contexts that may be open inside each other. Each takes some kibibytes of the host's
 /// stack (about 25 unoptimised), and running out of that would end the process.

@@ -4,9 +4,11 @@
 mod actions;
 mod contexts;
 mod conversation;
+mod dry;
 mod guards;
 mod performing;
 
+use crate::run::Due;
 use crate::{Event, Failure, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Providers, ROOT, ResourceId, Run};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -165,7 +167,8 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
                         "{receiver} {action} was due when the last run ended; it will run at the end of this one"
                     );
                     self.run.log(LogLevel::Info, &line);
-                    self.run.queue(ROOT, crate::Party::Resource(id), action, String::new());
+                    let target = crate::Party::Resource(id);
+                    self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false });
                 }
                 None => {
                     let line = format!(

@@ -110,7 +110,9 @@ impl<'a, H: House> WholeRun<'a, H> {
         let mut outcomes = Vec::new();
         let mut failed = false;
         for policy in policies {
-            let skipped = (failed && !self.options.keep_going) || self.stop.requested().is_some();
+            // A dry run tells of all policies.
+            let goes_on = self.options.keep_going || self.options.why_run;
+            let skipped = (failed && !goes_on) || self.stop.requested().is_some();
             if skipped {
                 outcomes.push((policy.name.clone(), PolicyOutcome::NotRun));
                 continue;
@@ -137,9 +139,8 @@ impl<'a, H: House> WholeRun<'a, H> {
         }
         self.late_handlers(&node_name, &outcomes, failed, began).await;
         let report = self.report(outcomes, began);
-        let (updated, total) = (report.updated(), report.total());
-        let seconds = report.seconds;
-        self.notice(&Event::RunFinished { failed, updated, total, seconds });
+        let (tally, seconds) = (report.tally(), report.seconds);
+        self.notice(&Event::RunFinished { failed, tally, seconds });
         report
     }
 

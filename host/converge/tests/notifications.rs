@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "support/entered.rs"]
+mod entered;
 mod support;
 
 use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Stop};
+use entered::Entered;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use support::entered::Entered;
 use support::{AnyType, Case, FakeGuest, FakeProviders, Journal, UNIFIED, finish};
 
 fn run(case: &Value, leaves_in_guest: bool, entered: &Entered) -> Result<(Run, Outcome, Journal), String> {

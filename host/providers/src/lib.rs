@@ -192,7 +192,7 @@ impl Providers for MachineProviders {
         let certainty = std::mem::take(&mut plan.certainty);
         let changes = plan.steps.iter().flat_map(|step| step.changes().iter().cloned()).collect();
         let plan = (!plan.steps.is_empty()).then_some(ReadyPlan(plan));
-        Ok(Prepared { plan, changes, certainty })
+        Ok(Prepared::new(plan, changes, certainty))
     }
 
     fn needs(&mut self, wanted: &Wanted<'_>, property: &str) -> Result<bool, Raised> {

@@ -116,9 +116,10 @@ impl Bench {
         let declaration = self.declaration(path);
         let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run };
         let prepared = self.providers.prepare(&wanted)?;
-        let told = prepared.certainty.iter().map(|certainty| format!("{certainty:?}"));
-        let Some(plan) = prepared.plan else { return Ok(told.collect()) };
-        let changes = if why_run { prepared.changes } else { self.providers.commit(&wanted, plan)? };
+        let told: Vec<_> = prepared.certainty().iter().map(|certainty| format!("{certainty:?}")).collect();
+        let (expected, changes) = prepared.expected();
+        let Some(plan) = expected.plan() else { return Ok(told) };
+        let changes = if why_run { changes } else { self.providers.commit(&wanted, plan)? };
         Ok(changes.into_iter().map(|change| change.what).collect())
     }
 
@@ -181,7 +182,7 @@ fn staging_happens_when_asked_for_and_once() {
     let mut bench = bench(false);
     let declaration = bench.declaration("/made");
     let wanted = Wanted { resource: 0, declaration: &declaration, action: "make", resolved: vec![], why_run: false };
-    let mut plan = bench.providers.prepare(&wanted).unwrap().plan.unwrap();
+    let mut plan = bench.providers.prepare(&wanted).unwrap().expected().0.plan().unwrap();
     assert!(bench.providers.stage(&mut plan).unwrap().as_str().is_some_and(|path| path.ends_with("cache")));
     assert_eq!(bench.providers.stage(&mut plan), Ok(Value::Null));
     assert!(!bench.has("root/made"));

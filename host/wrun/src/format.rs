@@ -7,8 +7,20 @@ pub(crate) mod kept_log;
 pub(crate) mod minimal;
 mod progress;
 
-use converge::{Event, Observer};
+use converge::{Event, Observer, Tally};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a dry run says at its end: `3 would change, 2 unknown, 1 would fail (of 12)`.
+pub(crate) fn would(tally: Tally) -> String {
+    let Tally { updated, unknown, failed, total } = tally;
+    let mut said = format!("{updated} would change");
+    for (count, word) in [(unknown, "unknown"), (failed, "would fail")] {
+        if count > 0 {
+            said.push_str(&format!(", {count} {word}"));
+        }
+    }
+    format!("{said} (of {total})")
+}
 
 /// Several that watch one run.
 pub(crate) struct All(pub(crate) Vec<Box<dyn Observer>>);

@@ -48,7 +48,7 @@ pub(crate) struct RunLog;
 
 impl converge::Observer for RunLog {
     fn notice(&mut self, event: &converge::Event<'_>) {
-        use converge::{Event, LogLevel};
+        use converge::{Event, LogLevel, Tally};
         match event {
             Event::Log { level, line, .. } => {
                 let line = escape_line(line);
@@ -72,8 +72,9 @@ impl converge::Observer for RunLog {
             Event::PolicyFailed { policy, failure } => {
                 tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));
             }
-            Event::RunFinished { failed, updated, total, seconds } => {
-                tracing::info!(target: "run", failed, updated, total, seconds, "run finished");
+            Event::RunFinished { failed, tally, seconds } => {
+                let Tally { updated, unknown, total, .. } = tally;
+                tracing::info!(target: "run", failed, updated, unknown, total, seconds, "run finished");
             }
             _ => {}
         }

@@ -106,12 +106,31 @@ pub enum Known<'a> {
 /// What a provider found.
 #[derive(Debug)]
 pub struct Prepared<P> {
-    /// What is to be done; none: the resource is up to date.
-    pub plan: Option<P>,
-    /// What the plan changes, in the words that people read. Empty with a plan: words come from `commit`.
-    pub changes: Vec<Change>,
-    /// How sure it is. Only a dry run may be anything but sure.
-    pub certainty: Vec<Certainty>,
+    plan: Option<P>,
+    changes: Vec<Change>,
+    certainty: Vec<Certainty>,
+}
+
+/// What an action would come to, as far as its provider can tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expected<P> {
+    /// There is something to do, or there would be once earlier resources have done their part. None: this dry run has no
+    /// plan for it.
+    Change(Option<P>),
+    /// This dry run could not look.
+    Unknown,
+    /// Nothing to do, for sure.
+    Nothing,
+}
+
+impl<P> Expected<P> {
+    /// The plan, if there is one.
+    pub fn plan(self) -> Option<P> {
+        match self {
+            Self::Change(plan) => plan,
+            Self::Unknown | Self::Nothing => None,
+        }
+    }
 }
 
 impl<P> Prepared<P> {
@@ -123,6 +142,30 @@ impl<P> Prepared<P> {
     /// Something to do.
     pub fn changes(plan: P, changes: Vec<Change>) -> Self {
         Self { plan: Some(plan), changes, certainty: vec![] }
+    }
+
+    /// A plan, if there is something to do; what it changes, in the words that people read; and how sure it is. Only a
+    /// dry run may be anything but sure.
+    pub fn new(plan: Option<P>, changes: Vec<Change>, certainty: Vec<Certainty>) -> Self {
+        Self { plan, changes, certainty }
+    }
+
+    /// How sure it is.
+    pub fn certainty(&self) -> &[Certainty] {
+        &self.certainty
+    }
+
+    /// What the action would come to, and what the plan changes. This is the only way to the plan: a doubt without a plan
+    /// is never "nothing to do".
+    pub fn expected(self) -> (Expected<P>, Vec<Change>) {
+        let is_assumed = |certainty: &Certainty| matches!(certainty, Certainty::Assumed(_));
+        let expected = match self.plan {
+            Some(plan) => Expected::Change(Some(plan)),
+            None if self.certainty.iter().any(is_assumed) => Expected::Change(None),
+            None if self.certainty.is_empty() => Expected::Nothing,
+            None => Expected::Unknown,
+        };
+        (expected, self.changes)
     }
 }
 

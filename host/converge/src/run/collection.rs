@@ -1,7 +1,7 @@
 //! The resource collection of a policy, and all else that travels with the turn.
 
 use super::{
-    Amendment, Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
+    Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
     ResourceId, Speaker,
 };
 use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
@@ -46,6 +46,8 @@ pub struct Run {
     pub(crate) newly_due: Vec<(String, String)>,
     /// Records of the actions that are open, innermost last.
     pub(crate) open_records: Vec<usize>,
+    /// What failed in a dry run, which goes on: the first failure inside each open action, or outside of all.
+    pub(crate) kept: Vec<(Option<usize>, Failure)>,
     builtin: Option<Arc<dyn Types>>,
     observer: Option<Box<dyn Observer>>,
 }
@@ -165,6 +167,8 @@ impl Run {
             shown,
             updated: false,
             updated_by_last_action: false,
+            unsure: false,
+            surely_updated: false,
             converged: false,
             executed: false,
             before: None,
@@ -280,7 +284,8 @@ impl Run {
             }
             Amendment::Delayed(action) => {
                 let key = self.known(id)?.key.clone();
-                self.queue(context, Party::Resource(id), action, key.to_string());
+                let (target, sender) = (Party::Resource(id), key.to_string());
+                self.queue(context, Due { target, action, sender, unsure: false });
             }
             Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
             Amendment::OnFailure(mode) => declaration.on_failure = mode,
@@ -289,13 +294,14 @@ impl Run {
         Ok(())
     }
 
-    pub(crate) fn queue(&mut self, context: ContextId, target: Party, action: String, sender: String) -> bool {
-        let receiver = match &target {
+    pub(crate) fn queue(&mut self, context: ContextId, due: Due) -> bool {
+        let action = due.action.clone();
+        let receiver = match &due.target {
             Party::Key(key) => key.clone(),
             Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.to_string()).unwrap_or_default(),
         };
         let there = self.contexts.get_mut(context as usize);
-        let new = there.is_some_and(|there| there.queue(target, action.clone(), sender));
+        let new = there.is_some_and(|there| there.queue(due));
         if new && context == ROOT && !self.why_run {
             self.newly_due.push((receiver, action));
         }
@@ -440,7 +446,9 @@ impl Run {
     /// # Errors
     /// There is no such resource.
     pub fn mark(&mut self, id: ResourceId, updated: bool) -> Outcome {
-        self.known_mut(id)?.mark(updated);
+        let resource = self.known_mut(id)?;
+        resource.mark(updated);
+        resource.surely_updated |= updated;
         Ok(())
     }
 
@@ -503,12 +511,14 @@ impl Run {
         let resources = std::mem::take(&mut context.resources);
         let owner = context.owner;
         *context = Context { parent, unified, nesting, ended: true, ..Context::default() };
-        let changed =
-            resources.iter().any(|child| self.resources.get(*child as usize).is_some_and(|child| child.updated));
+        let children = || resources.iter().filter_map(|child| self.resources.get(*child as usize));
+        let (changed, surely) = (children().any(|child| child.updated), children().any(|child| child.surely_updated));
         if let (Some((owner, _)), true) = (owner, changed)
             && let Some(owner) = self.resources.get_mut(owner as usize)
         {
+            let was_sure = owner.updated_by_last_action && !owner.unsure;
             owner.mark(true);
+            owner.unsure = !(surely || was_sure);
         }
         // Nobody asks for these any more; what they were is in the records.
         for child in resources {

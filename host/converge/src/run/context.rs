@@ -11,6 +11,16 @@ pub type ContextId = u32;
 /// The context that recipes declare into.
 pub const ROOT: ContextId = 0;
 
+/// A delayed notification that waits for the end of its context.
+#[derive(Debug, Clone)]
+pub(crate) struct Due {
+    pub(crate) target: Party,
+    pub(crate) action: String,
+    pub(crate) sender: String,
+    /// None of its senders surely changes: see [`super::Notified::unsure`].
+    pub(crate) unsure: bool,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pub(crate) parent: Option<ContextId>,
@@ -23,7 +33,7 @@ pub(crate) struct Context {
     /// Grouped by sender, groups in the order in which the sender was first seen.
     pub(crate) groups: Vec<Vec<Notification>>,
     pub(crate) group_of: HashMap<String, usize>,
-    pub(crate) delayed: Vec<(Party, String, String)>,
+    pub(crate) delayed: Vec<Due>,
     /// Where in `delayed` it is, by receiver and action, so that queueing again costs nothing.
     pub(crate) queued: HashMap<(Party, String), usize>,
     pub(crate) updated: HashSet<String>,
@@ -58,20 +68,29 @@ impl Context {
     /// A notification that was queued by a key now has its receiver: it is the same one, also where it waits.
     pub(crate) fn resolve_queued(&mut self, was: &Party, receiver: ResourceId, action: &str, sender: &str) {
         let Some(at) = self.queued.get(&(was.clone(), action.to_owned())).copied() else { return };
-        if let Some((target, _, by)) = self.delayed.get_mut(at)
-            && by == sender
+        if let Some(due) = self.delayed.get_mut(at)
+            && due.sender == sender
         {
-            *target = Party::Resource(receiver);
+            due.target = Party::Resource(receiver);
             self.queued.entry((Party::Resource(receiver), action.to_owned())).or_insert(at);
         }
     }
 
     /// Queues a delayed notification, once per receiver and action; the first place in the queue stays.
     /// True: it was not queued yet.
-    pub(crate) fn queue(&mut self, target: Party, action: String, sender: String) -> bool {
-        let Entry::Vacant(place) = self.queued.entry((target.clone(), action.clone())) else { return false };
-        place.insert(self.delayed.len());
-        self.delayed.push((target, action, sender));
-        true
+    pub(crate) fn queue(&mut self, due: Due) -> bool {
+        match self.queued.entry((due.target.clone(), due.action.clone())) {
+            Entry::Vacant(place) => {
+                place.insert(self.delayed.len());
+                self.delayed.push(due);
+                true
+            }
+            Entry::Occupied(at) => {
+                if let Some(waits) = self.delayed.get_mut(*at.get()) {
+                    waits.unsure &= due.unsure;
+                }
+                false
+            }
+        }
     }
 }

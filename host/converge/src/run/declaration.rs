@@ -194,6 +194,10 @@ pub struct Resource {
     pub updated: bool,
     /// The last action changed it.
     pub updated_by_last_action: bool,
+    /// In a dry run: whether the last action would change it is not known. Only with `updated_by_last_action`.
+    pub unsure: bool,
+    /// Some action surely changed it.
+    pub surely_updated: bool,
     /// The guest action that is running has said that it changes something; it counts once the action has succeeded.
     pub converged: bool,
     /// All its actions have run where it stands.
@@ -210,5 +214,6 @@ impl Resource {
     pub(crate) fn mark(&mut self, updated: bool) {
         self.updated |= updated;
         self.updated_by_last_action = updated;
+        self.unsure = false;
     }
 }

@@ -1,6 +1,6 @@
 //! Who tells whom, when and in which context.
 
-use super::{Party, ResourceId, Run, Timing, Wish};
+use super::{Due, Party, ResourceId, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
 
 #[derive(Debug, Clone)]
@@ -42,11 +42,19 @@ impl Run {
     pub(super) fn register(&mut self, context: super::ContextId, note: Notification) {
         let Some(there) = self.contexts.get_mut(context as usize) else { return };
         if note.timing == Timing::Delayed && there.unified && there.updated.contains(&note.sender_key) {
-            self.queue(context, note.target.clone(), note.action.clone(), note.sender_key.clone());
+            let (target, action, sender) = (note.target.clone(), note.action.clone(), note.sender_key.clone());
+            let unsure = self.is_unsure(context, &sender);
+            self.queue(context, Due { target, action, sender, unsure });
         }
         if let Some(there) = self.contexts.get_mut(context as usize) {
             there.group(&note.sender_key.clone()).push(note);
         }
+    }
+
+    /// Whether a dry run found no action of a sender that would surely change it.
+    pub(crate) fn is_unsure(&self, context: super::ContextId, sender: &str) -> bool {
+        let sender = self.find(context, sender).and_then(|id| self.resources.get(id as usize));
+        sender.is_some_and(|sender| sender.updated && !sender.surely_updated)
     }
 
     /// Turns the keys in a resource's notifications into resources. In a unified context those that nobody has declared

@@ -55,6 +55,39 @@ pub struct Notified {
     pub timing: Timing,
     /// `type[name]` of the sender; not kept for delayed ones, which may have several.
     pub by: Option<String>,
+    /// In a dry run: the sender of which it is not known whether it would change. None: some sender surely would.
+    pub unsure: Option<String>,
+}
+
+/// How many actions ended in which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// They changed something, or would in a real run.
+    pub updated: usize,
+    /// A dry run cannot know whether they would.
+    pub unknown: usize,
+    /// They failed, or would in a real run, and nobody forgave it.
+    pub failed: usize,
+    /// All actions.
+    pub total: usize,
+}
+
+impl Tally {
+    /// Counts; the trial runs that `:before` makes count as actions only.
+    pub fn of<'a>(records: impl IntoIterator<Item = &'a ActionRecord>) -> Self {
+        let mut tally = Self::default();
+        for record in records {
+            tally.total += 1;
+            match record.status {
+                _ if record.forced_why_run => {}
+                Status::Updated => tally.updated += 1,
+                Status::Unknown => tally.unknown += 1,
+                Status::Failed if !record.ignored => tally.failed += 1,
+                _ => {}
+            }
+        }
+        tally
+    }
 }
 
 impl ActionRecord {

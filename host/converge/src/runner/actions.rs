@@ -1,6 +1,7 @@
 //! One action: its notifications around it, its guards, its attempts, its record.
 
 use super::Runner;
+use crate::run::Due;
 use crate::{
     ActionRecord, ContextId, Event, Failure, FailureMode, Guest, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified, Outcome,
     Party, Property, Providers, ROOT, ResourceId, Status, Timing,
@@ -29,6 +30,8 @@ pub(super) enum Went {
     Skipped(String),
     UpToDate,
     Updated,
+    /// A dry run cannot know.
+    Unknown,
     Bypassed,
 }
 
@@ -42,10 +45,15 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         notified: Option<Notified>,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
         Box::pin(async move {
-            self.deeper(resource)?;
-            let outcome = self.notify_around(context, resource, action, notified).await;
-            self.depth -= 1;
-            outcome
+            let outcome = match self.deeper(resource) {
+                Ok(()) => {
+                    let outcome = self.notify_around(context, resource, action, notified).await;
+                    self.depth -= 1;
+                    outcome
+                }
+                Err(failure) => Err(failure),
+            };
+            self.kept_if_dry(outcome)
         })
     }
 
@@ -61,7 +69,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             self.notify_before(context, resource, &key, &action).await?;
         }
         self.act(resource, &action, notified).await?;
-        if !self.run.known(resource)?.updated_by_last_action {
+        let this = self.run.known(resource)?;
+        let unsure = this.unsure;
+        if !this.updated_by_last_action {
             return Ok(());
         }
         if let Some(here) = self.run.contexts.get_mut(context as usize) {
@@ -72,7 +82,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             at += 1;
             // A key that nobody has declared yet: a unified context runs it when it is declared.
             if let Party::Resource(target) = note.target {
-                let notified = Notified { timing: Timing::Immediate, by: Some(key.to_string()) };
+                let by = key.to_string();
+                let notified = Notified { timing: Timing::Immediate, unsure: unsure.then(|| by.clone()), by: Some(by) };
                 self.run_action(context, target, note.action, Some(notified)).await?;
             }
         }
@@ -83,7 +94,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Party::Resource(target) => self.run.known(*target)?.declaration.context,
                 Party::Key(_) => context,
             };
-            self.run.queue(receiver, note.target, note.action, key.to_string());
+            let due = Due { target: note.target, action: note.action, sender: key.to_string(), unsure };
+            self.run.queue(receiver, due);
         }
         self.remember();
         Ok(())
@@ -97,12 +109,15 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.trial -= u32::from(!saved);
         self.run.why_run = saved;
         outcome?;
-        if self.run.known(resource)?.updated_by_last_action {
+        let this = self.run.known(resource)?;
+        let unsure = this.unsure;
+        if this.updated_by_last_action {
             let mut at = 0;
             while let Some(note) = self.run.open(context)?.sent(key, Timing::Before, at) {
                 at += 1;
                 let target = self.target(context, key, &note.target, &note.action)?;
-                let notified = Notified { timing: Timing::Before, by: Some(key.to_owned()) };
+                let unsure = (unsure && self.is_dry()).then(|| key.to_owned());
+                let notified = Notified { timing: Timing::Before, by: Some(key.to_owned()), unsure };
                 self.run_action(context, target, note.action, Some(notified)).await?;
             }
             self.run.known_mut(resource)?.mark(false);
@@ -183,13 +198,24 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             super::guards::Verdict::Skip(conditional) => return Ok(Went::Skipped(conditional)),
             super::guards::Verdict::Unknown(what) => Some(what),
         };
-        if let Some(what) = unknown {
-            self.uncertain(resource, &what);
+        let doubts: Vec<_> = self.unsure_sender().into_iter().chain(unknown).collect();
+        for what in &doubts {
+            self.uncertain(resource, what);
         }
-        match self.run.type_of(&self.run.known(resource)?.declaration) {
+        let outcome = match self.run.type_of(&self.run.known(resource)?.declaration) {
             Some(guest_type) => self.act_in_guest(resource, action, guest_type).await,
             None => self.act_on_machine(resource, action).await,
-        }
+        };
+        let this = self.run.known_mut(resource)?;
+        this.unsure |= !doubts.is_empty() && this.updated_by_last_action;
+        self.with_kept(outcome)
+    }
+
+    /// Says that the open action was notified by a sender of which it is not known whether it changes.
+    fn unsure_sender(&self) -> Option<String> {
+        let record = self.run.records.get(*self.run.open_records.last()?)?;
+        let sender = record.notified.as_ref()?.unsure.as_deref()?;
+        Some(format!("notified by {sender}, and whether that would change is not known"))
     }
 
     async fn begin_record(
@@ -241,6 +267,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Ok(Went::Skipped(conditional)) => (Status::Skipped, Some(conditional), None),
             Ok(Went::UpToDate) => (Status::UpToDate, None, None),
             Ok(Went::Updated) => (Status::Updated, None, None),
+            Ok(Went::Unknown) => (Status::Unknown, None, None),
             Ok(Went::Bypassed) => (Status::Bypassed, None, None),
             Err(_) if unshown.is_some() => (Status::Unprocessed, None, unshown.clone()),
             // What Ruby's `rescue` lets pass ends the run in the middle of the action, of which Chef then hears no more.
@@ -257,7 +284,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let input = json!({ "error": raised, "conditional": conditional });
             self.tell_of(id, status.event(), action, input).await;
         }
-        let Some(failure) = failure else { return Ok(()) };
+        let Some(failure) = failure else {
+            let this = self.run.known_mut(id)?;
+            this.surely_updated |= this.updated_by_last_action && !this.unsure;
+            return Ok(());
+        };
         if unshown.is_some() {
             return Err(failure);
         }
@@ -277,6 +308,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.open_records.retain(|open| *open != at);
         if let Some(record) = self.run.records.get_mut(at) {
             record.status = status;
+            // Nothing to do is sure, whatever a guard or a sender would have said.
+            if matches!(status, Status::UpToDate | Status::Skipped) {
+                record.uncertain.clear();
+            }
             record.conditional = conditional.map(Into::into);
             record.failure = failure.cloned();
             record.ignored = ignored;

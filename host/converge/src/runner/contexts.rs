@@ -1,7 +1,7 @@
 //! Converging a context: its resources in order, then its delayed notifications, then forgetting it.
 
 use super::Runner;
-use crate::run::not_found;
+use crate::run::{Due, not_found};
 use crate::{
     ActionRecord, ContextId, Failure, Guest, MAX_RECORDS, Notified, Outcome, Party, Place, Providers, ROOT, Request,
     ResourceId, Status, Timing,
@@ -15,12 +15,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut at = 0;
         // A signal leaves what is due in the journal for the next run.
         while !failures.iter().any(|(_, failure)| matches!(failure, Failure::Stopped(_)))
-            && let Some((target, action, sender)) = self.delayed(context, at)
+            && let Some(due) = self.delayed(context, at)
         {
             at += 1;
-            let outcome = match self.target(context, &sender, &target, &action) {
-                Ok(target) => self.run_delayed(context, target, action).await,
-                Err(failure) => Err(failure),
+            let outcome = match self.target(context, &due.sender, &due.target, &due.action) {
+                Ok(target) => self.run_delayed(context, target, due).await,
+                Err(failure) => self.kept_if_dry(Err(failure)),
             };
             failures.extend(outcome.err().map(|failure| (Place::DelayedNotification, failure)));
         }
@@ -31,12 +31,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    fn delayed(&self, context: ContextId, at: usize) -> Option<(Party, String, String)> {
+    fn delayed(&self, context: ContextId, at: usize) -> Option<Due> {
         self.run.contexts.get(context as usize)?.delayed.get(at).cloned()
     }
 
-    async fn run_delayed(&mut self, context: ContextId, target: ResourceId, action: String) -> Outcome {
-        let notified = Notified { timing: Timing::Delayed, by: None };
+    async fn run_delayed(&mut self, context: ContextId, target: ResourceId, due: Due) -> Outcome {
+        let Due { action, sender, unsure, .. } = due;
+        let notified = Notified { timing: Timing::Delayed, by: None, unsure: unsure.then_some(sender) };
         let receiver = self.run.known(target)?.key.clone();
         let outcome = self.run_action(context, target, action.clone(), Some(notified)).await;
         if context == ROOT && !self.run.why_run && !matches!(outcome, Err(Failure::Stopped(_))) {
@@ -48,7 +49,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     async fn converge_each(&mut self, context: ContextId) -> Outcome {
         let unified = self.run.contexts.get(context as usize).is_some_and(|context| context.unified);
         for id in self.run.all(context).to_vec() {
-            self.run.resolve(id, false)?;
+            let outcome = self.run.resolve(id, false);
+            self.kept_if_dry(outcome)?;
         }
         let mut at = 0;
         while let Some(&resource) = self.run.all(context).get(at) {
@@ -71,7 +73,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
         if unified {
             for id in self.run.all(context).to_vec() {
-                self.run.resolve(id, true)?;
+                let outcome = self.run.resolve(id, true);
+                self.kept_if_dry(outcome)?;
             }
         }
         Ok(())
@@ -100,7 +103,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         for note in due {
             if self.run.open(context)?.updated.contains(&note.sender_key) {
                 let target = self.target(context, &note.sender_key, &note.target, &note.action)?;
-                let notified = Notified { timing: Timing::Immediate, by: Some(note.sender_key) };
+                let unsure = self.run.is_unsure(context, &note.sender_key).then(|| note.sender_key.clone());
+                let notified = Notified { timing: Timing::Immediate, by: Some(note.sender_key), unsure };
                 self.run_action(context, target, note.action, Some(notified)).await?;
             }
         }

@@ -4,8 +4,8 @@ use super::Runner;
 use super::actions::Went;
 use super::guards::is_true;
 use crate::{
-    Answer, Call, Callback, Certainty, Change, Failure, Got, Guest, GuestType, Outcome, Property, Providers, Request,
-    ResourceId, Wanted,
+    Answer, Call, Callback, Certainty, Change, Expected, Failure, Got, Guest, GuestType, Outcome, Property, Providers,
+    Request, ResourceId, Wanted,
 };
 use node::attributes::Level;
 use node::origin::Origin;
@@ -44,7 +44,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if converged {
             self.run.known_mut(resource)?.mark(true);
         }
-        Ok(if self.run.known(resource)?.updated_by_last_action { Went::Updated } else { Went::UpToDate })
+        let this = self.run.known(resource)?;
+        Ok(match (this.updated_by_last_action, this.unsure) {
+            (true, true) => Went::Unknown,
+            (true, false) => Went::Updated,
+            (false, _) => Went::UpToDate,
+        })
     }
 
     /// Puts what `load_current_value` found before and after into the action's record.
@@ -67,14 +72,24 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
         let prepared = self.providers.prepare(&wanted)?;
         let resolved = wanted.resolved;
-        for certainty in &prepared.certainty {
+        for certainty in prepared.certainty() {
             let (Certainty::Assumed(what) | Certainty::Unknown(what)) = certainty;
             self.uncertain(id, what);
         }
-        let Some(plan) = prepared.plan else { return Ok(Went::UpToDate) };
+        let (expected, changes) = prepared.expected();
+        let plan = match expected {
+            Expected::Nothing => return Ok(Went::UpToDate),
+            Expected::Unknown => {
+                let this = self.run.known_mut(id)?;
+                this.mark(true);
+                this.unsure = true;
+                return Ok(Went::Unknown);
+            }
+            Expected::Change(plan) => plan,
+        };
         if why_run {
-            self.changed(id, prepared.changes);
-        } else {
+            self.changed(id, changes);
+        } else if let Some(plan) = plan {
             let plan = self.verify(id, plan, checks).await?;
             let declaration = &self.run.known(id)?.declaration;
             let wanted = Wanted { resource: id, declaration, action, resolved, why_run };

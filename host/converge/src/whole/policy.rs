@@ -3,7 +3,7 @@
 use super::report::Ended;
 use super::{House, NodeState, WholeRun};
 use crate::run::OwnRunList;
-use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop};
+use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop, Tally};
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use node::run_list::RunList;
 use serde_json::{Value, json};
@@ -131,11 +131,15 @@ impl<H: House> WholeRun<'_, H> {
         }
         let ended = H::Instance::end(session).await.map_err(Failure::from);
         let outcome = outcome.and(ended);
+        // Of a dry run that went on to its end the next policies see what they would see once its failures are mended.
         let outcome = outcome.and_then(|()| self.commit(node, &policy.start, run));
+        let outcome = match run.take_kept() {
+            Some(first) if !outcome.as_ref().is_err_and(Failure::is_final) => Err(first),
+            _ => outcome,
+        };
         if outcome.is_ok() {
-            let updated = run.records.iter().filter(|record| record.status == crate::Status::Updated).count();
-            let total = run.records.len();
-            run.notice(&Event::PolicyFinished { policy: name, updated, total });
+            let tally = Tally::of(&run.records);
+            run.notice(&Event::PolicyFinished { policy: name, tally });
         }
         outcome
     }
@@ -229,9 +233,9 @@ async fn live<G: Guest, P: Providers>(
         return runner.freeze_attributes().await;
     }
     let converged = runner.converge().await;
-    let (name, input) = match &converged {
-        Ok(()) => ("converge_complete", json!({})),
-        Err(failure) => {
+    let (name, input) = match converged.as_ref().err().or(runner.run.kept()) {
+        None => ("converge_complete", json!({})),
+        Some(failure) => {
             ("converge_failed", json!({ "error": { "class": failure.class(), "message": failure.to_string() } }))
         }
     };

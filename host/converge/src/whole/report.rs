@@ -1,6 +1,6 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
-use crate::{ActionRecord, Failure, Moment, ROOT, Run, Status};
+use crate::{ActionRecord, Failure, Moment, ROOT, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
@@ -134,15 +134,9 @@ impl RunReport {
         })
     }
 
-    /// How many actions changed something.
-    pub fn updated(&self) -> usize {
-        let records = self.policies.iter().flat_map(|policy| &policy.records);
-        records.filter(|record| record.status == Status::Updated && !record.forced_why_run).count()
-    }
-
-    /// How many actions ran.
-    pub fn total(&self) -> usize {
-        self.policies.iter().map(|policy| policy.records.len()).sum()
+    /// How the actions of all policies ended.
+    pub fn tally(&self) -> Tally {
+        Tally::of(self.policies.iter().flat_map(|policy| &policy.records))
     }
 }
 

@@ -1,11 +1,9 @@
 //! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
 
-pub(crate) mod entered;
-
 use converge::{
-    Answer, Call, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, Guest, GuestType, Lost,
-    Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell, Test, Timing, Truth,
-    Types, Wanted, Wish,
+    Answer, Call, Certainty, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, Guest,
+    GuestType, Lost, Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell, Test,
+    Timing, Truth, Types, Wanted, Wish,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -37,8 +35,11 @@ impl Case {
 pub(crate) struct Invocations(HashMap<ResourceId, u64>);
 
 impl Invocations {
-    /// A dry run neither counts nor fails.
+    /// A dry run does not count, and fails only where the case says so (`would_fail`).
     fn enter(&mut self, id: ResourceId, spec: &Value, why_run: bool) -> Result<bool, Raised> {
+        if let (true, Some(class)) = (why_run, spec["would_fail"].as_str()) {
+            return Err(Raised::new(class, format!("boom {}", spec["name"].as_str().unwrap())));
+        }
         if why_run {
             return Ok(spec["updates"] == true);
         }
@@ -190,8 +191,16 @@ impl<'a> FakeProviders<'a> {
 impl Providers for FakeProviders<'_> {
     type Plan = ();
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<()>, Raised> {
-        let updates =
-            self.invocations.enter(wanted.resource, &self.case.specs[&wanted.declaration.name], wanted.why_run)?;
+        let spec = &self.case.specs[&wanted.declaration.name];
+        let updates = self.invocations.enter(wanted.resource, spec, wanted.why_run)?;
+        if wanted.why_run && spec["doubt"].is_string() {
+            let doubt = spec["doubt"].as_str().unwrap();
+            let certainty = match doubt {
+                "assumed" => Certainty::Assumed(doubt.into()),
+                _ => Certainty::Unknown(doubt.into()),
+            };
+            return Ok(Prepared::new(None, vec![], vec![certainty]));
+        }
         Ok(if updates { Prepared::changes((), vec![Change::new("change")]) } else { Prepared::up_to_date() })
     }
     fn stage(&mut self, _: &mut ()) -> Result<Value, Raised> {

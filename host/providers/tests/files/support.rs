@@ -177,8 +177,9 @@ impl Machine {
     /// Runs an action whose `verify` blocks answer with this.
     pub(crate) fn verified(&mut self, asked: &Asked, block: impl FnOnce(&str) -> bool) -> Result<Outcome, Raised> {
         let prepared = self.providers.prepare(&asked.wanted(false))?;
-        let certainty = prepared.certainty;
-        let Some(mut plan) = prepared.plan else { return Ok(Outcome { certainty, ..Outcome::default() }) };
+        let certainty = prepared.certainty().to_vec();
+        let (expected, foreseen) = prepared.expected();
+        let Some(mut plan) = expected.plan() else { return Ok(Outcome { certainty, ..Outcome::default() }) };
         if asked.declaration.properties.iter().any(|(_, one)| matches!(one, Property::Verify(_))) {
             let staged = self.providers.stage(&mut plan)?;
             if let Some(path) = staged.as_str()
@@ -189,7 +190,7 @@ impl Machine {
             }
         }
         let changes = self.providers.commit(&asked.wanted(false), plan)?;
-        assert_eq!(changes, prepared.changes, "what was planned is what is said");
+        assert_eq!(changes, foreseen, "what was planned is what is said");
         Ok(outcome(changes, certainty))
     }
 
@@ -201,7 +202,8 @@ impl Machine {
     /// Plans an action in a dry run.
     pub(crate) fn plan(&mut self, asked: &Asked) -> Result<Outcome, Raised> {
         let prepared = self.providers.prepare(&asked.wanted(true))?;
-        Ok(outcome(prepared.changes, prepared.certainty))
+        let certainty = prepared.certainty().to_vec();
+        Ok(outcome(prepared.expected().1, certainty))
     }
 
     /// Runs an action, which must say this, then again, which must say nothing.

@@ -190,10 +190,11 @@ pub(crate) fn run(
 ) -> Result<Done, Raised> {
     let wanted = Wanted { resource: 0, declaration, action, resolved: vec![], why_run };
     let prepared = providers.prepare(&wanted)?;
-    let certainty = prepared.certainty;
-    let Some(plan) = prepared.plan else { return Ok(Done { certainty, ..Done::default() }) };
+    let certainty = prepared.certainty().to_vec();
+    let (expected, changes) = prepared.expected();
+    let Some(plan) = expected.plan() else { return Ok(Done { certainty, ..Done::default() }) };
     if why_run {
-        return Ok(Done { changes: prepared.changes, updated: true, certainty });
+        return Ok(Done { changes, updated: true, certainty });
     }
     let changes = providers.commit(&wanted, plan)?;
     Ok(Done { changes, updated: true, certainty })

@@ -133,8 +133,9 @@ impl Node {
         let declaration = declaration(kind, name, action, properties);
         let wanted = wanted(&declaration, action, false);
         let prepared = self.providers.prepare(&wanted)?;
-        let Some(plan) = prepared.plan else { return Ok(vec![]) };
-        let foreseen = words(prepared.changes);
+        let (expected, changes) = prepared.expected();
+        let Some(plan) = expected.plan() else { return Ok(vec![]) };
+        let foreseen = words(changes);
         let done = words(self.providers.commit(&wanted, plan)?);
         // The sentences of the plan are those of the deed, unless it had to be planned again.
         let again = done.first().is_some_and(|first| first == REFRESH);
@@ -152,8 +153,9 @@ impl Node {
     ) -> Result<Foreseen, Raised> {
         let declaration = declaration(kind, name, action, properties);
         let prepared = self.providers.prepare(&wanted(&declaration, action, true))?;
-        let mut foreseen = Foreseen { changes: words(prepared.changes), ..Foreseen::default() };
-        for certainty in prepared.certainty {
+        let certainties = prepared.certainty().to_vec();
+        let mut foreseen = Foreseen { changes: words(prepared.expected().1), ..Foreseen::default() };
+        for certainty in certainties {
             match certainty {
                 Certainty::Assumed(what) => foreseen.assumed.push(what),
                 Certainty::Unknown(what) => foreseen.unknown.push(what),

@@ -2,8 +2,9 @@
 
 use super::compiled;
 use super::progress::Progress;
+use super::would;
 use crate::printer::{Printer, Tone, escape, escape_line};
-use converge::{Event, LogLevel, Observer, Resource, Status};
+use converge::{Event, LogLevel, Observer, Resource, Status, Tally};
 
 /// Shows a run as it goes on.
 pub(crate) struct Doc {
@@ -68,19 +69,21 @@ impl Doc {
                 None => " (skipped)".to_owned(),
             },
             Status::Bypassed => " (bypassed: cannot be simulated)".to_owned(),
+            Status::Unknown => " (unknown: may change)".to_owned(),
             Status::Updated | Status::Failed | Status::Unprocessed => String::new(),
         };
         if !note.is_empty() {
             if self.open {
                 self.out(Tone::Quiet, &note);
                 self.line_end();
-            } else if *status == Status::Bypassed {
+            } else if matches!(status, Status::Bypassed | Status::Unknown) {
                 self.line(Tone::Quiet, &format!("{}  {note}", indent(*nesting)));
             }
         }
         if let Some(failure) = failure {
             let text = indented(&format!("{}: {failure}", failure.class()), *nesting + 2);
-            let word = if *ignored { "failed, and is ignored" } else { "failed" };
+            let failed = if self.why_run { "would fail" } else { "failed" };
+            let word = if *ignored { format!("{failed}, and is ignored") } else { failed.to_owned() };
             let heading = format!("{}! {} action {action} {word}", indent(*nesting), escape_line(&resource.key));
             self.line(if *ignored { Tone::Warning } else { Tone::Error }, &heading);
             self.line(Tone::Plain, &escape(&text));
@@ -94,6 +97,12 @@ impl Doc {
         if self.open && *status == Status::Updated {
             self.line_end();
         }
+        // A dry run goes on, and may meet another failure.
+        self.shown_failed &= *nesting > 0;
+    }
+
+    fn summary(&self, tally: Tally) -> String {
+        if self.why_run { would(tally) } else { format!("{} of {} resources updated", tally.updated, tally.total) }
     }
 
     fn line_end(&mut self) {
@@ -159,12 +168,8 @@ impl Observer for Doc {
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
                 self.line(tone, &logged(*level, line));
             }
-            Event::PolicyFinished { policy, updated, total } => {
-                let verb = if self.why_run { "would be updated" } else { "updated" };
-                self.line(
-                    Tone::Heading,
-                    &escape_line(&format!("Policy {policy}: {updated} of {total} resources {verb}")),
-                );
+            Event::PolicyFinished { policy, tally } => {
+                self.line(Tone::Heading, &escape_line(&format!("Policy {policy}: {}", self.summary(*tally))));
             }
             Event::PolicyFailed { policy, failure } => {
                 self.line(Tone::Error, &escape_line(&format!("Policy {policy} failed: {}", failure.class())));
@@ -177,11 +182,10 @@ impl Observer for Doc {
                 let text = format!("Handler {handler} of policy {policy} failed: {failure}");
                 self.line(Tone::Warning, &escape(&text).replace('\n', "\n    "));
             }
-            Event::RunFinished { failed, updated, total, seconds } => {
+            Event::RunFinished { failed, tally, seconds } => {
                 self.progress.finish();
-                let verb = if self.why_run { "would be updated" } else { "updated" };
                 let word = if *failed { "failed" } else { "finished" };
-                let text = format!("Run {word} in {seconds:.2} s: {updated} of {total} resources {verb}");
+                let text = format!("Run {word} in {seconds:.2} s: {}", self.summary(*tally));
                 self.line(if *failed { Tone::Error } else { Tone::Heading }, &text);
             }
             Event::RecipeStarted { .. } | Event::AttributeChanged { .. } | Event::Log { .. } => {}

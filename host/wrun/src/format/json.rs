@@ -34,8 +34,11 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("why_run", &report.why_run)?;
         shown.serialize_entry("start_time", &report.started.seconds)?;
         shown.serialize_entry("seconds", &report.seconds)?;
-        shown.serialize_entry("updated", &report.updated())?;
-        shown.serialize_entry("total", &report.total())?;
+        let tally = report.tally();
+        shown.serialize_entry("updated", &tally.updated)?;
+        shown.serialize_entry("unknown", &tally.unknown)?;
+        shown.serialize_entry("failed", &tally.failed)?;
+        shown.serialize_entry("total", &tally.total)?;
         shown.serialize_entry("error", &errors.first().map(|(_, error)| error))?;
         match report.policies.as_slice() {
             [only] if *without_policies => outcome(only, &mut shown)?,

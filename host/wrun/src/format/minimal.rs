@@ -1,5 +1,6 @@
 //! The `minimal` format: a letter per action, what was logged, then what failed.
 
+use super::would;
 use crate::printer::{Printer, Tone, escape, escape_line};
 use converge::{Event, LogLevel, Observer, Status};
 
@@ -9,11 +10,12 @@ pub(crate) struct Minimal {
     log_level: LogLevel,
     /// The line of letters is not ended yet.
     open: bool,
+    why_run: bool,
 }
 
 impl Minimal {
     pub(crate) fn new(printer: Printer, log_level: LogLevel) -> Self {
-        Self { printer, log_level, open: false }
+        Self { printer, log_level, open: false, why_run: false }
     }
 
     fn letter(&mut self, tone: Tone, letters: &str) {
@@ -36,10 +38,12 @@ impl Minimal {
 impl Observer for Minimal {
     fn notice(&mut self, event: &Event<'_>) {
         match event {
+            Event::RunStarted { why_run, .. } => self.why_run = *why_run,
             Event::PolicyStarted { policy, .. } => self.letter(Tone::Plain, &format!("{}: ", escape_line(policy))),
             Event::ActionFinished { status, .. } => {
                 let (tone, letter) = match status {
                     Status::Updated => (Tone::Change, "U"),
+                    Status::Unknown => (Tone::Warning, "?"),
                     Status::Failed => (Tone::Error, "F"),
                     Status::Skipped | Status::Bypassed => (Tone::Quiet, "S"),
                     Status::UpToDate | Status::Unprocessed => (Tone::Quiet, "."),
@@ -61,9 +65,11 @@ impl Observer for Minimal {
                 let text = format!("handler {handler} of policy {policy} failed: {failure}");
                 self.line(Tone::Warning, &escape(&text));
             }
-            Event::RunFinished { failed, updated, total, seconds } => {
+            Event::RunFinished { failed, tally, seconds } => {
                 let word = if *failed { "failed" } else { "finished" };
-                self.line(Tone::Heading, &format!("run {word} in {seconds:.2} s, {updated}/{total} updated"));
+                let what =
+                    if self.why_run { would(*tally) } else { format!("{}/{} updated", tally.updated, tally.total) };
+                self.line(Tone::Heading, &format!("run {word} in {seconds:.2} s, {what}"));
             }
             _ => {}
         }

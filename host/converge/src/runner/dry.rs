@@ -1,0 +1,59 @@
+//! A dry run goes on after a failure, so that people see all that stands in the way.
+//!
+//! The failure of an action is kept where the action runs: inside the custom resource around it, which then fails of it as
+//! it would in a real run, once its other children have had their turn; or, for a recipe's own resources, as the policy's.
+//! The first one kept in each place is the one that a real run would have met.
+//!
+//! A guest that declares children where it stands hears that a failed child is settled, and declares the next: its code
+//! cannot both go on and see the exception. Only an action that it runs by itself (`run_action`) raises, as in a real run:
+//! whoever calls one by name expects an answer, and may rescue it.
+
+use super::Runner;
+use crate::{Failure, Guest, Outcome, Providers, Run};
+
+impl<G: Guest, P: Providers> Runner<'_, G, P> {
+    /// Whether this is a dry run, and not the trial that `:before` makes in a real one.
+    pub(super) fn is_dry(&self) -> bool {
+        self.run.why_run && self.trial == 0
+    }
+
+    /// In a dry run keeps a failure for what is around it, and goes on. A lost guest and a signal end it all the same.
+    pub(super) fn kept_if_dry(&mut self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Err(failure) if self.is_dry() && !failure.is_final() => {
+                let around = self.run.open_records.last().copied();
+                if !self.run.kept.iter().any(|(other, _)| *other == around) {
+                    self.run.kept.push((around, failure));
+                }
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// How the open action ended, with the failure that was kept inside it: that came first.
+    pub(super) fn with_kept<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        let here = self.run.open_records.last().copied();
+        let Some(at) = self.run.kept.iter().position(|(around, _)| here.is_some() && *around == here) else {
+            return outcome;
+        };
+        let (_, first) = self.run.kept.remove(at);
+        match outcome {
+            Err(failure) if failure.is_final() => Err(failure),
+            _ => Err(first),
+        }
+    }
+}
+
+impl Run {
+    /// The first failure of a dry run that went on after it: a real run would end there. It is given once.
+    pub fn take_kept(&mut self) -> Option<Failure> {
+        let kept = std::mem::take(&mut self.kept);
+        kept.into_iter().next().map(|(_, failure)| failure)
+    }
+
+    /// The same, to look at.
+    pub fn kept(&self) -> Option<&Failure> {
+        self.kept.first().map(|(_, failure)| failure)
+    }
+}
