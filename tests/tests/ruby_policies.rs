@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
-use policy::author::{SdkSource, create};
+use policy::author::{SdkSource, Start, create};
 use serde_json::Value;
 use specs::{Machine, Network, Program, Root};
 use std::fs;
@@ -106,19 +106,15 @@ fn a_policy_of_ruby_cookbooks() {
 fn cookbooks_of_both_languages_in_one_policy() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("both");
-    create(&folder, "both", &SdkSource::Path(checkout().join("guests/sdk"))).unwrap();
+    create(&folder, "both", &Start::Rust(SdkSource::Path(checkout().join("guests/sdk")))).unwrap();
     // The guests' lock: the same crates, and nothing to fetch.
     fs::copy(checkout().join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let recipe = "include_recipe 'hello::default'\nfile '/srv/last' do\n  content 'x'\n  \
                   notifies :touch, 'template[/etc/hello.txt]'\n  only_if { ::File.exist?('/etc/hello.txt') }\nend\n";
-    // Beside `cookbooks`, which is cargo's.
-    web(&folder.join("ruby/web"), recipe);
+    // In the same folder: cargo reads only the crates that the policy links.
+    web(&folder.join("cookbooks/web"), recipe);
     let toml = fs::read_to_string(folder.join("policy.toml")).unwrap();
-    fs::write(
-        folder.join("policy.toml"),
-        toml.replace("run_list = [\"hello\"]", "run_list = [\"web\"]\ncookbooks = [\"cookbooks/hello\", \"ruby/web\"]"),
-    )
-    .unwrap();
+    fs::write(folder.join("policy.toml"), toml.replace("run_list = [\"hello\"]", "run_list = [\"web\"]")).unwrap();
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let artifacts = build(&program, &folder);
     let machine = root.machine(Network::Own).unwrap();

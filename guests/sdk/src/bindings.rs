@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::all, reason = "generated; the WIT is the documentation")]
 
 wit_bindgen::generate!({
-    path: "../../wit",
+    path: "wit",
     world: "cookbook",
     pub_export_macro: true,
     export_macro_name: "export",

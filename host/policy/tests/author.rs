@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use converge::CookbookFiles as _;
 use policy::artifact::{EMPTY_COMPONENT, Language, Runtime};
-use policy::author::{self, AuthorError, NoRuby, PolicyFolder, Ruby, SdkSource, create};
+use policy::author::{self, AuthorError, NoRuby, PolicyFolder, Ruby, SdkSource, Start, create};
 use serde_json::{Value, json};
 
 /// A stand-in for the SDK's folder: `create` looks at its name only.
-fn sdk(below: &Path) -> SdkSource {
+fn sdk(below: &Path) -> Start {
     let path = below.join("sdk");
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join("Cargo.toml"), "[package]\nname = \"wrun-sdk\"\n").unwrap();
-    SdkSource::Path(path)
+    Start::Rust(SdkSource::Path(path))
 }
 
 /// A new policy, `core`.
@@ -49,6 +49,91 @@ fn the_skeleton_is_a_policy() {
 }
 
 #[test]
+fn a_new_policy_needs_no_sdk_and_names_no_place() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("core");
+    create(&folder, "core", &Start::Rust(SdkSource::Carried)).unwrap();
+    let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    assert!(!text.contains('@') && !text.contains(temporary.path().to_str().unwrap()), "{text}");
+    let cargo: toml::Table = text.parse().unwrap();
+    let requirement = cargo["workspace"]["dependencies"]["wrun-sdk"].as_str().unwrap();
+    let sdk = folder.join(cargo["patch"]["crates-io"]["wrun-sdk"]["path"].as_str().unwrap());
+    let sdk: toml::Table = fs::read_to_string(sdk.join("Cargo.toml")).unwrap().parse().unwrap();
+    assert!(sdk["package"]["version"].as_str().unwrap().starts_with(&format!("{requirement}.")));
+    let ignored = fs::read_to_string(folder.join(".gitignore")).unwrap();
+    assert!(ignored.lines().any(|line| line == ".wrun/"), "{ignored}");
+}
+
+#[test]
+fn a_new_policy_in_ruby_is_a_policy() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("core");
+    create(&folder, "core", &Start::Ruby).unwrap();
+    assert!(!folder.join("Cargo.toml").exists());
+    let mut ruby = Says(Ok(json!({"name": "hello", "version": "0.1.0"})));
+    let policy = PolicyFolder::read(&folder, &mut ruby).unwrap();
+    assert_eq!(policy.manifest().run_list, ["recipe[hello::default]"]);
+    assert_eq!(policy.manifest().cookbooks[0].language, Language::Ruby);
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(readme.contains("`core.wasm`") && !readme.contains('@'), "{readme}");
+}
+
+/// What is wrong with the cargo workspace of a policy, which is told before a compiler is looked for.
+#[track_caller]
+fn refused(folder: &Path) -> String {
+    let mut ruby = Says(Ok(json!({"name": "web", "version": "1.2.0"})));
+    let mut no_compiler = || unreachable!("nothing is to be compiled");
+    author::build(folder, None, &mut ruby, &mut no_compiler, Path::new("/nowhere")).unwrap_err().to_string()
+}
+
+#[test]
+fn a_workspace_that_lacks_a_cookbook_is_told_before_it_is_compiled() {
+    let (_temporary, folder) = fresh();
+    let write = |path: &str, text: &str| {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("cookbooks/site/Cargo.toml", "[package]\nname = \"site\"\nversion = \"1.0.0\"\n");
+    let error = refused(&folder);
+    assert!(
+        error.ends_with(
+            "Cargo.toml: the cookbook site is not linked; add it to `[dependencies]`, and to `policy!` in src/lib.rs"
+        ),
+        "{error}"
+    );
+    // A cookbook in Ruby beside crates is fine, unless cargo is told to read it.
+    fs::remove_dir_all(folder.join("cookbooks/site")).unwrap();
+    write("cookbooks/web/metadata.rb", "name 'web'\n");
+    let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    write("Cargo.toml", &text.replace("resolver = \"3\"", "resolver = \"3\"\nmembers = [\"cookbooks/*\"]"));
+    let error = refused(&folder);
+    assert!(error.contains("Cargo.toml:5: `members` takes the cookbook web for a crate"), "{error}");
+}
+
+#[test]
+fn a_policy_in_ruby_that_gets_a_crate_is_told_which_files_to_write() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
+    ruby_policy(folder);
+    fs::create_dir_all(folder.join("cookbooks/site-x")).unwrap();
+    fs::write(folder.join("cookbooks/site-x/Cargo.toml"), "[package]\nname = \"site-x\"\nversion = \"1.0.0\"\n")
+        .unwrap();
+    let error = refused(folder);
+    let (what, files) = error.split_once("\n\nhint: ").unwrap();
+    assert!(what.ends_with(&format!("site-x is a crate, but {} has no Cargo.toml", folder.display())), "{what}");
+    // The files, taken as they are shown, are a workspace that has the cookbook.
+    let (manifest, library) = files.split_once("    Cargo.toml\n").unwrap().1.split_once("    src/lib.rs\n").unwrap();
+    assert_eq!(library.trim(), "wrun_sdk::policy!(site_x);");
+    let manifest: String = manifest.lines().map(|line| format!("{}\n", line.trim_start())).collect();
+    let table: toml::Table = manifest.parse().unwrap();
+    assert_eq!(table["workspace"]["dependencies"]["site-x"]["path"].as_str(), Some("cookbooks/site-x"));
+    assert!(table["workspace"].get("members").is_none());
+    assert_eq!(table["dependencies"]["site-x"]["workspace"].as_bool(), Some(true));
+    assert!(!manifest.contains("hello") && !manifest.contains('@'), "{manifest}");
+}
+
+#[test]
 fn what_tools_leave_behind_is_no_part_of_a_cookbook() {
     let (_temporary, folder) = fresh();
     let revision = PolicyFolder::read(&folder, &mut NoRuby).unwrap().manifest().revision_id.clone();
@@ -71,8 +156,8 @@ fn new_policies_never_overwrite() {
     assert!(matches!(create(&folder, "core", &sdk).unwrap_err(), AuthorError::NotEmpty { .. }));
     let empty = temporary.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    create(&empty, "3.d", &SdkSource::Git { url: "https://example.com/\"x\"".into(), revision: Some("v1".into()) })
-        .unwrap();
+    let git = SdkSource::Git { url: "https://example.com/\"x\"".into(), revision: Some("v1".into()) };
+    create(&empty, "3.d", &Start::Rust(git)).unwrap();
     let cargo: toml::Table = fs::read_to_string(empty.join("Cargo.toml")).unwrap().parse().unwrap();
     let dependency = &cargo["workspace"]["dependencies"]["wrun-sdk"];
     assert_eq!(
@@ -82,7 +167,8 @@ fn new_policies_never_overwrite() {
     assert_eq!(cargo["package"]["name"].as_str(), Some("policy-3-d"));
     let target = temporary.path().join("other");
     assert!(matches!(create(&target, "a/b", &sdk).unwrap_err(), AuthorError::Name(_)));
-    let error = create(&target, "x", &SdkSource::Path(folder.join("cookbooks/hello"))).unwrap_err().to_string();
+    let error =
+        create(&target, "x", &Start::Rust(SdkSource::Path(folder.join("cookbooks/hello")))).unwrap_err().to_string();
     assert!(error.contains("is not the folder of the SDK"), "{error}");
     assert!(!target.exists());
 }

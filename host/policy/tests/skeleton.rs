@@ -1,12 +1,12 @@
 //! A new policy builds as it is: the skeleton, the SDK and the build fit together.
 //!
-//! This compiles for WebAssembly. The target folder is the example policies', so that the SDK is compiled once; the policy's
+//! This compiles for WebAssembly. The target folder is the example policies', so that macros are compiled once; the policy's
 //! name is one that no other policy built there has.
 
 use std::path::Path;
 
 use converge::CookbookFiles as _;
-use policy::author::{self, NoRuby, SdkSource};
+use policy::author::{self, NoRuby, SdkSource, Start};
 use policy::build::{Settings, guest_compiler};
 use policy::{Artifact, artifact};
 
@@ -18,13 +18,15 @@ fn a_new_policy_builds() {
     let house = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap();
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join(NAME);
-    author::create(&folder, NAME, &SdkSource::Path(house.join("guests/sdk"))).unwrap();
+    author::create(&folder, NAME, &Start::Rust(SdkSource::Carried)).unwrap();
     // The guests' lock: the same crates, and nothing to fetch.
     std::fs::copy(house.join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let mut compiler =
         || guest_compiler(&Settings::from_environment().unwrap(), &mut |sentence| println!("{sentence}"));
-    let target = house.join("target/guests/of/policies");
-    let built = author::build(&folder, None, &mut NoRuby, &mut compiler, &target).unwrap();
+    // Relative to where wrun is started, and not to the policy.
+    std::env::set_current_dir(&house).unwrap();
+    let target = Path::new("target/guests/of/policies");
+    let built = author::build(&folder, None, &mut NoRuby, &mut compiler, target).unwrap();
     let path = author::store(&built, &temporary.path().join("build")).unwrap();
     assert!(path.ends_with("build/new-by-test.wasm"));
 
@@ -32,7 +34,8 @@ fn a_new_policy_builds() {
     assert_eq!(artifact.digest(), built.digest());
     assert_eq!(artifact.read("hello", "templates/hello.txt.j2").unwrap(), b"{{ greeting }}!\n");
     assert!(artifact.paths("hello", "src").unwrap().contains(&"src/recipes.rs".to_owned()));
+    assert!(!folder.join("target").exists(), "the target folder is where it was said to be");
     // Built again, it is the same to the last bit.
-    let again: Artifact = author::build(&folder, None, &mut NoRuby, &mut compiler, &target).unwrap();
+    let again: Artifact = author::build(&folder, None, &mut NoRuby, &mut compiler, target).unwrap();
     assert_eq!(again.digest(), artifact.digest());
 }

@@ -16,7 +16,7 @@ pub(crate) use converge::{ConvergeArguments, FolderArguments};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand};
 pub(crate) use grants::GrantsCommand;
 pub(crate) use node::NodeCommand;
-pub(crate) use policy::PolicyCommand;
+pub(crate) use policy::{BuildArguments, NewArguments, PolicyCommand};
 pub(crate) use resources::ResourcesArguments;
 
 /// Many teams' cookbooks on one node, none able to hurt another

@@ -63,6 +63,33 @@ pub enum AuthorError {
         /// Of what.
         of: &'static str,
     },
+    /// Cookbooks in Rust without a cargo workspace.
+    #[error(
+        "the cookbook in {} is a crate, but {} has no Cargo.toml\n\nhint: a policy with cookbooks in Rust is a cargo \
+         workspace; write these two files:\n\n{}\n{}",
+        cookbook.display(), folder.display(), indented("Cargo.toml", manifest), indented("src/lib.rs", library)
+    )]
+    NoWorkspace {
+        /// The policy's folder.
+        folder: PathBuf,
+        /// The first such cookbook's folder.
+        cookbook: PathBuf,
+        /// The content that Cargo.toml should have.
+        manifest: String,
+        /// The content that src/lib.rs should have.
+        library: String,
+    },
+    /// A cookbook that the component would be built without.
+    #[error(
+        "{}: the cookbook {cookbook} is not linked; add it to `[dependencies]`, and to `policy!` in src/lib.rs",
+        manifest.display()
+    )]
+    NotLinked {
+        /// The policy's Cargo.toml.
+        manifest: PathBuf,
+        /// The cookbook's name.
+        cookbook: String,
+    },
     /// Two cookbooks of one name.
     #[error("cookbook {name} is there twice: {} and {}", first.display(), second.display())]
     Twice {
@@ -112,4 +139,10 @@ pub enum AuthorError {
     /// The artifact cannot be made.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),
+}
+
+/// A file's content below its name, for a person who writes it.
+fn indented(name: &str, content: &str) -> String {
+    let lines = content.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("        {line}\n") });
+    format!("    {name}\n{}", lines.collect::<String>())
 }

@@ -4,6 +4,7 @@
 //! core/
 //!   policy.toml            name, run list, attributes, needs: [`policy_toml`]
 //!   Cargo.toml, src/       a cargo workspace of its own; its package makes the component
+//!   .wrun/sdk/             the SDK that wrun carries: [`sdk`]
 //!   cookbooks/motd/        a cookbook: a crate or Ruby sources; its whole folder travels in the artifact: [`cookbook`]
 //!   gems/                  the gems that Ruby cookbooks name in their metadata: [`gems`]
 //! ```
@@ -17,7 +18,9 @@ mod create;
 mod error;
 mod gems;
 mod policy_toml;
+mod sdk;
 mod toml_file;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +29,7 @@ use node::cookbook_order::cookbook_order;
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
 use serde_json::{Map, Value};
 
-pub use create::{SdkSource, create};
+pub use create::{SdkSource, Start, create};
 pub use error::AuthorError;
 
 use crate::artifact::{self, Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
@@ -34,6 +37,7 @@ use crate::build::{GuestCompiler, ToolchainError, compile_component};
 use crate::lock::{AttributeValue, CookbookIdentifier, FileChecksum};
 use cookbook::Cookbook;
 use policy_toml::PolicyToml;
+use workspace::Workspace;
 
 /// The runtime that Ruby cookbooks are built for, which also evaluates what only Ruby can read.
 pub trait Ruby {
@@ -79,6 +83,7 @@ impl Ruby for NoRuby {
 pub struct PolicyFolder {
     path: PathBuf,
     manifest: Manifest,
+    workspace: Workspace,
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -124,8 +129,9 @@ impl PolicyFolder {
         };
         let manifest =
             Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
+        let workspace = Workspace::of(&cookbooks);
         let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
-        Ok(Self { path: path.to_owned(), manifest, files })
+        Ok(Self { path: path.to_owned(), manifest, workspace, files })
     }
 
     /// What the artifact will say about itself.
@@ -161,6 +167,8 @@ pub fn build(
     if !policy.manifest.has_own_code() {
         return policy.artifact(EMPTY_COMPONENT);
     }
+    policy.workspace.check(folder, &policy.manifest.name)?;
+    sdk::bring_up_to_date(folder)?;
     let component = compile_component(folder, &compiler()?, target_folder)?;
     policy.artifact(&component)
 }

@@ -3,6 +3,7 @@
 //! Which files cargo made is read from its own messages and not guessed from names: a workspace may call its package
 //! what it likes.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -44,9 +45,12 @@ pub fn compile_modules(
     if !folder.join("Cargo.toml").exists() {
         return Err(CompileError::NotCargo { folder });
     }
+    // Cargo starts in the workspace's folder, where a relative path would mean another place.
+    let target_folder = &std::path::absolute(target_folder)
+        .map_err(|source| CompileError::Read { path: target_folder.to_owned(), source })?;
     let mut command = compiler.cargo();
     command
-        .args(["build", "--quiet", "--release", "--target", GUEST_TARGET])
+        .args(["build", "--release", "--target", GUEST_TARGET])
         .arg("--message-format=json-render-diagnostics")
         .arg("--target-dir")
         .arg(target_folder)
@@ -57,6 +61,10 @@ pub fn compile_modules(
         .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&folder, compiler, target_folder)?.join("\u{1f}"))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
+    // People watch cargo's own progress; a log gets what is wrong.
+    if !std::io::stderr().is_terminal() {
+        command.arg("--quiet");
+    }
     let output = command.output().map_err(|source| CompileError::Start { source })?;
     if !output.status.success() {
         return Err(CompileError::Failed { folder, status: output.status.to_string() });
@@ -101,7 +109,7 @@ fn remapped_paths(folder: &Path, compiler: &GuestCompiler, target_folder: &Path)
     let mut prefixes: Vec<(PathBuf, String)> = cargo_home.map(|home| (home, "cargo".to_owned())).into_iter().collect();
     prefixes.extend(outside_packages(&String::from_utf8_lossy(&output.stdout), folder));
     // What build scripts write lies there.
-    prefixes.extend(std::path::absolute(target_folder).ok().map(|target| (target, "target".to_owned())));
+    prefixes.push((target_folder.to_owned(), "target".to_owned()));
     if has_debug_information(folder)? {
         prefixes.push((folder.to_owned(), ".".to_owned()));
     }

@@ -1,38 +1,47 @@
 //! The arguments of `wrun policy`.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Start a policy of Rust cookbooks in a new folder
-    New {
-        /// The folder; it must be empty or not there
-        #[arg(value_name = "DIR")]
-        folder: PathBuf,
-        /// The policy's name [default: the folder's]
-        #[arg(long, value_name = "NAME")]
-        name: Option<String>,
-        /// The SDK's folder on this machine
-        #[arg(long, value_name = "DIR", env = "WRUN_SDK_PATH")]
-        sdk_path: Option<PathBuf>,
-        /// The git repository that has the SDK
-        #[arg(long, value_name = "URL", conflicts_with = "sdk_path")]
-        sdk_git: Option<String>,
-    },
+    /// Start a policy in a new folder, with a first cookbook
+    New(NewArguments),
     /// Build a policy's artifact
-    Build {
-        /// The policy's folder
-        #[arg(value_name = "DIR", default_value = ".")]
-        folder: PathBuf,
-        /// Put the artifact here [default: the policy's folder]
-        #[arg(short, long, value_name = "DIR")]
-        output: Option<PathBuf>,
-        /// Take gems of Ruby cookbooks from here [default: `gems` of policy.toml, else DIR/gems]
-        #[arg(long, value_name = "DIR")]
-        gems: Option<PathBuf>,
-        /// Keep what the compiler makes here [default: DIR/target]
-        #[arg(long, value_name = "DIR")]
-        target_dir: Option<PathBuf>,
-    },
+    Build(BuildArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// The folder; it must be empty or absent
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// The policy's name [default: the folder's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Start with a cookbook in Ruby; needs no compiler
+    #[arg(long, conflicts_with_all = ["sdk_path", "sdk_git"])]
+    pub(crate) ruby: bool,
+    /// Use the SDK in this folder instead of the one that wrun carries
+    #[arg(long, value_name = "DIR", env = "WRUN_SDK_PATH")]
+    pub(crate) sdk_path: Option<PathBuf>,
+    /// Use the SDK of this git repository instead of the one that wrun carries
+    #[arg(long, value_name = "URL", conflicts_with = "sdk_path")]
+    pub(crate) sdk_git: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArguments {
+    /// The policy's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Put the artifact here [default: the policy's folder]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Take gems of Ruby cookbooks from here [default: `gems` of policy.toml, else DIR/gems]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) gems: Option<PathBuf>,
+    /// Keep the compiler's output here [default: DIR/target]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
 }

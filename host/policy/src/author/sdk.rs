@@ -1,0 +1,140 @@
+//! The SDK that this program carries, as a folder of the policy: `.wrun/sdk`.
+//!
+//! A policy's Cargo.toml asks for `wrun-sdk = "0.1"` and patches it with this folder, which is written by
+//! `wrun policy new` and brought up to date by `wrun policy build`. It lies in the policy's folder and not in a cache
+//! folder of the user's: cargo tells packages apart by their paths below the workspace, so the same policy is built to the
+//! same bytes by every user on every machine; and cargo and editors find it without wrun.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::AuthorError;
+
+include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
+
+/// The folder, below the policy's.
+pub(super) const FOLDER: &str = ".wrun/sdk";
+
+/// The version that a policy's Cargo.toml asks for: `0.1`.
+pub(super) fn requirement() -> &'static str {
+    VERSION.rsplit_once('.').map_or(VERSION, |(compatible, _)| compatible)
+}
+
+/// Whether a policy's Cargo.toml takes the SDK from [`FOLDER`].
+fn is_wanted(policy: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(policy.join("Cargo.toml")) else { return false };
+    // Cargo says better what is wrong with a Cargo.toml.
+    let manifest: toml::Table = text.parse().unwrap_or_default();
+    let patches = manifest.get("patch").and_then(|patch| patch.get("crates-io"));
+    patches.and_then(|patches| patches.get("wrun-sdk")?.get("path")?.as_str()) == Some(FOLDER)
+}
+
+/// Makes the folder of the SDK what this program carries, if the policy's Cargo.toml takes the SDK from there.
+///
+/// Files that are right already stay untouched, so that cargo compiles nothing again. A folder that is a link leads to an SDK of
+/// the author's own and stays as it is.
+///
+/// # Errors
+/// A file cannot be written.
+pub(super) fn bring_up_to_date(policy: &Path) -> Result<(), AuthorError> {
+    if is_wanted(policy) { unpack(policy) } else { Ok(()) }
+}
+
+/// Writes the folder of the SDK, except for what is right already.
+pub(super) fn unpack(policy: &Path) -> Result<(), AuthorError> {
+    let folder = policy.join(FOLDER);
+    if fs::symlink_metadata(&folder).is_ok_and(|about| about.is_symlink()) {
+        return Ok(());
+    }
+    for (file, content) in FILES {
+        let path = folder.join(file);
+        if fs::read(&path).is_ok_and(|found| found == *content) {
+            continue;
+        }
+        let failed = |source| AuthorError::Write { path: path.clone(), source };
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
+        fs::write(&unfinished, content).and_then(|()| fs::rename(&unfinished, &path)).map_err(failed)?;
+    }
+    let known: BTreeSet<PathBuf> = FILES.iter().map(|(file, _)| folder.join(file)).collect();
+    remove_others(&folder, &known)
+}
+
+/// Removes the files below a folder that an older version of the SDK had.
+fn remove_others(folder: &Path, known: &BTreeSet<PathBuf>) -> Result<(), AuthorError> {
+    let failed = |source| AuthorError::Read { path: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        if entry.file_type().map_err(failed)?.is_dir() {
+            remove_others(&path, known)?;
+        } else if !known.contains(&path) {
+            fs::remove_file(&path).map_err(|source| AuthorError::Write { path, source })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A policy's folder that takes the SDK from the folder that wrun writes.
+    fn policy() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = format!("[patch.crates-io]\nwrun-sdk = {{ path = {FOLDER:?} }}\n");
+        fs::write(folder.path().join("Cargo.toml"), text).expect("a manifest");
+        folder
+    }
+
+    #[test]
+    fn the_sdk_is_whole_and_names_no_checkout() {
+        let names: Vec<_> = FILES.iter().map(|(name, _)| *name).collect();
+        for name in ["Cargo.toml", "src/lib.rs", "src/resources/generated.rs", "wit/world.wit"] {
+            assert!(names.contains(&name), "{name} is among {names:?}");
+        }
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a checkout");
+        let checkout = checkout.to_str().expect("UTF-8").as_bytes();
+        for (name, content) in FILES {
+            assert!(!content.windows(checkout.len()).any(|part| part == checkout), "{name} names the checkout");
+        }
+        assert!(VERSION.starts_with(requirement()) && VERSION.len() > requirement().len());
+    }
+
+    #[test]
+    fn a_folder_is_brought_up_to_date_and_what_is_right_stays_untouched() {
+        let policy = policy();
+        let sdk = policy.path().join(FOLDER);
+        bring_up_to_date(policy.path()).expect("written");
+        let (right, wrong, stray) = (sdk.join("Cargo.toml"), sdk.join("src/lib.rs"), sdk.join("src/old/stray.rs"));
+        let modified = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).expect("a time");
+        let before = modified(&right);
+        fs::write(&wrong, "another version").expect("changed");
+        fs::create_dir(sdk.join("src/old")).expect("a folder");
+        fs::write(&stray, "").expect("a stray file");
+        bring_up_to_date(policy.path()).expect("written");
+        assert_eq!(modified(&right), before);
+        assert!(!stray.exists());
+        for (file, content) in FILES {
+            assert_eq!(fs::read(sdk.join(file)).expect("a file"), *content, "{file}");
+        }
+    }
+
+    #[test]
+    fn an_sdk_of_the_authors_own_is_left_alone() {
+        let own = tempfile::tempdir().expect("a folder");
+        let linked = policy();
+        fs::create_dir(linked.path().join(".wrun")).expect("a folder");
+        std::os::unix::fs::symlink(own.path(), linked.path().join(FOLDER)).expect("a link");
+        bring_up_to_date(linked.path()).expect("nothing to do");
+        let elsewhere = tempfile::tempdir().expect("a folder");
+        fs::write(elsewhere.path().join("Cargo.toml"), "[workspace.dependencies]\nwrun-sdk = \"0.1\"\n")
+            .expect("a file");
+        bring_up_to_date(elsewhere.path()).expect("nothing to do");
+        assert_eq!(fs::read_dir(own.path()).expect("a folder").count(), 0);
+        assert!(!elsewhere.path().join(".wrun").exists());
+    }
+}

@@ -1,0 +1,37 @@
+//! `wrun policy new`.
+
+use crate::arguments::NewArguments;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use anyhow::Context as _;
+use policy::author::{self, SdkSource, Start};
+
+/// Writes the folder of a new policy.
+///
+/// # Errors
+/// The name is impossible, the folder is not empty or cannot be written, or the SDK is not where it should be.
+pub(super) fn run(arguments: NewArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let NewArguments { folder, name, ruby, sdk_path, sdk_git } = arguments;
+    let name = match name {
+        Some(name) => name,
+        None => {
+            let absolute = std::path::absolute(&folder).context("the current directory is unknown")?;
+            let last = absolute.file_name().and_then(|name| name.to_str());
+            last.with_context(|| {
+                format!("the name of {} cannot be a policy's; give another one with --name", folder.display())
+            })?
+            .to_owned()
+        }
+    };
+    let start = match (ruby, sdk_path, sdk_git) {
+        (true, _, _) => Start::Ruby,
+        (false, Some(path), _) => Start::Rust(SdkSource::Path(path)),
+        (false, None, Some(url)) => Start::Rust(SdkSource::Git { url, revision: None }),
+        (false, None, None) => Start::Rust(SdkSource::Carried),
+    };
+    author::create(&folder, &name, &start)?;
+    let folder = folder.display();
+    printer
+        .line(Tone::Plain, &format!("started policy {name} in {folder}; build it with `wrun policy build {folder}`"));
+    Ok(Exit::Done)
+}
