@@ -7,7 +7,7 @@
     reason = "a test fails by panicking, and helpers are no tests to the lints"
 )]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use specs::{Machine, Network, Output, Program, Root};
 use std::path::{Path, PathBuf};
 
@@ -241,8 +241,10 @@ fn a_second_run_says_who_holds_the_lock() {
     std::fs::create_dir_all(program.state()).unwrap();
     // Another run, as the first would hold it: the program itself, kept busy by a handler that waits.
     let settings = program.configuration().join("wrun.toml");
-    let waiting = "[[handlers]]\non = [\"start\"]\ncommand = [\"/bin/sleep\", \"20\"]\nseconds = 30\n";
-    std::fs::write(&settings, waiting).unwrap();
+    let go = program.configuration().join("go");
+    let waiting = json!(["/bin/sh", "-c", "until [ -e \"$0\" ]; do sleep 0.1; done", go]);
+    let handler = format!("[[handlers]]\non = [\"start\"]\ncommand = {waiting}\nseconds = 3600\n");
+    std::fs::write(&settings, handler).unwrap();
     let (policies, place) = (artifacts("policies"), root.path().display().to_string());
     let fixed =
         ["converge", "--policies", &policies, "--root", &place, "--node-name", "node1", "--policy-name", "core"];
@@ -257,17 +259,16 @@ fn a_second_run_says_who_holds_the_lock() {
         .spawn()
         .unwrap();
     let lock = program.state().join("lock");
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     let held = || std::fs::read_to_string(&lock).is_ok_and(|text| text.contains("pid"));
-    while !held() && std::time::Instant::now() < deadline {
+    while !held() {
+        assert_eq!(first.try_wait().unwrap(), None, "the first run never took the lock");
         std::thread::yield_now();
     }
-    let held = held();
     let second = program.run(&[&fixed[..], &["--override-runlist", "", "--allow-all", "--lock-timeout", "0"]].concat());
     let pid = first.id().to_string();
     first.kill().unwrap();
     first.wait().unwrap();
-    assert!(held, "the first run never took the lock");
+    std::fs::write(&go, "").unwrap();
     let second = second.unwrap().expect_code(43).unwrap();
     assert!(second.stderr.contains(&pid), "{pid} is not named in\n{}", second.text());
 }

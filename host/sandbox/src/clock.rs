@@ -1,35 +1,181 @@
-//! Time that the guest itself spent, over all its turns. The engine's epochs only say "look at the clock": wall time that
-//! the host spent is not the guest's.
+//! Processor time that the guest itself spent, over all its turns. The engine's epochs only say "look at the clock".
+//!
+//! Neither the host's work nor the time that other programs had the processor counts. The kernel tells each thread's
+//! processor time exactly, but asking costs as much as a small host call, and a guest has thousands of turns. So the
+//! clock asks at most once in a [`WINDOW`]. Within a window it knows two upper bounds of what the guest spent: the
+//! processor time of the whole thread, and the wall time of the guest's own turns. It counts the smaller one.
 
 use crate::rules::Lie;
+use rustix::time::{ClockId, clock_gettime};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
+/// The shortest time between two looks at the processor clock, unless the engine asks. A window in which the thread lost
+/// the processor is counted at most this much too long.
+const WINDOW: Duration = Duration::from_micros(200);
+
+/// The guest's budget of processor time, and how much of it is spent.
 pub(crate) struct Clock {
     budget: Duration,
+    /// The guest's processor time in the windows before this one.
     spent: Duration,
+    window: Window,
+    /// The beginning of the guest's present turn, or `None` while the host has the turn.
     since: Option<Instant>,
+}
+
+/// The time since the last look at the processor clock.
+struct Window {
+    began: Instant,
+    /// The thread's processor time at the beginning.
+    processor: Duration,
+    /// The thread that the processor time belongs to. A guest's turn ends on the thread on which it began, but the next
+    /// turn may be on another one.
+    thread: ThreadId,
+    /// Wall time of the guest's turns in this window.
+    turns: Duration,
+}
+
+impl Window {
+    fn new(now: Instant) -> Self {
+        Self { began: now, processor: processor_time(), thread: std::thread::current().id(), turns: Duration::ZERO }
+    }
 }
 
 impl Clock {
     pub(crate) fn new(budget: Duration) -> Self {
-        Self { budget, spent: Duration::ZERO, since: None }
+        Self { budget, spent: Duration::ZERO, window: Window::new(Instant::now()), since: None }
     }
 
+    /// Begins a turn of the guest.
     pub(crate) fn start(&mut self) {
-        self.since = Some(Instant::now());
+        let now = Instant::now();
+        if now.duration_since(self.window.began) > WINDOW {
+            self.close_window(now);
+        }
+        self.since = Some(now);
     }
 
+    /// Ends a turn of the guest.
     pub(crate) fn stop(&mut self) {
-        self.spent = self.spent();
+        let now = Instant::now();
+        self.count_turn(now);
         self.since = None;
+        if now.duration_since(self.window.began) > WINDOW {
+            self.close_window(now);
+        }
     }
 
-    /// Does work of the host's in the middle of a guest's turn.
-    pub(crate) fn spent(&self) -> Duration {
-        self.spent + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    /// Returns the guest's processor time so far.
+    pub(crate) fn spent(&mut self) -> Duration {
+        let now = Instant::now();
+        self.count_turn(now);
+        self.close_window(now);
+        self.spent
     }
 
-    pub(crate) fn check(&self) -> wasmtime::Result<()> {
-        if self.spent() > self.budget { Err(Lie::OutOfTime(self.budget).into()) } else { Ok(()) }
+    /// Ends the guest if its budget is used up.
+    pub(crate) fn check(&mut self) -> wasmtime::Result<()> {
+        // Wall time is never less than processor time: below the budget nobody need ask the kernel.
+        let running = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        let at_most = self.spent + self.window.turns + running;
+        if at_most > self.budget && self.spent() > self.budget {
+            return Err(Lie::OutOfTime(self.budget).into());
+        }
+        Ok(())
+    }
+
+    fn count_turn(&mut self, now: Instant) {
+        if let Some(since) = &mut self.since {
+            self.window.turns += now.duration_since(*since);
+            *since = now;
+        }
+    }
+
+    fn close_window(&mut self, now: Instant) {
+        let next = Window::new(now);
+        let turns = self.window.turns;
+        self.spent += match next.thread == self.window.thread {
+            true => turns.min(next.processor.saturating_sub(self.window.processor)),
+            false => turns,
+        };
+        self.window = next;
+    }
+}
+
+/// Returns the processor time of the present thread since its start.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Duration = Duration::from_millis(50);
+
+    /// Uses the processor until the present thread has had it for so long.
+    fn work(time: Duration) {
+        let begin = processor_time();
+        while processor_time() - begin < time {
+            std::hint::black_box(());
+        }
+    }
+
+    #[test]
+    fn a_guest_whose_thread_waits_for_the_processor_spends_nothing() {
+        let mut clock = Clock::new(BUDGET);
+        clock.start();
+        // A sleeping thread has as little of the processor as one that others keep from it.
+        std::thread::sleep(3 * BUDGET);
+        assert!(clock.check().is_ok());
+        assert!(clock.spent() < BUDGET / 2, "{:?}", clock.spent());
+        work(BUDGET);
+        assert!(clock.check().is_err());
+        clock.stop();
+        assert!(clock.check().is_err());
+    }
+
+    #[test]
+    fn work_of_the_host_between_turns_is_not_the_guests() {
+        let mut clock = Clock::new(BUDGET);
+        for _ in 0..100 {
+            clock.start();
+            clock.stop();
+            work(BUDGET / 50);
+        }
+        assert!(clock.check().is_ok());
+        assert!(clock.spent() < BUDGET / 2, "{:?}", clock.spent());
+    }
+
+    #[test]
+    fn short_turns_add_up() {
+        let mut clock = Clock::new(BUDGET);
+        let mut turns = 0;
+        while clock.check().is_ok() {
+            clock.start();
+            work(BUDGET / 1000);
+            clock.stop();
+            turns += 1;
+            assert!(turns < 10_000, "{:?}", clock.spent());
+        }
+        assert!(turns > 100, "{turns} turns used up the budget of a thousand");
+    }
+
+    #[test]
+    fn turns_on_several_threads_add_up() {
+        let mut clock = Clock::new(BUDGET);
+        for _ in 0..2 {
+            clock = std::thread::spawn(move || {
+                clock.start();
+                work(BUDGET / 2 + WINDOW);
+                clock.stop();
+                clock
+            })
+            .join()
+            .unwrap();
+        }
+        assert!(clock.check().is_err());
     }
 }

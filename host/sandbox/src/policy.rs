@@ -55,14 +55,9 @@ impl Policy {
         let mut store = Store::new(engine, state);
         store.limiter(|state| &mut state.limits);
         Limits::apply(&mut store);
-        store.epoch_deadline_callback(|store| store.data().clock.check().map(|()| UpdateDeadline::Continue(1)));
+        store.epoch_deadline_callback(|mut store| store.data_mut().clock.check().map(|()| UpdateDeadline::Continue(1)));
         store.set_epoch_deadline(1);
         store
-    }
-
-    /// Processor time of the guest so far.
-    pub fn guest_time(&self) -> Duration {
-        self.store.data().clock.spent()
     }
 
     /// Why it cannot be asked any more, if so.

@@ -29,7 +29,6 @@ fn check(recipe: &str, expected: &str) -> Ran {
     } else {
         assert!(failure.contains(expected), "{recipe}: {}", failure.chars().take(500).collect::<String>());
     }
-    assert!(ran.took < Duration::from_secs(20), "{recipe} took {:?}", ran.took);
     unharmed(&ran, recipe);
     ran
 }
@@ -45,8 +44,7 @@ const OUT_OF_TIME: &str = "policy `hostile` used up its 0.5 s of processor time 
 #[test]
 fn endless_loops_end_within_the_budget() {
     for recipe in ["loop", "loop_in_guard", "loop_in_lazy", "loop_in_action", "loop_of_calls"] {
-        let ran = check(recipe, OUT_OF_TIME);
-        assert!(ran.took < Duration::from_secs(5), "{recipe} took {:?}", ran.took);
+        check(recipe, OUT_OF_TIME);
     }
 }
 
@@ -61,10 +59,12 @@ fn an_endless_loop_in_a_handler_ends_too() {
 
 #[test]
 fn the_hosts_own_time_is_not_the_guests() {
+    // More than the guest's whole budget.
     let slow = Guest { slow: Duration::from_millis(60), ..Guest::new("load", &["logs"]).with("count", 12) };
+    assert!(slow.limits.guest_time < 12 * slow.slow);
     let ran = run(vec![slow], false);
     assert_eq!(ran.failure("load"), "");
-    assert!(ran.took > Duration::from_millis(700), "{:?}", ran.took);
+    assert_eq!(ran.done.len(), 12);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn the_wall_time_of_a_policy_is_bounded() {
     };
     let ran = run(vec![slow, Guest::new("everything", &["default"])], false);
     assert!(!ran.failure("load").is_empty());
-    assert!(ran.took < Duration::from_secs(10), "{:?}", ran.took);
+    assert!(ran.done.len() < 10, "{} actions of 60 ms in 300 ms", ran.done.len());
     unharmed(&ran, "wall time");
 }
 
@@ -117,7 +117,6 @@ fn counts_are_bounded() {
         let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);
         let failure = ran.failure("hostile");
         assert!(failure.contains(expected), "{recipe}: {failure}");
-        assert!(ran.took < long, "{recipe} took {:?}", ran.took);
         unharmed(&ran, recipe);
     }
     check("callbacks", "4000000000 is too large for a closure's number");
@@ -156,7 +155,6 @@ fn attributes_are_bounded() {
     hostile.limits.guest_time = Duration::from_secs(30);
     let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);
     assert!(!ran.failure("hostile").is_empty());
-    assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
     unharmed(&ran, "many_attributes");
 }
 

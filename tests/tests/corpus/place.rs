@@ -21,7 +21,7 @@ use crate::case::Case;
 const NODE: &str = "corpus";
 
 /// Seconds after which a run has hung.
-const PATIENCE: &str = "180";
+const PATIENCE: &str = "1800";
 
 /// Gives a run a folder for temporary files of its own: what one case leaves there is not found by another.
 const OWN_TEMPORARY_FOLDER: &str = r#"mount --bind "$1" /var/tmp && shift && exec "$@""#;

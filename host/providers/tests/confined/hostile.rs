@@ -93,11 +93,10 @@ fn no_process_is_reached_and_none_is_left() {
     is_stopped(&ask(&victim.named("perl -e 'exit(syscall(101, 16, PID, 0, 0) == 0 ? 0 : 1)'")), "ptrace", "ptrace");
     let _whatever = ask("kill -9 -1");
     assert_eq!(victim.process.try_wait().unwrap(), None, "it still runs");
-    let mark = format!("77.{}", std::process::id());
-    let begin = std::time::Instant::now();
+    // A daemon is not waited for: the command's time limit is shorter than its life, and would make the answer unknown.
+    let mark = format!("7777.{}", std::process::id());
     assert_eq!(ask(&format!("(setsid sleep {mark} > /dev/null 2>&1 &); true")), Truth::True);
     assert_eq!(ask(&format!("setsid sleep {mark} & true")), Truth::True);
-    assert!(begin.elapsed().as_secs() < 30, "a daemon is not waited for");
     let left = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|process| {
         let words = std::fs::read(process.path().join("cmdline")).ok()?;
         words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()).then_some(words)

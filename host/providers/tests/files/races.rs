@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const RACE: Duration = Duration::from_secs(2);
 
 /// How long it goes on at most, where the machine gives the two few turns.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(900);
 
 /// How often each of the things that can happen must have happened.
 const ENOUGH: u32 = 20;
@@ -113,29 +113,26 @@ fn a_file_is_its_old_or_its_new_self() {
     let mut machine = Machine::open();
     let content = |letter: char| letter.to_string().repeat(300_000);
     machine.write("/srv/file", &content('a'));
-    let stop = Arc::new(AtomicBool::new(false));
+    let (stop, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
     let reader = std::thread::spawn({
-        let (stop, path) = (Arc::clone(&stop), machine.at("/srv/file"));
+        let (stop, seen, path) = (Arc::clone(&stop), Arc::clone(&seen), machine.at("/srv/file"));
         move || {
-            let mut seen = 0u32;
             while !stop.load(Ordering::Relaxed) {
                 let text = std::fs::read(&path).unwrap();
                 assert_eq!(text.len(), 300_000);
                 assert!(text.iter().all(|byte| Some(byte) == text.first()));
-                seen += 1;
+                seen.fetch_add(1, Ordering::Relaxed);
             }
-            seen
         }
     });
-    let begun = Instant::now();
-    for letter in ['b', 'c'].into_iter().cycle() {
+    for (written, letter) in ['b', 'c'].into_iter().cycle().enumerate() {
         machine
             .run(&resource("file", "/srv/file", "create", json!({ "content": content(letter), "backup": 0 })))
             .unwrap();
-        if begun.elapsed() > Duration::from_secs(1) {
+        if reader.is_finished() || (written >= 100 && seen.load(Ordering::Relaxed) >= 100) {
             break;
         }
     }
     stop.store(true, Ordering::Relaxed);
-    assert!(reader.join().unwrap() > 10);
+    reader.join().unwrap();
 }

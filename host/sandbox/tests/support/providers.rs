@@ -59,7 +59,7 @@ impl Providers for Acting {
     }
 
     fn commit(&mut self, wanted: &Wanted<'_>, _: ()) -> Result<Vec<Change>, Raised> {
-        std::thread::sleep(self.slow);
+        work(self.slow);
         let content = match wanted.get("content") {
             Some(Known::Json(value)) => format!(" = {value}"),
             Some(Known::Bytes(bytes)) => format!(" = {}", bytes.escape_ascii()),
@@ -123,4 +123,18 @@ impl Memory for Journal {
     fn left(&mut self, _: &str) -> Vec<(String, String)> {
         vec![]
     }
+}
+
+/// Uses the processor for so long, as the host's work may.
+fn work(time: Duration) {
+    let begin = processor_time();
+    while processor_time() - begin < time {
+        std::hint::black_box(());
+    }
+}
+
+/// Returns the processor time of the present thread.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
