@@ -121,8 +121,10 @@ pub enum Event<'a> {
     PolicyStarted {
         /// Its name.
         policy: &'a str,
-        /// Its revision.
+        /// Its revision, as Chef computes it.
         revision: &'a str,
+        /// The digest of its artifact, hexadecimal; empty where cookbooks run from folders.
+        artifact: &'a str,
         /// Its recipes, expanded.
         recipes: &'a [String],
         /// Its cookbooks and their versions, in load order.

@@ -17,14 +17,15 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 fn start(policy: &str) -> PolicyStart {
-    PolicyStart::of_policy(
+    let start = PolicyStart::of_policy(
         policy,
         Some("production"),
         Some(&format!("{policy}-r1")),
         RunList::parse([format!("recipe[{policy}::default]")]).unwrap(),
         object(json!({"shared": {"from_lock": policy}, "production": {"shared": {"hoisted": policy}}})),
         object(json!({"forced": policy})),
-    )
+    );
+    PolicyStart { artifact: Some(format!("{policy}-a1")), ..start }
 }
 
 fn facts() -> Map<String, Value> {
@@ -75,6 +76,7 @@ fn three_policies_that_succeed_leave_their_parts() {
         json!({
             "group": "production",
             "revision": format!("{policy}-r1"),
+            "artifact": format!("{policy}-a1"),
             "run_list": [format!("recipe[{policy}::default]")],
             "default": {
                 policy: {"default": policy},

@@ -16,8 +16,11 @@ use std::time::Duration;
 pub struct PolicyInput {
     /// Its name; for a run list without a policy, the node's.
     pub name: String,
-    /// Its revision.
+    /// Its revision, as Chef computes it.
     pub revision: String,
+    /// The digest of its artifact, hexadecimal; empty where cookbooks run from folders. Two policies are the same one
+    /// exactly if this is the same.
+    pub artifact: String,
     /// Its cookbooks with their versions, in load order.
     pub cookbooks: Vec<(String, String)>,
     /// The recipes to compile, in order, as `cookbook::recipe`.
@@ -54,6 +57,7 @@ pub trait Instance: Send {
 pub(super) struct Lived<I> {
     pub(super) run: Run,
     pub(super) revision: String,
+    pub(super) artifact: String,
     /// The node as it would be saved.
     node: NodeState,
     /// Nothing but compile was asked for, and it succeeded.
@@ -80,7 +84,8 @@ impl<I: Instance> Lived<I> {
 
     /// What is left for the report.
     pub(super) fn ended(self) -> Ended {
-        Ended { run: self.run, revision: self.revision, node: self.node, compiled_only: self.compiled_only }
+        let Self { run, revision, artifact, node, compiled_only, .. } = self;
+        Ended { run, revision, artifact, node, compiled_only }
     }
 }
 
@@ -104,7 +109,8 @@ impl<H: House> WholeRun<'_, H> {
         };
         let compiled_only = self.options.compile_only && outcome.is_ok();
         let state = NodeState::new(&run, &policy.start, node.chef_environment());
-        self.lived.push(Lived { run, revision: policy.revision, node: state, compiled_only, instance });
+        let PolicyInput { revision, artifact, .. } = policy;
+        self.lived.push(Lived { run, revision, artifact, node: state, compiled_only, instance });
         outcome
     }
 
@@ -116,8 +122,8 @@ impl<H: House> WholeRun<'_, H> {
         policy: &PolicyInput,
         run: &mut Run,
     ) -> Outcome {
-        let PolicyInput { name, revision, cookbooks, recipes, .. } = policy;
-        run.notice(&Event::PolicyStarted { policy: name, revision, recipes, cookbooks });
+        let PolicyInput { name, revision, artifact, cookbooks, recipes, .. } = policy;
+        run.notice(&Event::PolicyStarted { policy: name, revision, artifact, recipes, cookbooks });
         let load = self.load_input(policy, node);
         let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
         let (mut session, providers) = instance.conversation();

@@ -32,8 +32,10 @@ impl PolicyOutcome {
 pub struct PolicyReport {
     /// Its name.
     pub name: String,
-    /// Its revision; empty if it never began.
+    /// Its revision, as Chef computes it; empty if it never began.
     pub revision: String,
+    /// The digest of its artifact; empty if it never began, or has none.
+    pub artifact: String,
     /// How it ended.
     pub outcome: PolicyOutcome,
     /// Every action, in the order in which they began.
@@ -101,16 +103,18 @@ pub struct RunReport {
 pub(super) struct Ended {
     pub(super) run: Run,
     pub(super) revision: String,
+    pub(super) artifact: String,
     pub(super) node: NodeState,
     pub(super) compiled_only: bool,
 }
 
 impl PolicyReport {
     pub(super) fn new(name: String, outcome: PolicyOutcome, lived: Option<Ended>) -> Self {
-        let Some(Ended { run, revision, node, compiled_only }) = lived else {
+        let Some(Ended { run, revision, artifact, node, compiled_only }) = lived else {
             return Self {
                 name,
                 revision: String::new(),
+                artifact: String::new(),
                 outcome,
                 records: vec![],
                 recipes: vec![],
@@ -121,7 +125,7 @@ impl PolicyReport {
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
         let Run { records, recipes, .. } = run;
-        Self { name, revision, outcome, records, recipes, collection, compiled_only, node: Some(node) }
+        Self { name, revision, artifact, outcome, records, recipes, collection, compiled_only, node: Some(node) }
     }
 }
 

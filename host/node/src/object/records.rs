@@ -13,8 +13,10 @@ pub struct PolicyRecord {
     pub name: Option<String>,
     /// Its group.
     pub group: Option<String>,
-    /// Its revision.
+    /// Its revision, as Chef computes it.
     pub revision: Option<String>,
+    /// The digest of its artifact.
+    pub artifact: Option<String>,
     /// The run list it ran.
     pub run_list: RunList,
     /// Its default levels merged.
@@ -33,6 +35,7 @@ impl PolicyRecord {
             name: start.name.clone(),
             group: start.group.clone(),
             revision: start.revision.clone(),
+            artifact: start.artifact.clone(),
             run_list: start.run_list.clone(),
             default: object(attributes.combined_default::<&str>(&[])),
             r#override: object(attributes.combined_override::<&str>(&[])),

@@ -20,7 +20,7 @@ const DOCUMENT: &str = "saved node";
 impl NodeObject {
     /// The node as it is saved: `{name, chef_environment, json_class, chef_type, automatic, normal, default, override,
     /// run_list}`, and where there are policies `{policy_name: [..], policy_group, policies: {NAME: {group, revision,
-    /// run_list, default, override}}}`. `policy_group` is null where the policies are in different groups.
+    /// artifact, run_list, default, override}}}`. `policy_group` is null where the policies are in different groups.
     ///
     /// The filters apply to the four levels at the top and to each policy's.
     ///
@@ -52,6 +52,7 @@ impl NodeObject {
                 let part = json!({
                     "group": record.group,
                     "revision": record.revision,
+                    "artifact": record.artifact,
                     "run_list": record.run_list.to_json(),
                     "default": filters.default.apply(&record.default)?,
                     "override": filters.r#override.apply(&record.r#override)?,
@@ -173,6 +174,7 @@ impl<'json> Section<'json> {
             name,
             group: self.text("group")?.map(str::to_owned),
             revision: self.text("revision")?.map(str::to_owned),
+            artifact: self.text("artifact")?.map(str::to_owned),
             run_list: self.run_list("run_list")?,
             default: self.attributes("default")?,
             r#override: self.attributes("override")?,

@@ -24,8 +24,10 @@ pub struct PolicyStart {
     pub name: Option<String>,
     /// Its group.
     pub group: Option<String>,
-    /// Its revision.
+    /// Its revision, as Chef computes it.
     pub revision: Option<String>,
+    /// The digest of its artifact.
+    pub artifact: Option<String>,
     /// The run list that is run.
     pub run_list: RunList,
     /// For `automatic.recipes`.

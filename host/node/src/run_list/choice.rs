@@ -29,6 +29,8 @@ pub struct RunListChoice<'list> {
     pub policy: &'list str,
     /// Revision of the policy, for messages.
     pub revision: &'list str,
+    /// Digest of the policy's artifact, for messages.
+    pub artifact: &'list str,
     /// The override run list, if there is one; an empty one counts.
     pub override_run_list: Option<&'list RunList>,
     /// The `run_list` of the JSON attributes.
@@ -48,12 +50,17 @@ pub struct RunListChoice<'list> {
 #[non_exhaustive]
 pub enum RunListChoiceError {
     /// The named run list does not exist.
-    #[error("policy {policy:?} revision {revision:?} has no named run list {name:?} (it has: {})", available.join(", "))]
+    #[error(
+        "policy {policy:?} revision {revision:?} artifact {artifact:?} does not have a named run list {name:?} (it has: {})",
+        available.join(", ")
+    )]
     NoSuchNamedRunList {
         /// The policy.
         policy: String,
         /// Its revision.
         revision: String,
+        /// The digest of its artifact.
+        artifact: String,
         /// The name asked for.
         name: String,
         /// The names that there are.
@@ -95,6 +102,7 @@ pub fn choose_run_list(
         let named = choice.named_run_lists.get(name).ok_or_else(|| RunListChoiceError::NoSuchNamedRunList {
             policy: choice.policy.to_owned(),
             revision: choice.revision.to_owned(),
+            artifact: choice.artifact.to_owned(),
             name: name.to_owned(),
             available: choice.named_run_lists.keys().cloned().collect(),
         })?;
@@ -131,6 +139,7 @@ mod tests {
         RunListChoice {
             policy: "core",
             revision: "r1",
+            artifact: "a1",
             named_run_lists: BTreeMap::from([("rescue".to_owned(), list(&["recipe[rescue]"]))]),
             policy_run_list: list(&["recipe[base]"]),
             ..RunListChoice::default()
@@ -162,7 +171,9 @@ mod tests {
     fn a_policy_runs_only_what_it_has() {
         check(
             &RunListChoice { named: Some("x"), ..choice() },
-            Err("policy \"core\" revision \"r1\" has no named run list \"x\" (it has: rescue)"),
+            Err(
+                "policy \"core\" revision \"r1\" artifact \"a1\" does not have a named run list \"x\" (it has: rescue)",
+            ),
         );
         check(
             &RunListChoice { policy_run_list: list(&["recipe[stranger::x]"]), ..choice() },

@@ -135,15 +135,15 @@ impl Observer for Doc {
                 let text = format!("Run {run_id} on {node}: {}{dry}", policies.join(", "));
                 self.line(Tone::Heading, &escape_line(&text));
             }
-            Event::PolicyStarted { policy, revision, cookbooks, .. } => {
+            Event::PolicyStarted { policy, revision, artifact, cookbooks, .. } => {
                 self.recipe = None;
                 self.shown_failed = false;
-                let revision = match revision.get(..12).unwrap_or(revision) {
-                    "" => String::new(),
-                    revision => format!(" (revision {revision})"),
+                let versions = match (revision.get(..12), artifact.get(..12)) {
+                    (Some(revision), Some(artifact)) => format!(" (revision {revision}, artifact {artifact})"),
+                    _ => String::new(),
                 };
                 let cookbooks: Vec<_> = cookbooks.iter().map(|(name, version)| format!("{name} {version}")).collect();
-                self.line(Tone::Heading, &escape_line(&format!("Policy {policy}{revision}")));
+                self.line(Tone::Heading, &escape_line(&format!("Policy {policy}{versions}")));
                 self.line(Tone::Plain, &escape_line(&format!("  Cookbooks: {}", cookbooks.join(", "))));
             }
             Event::CompileFinished { resources } => self.progress.expect(*resources as u64),

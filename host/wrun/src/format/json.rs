@@ -63,6 +63,7 @@ impl Serialize for Policy<'_> {
         let mut shown = serializer.serialize_map(None)?;
         shown.serialize_entry("name", &report.name)?;
         shown.serialize_entry("revision", &report.revision)?;
+        shown.serialize_entry("artifact", &report.artifact)?;
         shown.serialize_entry("outcome", report.outcome.name())?;
         outcome(report, &mut shown)?;
         if matches!(report.outcome, PolicyOutcome::Failed(_)) {

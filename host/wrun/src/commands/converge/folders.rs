@@ -139,6 +139,7 @@ impl FolderInput {
         Ok(PolicyInput {
             name: POLICY.to_owned(),
             revision: String::new(),
+            artifact: String::new(),
             cookbooks: resolved.cookbooks.into_iter().map(|cookbook| (cookbook.name, cookbook.version)).collect(),
             recipes: resolved.recipes,
             start: resolved.start,

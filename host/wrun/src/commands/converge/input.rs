@@ -189,6 +189,7 @@ fn policy_input(
     let choice = RunListChoice {
         policy: name,
         revision: &manifest.revision_id,
+        artifact: artifact.digest(),
         override_run_list: lists.overriding.get(name),
         json_run_list: json,
         node_run_list: None,
@@ -205,20 +206,24 @@ fn policy_input(
     Ok(PolicyInput {
         name: name.to_owned(),
         revision: manifest.revision_id.clone(),
+        artifact: artifact.digest().to_owned(),
         cookbooks: manifest
             .cookbooks
             .iter()
             .map(|cookbook| (cookbook.name.clone(), cookbook.version.clone()))
             .collect(),
         recipes: recipes.collect(),
-        start: PolicyStart::of_policy(
-            name,
-            group,
-            Some(&manifest.revision_id),
-            run_list.clone(),
-            manifest.default_attributes.clone(),
-            manifest.override_attributes.clone(),
-        ),
+        start: PolicyStart {
+            artifact: Some(artifact.digest().to_owned()),
+            ..PolicyStart::of_policy(
+                name,
+                group,
+                Some(&manifest.revision_id),
+                run_list.clone(),
+                manifest.default_attributes.clone(),
+                manifest.override_attributes.clone(),
+            )
+        },
         wall_time,
         ..PolicyInput::default()
     })

@@ -31,7 +31,9 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     let manifest = artifact.manifest();
     let revision = manifest.revision_id.get(..12).unwrap_or_default();
     let size = artifact.bytes().len().div_ceil(1024);
-    let text = format!("{}: policy {}, revision {revision}, {size} KiB", path.display(), manifest.name);
+    let digest = artifact.digest().get(..12).unwrap_or_default();
+    let (place, name) = (path.display(), &manifest.name);
+    let text = format!("{place}: policy {name}, revision {revision}, artifact {digest}, {size} KiB");
     printer.line(Tone::Plain, &text);
     Ok(Exit::Done)
 }
