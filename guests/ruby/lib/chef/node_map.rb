@@ -8,6 +8,9 @@ class Chef
     OVERRIDDEN = "%<Type>s %<key>s built into Chef Infra Client is being overridden by the %<type>s from a cookbook. " \
                  "Please upgrade your cookbook or remove the cookbook from your run_list."
 
+    GOES_FIRST = "%<Type>s %<key>s from a cookbook is declared without a block: the one built into Chef Infra Client goes before it."
+    ALWAYS = ->(_node) { true }
+
     Matcher = Struct.new(:type, :filters, :block, :builtin)
 
     def initialize(kind)
@@ -21,7 +24,7 @@ class Chef
       return self if chef_version && !version_fits?(chef_version)
 
       matchers = @map[key] ||= []
-      warn_of_override(key, matchers) if @locked
+      warn_of_override(key, matchers, block) if @locked
       entry = Matcher.new(type, filters.slice(*FILTERS).compact, block, !@locked)
       at = matchers.index { |other| compare(entry, other) <= 0 }
       at ? matchers.insert(at, entry) : matchers << entry
@@ -47,6 +50,23 @@ class Chef
       @locked = true
     end
 
+    # Puts some of a name's classes first, in their order. Those that do not stand for the name are left out.
+    def prefer(key, types, **filters, &block)
+      matchers = @map[key] || []
+      there = types.select { |type| matchers.any? { |matcher| matcher.type == type } }
+      first = there.map { |type| Matcher.new(type, filters.slice(*FILTERS).compact, block, false) }
+      @map[key] = first + matchers
+      @found.clear
+      Chef.wrun_types_version += 1
+    end
+
+    # Puts the classes that some names have now before those that are declared later without a block, as if they were
+    # declared with a block that is always true.
+    def precede(names)
+      names.each { |name| @map.fetch(name, []).each { |matcher| matcher.block ||= ALWAYS } }
+      @found.clear
+    end
+
     def delete_class(type)
       @found.clear
       @map.each_value { |matchers| matchers.reject! { |matcher| matcher.type == type } }
@@ -54,10 +74,13 @@ class Chef
 
     private
 
-    def warn_of_override(key, matchers)
+    # Chef's warning, which it gives whichever of the two wins.
+    def warn_of_override(key, matchers, block)
       return unless matchers.any?(&:builtin)
 
-      Chef::Log.debug(format(OVERRIDDEN, Type: @kind.capitalize, type: @kind, key: key))
+      words = { Type: @kind.capitalize, type: @kind, key: key }
+      Chef::Log.warn(format(OVERRIDDEN, **words))
+      Chef::Log.warn(format(GOES_FIRST, **words)) if block.nil? && matchers.any? { |matcher| matcher.block.equal?(ALWAYS) }
     end
 
     def fits?(node, matcher)

@@ -23,11 +23,10 @@ module Ohai
 
   class Exception < StandardError; end
 
-  # What cookbooks set there has nobody who reads it.
-  Config = ChefUtils::Mash.new(
-    "plugin_path" => ["/etc/chef/ohai/plugins"], "plugin" => {}, "disabled_plugins" => [], "optional_plugins" => [],
-    "optional_attributes" => [], "hints_path" => ["/etc/chef/ohai/hints"], "critical_plugins" => []
-  )
+  Log = Chef::Log
 
-  def self.config = Config
+  # Chef's own configuration, of which Ohai's is the group `ohai`. No plugin is run that would read it.
+  Config = Chef::Config
+
+  def self.config = Config.ohai
 end

@@ -6,6 +6,7 @@ require_relative "constants"
 require_relative "delayed_evaluator"
 require_relative "exceptions"
 require_relative "handler_maps"
+require_relative "platform"
 require_relative "run_context"
 require_relative "mixin/properties"
 require_relative "resource"
@@ -16,6 +17,8 @@ require_relative "../wrun/resources/acting"
 require_relative "resource/builtin_types"
 require_relative "resource/builtin"
 require_relative "resource/elsewhere"
+require_relative "resource/before_cookbooks"
 
+Chef.resource_handler_map.precede(Chef::Resource::BEFORE_COOKBOOKS)
 Chef.resource_handler_map.lock!
 Chef.provider_handler_map.lock!

@@ -4,6 +4,7 @@
 # passwords, no archives.
 
 require_relative "../chef/data/advanced_encryption_standard"
+require_relative "cipher_names"
 
 module OpenSSL
   class Cipher
@@ -11,8 +12,6 @@ module OpenSSL
 
     AES = Wrun::AdvancedEncryptionStandard
     private_constant :AES
-
-    def self.ciphers = [128, 192, 256].flat_map { |bits| ["aes-#{bits}-cbc", "aes-#{bits}-gcm"] }
 
     attr_reader :name
     attr_accessor :auth_data

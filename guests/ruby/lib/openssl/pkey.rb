@@ -58,7 +58,9 @@ module OpenSSL
 
     class RSA < PKey
       NAMES = %w[n e d p q dmp1 dmq1 iqmp].freeze
-      private_constant :NAMES
+      PKCS1_PADDING = 1
+      PADDED = /\A\x00\x02[^\x00]{8,}\x00(.*)\z/mn
+      private_constant :NAMES, :PADDED
 
       def self.new(source = nil, password = nil)
         return generate(source) if source.nil? || source.is_a?(Integer)
@@ -82,6 +84,19 @@ module OpenSSL
       end
 
       attr_reader :params
+
+      # Opens what was encrypted for this key: the secrets of vaults.
+      def private_decrypt(text, padding = PKCS1_PADDING)
+        raise RSAError, "private key needed." unless private?
+        raise NotImplementedError, "the sandbox opens texts in PKCS #1's padding only: run `openssl`" unless padding == PKCS1_PADDING
+
+        number = text.unpack1("H*").to_i(16)
+        size = (n.bit_length + 7) / 8
+        raise RSAError, "data length differs from the key's" unless text.bytesize == size && number < n
+
+        plain = [number.pow(d, n).to_s(16).rjust(size * 2, "0")].pack("H*")
+        plain[PADDED, 1] || raise(RSAError, "padding check failed")
+      end
 
       NAMES.each { |name| define_method(name) { @params[name] } }
     end

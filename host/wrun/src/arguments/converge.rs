@@ -94,6 +94,9 @@ pub(crate) struct FolderArguments {
     /// Where environments are, as NAME.json or NAME.rb
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) environments: Option<PathBuf>,
+    /// Look for missing dependencies inside the other cookbooks' folders, and warn of those that are nowhere instead of failing
+    #[arg(long, requires = "cookbooks")]
+    pub(crate) lenient: bool,
     /// Where other nodes are, as NAME.json, for searches
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) nodes: Option<PathBuf>,

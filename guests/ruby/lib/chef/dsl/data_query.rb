@@ -42,11 +42,23 @@ class Chef
       def untag(*names) = run_context.node.untag(*names)
     end
 
-    # chef-vault's words over plain data bags, which is what Chef falls back to.
+    # chef-vault's words. A plain item is read only where `node['chef-vault']['databag_fallback']` says so.
     module ChefVault
-      def chef_vault_item(bag, id) = data_bag_item(bag, id)
-      def chef_vault(bag) = data_bag(bag)
-      def chef_vault_item_for_environment(bag, id) = data_bag_item(bag, id)[node.chef_environment] || {}
+      def chef_vault_item(bag, id)
+        return ::ChefVault::Item.load(bag, id) if ::ChefVault::Item.vault?(bag, id)
+        return data_bag_item(bag, id) if node.read("chef-vault", "databag_fallback")
+
+        raise "Trying to load a regular data bag item #{id} from #{bag}, and databag_fallback is disabled"
+      end
+
+      # The names of a vault's items, without those of their keys.
+      def chef_vault(bag)
+        raise "'#{bag}' is not a vault" unless DataBag.list.include?(bag)
+
+        data_bag(bag).grep_v(/_keys$/)
+      end
+
+      def chef_vault_item_for_environment(bag, id) = chef_vault_item(bag, id)[node.chef_environment] || {}
     end
   end
 end

@@ -201,16 +201,4 @@ class Chef
       def made_path_of(path) = path_of(path).tap { |place| FileUtils.mkdir_p(File.dirname(place)) }
     end
   end
-
-  class Platform
-    class << self
-      def find_platform_and_version(node) = [node["platform"], node["platform_version"]]
-      def windows? = false
-      def windows_server_2003? = false
-      def supports_dsc?(_) = false
-      def supports_powershell_execution_bypass?(_) = false
-      def windows_nano_server? = false
-      def supports_msi? = false
-    end
-  end
 end

@@ -5,6 +5,7 @@
 
 require_relative "../http"
 require_relative "../mixin/shell_out"
+require_relative "../mixin/homebrew"
 
 class Chef
   class Resource

@@ -23,28 +23,36 @@ module Wrun
         "sqlite3" => "calls no foreign libraries",
         "nokogiri" => "calls no foreign libraries",
         "bundler" => "installs and looks for no gems",
-        "win32" => "is no Windows",
-        "win32ole" => "is no Windows",
+        "win32" => "is not Windows",
+        "win32ole" => "is not Windows",
         "drb" => "has no sockets",
         "webrick" => "has no sockets",
         "rest-client" => "has no such gem: Net::HTTP and Chef::HTTP are answered by the host",
         "rest_client" => "has no such gem: Net::HTTP and Chef::HTTP are answered by the host"
       }.freeze
 
-      # What lies in Chef's library folder, by the first part of the name. All of it that there is here is loaded.
-      CHEF = %w[
-        action_collection api_client application attribute_allowlist attribute_blocklist chef_class client compliance config
-        constants cookbook cookbook_loader cookbook_manifest cookbook_version data_bag data_bag_item data_collector decorator
-        delayed_evaluator deprecated digester dsl encrypted_data_bag_item environment event_dispatch exceptions
-        file_access_control file_cache file_content_management formatters guard_interpreter handler http json_compat key log mash
-        mixin mixins monkey_patches node node_map null_logger org platform policy_builder property provider provider_resolver
-        providers recipe resource resource_builder resource_collection resource_definition resource_inspector
-        resource_reporter resource_resolver resources role run_context run_list run_status runner search secret_fetcher
-        server_api shell user util version version_class version_constraint version_string win32
-      ].to_h { |name| [name, true] }.freeze
+      # Chef's own libraries, and the modules that their files are about. What there is of them is loaded.
+      BESIDE = {
+        "chef" => "Chef", "chef-utils" => "ChefUtils", "chef_utils" => "ChefUtils", "chef-config" => "ChefConfig",
+        "chef_config" => "ChefConfig", "chef-vault" => "ChefVault", "mixlib" => "Mixlib", "ohai" => "Ohai",
+        "addressable" => nil, "license_acceptance" => nil
+      }.freeze
 
-      # Chef's other libraries, which are loaded with it.
-      BESIDE = %w[chef chef-utils chef_utils chef-config chef_config mixlib ohai addressable license_acceptance].freeze
+      # Files below `chef/` that are not called as what they define, and whose content is there.
+      CALLED_OTHERWISE = %w[
+        applications chef_class constants deprecated deprecation/warnings mixins providers reserved_names resources
+        version_class monkey_patches/net-http monkey_patches/webrick-utils mixin/unformatter
+        platform/provider_handler_map platform/provider_mapping platform/query_helpers platform/resource_handler_map
+        node/attribute node/attribute_collections node/immutable_collections node/mixin/deep_merge_cache
+        node/mixin/immutablize_array node/mixin/immutablize_hash node/mixin/mashy_array node/mixin/state_tracking
+        resource_collection/resource_collection_serialization resource_collection/resource_list
+        resource_collection/resource_set resource_collection/stepable_iterator run_context/cookbook_compiler
+        run_list/run_list_expansion run_list/versioned_recipe_list cookbook_loader cookbook/chefignore
+        cookbook/cookbook_collection cookbook/cookbook_version_loader cookbook/file_system_file_vendor cookbook/file_vendor
+        resource/conditional_action_not_nothing resource/resource_notification resource_builder run_context
+        encrypted_data_bag_item/assertions encrypted_data_bag_item/decryptor encrypted_data_bag_item/encryptor
+        encrypted_data_bag_item/encryption_failure http/json_input http/json_output http/basic_client
+      ].to_h { |name| [name, true] }.freeze
 
       # Gems that many cookbooks name and that the runtime has in a version of its own, unless one travels with the policy.
       OWN = {
@@ -52,14 +60,16 @@ module Wrun
         "iniparse" => "iniparse", "ipaddress" => "ipaddress", "toml-rb" => "toml-rb"
       }.freeze
 
-      private_constant :LACKING, :CHEF, :BESIDE, :OWN
+      private_constant :LACKING, :BESIDE, :CALLED_OTHERWISE, :OWN
 
       class << self
+        # Whether a name is of a file that Chef or one of its libraries has, and that is there already.
         def of_chef?(name)
-          first, second = name.delete_suffix(".rb").split("/", 3)
-          return CHEF.key?(second) if first == "chef" && second
+          root, *parts = name.delete_suffix(".rb").split("/")
+          return false unless BESIDE.key?(root)
 
-          BESIDE.include?(first)
+          scope = BESIDE[root] && Object.const_get(BESIDE[root])
+          scope.nil? || parts.empty? || constant?(scope, parts) || (root == "chef" && otherwise?(scope, parts))
         end
 
         # The runtime's own file for a gem's, or nil.
@@ -74,11 +84,33 @@ module Wrun
 
         # The error for a library that cannot be there; nil for one of which that is not known.
         def refusal(name)
-          why = LACKING[name] || LACKING[name.split("/").first] or return
+          why = LACKING[name] || LACKING[name.split("/").first] || why_not_of_chef(name) or return
 
           error = LoadError.new("cannot load such file -- #{name} (the sandbox that policies run in #{why})")
           error.instance_variable_set(:@path, name)
           error
+        end
+
+        private
+
+        # Files are called as what they define: `chef/mixin/shell_out` is about `Chef::Mixin::ShellOut`.
+        def constant?(scope, parts)
+          parts.all? do |part|
+            plain = part.delete("_-").downcase
+            found = scope.is_a?(Module) && scope.constants.find { |name| name.name.delete("_").downcase == plain }
+            scope = found && scope.const_get(found)
+          end
+        end
+
+        # `chef/resource/scm/git` is about `Chef::Resource::Git`.
+        def otherwise?(scope, parts)
+          CALLED_OTHERWISE.key?(parts.join("/")) || (parts.size > 2 && constant?(scope, [parts.first, parts.last]))
+        end
+
+        def why_not_of_chef(name)
+          return unless BESIDE.key?(name.split("/").first)
+
+          name.match?(%r{/win(?:32|dows)(?:/|\z)}) ? "is not Windows" : "does not have this part of Chef"
         end
       end
     end

@@ -65,8 +65,8 @@ impl FolderInput {
             (!texts.is_empty()).then_some(list).transpose()
         };
         let run_list = list(&given.run_list, "--run-list")?.or_else(|| json.run_list.clone());
-        // What is not there otherwise may lie in a cookbook that somebody else keeps it in; who only looks may see it.
-        let mut directories = if arguments.compile_only { vendor_directories(&given.cookbooks) } else { vec![] };
+        // Named first: a cookbook that lies in one of the given directories goes before a copy inside another cookbook.
+        let mut directories = if given.lenient { vendor_directories(&given.cookbooks) } else { vec![] };
         directories.extend(given.cookbooks.iter().cloned());
         let (data_bags, secret) = (data::data_bags(settings)?, data::secret(settings)?);
         Ok(Self {
@@ -110,7 +110,7 @@ impl FolderInput {
         }
         let known = self.ask(all_grants, house);
         let list = self.override_run_list.take().unwrap_or_else(|| node.run_list().clone());
-        let known = if arguments.compile_only { without_missing(known) } else { known };
+        let known = if arguments.folders.lenient { without_missing(known) } else { known };
         let mut resolved = self.resolve(&list, node.chef_environment(), &known);
         let wanted: Vec<_> = resolved.cookbooks.iter().filter_map(|one| known.get(&one.name)).collect();
         let wanted: Vec<_> = wanted.iter().flat_map(|metadata| metadata.gems.iter().cloned()).collect();
@@ -301,13 +301,13 @@ fn asking<Got>(
     got
 }
 
-/// The cookbooks without their dependencies on others that are not there. What a recipe asks for can be seen without
-/// them, unless it includes one; so a compile that changes nothing says what is missing and goes on.
+/// Returns the cookbooks without their dependencies on cookbooks that are missing, and warns of each. A run needs a missing
+/// cookbook only if a recipe includes it or uses its resources: it fails there.
 fn without_missing(mut known: BTreeMap<String, Metadata>) -> BTreeMap<String, Metadata> {
     let names: BTreeSet<String> = known.keys().cloned().collect();
     for (name, metadata) in &mut known {
         for missing in metadata.drop_dependencies(|dependency| !names.contains(dependency)) {
-            tracing::warn!("cookbook {name} depends on {missing}, which is not there");
+            tracing::warn!("cookbook {name} depends on {missing}, which was not found; --lenient goes on without it");
         }
     }
     known
