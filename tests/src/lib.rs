@@ -13,10 +13,12 @@ pub mod machine;
 pub mod program;
 pub mod root;
 pub mod server;
+pub mod terminal;
 pub mod tree;
 
 pub use machine::{Machine, Network};
 pub use program::{Output, Program};
 pub use root::Root;
 pub use server::{Answer, Server};
+pub use terminal::Terminal;
 pub use tree::{Entry, Kind, Tree};

@@ -162,6 +162,11 @@ pub enum Event<'a> {
         /// How deep the resource is nested in others.
         nesting: u32,
     },
+    /// The running action's command wrote something that is to be shown at once.
+    Output {
+        /// A piece of it: neither whole lines nor text.
+        bytes: &'a [u8],
+    },
     /// A dry run takes something for granted, or cannot know.
     Assumed {
         /// Of which resource.

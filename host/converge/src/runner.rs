@@ -7,38 +7,14 @@ mod conversation;
 mod dry;
 mod guards;
 mod performing;
+mod stop;
 
 use crate::run::Due;
 use crate::{Event, Failure, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Providers, ROOT, ResourceId, Run};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The signal that asks the run to end, shared with whoever receives signals. Nothing is begun after it; what has begun
-/// is finished.
-#[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicI32>);
-
-impl Stop {
-    /// No signal, but a resource that ended the run so that the node is started again.
-    pub const REBOOT: i32 = -1;
-
-    /// Asks the run to end. Async-signal-safe.
-    pub fn request(&self, signal: i32) {
-        self.0.store(signal, Ordering::Relaxed);
-    }
-
-    /// The signal, if the run is to end.
-    pub fn requested(&self) -> Option<i32> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
-    }
-
-    /// The flag itself, for whoever sets it from a signal handler or waits in a child process.
-    pub fn flag(&self) -> Arc<AtomicI32> {
-        Arc::clone(&self.0)
-    }
-}
+pub use stop::Stop;
 
 /// Runs one policy: its state, its guest, its providers, and what must outlive the run.
 pub struct Runner<'a, G, P> {

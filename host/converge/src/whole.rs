@@ -153,6 +153,9 @@ impl<'a, H: House> WholeRun<'a, H> {
     /// Report handlers after a run that succeeded, exception handlers after one that failed: of every policy whose
     /// instance still answers.
     async fn late_handlers(&mut self, node: &str, outcomes: &[(String, PolicyOutcome)], failed: bool, began: Instant) {
+        if self.stop.requested_at_once().is_some() {
+            return;
+        }
         let status = self.status(node, outcomes, failed, began);
         let (handler, event) = if failed { ("exception", "run_failed") } else { ("report", "run_completed") };
         let mut lived = std::mem::take(&mut self.lived);

@@ -14,6 +14,7 @@
 mod confine;
 mod exported;
 mod failure;
+mod held;
 mod start;
 mod wait;
 
@@ -27,9 +28,10 @@ pub(crate) use wait::MAX_OUTPUT;
 use crate::plan::denied;
 use crate::root::Root;
 use crate::users::Users;
-use converge::{CommandLine, CommandOutcome, CommandTest, Raised};
+use converge::{CommandLine, CommandOutcome, CommandTest, Raised, Stop};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,6 +59,7 @@ pub(crate) struct Commands {
     root: PathBuf,
     launcher: Option<PathBuf>,
     exported: Exported,
+    stop: Stop,
 }
 
 /// What is left to say of a granted command when it is run.
@@ -218,7 +221,14 @@ impl Launch {
 impl Commands {
     /// For programs of this root.
     pub(crate) fn new(root: &Path, launcher: Option<&Path>) -> Self {
-        Self { root: root.into(), launcher: launcher.map(Into::into), exported: Exported::default() }
+        let (root, launcher) = (root.into(), launcher.map(Into::into));
+        Self { root, launcher, exported: Exported::default(), stop: Stop::default() }
+    }
+
+    /// The same, which end when the run is to end at once.
+    #[must_use]
+    pub(crate) fn stopped_by(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
     }
 
     /// The variables that the policy has set for all its commands.
@@ -237,19 +247,25 @@ impl Commands {
             Err(nobody) => return Answer::Unknown(nobody.to_string()),
         };
         let environment = environment(launch, &identity, &self.exported);
-        confine::ask(launcher, &self.root, launch, &identity, environment)
+        confine::ask(launcher, &self.root, launch, &identity, environment, &self.stop)
     }
 
     /// Runs a program to its end. Blocks; an interrupted run waits for it too, since an action that has begun is finished.
+    /// A run that is to end at once ends it, with all that it started, unless it is a package manager.
     ///
     /// # Errors
-    /// It cannot be started, or it took longer than its limit and was ended with all that it started.
+    /// It cannot be started, it took longer than its limit and was ended with all that it started, or the run is to end at
+    /// once.
     pub(crate) fn run(
         &self,
         launch: &Launch,
         users: &mut Users,
         live: Option<&Live>,
     ) -> Result<CommandOutcome, CommandFailure> {
+        let stopped = |what| CommandFailure::Stopped { shown: launch.shown.clone(), what };
+        if self.stop.requested_at_once().is_some() {
+            return Err(stopped("was not started"));
+        }
         let identity = match Identity::of(launch, users) {
             Ok(identity) => identity,
             Err(nobody) => return Ok(nobody.into_outcome()),
@@ -261,8 +277,16 @@ impl Commands {
             Err(start::Refusal::Failure(failure)) => return Err(failure),
             Err(start::Refusal::Outcome(outcome)) => return Ok(outcome),
         };
-        let ended = wait::wait(child, launch.input.as_deref(), launch.timeout, live.filter(|_| launch.live));
-        ended.map_err(|error| CommandFailure::of_system(&error, &launch.shown)).and_then(|outcome| {
+        let live = live.filter(|_| launch.live);
+        let ended = wait::wait(child, launch.input.as_deref(), launch.timeout, live, &self.stop);
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::Interrupted => stopped("is left running"),
+            _ => CommandFailure::of_system(&error, &launch.shown),
+        };
+        ended.map_err(failed).and_then(|outcome| {
+            if self.stop.requested_at_once().is_some() && outcome.signal.is_some() {
+                return Err(stopped("was ended"));
+            }
             if outcome.timed_out {
                 return Err(CommandFailure::TimedOut { shown: launch.shown.clone(), after: launch.timeout, outcome });
             }

@@ -61,7 +61,7 @@ impl MachineProviders {
     /// The root is no directory that can be opened.
     pub fn new(settings: Arc<Settings>) -> Result<Self, Raised> {
         let root = Arc::new(Root::open(&settings.root)?);
-        let commands = Commands::new(&settings.root, settings.launcher.as_deref());
+        let commands = Commands::new(&settings.root, settings.launcher.as_deref()).stopped_by(&settings.stop);
         Ok(Self {
             settings,
             root,

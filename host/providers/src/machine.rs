@@ -169,6 +169,9 @@ impl Machine for GuestMachine {
             Ok(outcome) => Ok(outcome),
             Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
             Err(CommandFailure::NotStarted { name, about, .. }) => Err(MachineError::System(name.into(), about)),
+            Err(stopped @ CommandFailure::Stopped { .. }) => {
+                Err(MachineError::System("EINTR".into(), stopped.to_string()))
+            }
         }
     }
 

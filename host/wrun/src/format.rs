@@ -1,11 +1,13 @@
-//! How a run is shown: as it goes on for people (`doc`, `minimal`), or at its end for programs (`json`).
+//! How a run is shown: as it goes on for people (`doc`, `minimal`) with a recap at its end, or at its end for programs
+//! (`json`).
 
+pub(crate) mod blocks;
 mod compiled;
 pub(crate) mod doc;
 pub(crate) mod json;
 pub(crate) mod kept_log;
 pub(crate) mod minimal;
-mod progress;
+pub(crate) mod recap;
 
 use converge::{Event, Observer, Tally};
 use std::sync::{Arc, Mutex, PoisonError};

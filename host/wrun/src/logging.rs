@@ -2,6 +2,7 @@
 
 use crate::printer::escape_line;
 use crate::settings::{Level, LogLocation, Settings};
+use crate::terminal::LogStream;
 use anyhow::Context as _;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -26,7 +27,7 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
     let lines = tracing_subscriber::fmt::layer().with_target(true).with_ansi(false);
     let subscriber: Box<dyn tracing::Subscriber + Send + Sync> = match &settings.log_location {
         LogLocation::Stderr => {
-            Box::new(Registry::default().with(lines.with_writer(std::io::stderr).without_time().with_filter(level)))
+            Box::new(Registry::default().with(lines.with_writer(|| LogStream).without_time().with_filter(level)))
         }
         LogLocation::Journald => {
             let journal = tracing_journald::layer().context("the journal cannot be reached")?;

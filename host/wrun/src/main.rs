@@ -1,5 +1,6 @@
 //! The program: arguments, printer, one file per command. Nothing here decides; `main` owns the exit code.
 
+mod activity;
 mod arguments;
 mod commands;
 mod errors;
@@ -11,6 +12,7 @@ mod poll;
 mod printer;
 mod settings;
 mod signals;
+mod terminal;
 
 use arguments::{Arguments, Command, GrantsCommand};
 use exit::Exit;
@@ -57,7 +59,9 @@ fn main() -> ExitCode {
             }
         }
     });
-    match run.map(std::thread::JoinHandle::join) {
+    let ended = run.map(std::thread::JoinHandle::join);
+    terminal::hide_status();
+    match ended {
         Ok(Ok(exit)) => exit.into(),
         // The thread has printed its panic.
         Ok(Err(_)) | Err(_) => Exit::Bug.into(),

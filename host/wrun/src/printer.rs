@@ -1,9 +1,10 @@
 //! All that the program prints goes through here: what was asked for to standard output, words for people to standard
 //! error. Guests' text is escaped on its way.
 
+use crate::terminal;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::sync::OnceLock;
 
 /// What a line means; never said by colour alone.
@@ -20,6 +21,12 @@ pub(crate) enum Tone {
     Error,
     /// A heading.
     Heading,
+    /// A line of a diff that is new.
+    Added,
+    /// A line of a diff that is gone.
+    Removed,
+    /// Where the lines of a diff are in the file.
+    Hunk,
 }
 
 impl Tone {
@@ -31,6 +38,9 @@ impl Tone {
             Self::Warning => AnsiColor::Yellow.on_default(),
             Self::Error => AnsiColor::Red.on_default().bold(),
             Self::Heading => Style::new().bold(),
+            Self::Added => AnsiColor::Green.on_default(),
+            Self::Removed => AnsiColor::Red.on_default(),
+            Self::Hunk => AnsiColor::Cyan.on_default(),
         }
     }
 }
@@ -47,16 +57,10 @@ impl Printer {
         Self
     }
 
-    /// What was asked for. What cannot be written ends nothing: the run matters more. See [`Printer::lost`].
-    pub(crate) fn out(self, tone: Tone, text: &str) {
-        let style = tone.style();
-        let styled = anstream::AutoStream::new(io::stdout(), choice());
-        let mut out = styled.lock();
-        let written = write!(out, "{style}{text}{style:#}");
-        // Whoever watches sees each letter as it comes; others get whole lines.
-        if let Err(error) = written.and_then(|()| if is_shown() { out.flush() } else { Ok(()) }) {
-            note_lost(error);
-        }
+    /// Prints a part of a line of what was asked for. An error ends nothing, since the run matters more; see
+    /// [`Printer::lost`].
+    pub(crate) fn part(self, tone: Tone, text: &str) {
+        terminal::within_line(text.ends_with('\n'), || write_out(tone, text));
     }
 
     /// Why some of what was asked for could not be written. A reader that went away wanted no more, and is no error.
@@ -67,10 +71,17 @@ impl Printer {
         LOST.get()
     }
 
-    /// A line of what was asked for.
+    /// Prints lines of what was asked for.
     pub(crate) fn line(self, tone: Tone, text: &str) {
-        self.out(tone, text);
-        self.out(Tone::Plain, "\n");
+        terminal::above(|| {
+            write_out(tone, text);
+            write_out(Tone::Plain, "\n");
+        });
+    }
+
+    /// Prints lines for people: on a terminal those that are too long are wrapped.
+    pub(crate) fn prose(self, tone: Tone, text: &str) {
+        self.line(tone, &terminal::fitted(text));
     }
 
     /// JSON that was asked for. What could move a cursor or hide text is escaped in it, which changes no value.
@@ -81,9 +92,11 @@ impl Printer {
     /// A line for people.
     pub(crate) fn note(self, tone: Tone, text: &str) {
         let style = tone.style();
-        // Both may lead to one file: what was said before stands before.
-        let _ = io::stdout().flush();
-        let _ = writeln!(anstream::stderr().lock(), "{style}{text}{style:#}");
+        terminal::above(|| {
+            // Both may lead to one file: what was said before stands before.
+            let _ = io::stdout().flush();
+            let _ = writeln!(anstream::stderr().lock(), "{style}{text}{style:#}");
+        });
     }
 
     /// An error with its causes, and a hint after a blank line if one of them has one.
@@ -95,10 +108,16 @@ impl Printer {
         }
         self.note(Tone::Error, &text);
     }
+}
 
-    /// Whether a person watches standard error.
-    pub(crate) fn is_watched(self) -> bool {
-        io::stderr().is_terminal()
+fn write_out(tone: Tone, text: &str) {
+    let style = tone.style();
+    let styled = anstream::AutoStream::new(io::stdout(), choice());
+    let mut out = styled.lock();
+    let written = write!(out, "{style}{text}{style:#}");
+    // Whoever watches sees each letter as it comes; others get whole lines.
+    if let Err(error) = written.and_then(|()| if terminal::is_shown() { out.flush() } else { Ok(()) }) {
+        note_lost(error);
     }
 }
 
@@ -113,12 +132,6 @@ fn note_lost(error: io::Error) {
 fn choice() -> anstream::ColorChoice {
     static CHOICE: OnceLock<anstream::ColorChoice> = OnceLock::new();
     *CHOICE.get_or_init(|| anstream::AutoStream::choice(&io::stdout()))
-}
-
-/// Whether a person watches standard output.
-fn is_shown() -> bool {
-    static SHOWN: OnceLock<bool> = OnceLock::new();
-    *SHOWN.get_or_init(|| io::stdout().is_terminal())
 }
 
 /// A text of a guest as people may see it: control, bidirectional and invisible characters are written out, so that a

@@ -1,31 +1,153 @@
-//! Signals: one SIGINT, SIGTERM or SIGHUP finishes the current action and ends the run in order; a second stops at once.
+//! Signals. One SIGINT, SIGTERM or SIGHUP finishes the current action and ends the run in order. A second ends the commands
+//! that run, has the run recorded, and the program dies of it; package managers are left to finish. A third waits for
+//! nothing. Each says at once what it does, and what the next one would do.
 
+use crate::activity::Activity;
 use crate::exit::Exit;
+use crate::printer::{Printer, Tone, escape_line};
+use crate::terminal;
 use converge::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the run may take after the second signal to end by itself, beside what it is asked to wait for: commands have
+/// five seconds, and what kills them some more; the record is written in milliseconds.
+const PATIENCE: Duration = Duration::from_secs(12);
+
+/// How often is looked, after the second signal, what there is to wait for.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Records a run from outside of it, for a signal that it can no longer answer.
+type Record = Box<dyn FnOnce(i32) + Send>;
+
+/// What the program needs to know of a run to end it.
+#[derive(Clone, Default)]
+pub(crate) struct Interruption {
+    /// Asks the run to end.
+    pub(crate) stop: Stop,
+    /// What the run does right now.
+    pub(crate) activity: Activity,
+    /// `None`: no run has begun, or it was recorded.
+    record: Arc<Mutex<Option<Record>>>,
+}
+
+impl Interruption {
+    /// The same with the activity that is shown.
+    #[must_use]
+    pub(crate) fn with_activity(self, activity: Activity) -> Self {
+        Self { activity, ..self }
+    }
+
+    /// From now on there is a run that has to be recorded whatever happens.
+    pub(crate) fn begin(&self, record: impl FnOnce(i32) + Send + 'static) {
+        *self.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(record));
+    }
+
+    /// The run is recorded, or is about to be by whoever calls this.
+    pub(crate) fn end(&self) {
+        self.take_record();
+    }
+
+    fn take_record(&self) -> Option<Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn has_begun(&self) -> bool {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Dies of the signal that ended the run at once, if one did.
+    pub(crate) fn die_if_at_once(&self) {
+        if let Some(signal) = self.stop.requested_at_once() {
+            die(signal);
+        }
+    }
+}
 
 /// Hears of signals for the rest of the program.
 ///
 /// # Errors
 /// The system refuses.
-pub(crate) fn listen(stop: &Stop) -> std::io::Result<()> {
+pub(crate) fn listen(interruption: &Interruption, printer: Printer) -> std::io::Result<()> {
     let mut heard = vec![SIGINT, SIGTERM];
     // The terminal is gone: that ends the run as SIGTERM does, unless whoever started it said so beforehand (`nohup`).
     if !std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_ignored(&status, SIGHUP)) {
         heard.push(SIGHUP);
     }
     let mut signals = signal_hook::iterator::Signals::new(heard)?;
-    let stop = stop.clone();
-    std::thread::Builder::new().name("signals".into()).stack_size(128 << 10).spawn(move || {
-        for signal in signals.forever() {
-            if stop.requested().is_some() {
-                // The second: what the first would have done no longer matters.
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-            }
-            stop.request(signal);
-        }
+    let interruption = interruption.clone();
+    std::thread::Builder::new().name("signals".into()).stack_size(512 << 10).spawn(move || {
+        let Some(first) = signals.forever().next() else { return };
+        interruption.stop.request(first);
+        printer.note(Tone::Warning, &after_the_action(first, interruption.activity.action().as_deref()));
+        let Some(second) = signals.forever().next() else { return };
+        end_at_once(&interruption, second, || signals.pending().next().is_some(), printer);
     })?;
     Ok(())
+}
+
+/// The words after the first signal.
+fn after_the_action(signal: i32, action: Option<&str>) -> String {
+    let doing = action.map(|action| format!("finishing {}, then ", escape_line(action))).unwrap_or_default();
+    let (word, again) = match signal {
+        SIGINT => ("Interrupted", "Press Ctrl-C again"),
+        SIGHUP => ("Terminated (SIGHUP)", "Send a second signal"),
+        _ => ("Terminated (SIGTERM)", "Send a second signal"),
+    };
+    format!("{word}: {doing}stopping. {again} to stop at once; commands that still run are then ended.")
+}
+
+/// The second signal: what runs is ended, what cannot be is recorded from here.
+fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut() -> bool, printer: Printer) {
+    let stop = &interruption.stop;
+    stop.request_at_once(signal);
+    if !interruption.has_begun() {
+        die(signal);
+    }
+    printer.note(Tone::Warning, "Stopping at once: ending the commands that run, then recording the run.");
+    let mut until = Instant::now() + PATIENCE;
+    let mut said = None;
+    while Instant::now() < until && interruption.has_begun() {
+        let held = stop.held();
+        if held.is_some() {
+            until = Instant::now() + PATIENCE;
+        }
+        if let Some(process) = held.as_ref().filter(|_| held != said) {
+            let again = if signal == SIGINT { "Press Ctrl-C again" } else { "Send another signal" };
+            let text = format!(
+                "Waiting for {process}, which must not be cut off. {again} to leave it running and wait for nothing."
+            );
+            printer.note(Tone::Warning, &escape_line(&text));
+            said.clone_from(&held);
+        }
+        if another() {
+            stop.request_without_waiting();
+            if let Some(process) = held {
+                printer.note(Tone::Warning, &escape_line(&format!("{process} is left running.")));
+                // It may end in this very moment; what was said stays true.
+                stop.hold(None);
+            }
+            until = Instant::now() + PATIENCE;
+        }
+        std::thread::sleep(TICK);
+    }
+    match interruption.take_record() {
+        // The run does not come to its end: it is in a guest's code, or waits for a server.
+        Some(record) => {
+            record(signal);
+            die(signal);
+        }
+        // The run records itself, and dies of the signal when it has.
+        None => std::thread::sleep(PATIENCE),
+    }
+    die(signal);
+}
+
+/// Ends the program by a signal's own effect: whoever started it sees which one.
+fn die(signal: i32) {
+    terminal::hide_status();
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
 /// How a run ends that a signal ended.
@@ -60,5 +182,12 @@ mod tests {
         for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::Terminated)] {
             assert_eq!(super::exit(Some(signal)), exit);
         }
+    }
+
+    #[test]
+    fn the_first_signal_says_what_is_finished_and_what_a_second_one_does() {
+        let said = after_the_action(SIGINT, Some("package[nginx] install"));
+        assert!(said.starts_with("Interrupted: finishing package[nginx] install, then stopping. Press Ctrl-C again"));
+        assert!(after_the_action(SIGTERM, None).starts_with("Terminated (SIGTERM): stopping. Send a second signal"));
     }
 }

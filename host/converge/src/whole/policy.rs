@@ -9,7 +9,7 @@ use node::run_list::RunList;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is known of a policy before it runs.
 #[derive(Default)]
@@ -64,6 +64,8 @@ pub(super) struct Lived<I> {
     compiled_only: bool,
     /// None: it was refused, or could not be started.
     instance: Option<I>,
+    /// How long it took, in seconds.
+    seconds: f64,
 }
 
 impl<I: Instance> Lived<I> {
@@ -84,14 +86,15 @@ impl<I: Instance> Lived<I> {
 
     /// What is left for the report.
     pub(super) fn ended(self) -> Ended {
-        let Self { run, revision, artifact, node, compiled_only, .. } = self;
-        Ended { run, revision, artifact, node, compiled_only }
+        let Self { run, revision, artifact, node, compiled_only, seconds, .. } = self;
+        Ended { run, revision, artifact, node, compiled_only, seconds }
     }
 }
 
 impl<H: House> WholeRun<'_, H> {
     /// Runs one policy. On failure none of its attribute writes remain.
     pub(super) async fn run_policy(&mut self, node: &mut NodeObject, mut policy: PolicyInput) -> Outcome {
+        let began = Instant::now();
         policy.start.cookbooks.clone_from(&policy.cookbooks);
         let mut run = self.begin(node, &policy)?;
         let opened = match policy.refused.take() {
@@ -110,7 +113,8 @@ impl<H: House> WholeRun<'_, H> {
         let compiled_only = self.options.compile_only && outcome.is_ok();
         let state = NodeState::new(&run, &policy.start, node.chef_environment());
         let PolicyInput { revision, artifact, .. } = policy;
-        self.lived.push(Lived { run, revision, artifact, node: state, compiled_only, instance });
+        let seconds = began.elapsed().as_secs_f64();
+        self.lived.push(Lived { run, revision, artifact, node: state, compiled_only, instance, seconds });
         outcome
     }
 

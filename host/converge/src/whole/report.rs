@@ -48,6 +48,8 @@ pub struct PolicyReport {
     pub compiled_only: bool,
     /// The node as this policy left it; none if it never began.
     pub node: Option<NodeState>,
+    /// How long it took, in seconds, without its handlers; 0 if it never began.
+    pub seconds: f64,
 }
 
 /// The node as it would be saved, after a failure as it stood then.
@@ -106,26 +108,44 @@ pub(super) struct Ended {
     pub(super) artifact: String,
     pub(super) node: NodeState,
     pub(super) compiled_only: bool,
+    pub(super) seconds: f64,
 }
 
 impl PolicyReport {
+    /// The report of a policy that never began.
+    pub fn not_run(name: String) -> Self {
+        Self {
+            name,
+            revision: String::new(),
+            artifact: String::new(),
+            outcome: PolicyOutcome::NotRun,
+            records: vec![],
+            recipes: vec![],
+            collection: vec![],
+            compiled_only: false,
+            node: None,
+            seconds: 0.0,
+        }
+    }
+
     pub(super) fn new(name: String, outcome: PolicyOutcome, lived: Option<Ended>) -> Self {
-        let Some(Ended { run, revision, artifact, node, compiled_only }) = lived else {
-            return Self {
-                name,
-                revision: String::new(),
-                artifact: String::new(),
-                outcome,
-                records: vec![],
-                recipes: vec![],
-                collection: vec![],
-                compiled_only: false,
-                node: None,
-            };
+        let Some(Ended { run, revision, artifact, node, compiled_only, seconds }) = lived else {
+            return Self { outcome, ..Self::not_run(name) };
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
         let Run { records, recipes, .. } = run;
-        Self { name, revision, artifact, outcome, records, recipes, collection, compiled_only, node: Some(node) }
+        Self {
+            name,
+            revision,
+            artifact,
+            outcome,
+            records,
+            recipes,
+            collection,
+            compiled_only,
+            node: Some(node),
+            seconds,
+        }
     }
 }
 

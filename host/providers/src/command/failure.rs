@@ -32,6 +32,14 @@ pub(crate) enum CommandFailure {
         /// What it wrote until then.
         outcome: CommandOutcome,
     },
+    /// The run is to end at once: it was ended, was left running, or was not even started.
+    #[error("the run was stopped: {shown} {what}")]
+    Stopped {
+        /// The command.
+        shown: String,
+        /// The rest of the sentence: `was not started`.
+        what: &'static str,
+    },
 }
 
 /// There is no such user or group.
@@ -67,6 +75,8 @@ impl CommandFailure {
         let class = match &self {
             Self::NotStarted { name, .. } => format!("Errno::{name}"),
             Self::TimedOut { .. } => "Mixlib::ShellOut::CommandTimeout".into(),
+            // No `rescue` without a class and no `ignore_failure` goes on after it.
+            Self::Stopped { .. } => "SignalException".into(),
         };
         Raised::new(&class, self.to_string())
     }

@@ -1,9 +1,10 @@
 //! Waiting for a program: its output, its end, its time.
 
-use converge::CommandOutcome;
+use super::held;
+use converge::{CommandOutcome, Stop};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
@@ -16,8 +17,14 @@ pub(crate) const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 /// How long a program that was asked to end may take before it is killed, as Mixlib::ShellOut gives it.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// How long a program that is ended with the run may take before it is killed.
+const STOPPING_GRACE: Duration = Duration::from_secs(5);
+
 /// How often to look whether a program has ended where the kernel does not say.
 const TICK: Duration = Duration::from_millis(20);
+
+/// How often to look whether the run is to end at once.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// How long to go on reading after the program's end, while something it left behind still writes.
 const LINGER: Duration = Duration::from_millis(100);
@@ -31,12 +38,17 @@ struct Streams<'a> {
     live: Option<&'a super::Live>,
 }
 
-/// Feeds the program, gathers what it writes, and waits for its end, or ends it with all its kin.
+/// Feeds the program, gathers what it writes, and waits for its end, or ends it with all its kin: when its time is over, and
+/// when the run is to end at once. Then a package manager is left to finish.
+///
+/// # Errors
+/// The system fails; `Interrupted`: the program was left running.
 pub(super) fn wait(
     mut child: Child,
     input: Option<&[u8]>,
     timeout: Duration,
     live: Option<&super::Live>,
+    stop: &Stop,
 ) -> io::Result<CommandOutcome> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     let input = child.stdin.take().zip(input);
@@ -53,11 +65,24 @@ pub(super) fn wait(
     };
     let mut deadline = Instant::now().checked_add(timeout);
     let mut signal = Some(Signal::TERM);
+    let mut ending = false;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
         }
         let now = Instant::now();
+        if stop.requested_at_once().is_some() && !ending {
+            let held = held::package_manager(pid);
+            if held.is_some() && stop.is_without_waiting() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            ending = held.is_none();
+            stop.hold(held);
+            if ending {
+                end_group(&mut child, pid, stop)?;
+                continue;
+            }
+        }
         if let Some(at) = deadline.filter(|at| *at <= now) {
             streams.outcome.timed_out = true;
             let sent = kill_process_group(pid, signal.take().unwrap_or(Signal::KILL));
@@ -70,9 +95,10 @@ pub(super) fn wait(
             continue;
         }
         let left = deadline.map(|at| at.saturating_duration_since(now));
-        let wait = if streams.end.is_some() { left } else { Some(left.map_or(TICK, |left| left.min(TICK))) };
-        streams.exchange(wait)?;
+        let tick = if streams.end.is_some() { LOOK } else { TICK };
+        streams.exchange(Some(left.map_or(tick, |left| left.min(tick))))?;
     };
+    stop.hold(None);
     if streams.outcome.timed_out {
         end_kin(pid);
     }
@@ -80,6 +106,22 @@ pub(super) fn wait(
     let mut outcome = streams.outcome;
     (outcome.code, outcome.signal) = (status.code(), status.signal());
     Ok(outcome)
+}
+
+/// Ends a group of processes: asks first, and kills what is left when the time is over or nobody wants to wait.
+fn end_group(child: &mut Child, leader: Pid, stop: &Stop) -> io::Result<()> {
+    let until = Instant::now() + STOPPING_GRACE;
+    let mut sent = kill_process_group(leader, Signal::TERM);
+    while sent.is_ok() && Instant::now() < until && !stop.is_without_waiting() {
+        std::thread::sleep(TICK);
+        // One that nobody has heard the end of still counts as one of the group.
+        child.try_wait()?;
+        sent = test_kill_process_group(leader);
+    }
+    let _ = kill_process_group(leader, Signal::KILL);
+    child.wait()?;
+    end_kin(leader);
+    Ok(())
 }
 
 /// The ends of a program's pipes that are ours.
@@ -90,7 +132,13 @@ pub(super) struct Pipes {
 }
 
 /// The same for a program that somebody else waits for: until `end` can be read, or its time is over.
-pub(super) fn follow(pipes: Pipes, input: &[u8], end: OwnedFd, timeout: Duration) -> io::Result<CommandOutcome> {
+pub(super) fn follow(
+    pipes: Pipes,
+    input: &[u8],
+    end: OwnedFd,
+    timeout: Duration,
+    stop: &Stop,
+) -> io::Result<CommandOutcome> {
     rustix::io::ioctl_fionbio(&pipes.input, true)?;
     let mut streams = Streams {
         input: (!input.is_empty()).then_some((pipes.input, input)),
@@ -103,11 +151,11 @@ pub(super) fn follow(pipes: Pipes, input: &[u8], end: OwnedFd, timeout: Duration
     let deadline = Instant::now().checked_add(timeout);
     while !streams.has_ended()? {
         let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) {
+        if left.is_some_and(|left| left.is_zero()) || stop.requested_at_once().is_some() {
             streams.outcome.timed_out = true;
             return Ok(streams.outcome);
         }
-        streams.exchange(left)?;
+        streams.exchange(Some(left.map_or(LOOK, |left| left.min(LOOK))))?;
     }
     streams.drain()?;
     Ok(streams.outcome)

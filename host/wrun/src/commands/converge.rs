@@ -7,21 +7,23 @@ mod data;
 mod folders;
 mod handlers;
 mod input;
+mod outline;
 mod own_places;
 
+use crate::activity::Activity;
 use crate::arguments::ConvergeArguments;
 use crate::errors;
 use crate::exit::Exit;
 use crate::format::doc::Doc;
 use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
-use crate::format::{All, Shared, json};
+use crate::format::{All, Shared, json, recap};
 use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse};
 use crate::logging::{self, RunLog};
 use crate::poll::finish;
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone, escape};
 use crate::settings::{Color, Format, LogLocation, Settings};
-use crate::signals;
+use crate::signals::{self, Interruption};
 use anyhow::Context as _;
 use converge::{
     CookbookFiles, Event, LogLevel, LogSource, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun,
@@ -29,6 +31,7 @@ use converge::{
 use grants::Grants;
 use input::Input;
 use node::object::NodeObject;
+use outline::Outline;
 use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
 use serde_json::Value;
@@ -37,9 +40,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The most frames of a backtrace that are shown beside the excerpt.
-const SHOWN_FRAMES: usize = 10;
 
 /// A dry run that prints what it asked for, as the operator's file of grants would say it.
 pub(crate) fn suggest_grants(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
@@ -50,8 +50,22 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     let settings = super::settings(arguments.common.config.as_deref(), arguments.layer())?;
     colours(settings.color);
     logging::open(&settings)?;
-    let stop = Stop::default();
-    signals::listen(&stop).context("signals cannot be listened to")?;
+    let is_watched = settings.format == Format::Doc && !arguments.compile_only && !arguments.suggest_grants;
+    let activity = if is_watched { Activity::shown() } else { Activity::default() };
+    let interruption = Interruption::default().with_activity(activity);
+    signals::listen(&interruption, *printer).context("signals cannot be listened to")?;
+    let outcome = prepare_and_run(arguments, settings, &interruption, *printer);
+    interruption.die_if_at_once();
+    outcome
+}
+
+fn prepare_and_run(
+    arguments: ConvergeArguments,
+    settings: Settings,
+    interruption: &Interruption,
+    printer: Printer,
+) -> anyhow::Result<Exit> {
+    let stop = &interruption.stop;
     let began = SystemTime::now();
     let input = Input::read(&arguments, &settings, began)?;
     if arguments.allow_all {
@@ -66,7 +80,7 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     if !dry {
         own_folders(&settings)?;
     }
-    let sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), *printer))?;
+    let sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), printer))?;
     if let Some(folders) = &input.folders {
         sandbox.check(folders::POLICY, folders.runtime().component(), converge::Interfaces::ALL)?;
     }
@@ -82,7 +96,7 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
         }
         sources.insert(name.clone(), source);
     }
-    let (keeper, folder) = match keeper(&settings, state.as_ref(), &input, began, &stop, dry, *printer) {
+    let (keeper, folder) = match keeper(&settings, state.as_ref(), &input, began, stop, dry, printer) {
         Err(error) if matches!(error.downcast_ref(), Some(StateError::Interrupted)) => {
             printer.error(&error);
             return Ok(signals::exit(stop.requested()));
@@ -92,7 +106,7 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     let mut node = load_node(state.as_ref(), &input.node_name)?;
     let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
     node.begin_run(&names, input.attributes.clone());
-    let run = Running { settings: &settings, arguments: &arguments, printer: *printer, stop: &stop, began };
+    let run = Running { settings: &settings, arguments: &arguments, printer, interruption, began };
     run.go(input, sources, sandbox, node, keeper, folder)
 }
 
@@ -101,7 +115,7 @@ struct Running<'a> {
     settings: &'a Settings,
     arguments: &'a ConvergeArguments,
     printer: Printer,
-    stop: &'a Stop,
+    interruption: &'a Interruption,
     began: SystemTime,
 }
 
@@ -116,10 +130,18 @@ impl Running<'_> {
         folder: Option<RunFolder>,
     ) -> anyhow::Result<Exit> {
         let kept_log = KeptLog::default();
-        let shared = self.observer(&kept_log);
-        let without_policies = input.folders.is_some();
         let started = moment(self.began);
-        let (log, live) = (shared.clone(), self.printer);
+        let outline = Outline::new(started);
+        let shared = self.observer(&kept_log, &outline);
+        let without_policies = input.folders.is_some();
+        let folder = folder.map(Arc::new);
+        if let Some(folder) = folder.clone() {
+            let activity = self.interruption.activity.clone();
+            self.interruption.begin(move |signal| {
+                outline.record(&folder, signal, activity.action().as_deref(), without_policies);
+            });
+        }
+        let (log, live) = (shared.clone(), shared.clone());
         let mut house = TheHouse {
             settings: self.settings,
             sandbox,
@@ -128,13 +150,12 @@ impl Running<'_> {
             node: input.identity,
             started,
             why_run: self.arguments.why_run || self.arguments.compile_only,
-            stop: self.stop.clone(),
+            stop: self.interruption.stop.clone(),
             log: Arc::new(move |level, line: &str| {
                 log.clone().notice(&Event::Log { source: LogSource::Cookbook, level, line });
             }),
-            live: (self.settings.format == Format::Doc).then(|| {
-                Arc::new(move |bytes: &[u8]| live.out(Tone::Quiet, &escape(&String::from_utf8_lossy(bytes)))) as _
-            }),
+            live: (self.settings.format == Format::Doc)
+                .then(|| Arc::new(move |bytes: &[u8]| live.clone().notice(&Event::Output { bytes })) as _),
             reboots: Reboots::default(),
             given_facts: self.arguments.facts.is_some(),
             keeper,
@@ -169,7 +190,7 @@ impl Running<'_> {
             Arc::new(BuiltinTypes),
             input.facts,
             Box::new(shared),
-            self.stop.clone(),
+            self.interruption.stop.clone(),
         );
         let report = finish(whole.run(&mut node, policies));
         let files = house.sources.iter().map(|(name, source)| (name.clone(), source.files(self.settings))).collect();
@@ -192,8 +213,10 @@ impl Running<'_> {
     }
 
     /// Who watches the run: people or nobody, and the log.
-    fn observer(&self, kept_log: &KeptLog) -> Shared {
-        let mut watchers: Vec<Box<dyn Observer>> = vec![Box::new(kept_log.clone())];
+    fn observer(&self, kept_log: &KeptLog, outline: &Outline) -> Shared {
+        let activity = self.interruption.activity.clone();
+        let mut watchers: Vec<Box<dyn Observer>> =
+            vec![Box::new(kept_log.clone()), Box::new(outline.clone()), Box::new(activity)];
         // What people read on the terminal is not said there a second time.
         let seen = self.settings.log_location == LogLocation::Stderr && self.settings.format != Format::Json;
         if !seen || self.arguments.compile_only {
@@ -226,19 +249,21 @@ impl Running<'_> {
         &self,
         parts: &json::Parts<'_>,
         keeper: Keeper,
-        folder: Option<RunFolder>,
+        folder: Option<Arc<RunFolder>>,
         reboots: &Reboots,
     ) -> anyhow::Result<Exit> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::Run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
             self.printer.json(&serde_json::to_string(&shown)?);
-        } else if let Some((_, error)) = errors.first() {
-            self.excerpt(error);
+        } else {
+            recap::show(self.printer, parts, &[]);
         }
+        // From here on the run records itself.
+        self.interruption.end();
         if let Keeper::Kept(kept) = keeper {
             let Kept { lock, pending, .. } = *kept;
-            let kept = keep(&lock, folder.as_ref(), &shown, errors.first().map(|(_, error)| error), self.settings);
+            let kept = keep(&lock, folder.as_deref(), &shown, errors.first().map(|(_, error)| error), self.settings);
             let finished = pending.finish();
             if let Err(error) = kept.and(finished) {
                 self.printer.note(
@@ -249,8 +274,9 @@ impl Running<'_> {
                 return Ok(Exit::Failed);
             }
         }
+        self.interruption.die_if_at_once();
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
-        Ok(match (self.stop.requested(), report.failure()) {
+        Ok(match (self.interruption.stop.requested(), report.failure()) {
             (Some(Stop::REBOOT), _) | (None, None) => self.start_again(reboots),
             (Some(signal), _) => signals::exit(Some(signal)),
             (None, Some(_)) => Exit::Failed,
@@ -271,27 +297,6 @@ impl Running<'_> {
                     .note(Tone::Error, &format!("error: the node was not started again: {}", escape(&raised.message)));
                 Exit::RebootFailed
             }
-        }
-    }
-
-    /// The lines of the cookbook around what failed, and the way that led there.
-    fn excerpt(&self, error: &Value) {
-        let excerpt = &error["excerpt"];
-        let (Some(file), Some(at), Some(lines)) =
-            (excerpt["file"].as_str(), excerpt["line"].as_u64(), excerpt["lines"].as_array())
-        else {
-            return;
-        };
-        self.printer.note(Tone::Heading, &format!("\n  {}:{at}", escape(file)));
-        for line in lines {
-            let (number, text) = (line[0].as_u64().unwrap_or(0), line[1].as_str().unwrap_or_default());
-            let mark = if number == at { ">" } else { " " };
-            let tone = if number == at { Tone::Error } else { Tone::Quiet };
-            self.printer.note(tone, &format!("  {mark} {number:>4} | {}", escape(text)));
-        }
-        let frames = error["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        for frame in frames.skip(1).take(SHOWN_FRAMES) {
-            self.printer.note(Tone::Quiet, &escape_line(&format!("  from {frame}")));
         }
     }
 }

@@ -19,6 +19,6 @@ pub(crate) fn run(arguments: &ResourcesArguments, printer: &Printer) -> anyhow::
             if json { reference::type_json(found).to_string() + "\n" } else { reference::type_text(found) }
         }
     };
-    printer.out(Tone::Plain, &text);
+    printer.part(Tone::Plain, &text);
     Ok(Exit::Done)
 }

@@ -1,44 +1,98 @@
 //! The `doc` format, after Chef's: every action on a line, what changed below it.
+//!
+//! A line is written when it is finished: an action's with its result, or before the first thing that belongs below it.
+//! Until then the status line alone says what is running. Errors that end a policy are told in the recap after the run
+//! ([`super::recap`]), and only there.
+
+mod live;
+mod new_thing;
 
 use super::compiled;
-use super::progress::Progress;
-use super::would;
 use crate::printer::{Printer, Tone, escape, escape_line};
-use converge::{Event, LogLevel, Observer, Resource, Status, Tally};
+use converge::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
+use live::Live;
+use new_thing::NewThing;
+
+/// How much further than an action's sentences a diff is indented: its signs are no dashes of the list.
+const DIFF_NESTING: u32 = 3;
 
 /// Shows a run as it goes on.
 pub(crate) struct Doc {
     printer: Printer,
-    progress: Progress,
-    /// The line of the action that has just begun is not ended yet.
-    open: bool,
+    log_level: LogLevel,
+    /// It is a dry run, which goes on after a failure.
+    why_run: bool,
     /// The recipe that the last action belonged to.
     recipe: Option<String>,
-    log_level: LogLevel,
-    why_run: bool,
-    /// The resource that failed has been shown; those around it failed because of it.
-    shown_failed: bool,
+    /// The actions that have begun and not ended, outermost first.
+    begun: Vec<Begun>,
+    live: Live,
+    /// Failures that a policy may end with, which is then told in the recap; of a dry run the first one alone.
+    untold: Vec<Untold>,
+    /// The last failure that a dry run told.
+    told: Option<String>,
+    /// A forgiven failure that was told; the log says it again.
+    forgiven: Option<String>,
+    /// The last failed attempt of the running action.
+    attempt: Option<String>,
+}
+
+/// An action that has begun.
+struct Begun {
+    head: String,
+    nesting: u32,
+    /// Its line is written.
+    shown: bool,
+    /// A new file or directory whose sentence waits for what it was made with.
+    new: Option<NewThing>,
+    /// Its changes are not made: a dry run, or the trial run that `:before` makes.
+    dry: bool,
+}
+
+struct Untold {
+    key: String,
+    nesting: u32,
+    sentence: String,
 }
 
 impl Doc {
     pub(crate) fn new(printer: Printer, log_level: LogLevel) -> Self {
-        let progress = Progress::new(printer.is_watched());
-        Self { printer, progress, open: false, recipe: None, log_level, why_run: false, shown_failed: false }
-    }
-
-    fn out(&self, tone: Tone, text: &str) {
-        self.progress.above(|| self.printer.out(tone, text));
-    }
-
-    fn line(&mut self, tone: Tone, text: &str) {
-        if std::mem::take(&mut self.open) {
-            self.out(Tone::Plain, "\n");
+        Self {
+            printer,
+            log_level,
+            why_run: false,
+            recipe: None,
+            begun: vec![],
+            live: Live::default(),
+            untold: vec![],
+            told: None,
+            forgiven: None,
+            attempt: None,
         }
-        self.progress.above(|| self.printer.line(tone, text));
+    }
+
+    fn line(&self, tone: Tone, text: &str) {
+        self.printer.prose(tone, text);
+    }
+
+    /// Writes the lines of the actions that have begun: something follows that belongs below them.
+    fn below(&mut self) {
+        for at in 0..self.begun.len() {
+            let Some(begun) = self.begun.get_mut(at) else { return };
+            let head = (!std::mem::replace(&mut begun.shown, true)).then(|| begun.head.clone());
+            let (nesting, dry, new) = (begun.nesting, begun.dry, begun.new.take());
+            if let Some(head) = head {
+                self.line(Tone::Plain, &head);
+            }
+            if let Some(new) = new {
+                self.sentence(nesting, dry, &new.sentence());
+                self.diff(nesting, new.diff.as_deref());
+            }
+        }
     }
 
     fn started(&mut self, resource: &Resource, action: &str, nesting: u32) {
-        self.progress.begin(&escape_line(&format!("{} {action}", resource.key)));
+        self.below();
         if nesting == 0 {
             let origin = &resource.declaration.origin;
             let cookbook = origin.cookbook.as_deref().unwrap_or_default();
@@ -47,68 +101,182 @@ impl Doc {
                 self.line(Tone::Heading, &format!("  Recipe: {}", escape_line(&recipe)));
                 self.recipe = Some(recipe);
             }
+        } else if !self.why_run {
+            // Its sibling failed, and somebody went on: nothing ends with that failure.
+            self.tell_rescued(nesting);
         }
-        if self.open {
-            self.out(Tone::Plain, "\n");
+        self.attempt = None;
+        let head = format!("{}* {} action {}", indent(nesting), escape_line(&resource.key), escape_line(action));
+        self.begun.push(Begun { head, nesting, shown: false, new: None, dry: false });
+    }
+
+    fn changed(&mut self, resource: &Resource, change: &Change, dry: bool, nesting: u32) {
+        let diff = change.diff.as_ref().filter(|_| !resource.declaration.sensitive);
+        if let Some(new) = self.begun.last_mut().filter(|begun| begun.nesting == nesting).and_then(|it| it.new.as_mut())
+            && new.takes(&change.what, diff)
+        {
+            return;
         }
-        let text = format!("{}* {} action {}", indent(nesting), escape_line(&resource.key), escape_line(action));
-        self.out(Tone::Plain, &text);
-        self.open = true;
+        self.below();
+        let new = NewThing::begun_by(&change.what).filter(|_| diff.is_none());
+        match self.begun.last_mut().filter(|begun| begun.nesting == nesting) {
+            Some(begun) if new.is_some() => (begun.new, begun.dry) = (new, dry),
+            _ => {
+                self.sentence(nesting, dry, &change.what);
+                self.diff(nesting, diff.map(String::as_str));
+            }
+        }
+    }
+
+    fn sentence(&self, nesting: u32, dry: bool, what: &str) {
+        let would = if dry { "would " } else { "" };
+        self.line(Tone::Change, &escape(&indented(&format!("- {would}{what}"), nesting + 1)));
+    }
+
+    fn diff(&self, nesting: u32, diff: Option<&str>) {
+        let margin = indent(nesting + DIFF_NESTING);
+        for (at, line) in diff.into_iter().flat_map(str::lines).enumerate() {
+            let tone = match line.as_bytes().first() {
+                // The first two lines name the file.
+                Some(b'-' | b'+') if at < 2 => Tone::Quiet,
+                Some(b'+') => Tone::Added,
+                Some(b'-') => Tone::Removed,
+                Some(b'@') => Tone::Hunk,
+                Some(b'(') if at == 0 => Tone::Quiet,
+                _ => Tone::Plain,
+            };
+            self.line(tone, &format!("{margin}{}", escape(line)));
+        }
+    }
+
+    fn output(&mut self, lines: impl IntoIterator<Item = String>) {
+        let nesting = self.begun.last().map_or(0, |begun| begun.nesting);
+        for line in lines {
+            self.below();
+            self.line(Tone::Quiet, &format!("{}  {}", indent(nesting), escape(&line)));
+        }
     }
 
     fn finished(&mut self, event: &Event<'_>) {
         let Event::ActionFinished { resource, status, conditional, failure, ignored, nesting, action } = event else {
             return;
         };
-        self.progress.advance();
+        let rest = self.live.rest();
+        self.output(rest);
+        if failure.is_none() && !self.why_run {
+            self.tell_rescued(nesting + 1);
+        }
+        if self.begun.last().is_some_and(|begun| begun.new.is_some()) {
+            self.below();
+        }
+        let Some(Begun { head, shown, .. }) = self.begun.pop() else { return };
+        if let Some(failure) = failure {
+            let head = if shown {
+                format!("{}! {} action {}", indent(*nesting), escape_line(&resource.key), escape_line(action))
+            } else {
+                head
+            };
+            self.failed(resource, action, &head, failure, *ignored, *nesting);
+            return;
+        }
         let note = match status {
-            Status::UpToDate => " (up to date)".to_owned(),
+            Status::UpToDate => "up to date".to_owned(),
             Status::Skipped => match conditional {
-                Some("not_if { action == :nothing }") => " (skipped due to action :nothing)".to_owned(),
-                Some(guard) => format!(" (skipped due to {})", escape_line(guard)),
-                None => " (skipped)".to_owned(),
+                Some("not_if { action == :nothing }") => "skipped due to action :nothing".to_owned(),
+                Some(guard) => format!("skipped due to {}", escape_line(guard)),
+                None => "skipped".to_owned(),
             },
-            Status::Bypassed => " (bypassed: cannot be simulated)".to_owned(),
-            Status::Unknown => " (unknown: may change)".to_owned(),
+            Status::Bypassed => "bypassed: cannot be simulated".to_owned(),
+            Status::Unknown => "unknown: may change".to_owned(),
             Status::Updated | Status::Failed | Status::Unprocessed => String::new(),
         };
-        if !note.is_empty() {
-            if self.open {
-                self.out(Tone::Quiet, &note);
-                self.line_end();
-            } else if matches!(status, Status::Bypassed | Status::Unknown) {
-                self.line(Tone::Quiet, &format!("{}  {note}", indent(*nesting)));
+        match (shown, note.is_empty()) {
+            (false, true) => self.line(Tone::Plain, &head),
+            (false, false) => self.line(Tone::Quiet, &format!("{head} ({note})")),
+            (true, false) if matches!(status, Status::Bypassed | Status::Unknown) => {
+                self.line(Tone::Quiet, &format!("{}  ({note})", indent(*nesting)));
             }
+            (true, _) => {}
         }
-        if let Some(failure) = failure {
-            let text = indented(&format!("{}: {failure}", failure.class()), *nesting + 2);
-            let failed = if self.why_run { "would fail" } else { "failed" };
-            let word = if *ignored { format!("{failed}, and is ignored") } else { failed.to_owned() };
-            let heading = format!("{}! {} action {action} {word}", indent(*nesting), escape_line(&resource.key));
-            self.line(if *ignored { Tone::Warning } else { Tone::Error }, &heading);
-            self.line(Tone::Plain, &escape(&text));
-            if !ignored && !std::mem::replace(&mut self.shown_failed, true) {
-                let margin = indent(*nesting + 2);
-                for line in compiled::lines(resource) {
-                    self.line(Tone::Quiet, &format!("{margin}{line}"));
-                }
-            }
-        }
-        if self.open && *status == Status::Updated {
-            self.line_end();
-        }
-        // A dry run goes on, and may meet another failure.
-        self.shown_failed &= *nesting > 0;
     }
 
-    fn summary(&self, tally: Tally) -> String {
-        if self.why_run { would(tally) } else { format!("{} of {} resources updated", tally.updated, tally.total) }
+    fn failed(
+        &mut self,
+        resource: &Resource,
+        action: &str,
+        head: &str,
+        failure: &Failure,
+        ignored: bool,
+        nesting: u32,
+    ) {
+        let sentence = format!("{}: {failure}", failure.class());
+        let word = if self.why_run { "would fail" } else { "failed" };
+        if ignored {
+            self.line(Tone::Warning, &format!("{head} ({word}, and is ignored)"));
+            self.line(Tone::Plain, &escape(&indented(&sentence, nesting + 2)));
+            self.forgiven = Some(failure.to_string());
+            return;
+        }
+        self.line(Tone::Error, &format!("{head} ({word})"));
+        // A failure that was passed on says what the one inside said.
+        let inner = |inner: &str| sentence.contains(message_of(inner));
+        let is_new = !self.untold.iter().any(|one| inner(&one.sentence)) && !self.told.as_deref().is_some_and(inner);
+        if self.why_run && is_new && !self.untold.is_empty() {
+            self.line(Tone::Plain, &escape(&indented(&sentence, nesting + 2)));
+            self.told = Some(sentence.clone());
+        }
+        if is_new {
+            let margin = indent(nesting + 2);
+            for line in compiled::lines(resource) {
+                self.line(Tone::Quiet, &format!("{margin}{line}"));
+            }
+        }
+        if !self.why_run || self.untold.is_empty() {
+            self.untold.retain(|untold| !(untold.nesting > nesting && inner(&untold.sentence)));
+            self.untold.push(Untold { key: format!("{} {action}", resource.key), nesting, sentence });
+        }
     }
 
-    fn line_end(&mut self) {
-        self.out(Tone::Plain, "\n");
-        self.open = false;
+    /// Tells the failures so deep and deeper: somebody rescued them.
+    fn tell_rescued(&mut self, from: u32) {
+        let (rescued, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.untold).into_iter().partition(|one| one.nesting >= from);
+        self.untold = others;
+        for Untold { key, nesting, sentence } in rescued {
+            let text = format!("! {key} failed, and was rescued: {sentence}");
+            self.line(Tone::Warning, &escape(&indented(&text, nesting)));
+        }
     }
+
+    fn retrying(&mut self, resource: &Resource, left: u32, failure: &Failure, nesting: u32) {
+        self.below();
+        let failure = failure.to_string();
+        let again = self.attempt.as_ref() == Some(&failure);
+        // The last attempt's failure is told whole.
+        let why = if again { "as before" } else { failure.lines().next().unwrap_or_default() };
+        let text = format!("! {} failed, {left} tries left: {why}", resource.key);
+        self.line(Tone::Warning, &escape(&indented(&text, nesting)));
+        self.attempt = Some(failure);
+    }
+
+    fn logged(&mut self, source: LogSource, level: LogLevel, line: &str) {
+        if level < self.log_level {
+            return;
+        }
+        let told = self.forgiven.as_ref().is_some_and(|forgiven| line.contains(forgiven.as_str()));
+        if told && source == LogSource::Host {
+            self.forgiven = None;
+            return;
+        }
+        self.below();
+        let tone = if level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
+        self.line(tone, &logged(level, line));
+    }
+}
+
+/// A sentence without its class.
+fn message_of(sentence: &str) -> &str {
+    sentence.split_once(": ").map_or(sentence, |(_, message)| message)
 }
 
 fn indent(nesting: u32) -> String {
@@ -121,7 +289,7 @@ fn indented(text: &str, nesting: u32) -> String {
     text.lines().map(|line| format!("{margin}{line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// What a cookbook logs. Every line of it stands to the right of what wrun itself says.
+/// A log line of a cookbook. Every line of it is further to the right than what wrun itself says.
 fn logged(level: LogLevel, line: &str) -> String {
     escape(&indented(&format!("[{}] {line}", level.name()), 0))
 }
@@ -136,8 +304,7 @@ impl Observer for Doc {
                 self.line(Tone::Heading, &escape_line(&text));
             }
             Event::PolicyStarted { policy, revision, artifact, cookbooks, .. } => {
-                self.recipe = None;
-                self.shown_failed = false;
+                (self.recipe, self.told) = (None, None);
                 let versions = match (revision.get(..12), artifact.get(..12)) {
                     (Some(revision), Some(artifact)) => format!(" (revision {revision}, artifact {artifact})"),
                     _ => String::new(),
@@ -146,49 +313,38 @@ impl Observer for Doc {
                 self.line(Tone::Heading, &escape_line(&format!("Policy {policy}{versions}")));
                 self.line(Tone::Plain, &escape_line(&format!("  Cookbooks: {}", cookbooks.join(", "))));
             }
-            Event::CompileFinished { resources } => self.progress.expect(*resources as u64),
             Event::ActionStarted { resource, action, nesting, .. } => self.started(resource, action, *nesting),
-            Event::Changed { resource, change, why_run, nesting } => {
-                let would = if *why_run { "would " } else { "" };
-                let text = indented(&format!("- {would}{}", change.what), nesting + 1);
-                self.line(Tone::Change, &escape(&text));
-                if let Some(diff) = change.diff.as_ref().filter(|_| !resource.declaration.sensitive) {
-                    self.line(Tone::Plain, &escape(&indented(diff, nesting + 1)));
-                }
+            Event::Changed { resource, change, why_run, nesting } => self.changed(resource, change, *why_run, *nesting),
+            Event::Output { bytes } => {
+                let lines = self.live.take(bytes);
+                self.output(lines);
             }
             Event::Assumed { what, nesting, .. } => {
+                self.below();
                 self.line(Tone::Warning, &escape(&indented(&format!("? {what}"), nesting + 1)));
             }
             Event::Retrying { resource, left, failure, nesting, .. } => {
-                let text = format!("! {} failed, {left} tries left: {failure}", resource.key);
-                self.line(Tone::Warning, &escape(&indented(&text, *nesting)));
+                self.retrying(resource, *left, failure, *nesting);
             }
             Event::ActionFinished { .. } => self.finished(event),
-            Event::Log { level, line, .. } if *level >= self.log_level => {
-                let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
-                self.line(tone, &logged(*level, line));
-            }
-            Event::PolicyFinished { policy, tally } => {
-                self.line(Tone::Heading, &escape_line(&format!("Policy {policy}: {}", self.summary(*tally))));
-            }
+            Event::Log { source, level, line } => self.logged(*source, *level, line),
+            Event::PolicyFinished { .. } => self.tell_rescued(0),
             Event::PolicyFailed { policy, failure } => {
-                self.line(Tone::Error, &escape_line(&format!("Policy {policy} failed: {}", failure.class())));
-                self.line(Tone::Plain, &escape(&indented(&failure.to_string(), 0)));
-                if let Some(hint) = failure.hint() {
-                    self.line(Tone::Warning, &format!("\n  hint: {}", escape(hint)));
-                }
+                self.begun.clear();
+                // The recap tells what the policy ended with.
+                let last = failure.to_string();
+                self.untold.retain(|untold| !last.contains(message_of(&untold.sentence)));
+                self.tell_rescued(0);
+                self.line(Tone::Error, &escape_line(&format!("Policy {policy} failed")));
             }
             Event::HandlerFailed { policy, handler, failure } => {
                 let text = format!("Handler {handler} of policy {policy} failed: {failure}");
                 self.line(Tone::Warning, &escape(&text).replace('\n', "\n    "));
             }
-            Event::RunFinished { failed, tally, seconds } => {
-                self.progress.finish();
-                let word = if *failed { "failed" } else { "finished" };
-                let text = format!("Run {word} in {seconds:.2} s: {}", self.summary(*tally));
-                self.line(if *failed { Tone::Error } else { Tone::Heading }, &text);
-            }
-            Event::RecipeStarted { .. } | Event::AttributeChanged { .. } | Event::Log { .. } => {}
+            Event::CompileFinished { .. }
+            | Event::RecipeStarted { .. }
+            | Event::AttributeChanged { .. }
+            | Event::RunFinished { .. } => {}
         }
     }
 }

@@ -65,6 +65,7 @@ impl Serialize for Policy<'_> {
         shown.serialize_entry("revision", &report.revision)?;
         shown.serialize_entry("artifact", &report.artifact)?;
         shown.serialize_entry("outcome", report.outcome.name())?;
+        shown.serialize_entry("seconds", &report.seconds)?;
         outcome(report, &mut shown)?;
         if matches!(report.outcome, PolicyOutcome::Failed(_)) {
             let error = errors.iter().find(|(name, _)| *name == report.name).map(|(_, error)| error);

@@ -1,6 +1,5 @@
-//! The `minimal` format: a letter per action, what was logged, then what failed.
+//! The `minimal` format: a letter per action and what was logged; the recap follows.
 
-use super::would;
 use crate::printer::{Printer, Tone, escape, escape_line};
 use converge::{Event, LogLevel, Observer, Status};
 
@@ -10,27 +9,26 @@ pub(crate) struct Minimal {
     log_level: LogLevel,
     /// The line of letters is not ended yet.
     open: bool,
-    why_run: bool,
 }
 
 impl Minimal {
     pub(crate) fn new(printer: Printer, log_level: LogLevel) -> Self {
-        Self { printer, log_level, open: false, why_run: false }
+        Self { printer, log_level, open: false }
     }
 
     fn letter(&mut self, tone: Tone, letters: &str) {
-        self.printer.out(tone, letters);
+        self.printer.part(tone, letters);
         self.open = true;
     }
 
     fn line(&mut self, tone: Tone, text: &str) {
         self.end_letters();
-        self.printer.line(tone, text);
+        self.printer.prose(tone, text);
     }
 
     fn end_letters(&mut self) {
         if std::mem::take(&mut self.open) {
-            self.printer.out(Tone::Plain, "\n");
+            self.printer.part(Tone::Plain, "\n");
         }
     }
 }
@@ -38,7 +36,6 @@ impl Minimal {
 impl Observer for Minimal {
     fn notice(&mut self, event: &Event<'_>) {
         match event {
-            Event::RunStarted { why_run, .. } => self.why_run = *why_run,
             Event::PolicyStarted { policy, .. } => self.letter(Tone::Plain, &format!("{}: ", escape_line(policy))),
             Event::ActionFinished { status, .. } => {
                 let (tone, letter) = match status {
@@ -54,22 +51,10 @@ impl Observer for Minimal {
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
                 self.line(tone, &format!("[{}] {}", level.name(), escape(line)));
             }
-            Event::PolicyFinished { .. } => self.end_letters(),
-            Event::PolicyFailed { failure, .. } => {
-                self.line(Tone::Error, &escape(&format!("{}: {failure}", failure.class())));
-                if let Some(hint) = failure.hint() {
-                    self.line(Tone::Warning, &escape(&format!("hint: {hint}")));
-                }
-            }
+            Event::PolicyFinished { .. } | Event::PolicyFailed { .. } => self.end_letters(),
             Event::HandlerFailed { policy, handler, failure } => {
                 let text = format!("handler {handler} of policy {policy} failed: {failure}");
                 self.line(Tone::Warning, &escape(&text));
-            }
-            Event::RunFinished { failed, tally, seconds } => {
-                let word = if *failed { "failed" } else { "finished" };
-                let what =
-                    if self.why_run { would(*tally) } else { format!("{}/{} updated", tally.updated, tally.total) };
-                self.line(Tone::Heading, &format!("run {word} in {seconds:.2} s, {what}"));
             }
             _ => {}
         }

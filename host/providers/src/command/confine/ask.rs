@@ -7,6 +7,7 @@ use super::tracer::{self, Ending, Leash};
 use crate::command::wait::{self, Pipes};
 use crate::command::{CommandFailure, Launch, start, start::Identity};
 use crate::root::Root;
+use converge::Stop;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Read as _, Write as _};
@@ -30,6 +31,7 @@ pub(in crate::command) fn ask(
     launch: &Launch,
     identity: &Identity,
     environment: Vec<(String, String)>,
+    stop: &Stop,
 ) -> Answer {
     let as_root = identity.ids.as_ref().and_then(|ids| ids.uid).unwrap_or(0) == 0;
     let request = Request {
@@ -62,7 +64,8 @@ pub(in crate::command) fn ask(
             };
             let tracer = std::thread::Builder::new().name("tracer".into()).spawn_scoped(scope, trace)?;
             let outcome = hear.recv().ok().map(|pipes| {
-                wait::follow(pipes, launch.input.as_deref().unwrap_or_default(), end.into(), launch.timeout)
+                let input = launch.input.as_deref().unwrap_or_default();
+                wait::follow(pipes, input, end.into(), launch.timeout, stop)
             });
             if !matches!(outcome, Some(Ok(ref outcome)) if !outcome.timed_out) {
                 leash.pull();

@@ -1,0 +1,77 @@
+//! The outline of a run as somebody outside of it sees it, for the record of one that has to be ended while it does not
+//! answer: which policies ended how, and what was being done.
+
+use super::json;
+use converge::{Event, Failure, Moment, Observer, PolicyOutcome, PolicyReport, RunReport};
+use serde_json::{Value, json};
+use state::RunFolder;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Follows a run. Copies share what they saw.
+#[derive(Clone)]
+pub(super) struct Outline(Arc<Mutex<Seen>>);
+
+struct Seen {
+    began: Instant,
+    started: Moment,
+    run_id: String,
+    node: String,
+    why_run: bool,
+    policies: Vec<PolicyReport>,
+}
+
+impl Outline {
+    /// The outline of a run that begins now.
+    pub(super) fn new(started: Moment) -> Self {
+        let (run_id, node) = (String::new(), String::new());
+        let seen = Seen { began: Instant::now(), started, run_id, node, why_run: false, policies: vec![] };
+        Self(Arc::new(Mutex::new(seen)))
+    }
+
+    /// Records the run as far as it is known: ended by a signal while something was done, as `package[nginx] install`.
+    pub(super) fn record(&self, folder: &RunFolder, signal: i32, doing: Option<&str>, without_policies: bool) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let doing = doing.map(|doing| format!(" in the middle of {doing}")).unwrap_or_default();
+        let message = format!("ended by signal {signal}{doing}; the resources of this policy are not recorded");
+        let running = seen.policies.iter_mut().find(|policy| matches!(policy.outcome, PolicyOutcome::NotRun));
+        let mut errors = Vec::new();
+        if let Some(policy) = running {
+            let failure = Failure::raised("SignalException", message);
+            errors.push((policy.name.clone(), crate::errors::json(policy, &failure, None)));
+            policy.outcome = PolicyOutcome::Failed(failure);
+        }
+        let report = RunReport {
+            run_id: seen.run_id.clone(),
+            why_run: seen.why_run,
+            started: seen.started,
+            seconds: seen.began.elapsed().as_secs_f64(),
+            policies: std::mem::take(&mut seen.policies),
+        };
+        let (node, log) = (seen.node.as_str(), json!([]));
+        let parts = json::Parts { report: &report, node, errors: &errors, log, without_policies };
+        // Nobody is left who could do anything about an error.
+        let _ = folder.save_record(&json::Run(&parts));
+        let _ = errors.first().map(|(_, error): &(String, Value)| folder.save_error(error));
+    }
+}
+
+impl Observer for Outline {
+    fn notice(&mut self, event: &Event<'_>) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = |name: &str, outcome| {
+            if let Some(policy) = seen.policies.iter_mut().find(|policy| policy.name == name) {
+                policy.outcome = outcome;
+            }
+        };
+        match event {
+            Event::RunStarted { run_id, node, policies, why_run } => {
+                (seen.run_id, seen.node, seen.why_run) = ((*run_id).to_owned(), (*node).to_owned(), *why_run);
+                seen.policies = policies.iter().map(|name| PolicyReport::not_run(name.clone())).collect();
+            }
+            Event::PolicyFinished { policy, .. } => ended(policy, PolicyOutcome::Succeeded),
+            Event::PolicyFailed { policy, failure } => ended(policy, PolicyOutcome::Failed((*failure).clone())),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Chef says of a new file three times that it is new: `create new file`, `update content .. from none`, `change mode from
+//! ''`. Reports keep the sentences; people read one.
+
+/// A sentence that a new file or directory began with, and what has been put into it since.
+pub(super) struct NewThing {
+    sentence: String,
+    path: String,
+    access: Vec<String>,
+    pub(super) diff: Option<String>,
+}
+
+impl NewThing {
+    /// What begins with a change; `None` if it does not make anything new.
+    pub(super) fn begun_by(what: &str) -> Option<Self> {
+        let path = what.strip_prefix("create new file ").or_else(|| what.strip_prefix("create new directory "))?;
+        Some(Self { sentence: what.to_owned(), path: path.to_owned(), access: vec![], diff: None })
+    }
+
+    /// Takes a further change of the same resource in, if it only says of the new thing what it was made with.
+    pub(super) fn takes(&mut self, what: &str, diff: Option<&String>) -> bool {
+        if let Some(rest) = what.strip_prefix("update content in file ") {
+            let is_new = rest.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with(" from none to "));
+            if is_new {
+                self.diff = diff.cloned();
+            }
+            return is_new;
+        }
+        let access = ["mode", "owner", "group"].into_iter().find_map(|part| {
+            let rest = what.strip_prefix("change ")?.strip_prefix(part)?;
+            let new = rest.strip_prefix(" from '' to '")?.strip_suffix('\'')?;
+            Some(format!("{part} {new}"))
+        });
+        let taken = access.is_some() && diff.is_none();
+        self.access.extend(access.filter(|_| taken));
+        taken
+    }
+
+    /// The one sentence.
+    pub(super) fn sentence(&self) -> String {
+        match self.access.as_slice() {
+            [] => self.sentence.clone(),
+            access => format!("{} ({})", self.sentence, access.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_is_told_in_one_sentence_and_nothing_else_is_taken_for_it() {
+        let mut new = NewThing::begun_by("create new file /etc/x").unwrap();
+        let diff = "--- /etc/x\n".to_owned();
+        assert!(new.takes("update content in file /etc/x from none to 277e04", Some(&diff)));
+        assert!(new.takes("change mode from '' to '0644'", None));
+        assert!(new.takes("change owner from '' to 'root'", None));
+        assert!(!new.takes("change mode from '0644' to '0600'", None));
+        assert!(!new.takes("update content in file /etc/y from none to 277e04", None));
+        assert!(!new.takes("restore selinux security context", None));
+        assert_eq!(new.sentence(), "create new file /etc/x (mode 0644, owner root)");
+        assert_eq!(new.diff, Some(diff));
+        assert!(NewThing::begun_by("update content in file /etc/x from 1 to 2").is_none());
+    }
+}

@@ -1,0 +1,128 @@
+//! The end of a run for people: one line per policy, the failed ones last, each with its error: sentence, place, excerpt of
+//! the source, hint, each once.
+
+use super::blocks::Block;
+use super::json::Parts;
+use super::would;
+use crate::printer::{Printer, Tone};
+use converge::{Failure, PolicyOutcome, PolicyReport, Tally};
+use serde_json::Value;
+
+/// The most frames of a backtrace that are shown below the excerpt.
+const SHOWN_FRAMES: usize = 10;
+
+/// The widest name that the columns are aligned for, in characters.
+const WIDEST_NAME: usize = 30;
+
+/// The margin of what belongs to a policy's line.
+const MARGIN: &str = "    ";
+
+/// Prints blocks of other things to tell, then how the run ended.
+pub(crate) fn show(printer: Printer, parts: &Parts<'_>, blocks: &[Block]) {
+    for block in blocks {
+        printer.line(Tone::Plain, "");
+        block.show(printer);
+    }
+    let report = parts.report;
+    let failed = report.failure().is_some();
+    let word = if failed { "failed" } else { "finished" };
+    let counts = match (report.why_run, report.tally()) {
+        (true, tally) => would(tally),
+        (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated"),
+    };
+    let text = format!("Run {word} in {:.2} s: {counts}", report.seconds);
+    printer.line(Tone::Plain, "");
+    printer.prose(if failed { Tone::Error } else { Tone::Heading }, &text);
+    // Of a single policy that went well there is nothing more to tell.
+    if let [only] = report.policies.as_slice()
+        && matches!(only.outcome, PolicyOutcome::Succeeded)
+    {
+        return;
+    }
+    let width = report.policies.iter().map(|policy| policy.name.chars().count()).max().unwrap_or(0).min(WIDEST_NAME);
+    let (bad, good): (Vec<_>, Vec<_>) =
+        report.policies.iter().partition(|policy| matches!(policy.outcome, PolicyOutcome::Failed(_)));
+    for policy in good.into_iter().chain(bad) {
+        row(policy, width, parts).show(printer);
+    }
+}
+
+fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
+    let name = format!("{:width$}", policy.name);
+    match &policy.outcome {
+        PolicyOutcome::Succeeded => {
+            let count = match (parts.report.why_run, Tally::of(&policy.records)) {
+                (true, tally) => would(tally),
+                (false, Tally { updated, total, .. }) => format!("{updated} of {total} updated"),
+            };
+            Block::new(Tone::Plain, format!("{name}  ok        {count:<20}  {:.2} s", policy.seconds))
+        }
+        PolicyOutcome::NotRun => {
+            let text = format!("{name}  not run   (use --keep-going to run policies after a failure)");
+            Block::new(Tone::Warning, text)
+        }
+        PolicyOutcome::Failed(failure) => {
+            let error = parts.errors.iter().find(|(name, _)| *name == policy.name).map(|(_, error)| error);
+            failed(&name, failure, error.unwrap_or(&Value::Null))
+        }
+    }
+}
+
+/// A failed policy with its error.
+fn failed(name: &str, failure: &Failure, error: &Value) -> Block {
+    let sentence = sentence(failure);
+    let mut lines = sentence.lines();
+    let (excerpt, origin) = (&error["excerpt"], &error["origin"]);
+    let declared = place(origin["cookbook"].as_str(), origin);
+    let raised = excerpt["file"].as_str().and_then(|file| Some(format!("{file}:{}", excerpt["line"].as_u64()?)));
+    let shown = raised.clone().or_else(|| declared.clone());
+    let at = shown.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
+    let first = lines.next().unwrap_or_default();
+    let mut block = Block::new(Tone::Error, format!("{name}  FAILED    {first}{at}")).lines(Tone::Plain, MARGIN, lines);
+    if let Some(resource) = resource(&error["resource"]) {
+        let declared = declared.filter(|place| Some(place) != shown.as_ref());
+        let declared = declared.map(|place| format!(", declared in {place}")).unwrap_or_default();
+        block = block.line(Tone::Quiet, format!("{MARGIN}in {resource}{declared}"));
+    }
+    for line in excerpt["lines"].as_array().into_iter().flatten() {
+        let (number, text) = (line[0].as_u64().unwrap_or(0), line[1].as_str().unwrap_or_default());
+        let is_it = excerpt["line"].as_u64() == Some(number);
+        let (mark, tone) = if is_it { (">", Tone::Error) } else { (" ", Tone::Quiet) };
+        block = block.line(tone, format!("{MARGIN}{mark} {number:>4} | {text}"));
+    }
+    let frames = error["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    // The first frame is the place that was told.
+    let frames = frames.skip(usize::from(raised.is_some())).take(SHOWN_FRAMES);
+    block = frames.fold(block, |block, frame| block.line(Tone::Quiet, format!("{MARGIN}from {frame}")));
+    match failure.hint() {
+        Some(hint) => {
+            let mut lines = hint.lines();
+            let first = format!("{MARGIN}hint: {}", lines.next().unwrap_or_default());
+            block.line(Tone::Warning, first).lines(Tone::Warning, &format!("{MARGIN}      "), lines)
+        }
+        None => block,
+    }
+}
+
+/// The failure in words: the class, and the message as it was raised, without the resources that it passed through.
+fn sentence(failure: &Failure) -> String {
+    match failure {
+        Failure::Raised(raised) => format!("{}: {}", raised.class, raised.message),
+        Failure::Lost(_) | Failure::Many(_) => format!("{}: {failure}", failure.class()),
+        Failure::Stopped(_) => failure.to_string(),
+    }
+}
+
+/// `cookbook/file:line`, as an excerpt names it; without a file the recipe.
+fn place(cookbook: Option<&str>, origin: &Value) -> Option<String> {
+    let cookbook = cookbook?;
+    match (origin["file"].as_str(), origin["line"].as_u64()) {
+        (Some(file), Some(line)) => Some(format!("{cookbook}/{file}:{line}")),
+        _ => origin["recipe"].as_str().map(|recipe| format!("{cookbook}::{recipe}")),
+    }
+}
+
+/// `type[name] action`.
+fn resource(value: &Value) -> Option<String> {
+    Some(format!("{}[{}] {}", value["type"].as_str()?, value["name"].as_str()?, value["action"].as_str()?))
+}

@@ -1,0 +1,278 @@
+//! Runs at a terminal: a screen without torn lines at every width, colours, and what a person hears who presses Ctrl-C.
+//!
+//! Commands are held open by named pipes, so that nothing depends on how long anything takes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use specs::{Program, Root, Terminal};
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// Words for lines that no terminal of these tests is wide enough for.
+const LONG: &str = "a line of so many words that no terminal in this test is wide enough to show all of them side by side, \
+                    wherever it begins";
+
+/// The cookbook `a` on a fresh root.
+struct Place {
+    program: Program,
+    root: Root,
+}
+
+impl Place {
+    /// A root with an old file and a pipe that a recipe can wait at.
+    fn new(recipe: &str) -> Self {
+        let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+        let cookbook = program.configuration().join("cookbooks/a");
+        let thing = "provides :thing\nproperty :content, String\naction :create do\n  file \"/srv/#{new_resource.name}\" do\n    \
+                     content new_resource.content\n    mode '0600'\n  end\n  file '/srv/gone' do\n    action :delete\n  \
+                     end\nend\n";
+        for (path, text) in
+            [("metadata.rb", "name 'a'\n"), ("resources/thing.rb", thing), ("recipes/default.rb", recipe)]
+        {
+            let path = cookbook.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root.write("srv/old", "one\ntwo\nthree\n").unwrap();
+        mkfifo(&root.at("srv/pipe").unwrap(), Mode::S_IRWXU).unwrap();
+        Self { program, root }
+    }
+
+    fn arguments(&self, more: &[&str]) -> Vec<String> {
+        let place = self.root.path().display().to_string();
+        let cookbooks = self.program.configuration().join("cookbooks").display().to_string();
+        let fixed = ["converge", "--root", &place, "--node-name", "n1", "--allow-all", "--cookbooks", &cookbooks];
+        fixed.iter().chain(&["--run-list", "a"]).chain(more).map(|word| (*word).to_owned()).collect()
+    }
+
+    fn terminal(&self, columns: u16, more: &[&str]) -> Terminal {
+        let arguments = self.arguments(more);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        Terminal::start(&self.program, columns, &arguments).unwrap()
+    }
+
+    /// Lets the command go on that waits at the pipe.
+    fn release(&self) {
+        fs::write(self.root.at("srv/pipe").unwrap(), "").unwrap();
+    }
+
+    /// What the program writes into one file for both of its outputs.
+    fn piped(&self, more: &[&str]) -> String {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "exec \"$@\" 2>&1", "sh"]).arg(self.program.executable()).args(self.arguments(more));
+        command.env_clear().env("PATH", "/usr/bin:/bin").envs(self.program.environment());
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let output = std::thread::scope(|scope| {
+            scope.spawn(|| self.release());
+            let mut text = String::new();
+            std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut text).unwrap();
+            text
+        });
+        child.wait().unwrap();
+        output
+    }
+
+    /// A text without blanks, and without what differs from run to run.
+    fn essence(&self, text: &str) -> String {
+        let text: String = text.split_whitespace().collect();
+        let text = text.replace(&self.root.path().display().to_string(), "[ROOT]");
+        let text = text.replace(&self.program.configuration().display().to_string(), "[CONFIGURATION]");
+        let changing = regex::Regex::new(r"\d{8}T\d{6}[^o]*on|in\d+\.\d\ds").unwrap();
+        changing.replace_all(&text, "[..]").into_owned()
+    }
+}
+
+/// Everything that is printed in the course of a run, and a command that is held open while the status line moves.
+fn recipe() -> String {
+    format!(
+        "file '/srv/old' do\n  content \"one\\n2\\nthree\\n{LONG}\\n\"\nend\n\
+         file '/srv/old again' do\n  path '/srv/old'\n  content lazy {{ ::File.read('/srv/old') }}\nend\n\
+         thing 'new' do\n  content \"x\\n\"\nend\n\
+         log '{LONG}' do\n  level :warn\nend\n\
+         execute 'held' do\n  command 'echo first; cat /srv/pipe; echo second'\n  live_stream true\nend\n\
+         execute 'forgiven' do\n  command 'exit 3'\n  ignore_failure true\nend\n\
+         file '/no/such/folder'\n"
+    )
+}
+
+#[test]
+fn no_line_is_torn_at_any_width() {
+    let recipe = recipe();
+    let more = ["--log-level", "info"];
+    let pipe = Place::new(&recipe);
+    let plain = pipe.piped(&more);
+    assert!(plain.lines().any(|line| line.contains(LONG)), "long lines stay whole in a pipe:\n{plain}");
+    let plain = pipe.essence(&plain);
+    for columns in [60, 80, 120] {
+        let place = Place::new(&recipe);
+        let mut terminal = place.terminal(columns, &more);
+        // The status line says what is running, below whole lines.
+        terminal.wait_for("s] execute[held] run").unwrap();
+        terminal.wait_for("first").unwrap();
+        place.release();
+        let status = terminal.end().unwrap();
+        let rows = terminal.rows();
+        let shown = rows.join("\n");
+        assert_eq!(status.code(), Some(1), "{shown}");
+        // The same characters in the same order as in a pipe: nothing is drawn twice, lost, or drawn over.
+        assert_eq!(place.essence(&shown), plain, "{columns} columns:\n{shown}");
+        let once = |line: &str| assert_eq!(rows.iter().filter(|row| *row == line).count(), 1, "{line:?} in\n{shown}");
+        once("    * thing[new] action create");
+        once("        - create new file /srv/new (mode 0600)");
+        once("      * file[/srv/gone] action delete (up to date)");
+        once("          -two");
+        once("      second");
+        once("    * execute[forgiven] action run (failed, and is ignored)");
+        assert!(rows.iter().all(|row| !row.contains(LONG)), "a long line is wrapped at words:\n{shown}");
+    }
+}
+
+#[test]
+fn a_diff_is_coloured() {
+    let place = Place::new("file '/srv/old' do\n  content \"one\\n2\\nthree\\n\"\nend\n");
+    let mut terminal = place.terminal(80, &[]);
+    assert!(terminal.end().unwrap().success());
+    let rows = terminal.rows();
+    for (text, colour) in [("-two", 1), ("+2", 2), ("@@ -1,3 +1,3 @@", 6), ("- update content", 2)] {
+        let (row, line) = rows.iter().enumerate().find(|(_, line)| line.trim_start().starts_with(text)).unwrap();
+        let column = line.find(text).unwrap();
+        let cell = terminal.screen().cell(u16::try_from(row).unwrap(), u16::try_from(column).unwrap()).unwrap();
+        assert_eq!(cell.fgcolor(), vt100::Color::Idx(colour), "{line}");
+    }
+    let dash = rows.iter().find_map(|line| line.find("- update content")).unwrap();
+    let sign = rows.iter().find_map(|line| line.find("-two")).unwrap();
+    assert!(sign > dash, "a diff's signs are further to the right than the dashes of the list");
+}
+
+/// A recipe whose command waits at the pipe, with a file that would come after it.
+const HELD: &str = "execute 'held' do\n  command 'cat /srv/pipe'\nend\nfile '/srv/after'\n";
+
+/// The only run's record.
+fn record(place: &Place) -> serde_json::Value {
+    let mut runs = fs::read_dir(place.program.state().join("runs")).unwrap();
+    let run = runs.next().unwrap().unwrap().path();
+    serde_json::from_str(&fs::read_to_string(run.join("run.json")).unwrap()).unwrap()
+}
+
+/// Waits until a process that holds the other end of a pipe is gone.
+fn wait_for_nobody_at(place: &Place, name: &str) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let path = place.root.at(name).unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(300);
+    let somebody = || fs::OpenOptions::new().write(true).custom_flags(nix::libc::O_NONBLOCK).open(&path).is_ok();
+    while somebody() {
+        assert!(std::time::Instant::now() < until, "a process still reads {name}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_first_ctrl_c_finishes_the_action_and_says_so() {
+    let place = Place::new(HELD);
+    let mut terminal = place.terminal(80, &[]);
+    terminal.wait_for("s] execute[held] run").unwrap();
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Interrupted: finishing execute[held] run, then stopping. Press Ctrl-C again").unwrap();
+    place.release();
+    let status = terminal.end().unwrap();
+    assert_eq!(status.code(), Some(2), "{}", terminal.rows().join("\n"));
+    assert!(!place.root.exists("srv/after"));
+    assert_eq!(record(&place)["resources"][0]["status"], "updated");
+}
+
+#[test]
+fn the_second_ends_what_runs_and_the_run_is_recorded() {
+    // Its children are ended too, also those that want to clean up first, and those that do not hear.
+    let recipe = "execute 'held' do\n  command \"(trap 'echo cleaned > /srv/cleaned; exit' TERM; cat /srv/pipe & wait) & \
+                  (trap '' TERM; exec cat /srv/deaf) & wait\"\nend\nfile '/srv/after'\n";
+    let place = Place::new(recipe);
+    mkfifo(&place.root.at("srv/deaf").unwrap(), Mode::S_IRWXU).unwrap();
+    let mut terminal = place.terminal(80, &[]);
+    terminal.wait_for("s] execute[held] run").unwrap();
+    // Both have opened their pipes, since these can be opened.
+    let ends =
+        ["srv/pipe", "srv/deaf"].map(|name| fs::OpenOptions::new().write(true).open(place.root.at(name).unwrap()));
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Press Ctrl-C again").unwrap();
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Stopping at once").unwrap();
+    let status = terminal.end().unwrap();
+    let shown = terminal.rows().join("\n");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2), "{shown}");
+    drop(ends);
+    wait_for_nobody_at(&place, "srv/pipe");
+    wait_for_nobody_at(&place, "srv/deaf");
+    assert_eq!(place.root.read("srv/cleaned").unwrap(), "cleaned\n");
+    assert!(!place.root.exists("srv/after"));
+    let record = record(&place);
+    assert_eq!(
+        (&record["outcome"], &record["resources"][0]["status"]),
+        (&"failure".into(), &"unprocessed".into()),
+        "{record:#}"
+    );
+}
+
+#[test]
+fn a_package_manager_is_left_to_finish_and_the_third_leaves_it_running() {
+    let recipe = "execute 'install' do\n  command '/srv/apt-get'\nend\nfile '/srv/after'\n";
+    for third in [false, true] {
+        let place = Place::new(recipe);
+        place
+            .root
+            .write_program(
+                "srv/apt-get",
+                "#!/bin/sh\necho begun >/srv/begun\nread line </srv/pipe\necho done >/srv/done\n",
+            )
+            .unwrap();
+        let mut terminal = place.terminal(120, &[]);
+        terminal.wait_for("s] execute[install] run").unwrap();
+        // The program runs when it has opened its pipe.
+        let end = fs::OpenOptions::new().write(true).open(place.root.at("srv/pipe").unwrap()).unwrap();
+        for (key, said) in [("\u{3}", "Press Ctrl-C again"), ("\u{3}", "Waiting for apt-get (process ")] {
+            terminal.press(key).unwrap();
+            terminal.wait_for(said).unwrap();
+        }
+        if third {
+            terminal.press("\u{3}").unwrap();
+            terminal.wait_for(") is left running.").unwrap();
+        } else {
+            drop(end.try_clone().unwrap());
+            place_line(&end);
+        }
+        let status = terminal.end().unwrap();
+        let shown = terminal.rows().join("\n");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2), "{shown}");
+        assert_eq!(place.root.exists("srv/done"), !third, "{shown}");
+        assert!(!place.root.exists("srv/after"));
+        assert_eq!(record(&place)["outcome"], "failure");
+        drop(end);
+        wait_for_nobody_at(&place, "srv/pipe");
+    }
+}
+
+/// Lets a shell's `read` go on.
+fn place_line(mut pipe: &fs::File) {
+    std::io::Write::write_all(&mut pipe, b"go on\n").unwrap();
+}
+
+#[test]
+fn a_run_that_does_not_answer_is_recorded_all_the_same() {
+    // The guest's own code runs, and its time has not run out.
+    let place = Place::new("log 'looping' do\n  level :warn\nend\nruby_block 'loop' do\n  block { loop { } }\nend\n");
+    fs::write(place.program.configuration().join("wrun.toml"), "guest_seconds = 3000\n").unwrap();
+    let mut terminal = place.terminal(80, &[]);
+    terminal.wait_for("s] ruby_block[loop] run").unwrap();
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Interrupted: finishing ruby_block[loop] run").unwrap();
+    terminal.press("\u{3}").unwrap();
+    let status = terminal.end().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2), "{}", terminal.rows().join("\n"));
+    let record = record(&place);
+    assert_eq!(record["error"]["class"], "SignalException", "{record:#}");
+    assert!(
+        record["error"]["message"].as_str().unwrap().contains("in the middle of ruby_block[loop] run"),
+        "{record:#}"
+    );
+}
