@@ -21,7 +21,7 @@ mod wait;
 pub use confine::launch_confined;
 pub(crate) use confine::{Answer, MAX_PLACED, PLACED};
 pub(crate) use exported::Exported;
-pub(crate) use failure::{CommandFailure, require_success};
+pub(crate) use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
 pub(crate) use start::home;
 pub(crate) use wait::MAX_OUTPUT;
 

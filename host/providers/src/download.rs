@@ -52,6 +52,18 @@ const FIELDS_OF_OURS: [&str; 7] =
 /// Fields that are secrets between the guest and one server.
 const SECRET_FIELDS: [&str; 2] = ["authorization", "cookie"];
 
+/// The classes of failures to reach a server. A status that is no success is an answer.
+const UNREACHABLE: [&str; 8] = [
+    "SocketError",
+    "Errno::ECONNREFUSED",
+    "Errno::ECONNRESET",
+    "Errno::EHOSTUNREACH",
+    "Net::OpenTimeout",
+    "Net::ReadTimeout",
+    "EOFError",
+    "Chef::Exceptions::ContentLengthMismatch",
+];
+
 /// A file that is wanted.
 pub(crate) struct Wish<'a> {
     pub(crate) url: &'a str,
@@ -124,6 +136,11 @@ pub(crate) fn worded(raised: Raised, url: &str) -> Raised {
         _ => return raised,
     };
     Raised { message, ..raised }
+}
+
+/// Whether a failure says nothing about what was asked for: the server did not answer, or not to the end.
+pub(crate) fn is_unreachable(raised: &Raised) -> bool {
+    UNREACHABLE.contains(&raised.class.as_str())
 }
 
 /// There is no address: Ruby's own failure, which Chef passes on.

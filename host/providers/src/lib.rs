@@ -28,7 +28,7 @@ pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 
 use command::Commands;
-use converge::{Change, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
+use converge::{Certainty, Change, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;
@@ -97,7 +97,14 @@ impl MachineProviders {
             let message = format!("there is no provider for resource type `{kind}`");
             return Err(Raised::new("Chef::Exceptions::ProviderNotFound", message));
         };
-        self.look(wanted, |view| provider.plan(wanted, view))
+        match self.look(wanted, |view| provider.plan(wanted, view)) {
+            Err(raised) if wanted.why_run => match raised.class.as_str() {
+                command::ASSUMED => Ok(Plan::uncertain(Certainty::Assumed(raised.message))),
+                command::UNKNOWN => Ok(Plan::uncertain(Certainty::Unknown(raised.message))),
+                _ => Err(raised),
+            },
+            planned => planned,
+        }
     }
 
     /// Gives a view to a function.

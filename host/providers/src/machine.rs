@@ -172,6 +172,7 @@ impl Machine for GuestMachine {
             Err(stopped @ CommandFailure::Stopped { .. }) => {
                 Err(MachineError::System("EINTR".into(), stopped.to_string()))
             }
+            Err(CommandFailure::CannotLook { why, .. }) => Err(MachineError::System("EPERM".into(), why)),
         }
     }
 

@@ -175,6 +175,11 @@ impl Assumed {
         self.holds(&Assumption::Directory(path.into()))
     }
 
+    /// Whether some package would be installed by now.
+    pub(crate) fn any_package(&self) -> bool {
+        self.0.iter().any(|assumption| matches!(assumption, Assumption::Package(_)))
+    }
+
     pub(crate) fn extend(&mut self, more: Vec<Assumption>) {
         self.0.extend(more);
     }
@@ -263,7 +268,11 @@ impl View<'_> {
     pub(crate) fn query(&mut self, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
         let Self { commands, caches, root, .. } = self;
         caches.users.refresh(root);
-        commands.run(launch, &mut caches.users, None)
+        let outcome = commands.run(launch, &mut caches.users, None);
+        if !self.why_run {
+            return outcome;
+        }
+        outcome.map_err(|failure| failure.in_dry_run(self.assumed.any_package()))
     }
 
     /// Asks a granted command in a dry run.

@@ -40,7 +40,21 @@ pub(crate) enum CommandFailure {
         /// The rest of the sentence: `was not started`.
         what: &'static str,
     },
+    /// A dry run could not ask it, which is no failure of what it was asked about.
+    #[error("{why}")]
+    CannotLook {
+        /// One of [`ASSUMED`] and [`UNKNOWN`].
+        class: &'static str,
+        /// A whole sentence.
+        why: String,
+    },
 }
+
+/// The class of what a dry run takes for granted instead of asking. A provider's plan comes of it, never an exception.
+pub(crate) const ASSUMED: &str = "Wrun::Assumed";
+
+/// The class of what a dry run cannot ask.
+pub(crate) const UNKNOWN: &str = "Wrun::Unknown";
 
 /// There is no such user or group.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +84,24 @@ impl CommandFailure {
         Self::NotStarted { name: fault.name(), sentence, about: about.into() }
     }
 
+    /// In a dry run a program that is missing may be one that an earlier resource's package brings, and one that an
+    /// ordinary user may not start inside another root has said nothing.
+    pub(crate) fn in_dry_run(self, packages_to_come: bool) -> Self {
+        let Self::NotStarted { name, about, .. } = &self else { return self };
+        let program = about.split_ascii_whitespace().next().unwrap_or_default();
+        match *name {
+            "ENOENT" if packages_to_come => {
+                let why = format!("{program} is not there, assuming that a package of an earlier resource brings it");
+                Self::CannotLook { class: ASSUMED, why }
+            }
+            "EPERM" => {
+                let why = format!("{program} can only be asked by root");
+                Self::CannotLook { class: UNKNOWN, why }
+            }
+            _ => self,
+        }
+    }
+
     /// The exception that a cookbook may rescue.
     pub(crate) fn into_raised(self, _launch: &Launch) -> Raised {
         let class = match &self {
@@ -77,6 +109,7 @@ impl CommandFailure {
             Self::TimedOut { .. } => "Mixlib::ShellOut::CommandTimeout".into(),
             // No `rescue` without a class and no `ignore_failure` goes on after it.
             Self::Stopped { .. } => "SignalException".into(),
+            Self::CannotLook { class, .. } => (*class).into(),
         };
         Raised::new(&class, self.to_string())
     }

@@ -7,7 +7,7 @@
 mod meter;
 mod reader;
 
-use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use crate::root::{Dress, Entry, ModeBits, absent};
 use converge::{Certainty, Change, Raised, Wanted};
@@ -36,7 +36,7 @@ impl Provider for ArchiveFile {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let mut task = match Task::read(wanted, view)? {
             Ok(task) => task,
-            Err(certainty) => return Ok(Plan::uncertain(certainty)),
+            Err(plan) => return Ok(plan),
         };
         let mut plan = Plan::default();
         let there = view.root.target_entry(&task.destination)?.is_some();
@@ -114,9 +114,31 @@ struct Task {
     overwrite: Overwrite,
 }
 
+/// The plan for an archive that an earlier resource of a dry run would have brought.
+fn still_to_come(path: &str, destination: &str, wanted: &Wanted<'_>, view: &View<'_>) -> Result<Plan, Raised> {
+    let prospect = view.prospect(destination, |grants, real| grants.manage_tree(real).map(drop))?;
+    let _tree = view.grants.manage_tree(&prospect.real()).map_err(denied)?;
+    let is_there = view.root.target_entry(destination)?.is_some();
+    let gives_away = asked::text(wanted, "owner").is_some() || asked::text(wanted, "group").is_some();
+    let mut plan = match asked::text(wanted, "overwrite").as_deref() {
+        Some("auto") if is_there => {
+            Plan::uncertain(Certainty::Unknown(format!("what is in {path} is not known: it is not there yet")))
+        }
+        Some("true") => Plan::uncertain(assumed(path)),
+        _ if is_there && !gives_away => Plan::up_to_date(),
+        _ => Plan::uncertain(assumed(path)),
+    };
+    plan.assumptions.extend(prospect.real_paths().into_iter().map(Assumption::Directory));
+    Ok(plan)
+}
+
+fn assumed(path: &str) -> Certainty {
+    Certainty::Assumed(format!("assuming {path} would have been created"))
+}
+
 impl Task {
-    /// Opens the archive. In a dry run it may be one that would be there by now.
-    fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Result<Self, Certainty>, Raised> {
+    /// Opens the archive, or gives the whole plan. In a dry run it may be one that would be there by now.
+    fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Result<Self, Plan>, Raised> {
         let path = asked::name(wanted, "path");
         let Some(destination) = asked::text(wanted, "destination") else {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", "destination is a required property"));
@@ -127,7 +149,7 @@ impl Task {
         let entry = place.as_ref().map(|place| absent(place.entry())).transpose()?.flatten();
         let Some(place) = place.filter(|_| entry.is_some()) else {
             if view.why_run && view.assumed.path(&path) {
-                return Ok(Err(Certainty::Unknown(format!("what is in {path} is not known: it is not there yet"))));
+                return still_to_come(&path, &destination, wanted, view).map(Err);
             }
             let message = format!("No such file or directory - No archive found at {path}! Cannot continue.");
             return Err(Raised::new("Errno::ENOENT", message));

@@ -8,7 +8,7 @@
 
 mod table;
 
-use crate::command::{CommandFailure, Launch, require_success};
+use crate::command::{CommandFailure, Launch, UNKNOWN, require_success};
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
@@ -65,7 +65,13 @@ fn failed(doing: &str, name: &str, why: &str) -> Raised {
 fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
     let launch = Launch::program("crontab", ["-l", "-u", user]);
     let outcome: Result<CommandOutcome, CommandFailure> = view.query(&launch);
-    let outcome = outcome.map_err(|failure| failed("determining", name, &failure.to_string()))?;
+    let outcome = outcome.map_err(|failure| match failure {
+        CommandFailure::CannotLook { .. } => failure.into_raised(&launch),
+        failure => failed("determining", name, &failure.to_string()),
+    })?;
+    if view.why_run && outcome.code == Some(1) && !rustix::process::geteuid().is_root() {
+        return Err(Raised::new(UNKNOWN, format!("the crontab of {user} can only be read by root")));
+    }
     if outcome.code == Some(1) {
         return Ok(String::new());
     }

@@ -13,7 +13,7 @@ mod plain;
 mod refs;
 
 use crate::command::MAX_OUTPUT;
-use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use crate::root::{Kind, absent};
 use access::Rights;
@@ -39,6 +39,11 @@ impl Provider for Git {
             Err(Silence::Unknown(why)) => {
                 let why = format!("what {} would do is not known: {why}", wanted.declaration.key());
                 plan.certainty.push(Certainty::Unknown(why));
+                // What comes later may rely on the checkout.
+                let destination = asked::name(wanted, "destination");
+                if let Ok(prospect) = view.root.prospect(&destination) {
+                    plan.assumptions.extend(prospect.real_paths().into_iter().map(Assumption::Directory));
+                }
                 return Ok(plan);
             }
         };
@@ -170,7 +175,15 @@ impl Task {
         }
         let pattern = refs::search_pattern(&self.revision);
         let call = Call::new("ls-remote").quoted(&self.repository).quoted(&pattern);
-        let said = self.caller.ask(view, &call, &[0])?;
+        let said = match self.caller.ask(view, &call, &[0]) {
+            Err(Silence::Raised(raised))
+                if view.why_run && raised.class == COMMAND_FAILED && access::is_elsewhere(&self.repository) =>
+            {
+                let why = format!("{} does not answer: {}", self.shown_repository, last_line(&raised.message));
+                return Err(Silence::Unknown(why));
+            }
+            said => said?,
+        };
         refs::resolve(&said, &self.revision).ok_or_else(|| {
             let message = format!(
                 "Unable to parse SHA reference for '{}' in repository '{}'. Verify your (case-sensitive) repository URL \
@@ -399,6 +412,16 @@ fn check_out(task: &Task, target: &Target, writer: &mut Writer<'_>) -> Result<()
     } else {
         task.follow(writer, &target.commit)
     }
+}
+
+/// The class of a command that ended badly.
+const COMMAND_FAILED: &str = "Mixlib::ShellOut::ShellCommandFailed";
+
+/// What git complained of last, without the frame that Chef puts around it.
+fn last_line(message: &str) -> &str {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_frame = |line: &&str| line.starts_with("----") || line.starts_with("Ran git");
+    lines.rfind(|line| !is_frame(line)).unwrap_or_default()
 }
 
 /// An error; in a dry run something that an earlier resource is assumed to see to.

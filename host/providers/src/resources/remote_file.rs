@@ -2,13 +2,13 @@
 
 mod address;
 
-use super::file_content::{self, Content, Current, Source, wish};
+use super::file_content::{self, Content, Current, FileWish, Source, wish};
 use crate::digest::Digest;
 use crate::download::{self, CacheControl, Fetched, Wish};
 use crate::plan::{Plan, Provider, View, denied};
 use crate::root::NamelessFile;
 use address::Address;
-use converge::{Known, Raised, Wanted};
+use converge::{Certainty, Known, Raised, Wanted};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -39,7 +39,10 @@ impl Provider for RemoteFile {
                 ));
             }
         }
-        file_content::plan(self, wanted, view)
+        match file_content::plan(self, wanted, view) {
+            Err(raised) if view.why_run && download::is_unreachable(&raised) => unreachable(wanted, view, &raised),
+            planned => planned,
+        }
     }
 
     // The same address may send something else each time; what was put in place is what was asked for.
@@ -78,6 +81,20 @@ impl Source for RemoteFile {
         }
         Err(failed)
     }
+}
+
+/// A dry run that cannot reach the server does not know what it would send. That there would be a file is taken for granted
+/// by what comes later.
+fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<Plan, Raised> {
+    let path = FileWish::of(wanted)?.path;
+    let mut plan = Plan::uncertain(Certainty::Unknown(format!(
+        "what {path} would hold is not known, since it cannot be downloaded now: {}",
+        raised.message
+    )));
+    if let Ok(prospect) = view.root.prospect(path) {
+        plan.assume(file_content::assumption(&prospect.real(), false));
+    }
+    Ok(plan)
 }
 
 /// Gets one address; none: what is there is what the server has.

@@ -180,3 +180,25 @@ fn a_dry_run_looks_and_leaves_nothing_behind() {
     assert_eq!(plan.certainty, Vec::<Certainty>::new());
     assert!(machine.names("/srv").is_empty() && !machine.beside("cache").exists());
 }
+
+#[test]
+fn a_dry_run_does_not_know_what_a_server_that_does_not_answer_would_send() {
+    let (server, mut machine) = (site(), Machine::dry());
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let asked = remote("/srv/x", json!({ "source": format!("http://{gone}/file") }));
+    let plan = machine.plan(&asked).unwrap();
+    assert!(plan.changes.is_empty());
+    let [Certainty::Unknown(why)] = plan.certainty.as_slice() else { panic!("{plan:?}") };
+    assert!(why.contains("what /srv/x would hold is not known") && why.contains("Connection refused"), "{why}");
+    // The file is taken for granted by what comes later.
+    let later = machine.plan(&resource("link", "/srv/y", "create", json!({ "to": "/srv/x", "link_type": "hard" })));
+    assert!(later.is_ok(), "{later:?}");
+    let short = machine.plan(&remote("/srv/x", json!({ "source": server.url("/short") }))).unwrap();
+    assert!(matches!(short.certainty.as_slice(), [Certainty::Unknown(_)]), "{short:?}");
+    // A server that answers, and says no, says what a real run would fail of.
+    for address in ["/none", "/broken"] {
+        assert!(machine.plan(&remote("/srv/z", json!({ "source": server.url(address) }))).is_err(), "{address}");
+    }
+    let mut real = Machine::open();
+    assert_eq!(real.run(&asked).unwrap_err().class, "Errno::ECONNREFUSED");
+}

@@ -101,3 +101,21 @@ fn the_right_to_one_users_jobs_is_no_right_to_anothers() {
         assert!(raised.hint.unwrap().contains(&format!("cron_users = [\"{user}\"]")));
     }
 }
+
+/// A machine without cron: `package 'cron'` brings `crontab`.
+#[test]
+fn a_dry_run_takes_the_program_of_an_earlier_package_for_granted() {
+    let node = Node::new();
+    node.root
+        .run(&["sh", "-c", "rm -f /usr/bin/crontab; mkdir -p /var/lib/apt/lists; rm -rf /var/lib/apt/lists/*"])
+        .unwrap();
+    let mut node = node.dry();
+    let job = json!({"command": "x"});
+    let raised = node.foresee("cron", "a", "create", job.clone()).unwrap_err();
+    assert!(raised.message.contains("crontab"), "without a package it would fail: {}", raised.message);
+    let package = node.foresee("apt_package", "cron", "install", json!({})).unwrap();
+    assert!(package.changes.is_empty() && package.unknown.len() == 1, "{package:?}");
+    assert!(package.unknown.first().unwrap().contains("the lists of available packages are missing or old"));
+    let foreseen = node.foresee("cron", "a", "create", job).unwrap();
+    assert_eq!(foreseen.assumed, ["crontab is not there, assuming that a package of an earlier resource brings it"]);
+}

@@ -104,8 +104,12 @@ fn a_dry_run_changes_nothing_and_says_what_it_takes_for_granted() {
     let mut node = node().dry();
     let before = node.root.tree("/").unwrap();
     let foreseen = node.foresee("package", "tool", "install", json!({})).unwrap();
-    let assumed = vec!["Assuming a repository that offers tool would have been configured".to_owned()];
-    assert_eq!(foreseen, Foreseen { assumed, ..Foreseen::default() });
+    let unknown = vec![
+        "whether tool can be had is not known: the lists of available packages are missing or old, and a real run \
+         refreshes them first"
+            .to_owned(),
+    ];
+    assert_eq!(foreseen, Foreseen { unknown, ..Foreseen::default() });
     unchanged(&node, &before);
     node.output("apt-get -q update");
     let before = node.root.tree("/").unwrap();
@@ -115,6 +119,11 @@ fn a_dry_run_changes_nothing_and_says_what_it_takes_for_granted() {
         foreseen,
         Foreseen { changes: vec!["install version 2.0 of package tool".into()], ..Foreseen::default() }
     );
+    // Lists that are there and new, and do not have it.
+    node.output("touch /var/lib/apt/lists/other_Packages");
+    let foreseen = node.foresee("package", "no-such-tool", "install", json!({})).unwrap();
+    let assumed = vec!["Assuming a repository that offers no-such-tool would have been configured".to_owned()];
+    assert_eq!(foreseen, Foreseen { assumed, ..Foreseen::default() });
     assert_eq!(version(&node, "tool"), "");
 }
 

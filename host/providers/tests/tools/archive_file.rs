@@ -134,7 +134,19 @@ fn a_dry_run_unpacks_nothing() {
     };
     foresee("file", "ROOT/y.tar", json!({"content": "x"}), "create").unwrap();
     let done = foresee("archive_file", "ROOT/y.tar", into("out"), "extract").unwrap();
-    assert!(matches!(done.certainty.as_slice(), [Certainty::Unknown(_)]), "{done:?}");
+    assert!(matches!(done.certainty.as_slice(), [Certainty::Assumed(_)]), "{done:?}");
+    // What the archive would have brought is taken for granted, too.
+    let inside = foresee("git", "ROOT/out/a/b", json!({"repository": "ROOT/nowhere"}), "sync");
+    assert!(inside.is_err_and(|raised| raised.message.contains("ls-remote")));
+    std::fs::create_dir(bench.path("there")).unwrap();
+    let mut into_there = |properties: Value| {
+        let mut all = into("there");
+        all.as_object_mut().unwrap().extend(properties.as_object().unwrap().clone());
+        foresee("archive_file", "ROOT/y.tar", all, "extract").unwrap().certainty
+    };
+    assert_eq!(into_there(json!({})), [], "its destination is there: nothing is unpacked");
+    assert!(matches!(into_there(json!({"overwrite": true})).as_slice(), [Certainty::Assumed(_)]));
+    assert!(matches!(into_there(json!({"overwrite": "auto"})).as_slice(), [Certainty::Unknown(_)]));
 }
 
 #[test]

@@ -171,6 +171,16 @@ fn a_dry_run_knows_the_commit_and_makes_nothing() {
     assert!(!exists(&bench.path("a")));
     let done = bench.why_run("git", "ROOT/no/a", "sync", with(json!({}))).unwrap();
     assert!(matches!(done.certainty.as_slice(), [Certainty::Assumed(what)] if what.contains("does not exist")));
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let far = with(json!({"repository": format!("git://{gone}/x")}));
+    let done = bench.why_run("git", "ROOT/a", "sync", far.clone()).unwrap();
+    assert!(done.changes.is_empty(), "{done:?}");
+    assert!(
+        matches!(done.certainty.as_slice(), [Certainty::Unknown(why)] if why.contains("does not answer: ")),
+        "{done:?}"
+    );
+    assert!(bench.run("git", "ROOT/a", "sync", far).is_err());
+    assert!(bench.why_run("git", "ROOT/a", "sync", with(json!({"repository": "ROOT/nowhere"}))).is_err());
     let raised = bench.why_run("git", "ROOT/a", "sync", with(json!({"user": "nobody-here"}))).unwrap_err();
     assert_eq!(raised.class, "ArgumentError", "as which user to ask is not known");
 }

@@ -109,6 +109,11 @@ fn command(caller: &Caller) -> CommandTest {
     }
 }
 
+/// Whether a repository is not on the node itself.
+pub(super) fn is_elsewhere(repository: &str) -> bool {
+    path_of(repository).is_none()
+}
+
 /// A repository on the node itself.
 fn path_of(repository: &str) -> Option<String> {
     match repository.strip_prefix("file://") {

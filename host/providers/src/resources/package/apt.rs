@@ -124,7 +124,7 @@ fn install(
     let all = look(aim, request, release.as_deref(), status, view)?;
     let seen = all.iter().map(|(seen, _)| seen.clone()).collect::<Vec<_>>();
     if let Some((sentence, names)) = missing(aim, &seen) {
-        return without_candidates(sentence, &names, view);
+        return without_candidates(sentence, request, &names, view);
     }
     let mut plan = Plan::default();
     check_interrupted(&all, status, view, &mut plan)?;
@@ -168,12 +168,23 @@ fn step(
 
 /// There is nothing to install: apt's lists may be missing or old, an earlier resource of a dry run may have brought an
 /// archive, or there is no such package.
-fn without_candidates(sentence: &str, names: &str, view: &View<'_>) -> Result<Plan, Raised> {
+fn without_candidates(sentence: &str, request: &Request, names: &str, view: &View<'_>) -> Result<Plan, Raised> {
+    let worth_refreshing = view.caches.packages.worth_refreshing(view.root);
     if view.why_run {
-        let message = format!("Assuming a repository that offers {names} would have been configured");
-        return Ok(Plan::uncertain(Certainty::Assumed(message)));
+        let certainty = match worth_refreshing {
+            true => Certainty::Unknown(format!(
+                "whether {names} can be had is not known: the lists of available packages are missing or old, and a real \
+                 run refreshes them first"
+            )),
+            false => {
+                Certainty::Assumed(format!("Assuming a repository that offers {names} would have been configured"))
+            }
+        };
+        let mut plan = Plan::uncertain(certainty);
+        plan.assumptions.extend(request.packages.iter().map(|(name, _)| Assumption::Package(name.clone())));
+        return Ok(plan);
     }
-    if view.caches.packages.worth_refreshing(view.root) {
+    if worth_refreshing {
         return Ok(Plan::steps(vec![Step::new(Change::new(REFRESH_SENTENCE), |writer| {
             tools::refresh(writer)?;
             writer.plan_again(vec![Change::new(REFRESH_SENTENCE)]);

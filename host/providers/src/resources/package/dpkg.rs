@@ -67,7 +67,10 @@ fn install(
     }
     if !absent.is_empty() {
         if view.why_run {
-            return Ok(Plan::uncertain(Certainty::Assumed("Assuming they would have been previously created.".into())));
+            let mut plan =
+                Plan::uncertain(Certainty::Assumed("Assuming they would have been previously created.".into()));
+            plan.assumptions.extend(request.packages.iter().map(|(name, _)| Assumption::Package(name.clone())));
+            return Ok(plan);
         }
         let message = format!("{key} source file(s) do not exist: {}", absent.join(", "));
         return Err(Raised::new(PACKAGE_ERROR, message));

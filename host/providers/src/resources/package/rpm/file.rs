@@ -58,7 +58,9 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
     let Some(path) = found else {
         if view.why_run {
             let assumed = format!("Assuming package {name} would have been made available.");
-            return Ok(Plan::uncertain(Certainty::Assumed(assumed)));
+            let mut plan = Plan::uncertain(Certainty::Assumed(assumed));
+            plan.assume(Assumption::Package(name));
+            return Ok(plan);
         }
         let message = format!("Package {name} not found: {}", source.unwrap_or_default());
         return Err(Raised::new(PACKAGE_ERROR, message));
