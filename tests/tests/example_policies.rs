@@ -102,20 +102,14 @@ fn suggested_grants_are_enough_for_the_plan_and_name_what_it_asks_for() {
     for line in ["[policy.core]", "[policy.database]", "[policy.monitoring]", "\"redis-server\"", "\"/etc/motd\""] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }
-    // What a policy reads is not asked for, so the operator adds it.
-    let readable = "]\nfacts = [\"*\"]\nread_attributes = [\"*\"]\n";
+    // What the policies read is in it, but for what every policy may read.
+    assert!(text.contains("memory.total") && !text.contains("\"platform"), "{text}");
     let file = program.configuration().join("suggested.toml");
-    let whole: String = text
-        .lines()
-        .map(|line| {
-            line.strip_suffix(']')
-                .filter(|_| line.starts_with('['))
-                .map_or(format!("{line}\n"), |head| format!("{head}{readable}"))
-        })
-        .collect();
-    std::fs::write(&file, whole).unwrap();
+    std::fs::write(&file, text).unwrap();
     let planned = converge(&program, &machine, &["--why-run", "--grants", file.to_str().unwrap()]).expect_code(0);
-    assert!(!statuses(&json(&planned.unwrap()), "updated").is_empty());
+    let planned = json(&planned.unwrap());
+    assert!(!statuses(&planned, "updated").is_empty());
+    assert_eq!(planned["hidden_reads"], serde_json::json!([]));
 }
 
 #[test]
@@ -142,11 +136,11 @@ fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
     assert!(root.changes().unwrap().is_empty(), "{:?}", root.changes().unwrap());
     // The later teams' policies did not run.
     assert_eq!(run["policies"][1]["outcome"], "not-run");
-    // A fact that is not granted is not there, and what would make it be there is said.
+    // A fact that is not granted is refused, and the line that would grant it is said.
     grant("[policy.database]\nread_paths = [\"/etc/timezone\"]\n");
     let alone = ["--grants", little.to_str().unwrap(), "--policy-name", "database"];
     let error = json(&converge(&program, &machine, &alone).expect_code(1).unwrap())["error"].clone();
-    assert_eq!(error["message"], "attribute memory.total is not set", "{error:#}");
+    assert_eq!(error["message"], "policy `database` may not read fact `memory.total`", "{error:#}");
     assert!(error["hint"].as_str().unwrap().contains("facts = [\"memory.total\"]"), "{error:#}");
 }
 

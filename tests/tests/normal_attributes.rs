@@ -14,11 +14,7 @@ node.normal['web']['password'] = 'hunter2'
 
 const SPY: &str = "
 said = [node.normal.to_h.keys.sort.join(','), node.to_h.to_s.include?('hunter2').to_s]
-begin
-  said << node['web'].to_s
-rescue StandardError => error
-  said << error.message[/read_attributes = .+/]
-end
+said << node['web'].inspect << node.dig('web', 'password').inspect << node.attribute?('web').to_s
 node.normal['spy']['been'] = true
 file '/srv/said' do
   content said.join(\"\\n\")
@@ -79,7 +75,17 @@ fn normal_attributes_of_others_are_neither_read_nor_overruled_nor_lost() {
     let ran = converge(&program, &machine, "owner,spy");
     assert_eq!(ran.code, Some(0), "{}", ran.text());
     let said = fs::read_to_string(root.path().join("srv/said")).unwrap();
-    assert_eq!(said, "tags\nfalse\nread_attributes = [\"web\"]");
+    assert_eq!(said, "tags\nfalse\nnil\nnil\nfalse");
+    // Another policy's attributes are nobody's to hear of but the operator's.
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let hidden = report["hidden_reads"].as_array().unwrap();
+    let of_web: Vec<_> = hidden.iter().filter(|read| read["path"] == "web").collect();
+    let [read] = of_web.as_slice() else { panic!("{hidden:#?}") };
+    assert_eq!(read["policy"], "spy");
+    assert_eq!([&read["kind"], &read["refused"]], [&json!("attribute"), &json!(false)]);
+    assert_eq!(read["grant"], "read_attributes = [\"web\"]");
+    assert_eq!([&read["origin"]["file"], &read["origin"]["line"]], [&json!("recipes/default.rb"), &json!(3)]);
+    assert!(!report["hidden_reads"].to_string().contains("hunter2"));
     let expect = json!({"tags": [], "web": {"password": "hunter2"}, "spy": {"been": true}});
     assert_eq!(normal(&program), expect);
 

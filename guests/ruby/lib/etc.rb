@@ -31,7 +31,7 @@ module Etc
     def uname
       kernel = ->(name) { File.read("/proc/sys/kernel/#{name}").strip }
       { sysname: kernel["ostype"], nodename: kernel["hostname"], release: kernel["osrelease"], version: kernel["version"],
-        machine: Wrun::Bridge.call("node.read", "merged", %w[kernel machine]).to_s }
+        machine: Wrun::Bridge.call("node.keep", "merged", %w[kernel machine])&.at(1).to_s }
     end
 
     private

@@ -33,7 +33,7 @@ class Socket < BasicSocket
     # The name that the machine has.
     def gethostname
       %w[machinename hostname].each do |name|
-        found = Wrun::Bridge.call("node.read", "merged", [name])
+        _, found = Wrun::Bridge.call("node.keep", "merged", [name])
         return found if found.is_a?(String)
       end
       File.read("/proc/sys/kernel/hostname").strip

@@ -70,7 +70,10 @@ impl<P: Path + ?Sized> Path for &P {
 #[track_caller]
 fn failed(error: AttributeError) -> Error {
     match error {
-        AttributeError::Denied(text) => Error::new("Wrun::Denied", text),
+        AttributeError::Denied(text) => match text.split_once('\n') {
+            Some((message, hint)) => Error::new("Wrun::Denied", message).with_hint(hint),
+            None => Error::new("Wrun::Denied", text),
+        },
         AttributeError::TypeMismatch(text) => Error::new("Chef::Exceptions::AttributeTypeMismatch", text),
         AttributeError::ReadOnly(text) => Error::new("Chef::Exceptions::ImmutableAttributeModification", text),
         AttributeError::Invalid(text) => Error::new("ArgumentError", text),
@@ -94,7 +97,7 @@ pub fn get(path: impl Path) -> Result<Option<Value>> {
     let found = match kept {
         Some(found) => found,
         None => {
-            let read = host::read(View::Merged, &path).map_err(failed)?;
+            let read = host::read(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed)?;
             let found = read.map(|text| parse(&text)).transpose()?;
             KEPT.with_borrow_mut(|kept| kept.values.insert(path.clone(), found.clone()));
             found
@@ -132,11 +135,11 @@ fn call(number: u64) -> Result<Value> {
 fn behind_computed(path: &[String]) -> Result<Option<Value>> {
     for steps in (1..path.len()).rev() {
         let (outer, inner) = path.split_at(steps);
-        let Ok(Some(Shape::Object(keys))) = host::look(View::Merged, outer) else { continue };
+        let Ok(Some(Shape::Object(keys))) = host::look(View::Merged, outer, None) else { continue };
         if keys != [GUEST_VALUE] {
             return Ok(None);
         }
-        let read = host::read(View::Merged, outer).map_err(failed)?;
+        let read = host::read(View::Merged, outer, None).map_err(failed)?;
         let Some(text) = read else { return Ok(None) };
         let mut value = computed(parse(&text)?)?;
         for key in inner {
@@ -167,16 +170,9 @@ pub fn value(path: impl Path) -> Result<Value> {
     }
 }
 
-/// A fact that is not granted is not there. The host is asked for none by its name, so that only this may be said.
 #[track_caller]
 fn not_set(keys: &[String]) -> Error {
-    let path = keys.join(".");
-    let error = Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {path} is not set"));
-    match keys.first() {
-        Some(first) if matches!(exists(vec![first.clone()]), Ok(false)) => error
-            .with_hint(format!("if it is a fact of the machine, the policy needs a grant for it: facts = [{path:?}]")),
-        _ => error,
-    }
+    Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {} is not set", keys.join(".")))
 }
 
 #[track_caller]
@@ -239,13 +235,15 @@ pub fn entries(path: impl Path) -> Result<Vec<(String, Value)>> {
     })
 }
 
-/// Whether there is anything at a path.
+/// Whether there is anything at a path that the policy may read.
 ///
 /// # Errors
-/// The policy may not read it.
+/// A closure that computes a value on the way fails.
 #[track_caller]
 pub fn exists(path: impl Path) -> Result<bool> {
-    Ok(get(path)?.is_some())
+    let path = path.keys();
+    let found = host::look(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed)?;
+    Ok(found.is_some() || behind_computed(&path)?.is_some())
 }
 
 /// Each level's name and its own value at a path, lowest first.

@@ -1,7 +1,7 @@
 //! What happens during a run, as it happens. Formatters, the run record and guests' event handlers subscribe; providers
 //! and the runner never print.
 
-use crate::{Change, Failure, Resource, Tally, Timing};
+use crate::{Change, Failure, HiddenRead, Resource, Tally, Timing};
 use node::origin::Origin;
 
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
@@ -246,6 +246,13 @@ pub enum Event<'a> {
         handler: &'a str,
         /// Why.
         failure: &'a Failure,
+    },
+    /// A policy read values that it may not see. Told at the end of the run, once per policy.
+    HiddenReads {
+        /// Its name.
+        policy: &'a str,
+        /// What it read, each path once.
+        reads: &'a [HiddenRead],
     },
     /// The run is over, handlers too.
     RunFinished {

@@ -148,6 +148,27 @@ impl Failure {
         }
     }
 
+    /// The same with one more thing that a person could do about it. A guest that was lost and a signal take no hint.
+    #[must_use]
+    pub fn and_hint(mut self, more: String) -> Self {
+        if let Some(raised) = self.hinted() {
+            raised.hint = Some(raised.hint.take().map_or_else(|| more.clone(), |hint| format!("{hint}\n{more}")));
+        }
+        self
+    }
+
+    /// The exception that [`hint`](Self::hint) is taken of, or the first that could have one.
+    fn hinted(&mut self) -> Option<&mut Raised> {
+        match self {
+            Self::Raised(raised) => Some(raised),
+            Self::Many(all) => {
+                let has_one = all.iter().position(|(_, failure)| failure.hint().is_some());
+                all.iter_mut().skip(has_one.unwrap_or(0)).find_map(|(_, failure)| failure.hinted())
+            }
+            Self::Lost(_) | Self::Stopped(_) => None,
+        }
+    }
+
     /// Innermost first, `FILE:LINE: in NAME`.
     pub fn backtrace(&self) -> &[String] {
         match self {

@@ -25,9 +25,9 @@ pub use contract::{
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
 pub use run::{
-    ActionRecord, Amendment, ContextId, Declaration, FailureMode, Guard, GuestType, MAX_ACTIONS, MAX_DEPTH,
-    MAX_RECORDS, MAX_RESOURCES, Notified, OwnRunList, Party, Property, ROOT, Resource, ResourceId, Run, Speaker, Tally,
-    Test, Timing, Wish,
+    ActionRecord, Amendment, ContextId, Declaration, FailureMode, Guard, GuestType, HiddenRead, MAX_ACTIONS, MAX_DEPTH,
+    MAX_HIDDEN_READS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notified, OwnRunList, Party, Property, ROOT,
+    ReadKind, Reads, Resource, ResourceId, Run, Speaker, Tally, Test, Timing, Wish, dotted_path, grant_lines,
 };
 pub use runner::{Runner, Stop};
 pub use whole::{

@@ -5,6 +5,7 @@ mod collection;
 mod context;
 mod declaration;
 mod notifications;
+mod reads;
 mod record;
 
 pub use collection::{OwnRunList, Run};
@@ -15,6 +16,7 @@ pub use declaration::{
     Timing, Wish,
 };
 pub(crate) use notifications::{Notification, not_found};
+pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
 pub use record::{ActionRecord, Notified, Tally};
 
 /// The most notifications and child contexts that may be open inside each other. Each takes some kibibytes of the host's

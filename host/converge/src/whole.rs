@@ -138,6 +138,11 @@ impl<'a, H: House> WholeRun<'a, H> {
             }
         }
         self.late_handlers(&node_name, &outcomes, failed, began).await;
+        if let Some(observer) = &mut self.observer {
+            for run in self.lived.iter().map(|one| &one.run).filter(|run| !run.reads.hidden.is_empty()) {
+                observer.notice(&Event::HiddenReads { policy: &run.policy, reads: &run.reads.hidden });
+            }
+        }
         let report = self.report(outcomes, began);
         let (tally, seconds) = (report.tally(), report.seconds);
         self.notice(&Event::RunFinished { failed, tally, seconds });

@@ -1,4 +1,4 @@
-//! Attributes: what a policy may write, and what it sees of others and of the machine.
+//! Attributes: what a policy may write, and what it sees of others.
 
 use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, Pattern, join_dots};
@@ -50,27 +50,16 @@ impl PolicyGrants {
         Ok(GrantedAttribute(path.to_vec()))
     }
 
-    /// Whether the policy may read what earlier policies left at this path.
-    ///
-    /// # Errors
-    /// Neither its own nor granted.
-    pub fn read_attribute(&self, path: &[String]) -> Result<GrantedAttribute, Denied> {
-        self.decide(Capability::ReadAttributes, Asked::Keys(path), &join_dots(path), || false)?;
-        Ok(GrantedAttribute(path.to_vec()))
-    }
-
-    /// Whether the policy may read an automatic attribute.
-    ///
-    /// # Errors
-    /// Not granted.
-    pub fn fact(&self, path: &[String]) -> Result<GrantedAttribute, Denied> {
-        self.decide(Capability::Facts, Asked::Keys(path), &join_dots(path), || false)?;
-        Ok(GrantedAttribute(path.to_vec()))
-    }
-
     /// What earlier policies left, without what this policy may not read.
     pub fn visible_attributes(&self, inherited: &Value) -> Value {
-        self.visible(Capability::ReadAttributes, inherited)
+        if self.everything {
+            return inherited.clone();
+        }
+        let rules = self.list(Capability::ReadAttributes);
+        let allowed = |path: &[String]| matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
+        let differs =
+            |path: &[String], allowed| rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed);
+        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], inherited).unwrap_or_else(nothing)
     }
 
     /// The node's `normal` attributes, without those that this policy may not read. It may read what it may write, and what
@@ -95,42 +84,26 @@ impl PolicyGrants {
         };
         seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], normal).unwrap_or_else(nothing)
     }
-
-    /// The machine's facts, without those that this policy may not read.
-    pub fn visible_facts(&self, facts: &Value) -> Value {
-        self.visible(Capability::Facts, facts)
-    }
-
-    fn visible(&self, capability: Capability, value: &Value) -> Value {
-        if self.everything {
-            return value.clone();
-        }
-        let rules = self.list(capability);
-        let allowed = |path: &[String]| matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
-        let differs =
-            |path: &[String], allowed| rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed);
-        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], value).unwrap_or_else(nothing)
-    }
 }
 
-fn nothing() -> Value {
+pub(crate) fn nothing() -> Value {
     Value::Object(Map::new())
 }
 
-fn may_speak_below(rule: &Rule, path: &[String]) -> bool {
+pub(crate) fn may_speak_below(rule: &Rule, path: &[String]) -> bool {
     matches!(&rule.pattern, Pattern::Attribute(pattern) if pattern.may_match_below(path))
 }
 
 /// What rules say about paths.
-struct Look<'rules> {
+pub(crate) struct Look<'rules> {
     /// Whether what is at a path may be seen.
-    allowed: &'rules dyn Fn(&[String]) -> bool,
+    pub(crate) allowed: &'rules dyn Fn(&[String]) -> bool,
     /// Whether rules may say otherwise below a path where they said this.
-    differs: &'rules dyn Fn(&[String], bool) -> bool,
+    pub(crate) differs: &'rules dyn Fn(&[String], bool) -> bool,
 }
 
 /// The part of a value that may be seen; none if there is none. Goes down only as far as rules can differ.
-fn seen_below(look: &Look<'_>, path: &mut Vec<String>, value: &Value) -> Option<Value> {
+pub(crate) fn seen_below(look: &Look<'_>, path: &mut Vec<String>, value: &Value) -> Option<Value> {
     let allowed = (look.allowed)(path);
     let Value::Object(members) = value else { return allowed.then(|| value.clone()) };
     if !(look.differs)(path, allowed) {

@@ -3,6 +3,7 @@
 use crate::commands::{CommandGrant, GrantedLine, sha256_of};
 use crate::denied::Capability;
 use crate::downloads::ServerPattern;
+use crate::facts::OnHiddenFact;
 use crate::needs::TABLE;
 use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
 use crate::policy::{Limits, PolicyRules};
@@ -205,6 +206,7 @@ impl Source<'_> {
                 "clock" => rules.clock = self.boolean(name, value)?,
                 "random" => rules.random = self.boolean(name, value)?,
                 "reboot" => rules.reboot = self.boolean(name, value)?,
+                "on_hidden_fact" => rules.on_hidden_fact = self.on_hidden_fact(value)?,
                 "limits" => rules.limits = self.limits(value)?,
                 "commands" => rules.commands = self.commands(name, value)?,
                 "deny_commands" => rules.denied_commands = self.commands(name, value)?,
@@ -219,7 +221,7 @@ impl Source<'_> {
         let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == plain) else {
             let keys: Vec<String> =
                 Capability::LISTS.iter().flat_map(|one| [one.key().into(), format!("deny_{}", one.key())]).collect();
-            let others = ["commands", "deny_commands", "clock", "random", "reboot", "limits"];
+            let others = ["commands", "deny_commands", "clock", "random", "reboot", "limits", "on_hidden_fact"];
             let known: Vec<&str> = keys.iter().map(String::as_str).chain(others).collect();
             return Err(self.unknown(key, offset, &known));
         };
@@ -233,6 +235,17 @@ impl Source<'_> {
             list.add(Rule { pattern, allow: plain == key, privileged, text: text.into(), line });
         }
         Ok(())
+    }
+
+    fn on_hidden_fact(&self, value: &Entry<'_>) -> Result<OnHiddenFact, GrantsError> {
+        let key = "on_hidden_fact";
+        let said = self.text(key, value)?;
+        let known = OnHiddenFact::WORDS.into_iter().find(|(word, _)| *word == said);
+        known.map(|(_, meaning)| meaning).ok_or_else(|| {
+            let near = nearest(said, OnHiddenFact::WORDS.iter().map(|(word, _)| *word));
+            let near = near.map(|near| format!(", did you mean \"{near}\"?")).unwrap_or_default();
+            self.bad(key, value, format!("must be \"error\" or \"warn\"{near}"))
+        })
     }
 
     fn limits(&self, value: &Entry<'_>) -> Result<Limits, GrantsError> {

@@ -2,6 +2,7 @@
 
 use crate::commands::CommandGrant;
 use crate::denied::{Capability, Denied, toml_string};
+use crate::facts::OnHiddenFact;
 use crate::file::{self, GrantsError};
 use crate::journal::Journal;
 use crate::pattern::Asked;
@@ -124,6 +125,7 @@ pub(crate) struct PolicyRules {
     pub(crate) random: bool,
     pub(crate) reboot: bool,
     pub(crate) limits: Limits,
+    pub(crate) on_hidden_fact: OnHiddenFact,
     /// The file that the table is in, and the line where it begins.
     pub(crate) file: Arc<str>,
     pub(crate) line: usize,
@@ -305,11 +307,18 @@ impl PolicyGrants {
         tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked = audited(asked), reason);
     }
 
-    fn denial(&self, capability: Capability, asked: &str, value: Option<String>, reason: Option<String>) -> Denied {
+    /// A refusal that is written down already.
+    pub(crate) fn denial(
+        &self,
+        capability: Capability,
+        asked: &str,
+        value: Option<String>,
+        reason: Option<String>,
+    ) -> Denied {
         Denied { policy: self.policy.clone(), capability, asked: asked.into(), value, reason }
     }
 }
 
-fn audited(asked: &str) -> String {
+pub(crate) fn audited(asked: &str) -> String {
     asked.chars().take(MAX_AUDITED).flat_map(char::escape_debug).collect()
 }

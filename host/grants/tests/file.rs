@@ -100,7 +100,9 @@ fn denies_all(grants: &PolicyGrants) {
     assert!(grants.package("x").is_err() && grants.service("x").is_err());
     assert!(grants.user("x").is_err() && grants.group("x").is_err());
     assert!(grants.command(&shell("true")).is_err() && grants.download("https://example.org/").is_err());
-    assert!(grants.fact(&path(&["platform"])).is_err() && grants.read_attribute(&path(&["x"])).is_err());
+    let all = json!({ "platform": "debian", "memory": { "total": "1kB" } });
+    assert_eq!(grants.visible_facts(&all), json!({ "platform": "debian" }), "the one exception");
+    assert!(grants.refuse_fact(&path(&["memory"]), true).is_some() && grants.visible_attributes(&all) == json!({}));
     assert!(grants.data_bag("x", None).is_err() && grants.search("node").is_err() && grants.role("x").is_err());
     let one = [("X".to_owned(), "y".to_owned())];
     assert!(grants.visible_environment(one).is_empty() && !grants.clock() && !grants.random());

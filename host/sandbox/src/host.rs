@@ -8,6 +8,7 @@ mod machine;
 mod node;
 mod output;
 mod random;
+mod reading;
 mod resources;
 mod schema;
 mod turns;

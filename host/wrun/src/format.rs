@@ -4,6 +4,7 @@
 pub(crate) mod blocks;
 mod compiled;
 pub(crate) mod doc;
+pub(crate) mod hidden;
 pub(crate) mod json;
 pub(crate) mod kept_log;
 pub(crate) mod minimal;

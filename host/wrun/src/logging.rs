@@ -73,6 +73,10 @@ impl converge::Observer for RunLog {
             Event::PolicyFailed { policy, failure } => {
                 tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));
             }
+            Event::HiddenReads { policy, reads } => {
+                let paths = reads.iter().map(converge::HiddenRead::shown).collect::<Vec<_>>().join(", ");
+                tracing::warn!(target: "run", policy, "read values that it is not granted: {}", escape_line(&paths));
+            }
             Event::RunFinished { failed, tally, seconds } => {
                 let Tally { updated, unknown, total, .. } = tally;
                 tracing::info!(target: "run", failed, updated, unknown, total, seconds, "run finished");

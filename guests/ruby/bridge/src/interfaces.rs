@@ -2,7 +2,7 @@
 
 use crate::bindings::wrun::cookbook::cookbooks::{self, FileError};
 use crate::bindings::wrun::cookbook::data::{self, DataError};
-use crate::bindings::wrun::cookbook::node::{self, AttributeError, Shape};
+use crate::bindings::wrun::cookbook::node::{self, AttributeError, Kept, Shape};
 use crate::bindings::wrun::cookbook::{clock, output, random, schema};
 use crate::printed;
 use crate::reply::Reply;
@@ -12,10 +12,13 @@ use serde_json::value::RawValue;
 
 type Path = Vec<String>;
 
+/// View, path, and the place that asks.
+type Asked = (View, Path, Option<Origin>);
+
 pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
     match request.interface {
         "node" => match request.function {
-            "read" | "look" | "version" | "debug" | "name" | "recipes" => read_node(request),
+            "read" | "look" | "keep" | "version" | "debug" | "name" | "recipes" => read_node(request),
             _ => change_node(request),
         },
         "output" => answer_output(request),
@@ -56,16 +59,27 @@ fn refused_attribute(error: AttributeError) -> Reply {
 fn read_node(request: &Request<'_>) -> Result<Reply, Reply> {
     match request.function {
         "read" => {
-            let (view, path): (View, Path) = request.arguments()?;
-            Ok(Reply::json(node::read(view.into(), &path).map_err(refused_attribute)?))
+            let (view, path, at): Asked = request.arguments()?;
+            let at = at.map(Into::into);
+            Ok(Reply::json(node::read(view.into(), &path, at.as_ref()).map_err(refused_attribute)?))
         }
         "look" => {
-            let (view, path): (View, Path) = request.arguments()?;
-            Ok(match node::look(view.into(), &path).map_err(refused_attribute)? {
+            let (view, path, at): Asked = request.arguments()?;
+            let at = at.map(Into::into);
+            Ok(match node::look(view.into(), &path, at.as_ref()).map_err(refused_attribute)? {
                 None => Reply::nothing(),
                 Some(Shape::Scalar(json)) => Reply::Value(format!("[\"scalar\",{json}]")),
                 Some(Shape::Array(length)) => Reply::value(&("array", length)),
                 Some(Shape::Object(keys)) => Reply::value(&("object", keys)),
+            })
+        }
+        "keep" => {
+            let (view, path): (View, Path) = request.arguments()?;
+            Ok(match node::keep(view.into(), &path).map_err(refused_attribute)? {
+                Kept::Absent => Reply::nothing(),
+                Kept::Whole(json) => Reply::Value(format!("[\"whole\",{json}]")),
+                Kept::Open(json) => Reply::Value(format!("[\"open\",{json}]")),
+                Kept::Hidden => Reply::value(&["hidden"]),
             })
         }
         "version" => Ok(Reply::value(&node::version())),

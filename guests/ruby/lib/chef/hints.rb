@@ -19,7 +19,7 @@ class Chef
 
   # `node.platform`, which attributes have not answered to for long, and near names.
   Wrun::Hints.on(Node) do |receiver, name|
-    attributes = receiver.keys
+    attributes = receiver.equal?(Node.instance) ? Node.names : receiver.keys
     next "node['#{name}']" if attributes.include?(name.to_s)
 
     Node.public_instance_methods - Object.instance_methods

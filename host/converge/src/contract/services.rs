@@ -1,7 +1,7 @@
 //! What a guest may call in any turn: the machine, data, the clock. Each call is checked against the policy's grants by
 //! whoever implements these traits.
 
-use crate::CommandTest;
+use crate::{CommandTest, HiddenRead, ReadKind};
 use node::file_specificity::{NodeIdentity, given_paths, lookup_paths};
 use serde_json::Value;
 use std::sync::Arc;
@@ -59,8 +59,15 @@ pub trait AttributeRights: Send {
     fn write(&self, path: &[String]) -> Result<(), String>;
     /// Whether it may write below a path of `normal`, which all policies share.
     fn write_normal(&self, path: &[String]) -> Result<(), String>;
-    /// Whether it may read a path that an earlier policy left and that this policy does not see.
-    fn read_hidden(&self, path: &[String]) -> Result<(), String>;
+    /// The line of the policy's table that would let it read this path. An empty path means everything.
+    fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;
+    /// Writes down that the policy read a value of the machine or of another policy, for those who write its grants.
+    fn uses(&self, kind: ReadKind, path: &[String]);
+    /// The text of the error for reading a fact that the policy does not see. `None`: the fact reads as nothing. `is_new`:
+    /// it has not been said before, and is written down as a denial.
+    fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<String>;
+    /// Writes a hidden read that is not refused into the audit log.
+    fn audit_hidden(&self, read: &HiddenRead);
 }
 
 /// The built-in types as texts.

@@ -2,7 +2,7 @@
 
 use super::{
     Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
-    ResourceId, Speaker,
+    ResourceId, Speaker, reads::Reads,
 };
 use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
@@ -22,8 +22,10 @@ pub struct Run {
     pub node: Attributes,
     /// The node's name.
     pub node_name: String,
-    /// Names of top-level attributes that others left, for this run or for good, and that this policy may not see.
-    pub hidden: HashSet<String>,
+    /// The names of the policy's own cookbooks: looking for what is its own is no read of others' attributes.
+    pub own_names: HashSet<String>,
+    /// What it read and wrote of the node beyond that.
+    pub reads: Reads,
     /// What the guest listens to.
     pub listens: HashSet<String>,
     /// The resources, by number.
@@ -96,6 +98,12 @@ impl Run {
         if let (Some(observer), Some(event)) = (observer, event(Parts { resources, records })) {
             observer.notice(&event);
         }
+    }
+
+    /// Where the policy is: the place of the resource whose action is being done, else no more than the policy.
+    pub fn here(&self) -> Origin {
+        let open = self.open_records.last().and_then(|at| self.records.get(*at));
+        open.map_or_else(|| Origin::policy(&self.policy), |record| record.origin.as_ref().clone())
     }
 
     /// Gives the observer back, for what happens between policies.

@@ -7,7 +7,7 @@ use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use node::run_list::RunList;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -110,6 +110,10 @@ impl<H: House> WholeRun<'_, H> {
             }
             Err(failure) => (None, Err(failure)),
         };
+        let outcome = outcome.map_err(|failure| {
+            let hint = run.reads.hint(&policy.name, &format!("{failure} {}", failure.hint().unwrap_or_default()));
+            hint.into_iter().fold(failure, Failure::and_hint)
+        });
         let compiled_only = self.options.compile_only && outcome.is_ok();
         let state = NodeState::new(&run, &policy.start, node.chef_environment());
         let PolicyInput { revision, artifact, .. } = policy;
@@ -182,16 +186,11 @@ impl<H: House> WholeRun<'_, H> {
             facts: &|facts| house.visible_facts(policy, facts),
         };
         let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
-        let (inherited, normal) = (Value::Object(node.inherited().clone()), Value::Object(node.normal_for_policy()));
-        let mut hidden = not_wholly_in(&house.visible(policy, &inherited), &inherited);
-        hidden.extend(not_wholly_in(&house.visible_normal(policy, &normal), &normal));
-        // A cookbook looks for what is its own, and finds nothing: no denial, also where another has the same name.
-        hidden.retain(|name| !policy.cookbooks.iter().any(|(cookbook, _)| cookbook == name));
         let mut run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
         run.node_name = node.name().to_owned();
         run.recipes.clone_from(&policy.recipes);
         run.places.clone_from(&policy.places);
-        run.hidden = hidden;
+        run.own_names = policy.cookbooks.iter().map(|(cookbook, _)| cookbook.clone()).collect();
         run.run_list = policy.start.name.is_none().then(OwnRunList::default);
         Ok(run)
     }
@@ -208,12 +207,6 @@ impl<H: House> WholeRun<'_, H> {
         }
         self.house.save(node)
     }
-}
-
-/// The top-level names of what is not shown, or not all of it.
-fn not_wholly_in(shown: &Value, all: &Value) -> HashSet<String> {
-    let all = all.as_object().into_iter().flatten();
-    all.filter(|(name, value)| shown.get(name.as_str()) != Some(*value)).map(|(name, _)| name.clone()).collect()
 }
 
 fn refused(error: ObjectError) -> Failure {

@@ -1,6 +1,6 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
-use crate::{ActionRecord, Failure, Moment, ROOT, Run, Tally};
+use crate::{ActionRecord, Failure, Moment, ROOT, Reads, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
@@ -46,6 +46,8 @@ pub struct PolicyReport {
     pub collection: Vec<Value>,
     /// Nothing but compile was asked for, and it succeeded.
     pub compiled_only: bool,
+    /// The facts and attributes that it read and wrote, and those that it could not see.
+    pub reads: Reads,
     /// The node as this policy left it; none if it never began.
     pub node: Option<NodeState>,
     /// How long it took, in seconds, without its handlers; 0 if it never began.
@@ -123,6 +125,7 @@ impl PolicyReport {
             recipes: vec![],
             collection: vec![],
             compiled_only: false,
+            reads: Reads::default(),
             node: None,
             seconds: 0.0,
         }
@@ -133,7 +136,7 @@ impl PolicyReport {
             return Self { outcome, ..Self::not_run(name) };
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
-        let Run { records, recipes, .. } = run;
+        let Run { records, recipes, reads, .. } = run;
         Self {
             name,
             revision,
@@ -143,6 +146,7 @@ impl PolicyReport {
             recipes,
             collection,
             compiled_only,
+            reads,
             node: Some(node),
             seconds,
         }

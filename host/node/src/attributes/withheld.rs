@@ -2,10 +2,11 @@
 //!
 //! Reading what other policies left, `normal` attributes of others, and most facts, needs a grant. What a policy may not read is taken out of its
 //! levels before it starts, so that no way of reading can reach it, and is put back when the node object goes on.
+//! The host can still tell that it is there, so that a read of it does not pass for a read of nothing.
 
 use serde_json::{Map, Value};
 
-use super::{Attributes, Level};
+use super::{Attributes, Level, path};
 use crate::deep_merge::hash_only_merge;
 
 /// The parts that were taken out.
@@ -30,6 +31,32 @@ impl Attributes {
     /// Leaves only a part of the facts.
     pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Value) {
         self.withheld.automatic = self.show(Level::Automatic, visible);
+    }
+
+    /// The value of the fact at `path`, or of its part that this policy does not see. `None` where the machine has no
+    /// value, or only null.
+    pub fn withheld_fact<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
+        below(&self.withheld.automatic, path)
+    }
+
+    /// The value at `path` that earlier policies of this run left and that this policy does not see, or its part.
+    pub fn withheld_inherited<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
+        below(&self.withheld.inherited, path)
+    }
+
+    /// The value at `path` of `normal` that this policy does not see, or its part.
+    pub fn withheld_normal<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
+        below(&self.withheld.normal, path)
+    }
+
+    /// Whether any fact is kept from this policy.
+    pub fn withholds_facts(&self) -> bool {
+        !self.withheld.automatic.is_empty()
+    }
+
+    /// Whether attributes of other policies are kept from this one.
+    pub fn withholds_attributes(&self) -> bool {
+        !self.withheld.inherited.is_empty() || !self.withheld.normal.is_empty()
     }
 
     /// Takes out the node's own attributes as this policy leaves them, with those that it was not shown. Where it put
@@ -59,6 +86,12 @@ impl Attributes {
         self.changed();
         rest
     }
+}
+
+/// The value at the end of a path of at least one step, if it is not null.
+fn below<'all, Step: AsRef<str>>(all: &'all Map<String, Value>, path: &[Step]) -> Option<&'all Value> {
+    let (first, rest) = path.split_first()?;
+    path::descend(all.get(first.as_ref())?, rest).filter(|value| !value.is_null())
 }
 
 /// The object that a level is, moved out of it.

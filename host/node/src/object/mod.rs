@@ -52,6 +52,14 @@ pub const COMMAND_LINE: &str = "command line";
 /// Keys of `automatic` that say which policy is running and what is in it; they are not saved.
 const OWN_POLICY_KEYS: [&str; 4] = ["policy_name", "policy_group", "policy_revision", "cookbooks"];
 
+/// Whether a top-level key of `automatic` is one that the host says of the policy itself, and not a fact of the machine.
+pub fn is_policys_own(key: &str) -> bool {
+    OWN_POLICY_KEYS.iter().chain(&ADDED_UP_KEYS).chain(&OWN_NODE_KEYS).any(|own| *own == key)
+}
+
+/// Keys of `automatic` that name the node and its environment.
+const OWN_NODE_KEYS: [&str; 2] = ["name", "chef_environment"];
+
 /// Keys of `automatic` whose lists the policies of one run add up in the saved node.
 const ADDED_UP_KEYS: [&str; 3] = ["recipes", "expanded_run_list", "roles"];
 
@@ -212,8 +220,8 @@ impl NodeObject {
         attributes.show_automatic(|all| {
             let mut shown = (sight.facts)(all);
             if let (Value::Object(shown), Value::Object(all)) = (&mut shown, all) {
-                let own = OWN_POLICY_KEYS.iter().chain(&ADDED_UP_KEYS).chain(&["name", "chef_environment"]);
-                shown.extend(own.filter_map(|key| Some(((*key).to_owned(), all.get(*key)?.clone()))));
+                let own = all.iter().filter(|(key, _)| is_policys_own(key));
+                shown.extend(own.map(|(key, value)| (key.clone(), value.clone())));
             }
             shown
         });
@@ -260,7 +268,7 @@ impl NodeObject {
     }
 
     /// The `normal` attributes that the next policy begins with, as far as it may see them.
-    pub fn normal_for_policy(&self) -> Map<String, Value> {
+    fn normal_for_policy(&self) -> Map<String, Value> {
         let mut normal = self.normal.clone();
         if !self.run.json_attributes_are_in {
             normal = deep_merge::merge(normal, self.run.json_attributes.clone());

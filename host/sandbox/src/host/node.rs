@@ -1,11 +1,12 @@
 //! Node attributes: the rights, then the node's own room.
 
+use super::reading::Reading;
 use crate::bindings::wrun::cookbook::{node as wit, types};
 use crate::policy::State;
 use crate::words;
-use ::node::attributes::{AttributeError, Attributes, Level, Shape};
+use ::node::attributes::{AttributeError, Attributes, Level};
 use ::node::run_list::RunList;
-use converge::{Event, Run};
+use converge::Event;
 use serde_json::Value;
 use wasmtime::Result;
 
@@ -39,29 +40,6 @@ fn refused(error: &AttributeError) -> wit::AttributeError {
     }
 }
 
-fn read(attributes: &Attributes, view: wit::View, path: &[String]) -> Option<Value> {
-    let own = |level| attributes.read_level(level, path).cloned();
-    match view {
-        wit::View::Merged => attributes.read(path),
-        wit::View::Default => own(Level::Default),
-        wit::View::ForceDefault => own(Level::ForceDefault),
-        wit::View::Normal => own(Level::Normal),
-        wit::View::Override => own(Level::Override),
-        wit::View::ForceOverride => own(Level::ForceOverride),
-        wit::View::Automatic => own(Level::Automatic),
-        wit::View::CombinedDefault => attributes.combined_default(path),
-        wit::View::CombinedOverride => attributes.combined_override(path),
-    }
-}
-
-fn shape(value: &Value) -> wit::Shape {
-    match value {
-        Value::Object(object) => wit::Shape::Object(object.keys().cloned().collect()),
-        Value::Array(array) => wit::Shape::Array(u32::try_from(array.len()).unwrap_or(u32::MAX)),
-        scalar => wit::Shape::Scalar(scalar.to_string()),
-    }
-}
-
 impl State {
     /// Whether a guest may change what is at a path. What is taken out of all levels is taken out of `normal` too.
     fn may_change(&mut self, level_name: &str, path: &[String]) -> Answer<()> {
@@ -90,6 +68,7 @@ impl State {
         let origin = words::origin(&run.policy, origin);
         let changed = change(&mut run.node, &origin).map_err(|error| refused(&error));
         if changed.is_ok() {
+            run.reads.wrote(path);
             run.notice(&Event::AttributeChanged { level: level_name, path, origin: &origin });
         }
         Ok(changed)
@@ -117,28 +96,20 @@ impl wit::Host for State {
         Ok(self.run()?.node.version())
     }
 
-    fn read(&mut self, view: wit::View, path: Vec<String>) -> Answer<Option<String>> {
-        let (run, services) = self.run_and_services()?;
-        match read(&run.node, view, &path) {
-            Some(value) => Ok(Ok(Some(value.to_string()))),
-            None => Ok(hidden(run, services.attributes.as_ref(), &path).map(|()| None)),
-        }
+    fn read(&mut self, view: wit::View, path: Vec<String>, at: Option<types::Origin>) -> Answer<Option<String>> {
+        let read = Reading::new(self.run_and_services()?, view, &path, at).read();
+        Ok(read.map(|found| found.map(|value| value.to_string())))
     }
 
-    fn look(&mut self, view: wit::View, path: Vec<String>) -> Answer<Option<wit::Shape>> {
-        let (run, services) = self.run_and_services()?;
-        let found = match view {
-            wit::View::Merged => run.node.shape(&path).map(|found| match found {
-                Shape::Scalar => wit::Shape::Scalar(run.node.read(&path).unwrap_or_default().to_string()),
-                Shape::Array(length) => wit::Shape::Array(u32::try_from(length).unwrap_or(u32::MAX)),
-                Shape::Object(keys) => wit::Shape::Object(keys),
-            }),
-            other => read(&run.node, other, &path).as_ref().map(shape),
-        };
-        match found {
-            Some(found) => Ok(Ok(Some(found))),
-            None => Ok(hidden(run, services.attributes.as_ref(), &path).map(|()| None)),
+    fn look(&mut self, view: wit::View, path: Vec<String>, at: Option<types::Origin>) -> Answer<Option<wit::Shape>> {
+        Ok(Ok(Reading::new(self.run_and_services()?, view, &path, at).look()))
+    }
+
+    fn keep(&mut self, view: wit::View, path: Vec<String>) -> Answer<wit::Kept> {
+        if !matches!(view, wit::View::Merged | wit::View::Automatic) {
+            return Ok(Err(wit::AttributeError::Invalid("only `merged` and `automatic` can be kept".into())));
         }
+        Ok(Ok(Reading::new(self.run_and_services()?, view, &path, None).keep()))
     }
 
     fn write(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
@@ -211,8 +182,11 @@ impl wit::Host for State {
     }
 
     fn debug(&mut self, path: Vec<String>) -> Answer<Vec<(String, Option<String>)>> {
-        let run = self.run()?;
-        let levels = run.node.debug_value(&path).into_iter();
+        // The fact is one of the values that are asked for.
+        if let Err(denied) = Reading::new(self.run_and_services()?, wit::View::Automatic, &path, None).read() {
+            return Ok(Err(denied));
+        }
+        let levels = self.run()?.node.debug_value(&path).into_iter();
         Ok(Ok(levels.map(|(level, value)| (level.as_str().to_owned(), value.map(Value::to_string))).collect()))
     }
 
@@ -240,13 +214,5 @@ impl wit::Host for State {
             }
             Err(error) => Err(wit::AttributeError::Invalid(words::shorten(&error.to_string(), 1000))),
         })
-    }
-}
-
-/// Absent is absent, unless an earlier policy left something there that this one may not see.
-fn hidden(run: &Run, rights: &dyn converge::AttributeRights, path: &[String]) -> Result<(), wit::AttributeError> {
-    match path.first() {
-        Some(first) if run.hidden.contains(first) => rights.read_hidden(path).map_err(wit::AttributeError::Denied),
-        _ => Ok(()),
     }
 }

@@ -1,9 +1,9 @@
 //! A small machine, two data bags, one cookbook's files: all in memory.
 
 use converge::{
-    AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,
-    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, StatKind,
-    TypeTexts,
+    AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead, HttpRequest,
+    HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, ReadKind,
+    Services, Stat, StatKind, TypeTexts,
 };
 use node::file_specificity::NodeIdentity;
 use serde_json::{Value, json};
@@ -45,9 +45,17 @@ impl AttributeRights for OwnName {
         self.write(path)
     }
 
-    fn read_hidden(&self, _: &[String]) -> Result<(), String> {
-        Err("read_attributes would allow it".into())
+    fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
+        format!("{} = [{:?}]", kind.name(), path.join("."))
     }
+
+    fn uses(&self, _: ReadKind, _: &[String]) {}
+
+    fn refuse_fact(&self, path: &[String], _: bool) -> Option<String> {
+        (path != ["quiet"]).then(|| format!("a grant would allow {}", path.join(".")))
+    }
+
+    fn audit_hidden(&self, _: &HiddenRead) {}
 }
 
 struct Texts;

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::format::doc::Doc;
 use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
-use crate::format::{All, Shared, json, recap};
+use crate::format::{All, Shared, hidden, json, recap};
 use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse};
 use crate::logging::{self, RunLog};
 use crate::poll::finish;
@@ -234,8 +234,7 @@ impl Running<'_> {
 
     /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
     fn suggestion(&self, grants: &Grants, errors: &[(String, Value)]) -> Exit {
-        let head = "# What a policy reads of attributes is not in here: add `facts` and `read_attributes` where it reads some.";
-        self.printer.line(Tone::Plain, &format!("{head}\n{}", grants.journal().suggestion().trim_end()));
+        self.printer.line(Tone::Plain, grants.journal().suggestion().trim_end());
         for (policy, error) in errors {
             let message = error["message"].as_str().unwrap_or_default();
             let text = format!("error: policy {policy} was not planned to its end: {message}");
@@ -257,7 +256,7 @@ impl Running<'_> {
         if self.settings.format == Format::Json || self.arguments.compile_only {
             self.printer.json(&serde_json::to_string(&shown)?);
         } else {
-            recap::show(self.printer, parts, &[]);
+            recap::show(self.printer, parts, &hidden::blocks(report));
         }
         // From here on the run records itself.
         self.interruption.end();

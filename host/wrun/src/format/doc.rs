@@ -344,6 +344,7 @@ impl Observer for Doc {
             Event::CompileFinished { .. }
             | Event::RecipeStarted { .. }
             | Event::AttributeChanged { .. }
+            | Event::HiddenReads { .. }
             | Event::RunFinished { .. } => {}
         }
     }

@@ -1,8 +1,9 @@
 //! The run as JSON: printed by `--format json`, kept in `STATE/runs/ID/run.json`. Stable; documented in docs/run-json.md.
 
-use converge::{ActionRecord, PolicyOutcome, PolicyReport, RunReport};
+use converge::{ActionRecord, HiddenRead, PolicyOutcome, PolicyReport, RunReport, dotted_path};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// The version of this shape. It grows when a key changes its meaning or goes away; new keys do not count.
 const VERSION: u32 = 1;
@@ -47,6 +48,7 @@ impl Serialize for Run<'_> {
                 shown.serialize_entry("policies", &policies)?;
             }
         }
+        shown.serialize_entry("hidden_reads", &hidden_reads(report))?;
         shown.serialize_entry("log", log)?;
         shown.end()
     }
@@ -86,10 +88,44 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     if report.compiled_only {
         shown.serialize_entry("collection", &report.collection)?;
     }
+    shown.serialize_entry("facts_read", &paths(&report.reads.facts))?;
+    shown.serialize_entry("attributes_read", &paths(&report.reads.attributes))?;
+    shown.serialize_entry("attributes_written", &paths(&report.reads.written))?;
     let mut node = state.levels;
     node.insert("chef_environment".into(), json!(state.chef_environment));
     node.insert("run_list".into(), json!(state.run_list));
     shown.serialize_entry("node", &node)
+}
+
+/// Paths as rules of the grants have them.
+fn paths(paths: &BTreeSet<Vec<String>>) -> Vec<String> {
+    paths.iter().map(|path| dotted_path(path)).collect()
+}
+
+/// What policies read and may not see, all policies of the run in one list. No value is in it.
+fn hidden_reads(report: &RunReport) -> Vec<Value> {
+    let of = |policy: &PolicyReport| -> Vec<Value> {
+        let shown = |read: &HiddenRead| {
+            let origin = &read.origin;
+            json!({
+                "policy": policy.name,
+                "kind": read.kind.name(),
+                "path": read.shown(),
+                "partly": read.partly,
+                "refused": read.refused,
+                "origin": {
+                    "policy": origin.policy,
+                    "cookbook": origin.cookbook,
+                    "recipe": origin.recipe,
+                    "file": origin.file,
+                    "line": origin.line,
+                },
+                "grant": read.grant,
+            })
+        };
+        policy.reads.hidden.iter().map(shown).collect()
+    };
+    report.policies.iter().flat_map(of).collect()
 }
 
 /// One action. What a sensitive resource changed is not in it.

@@ -1,7 +1,7 @@
 //! What a policy may read and write of the node, for the sandbox.
 
-use converge::AttributeRights;
-use grants::PolicyGrants;
+use converge::{AttributeRights, HiddenRead, ReadKind};
+use grants::{Capability, PolicyGrants};
 use std::sync::Arc;
 
 /// The rights of one policy.
@@ -18,8 +18,29 @@ impl AttributeRights for Rights {
         checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))
     }
 
-    fn read_hidden(&self, path: &[String]) -> Result<(), String> {
-        let checked = self.0.read_attribute(path).map(drop);
-        checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))
+    fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
+        match kind {
+            ReadKind::Fact => self.0.fact_grant(path),
+            ReadKind::Attribute => self.0.attribute_grant(path),
+        }
+    }
+
+    fn uses(&self, kind: ReadKind, path: &[String]) {
+        match kind {
+            ReadKind::Fact => self.0.uses_fact(path),
+            ReadKind::Attribute => self.0.uses_attribute(path),
+        }
+    }
+
+    fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<String> {
+        self.0.refuse_fact(path, is_new).map(|denied| format!("{denied}\n{}", denied.hint()))
+    }
+
+    fn audit_hidden(&self, read: &HiddenRead) {
+        let capability = match read.kind {
+            ReadKind::Fact => Capability::Facts,
+            ReadKind::Attribute => Capability::ReadAttributes,
+        };
+        self.0.audit_hidden(capability, &read.shown(), read.partly);
     }
 }

@@ -1,8 +1,9 @@
 //! A cookbook's files in memory, attributes that may be written, and a machine that grants nothing.
 
 use converge::{
-    AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,
-    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, TypeTexts,
+    AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead, HttpRequest,
+    HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, ReadKind,
+    Services, Stat, TypeTexts,
 };
 use node::file_specificity::NodeIdentity;
 use serde_json::Value;
@@ -37,9 +38,17 @@ impl AttributeRights for Everything {
         Ok(())
     }
 
-    fn read_hidden(&self, _: &[String]) -> Result<(), String> {
-        Ok(())
+    fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
+        format!("{} = [{:?}]", kind.name(), path.join("."))
     }
+
+    fn uses(&self, _: ReadKind, _: &[String]) {}
+
+    fn refuse_fact(&self, path: &[String], _: bool) -> Option<String> {
+        (path != ["quiet"]).then(|| format!("a grant would allow {}", path.join(".")))
+    }
+
+    fn audit_hidden(&self, _: &HiddenRead) {}
 }
 
 struct Texts;

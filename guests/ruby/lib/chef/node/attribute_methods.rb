@@ -61,12 +61,14 @@ class Chef
       def read(*path)
         return attributes if path.empty?
 
-        exist?(*path) ? CommonAPI.follow(self[path.first], path.drop(1)) : nil
+        top, rest = self[path.first], path.drop(1)
+        CommonAPI.found?(top, rest, asking: true) ? CommonAPI.follow(top, rest) : nil
       end
       alias dig read
 
       def read!(*path)
-        raise Exceptions::NoSuchAttribute, path.join(".") unless exist?(*path)
+        found = path.size < 2 || CommonAPI.found?(self[path.first], path.drop(1), asking: true)
+        raise Exceptions::NoSuchAttribute, path.join(".") unless found
 
         read(*path)
       end
@@ -81,19 +83,25 @@ class Chef
       def unlink(level, *path) = at_level(level).unlink(*path)
       def unlink!(level, *path) = at_level(level).unlink!(*path)
 
-      def attribute?(key) = !Wrun::Bridge.call("node.look", "merged", [key.to_s]).nil?
+      def attribute?(key) = !Node.look("merged", [key.to_s]).nil?
       alias has_key? attribute?
       alias key? attribute?
       alias include? attribute?
       alias member? attribute?
 
       def keys
-        kind, keys = Wrun::Bridge.call("node.look", "merged", [])
+        kind, keys = Node.look("merged", [])
         kind == "object" ? keys : []
       end
 
-      # Everything merged, built anew.
-      def attributes = keys.each_with_object(ImmutableMash.new) { |key, all| all.regular_writer(key, Node.merged(key)) }
+      # Everything merged that the policy may see, built anew.
+      def attributes
+        keys.each_with_object(ImmutableMash.new) do |key, all|
+          all.regular_writer(key, Node.merged(key))
+        rescue Wrun::Denied
+          next
+        end
+      end
       alias attribute attributes
       alias construct_attributes attributes
       alias merged_attributes attributes
@@ -107,7 +115,8 @@ class Chef
 
       def debug_value(*path)
         # What earlier policies left is named only where it says something: Chef knows no such level.
-        levels = Wrun::Bridge.call("node.debug", steps(path)).reject { |level, *value| level == "inherited" && value.empty? }
+        levels = Writes.refused_as_chef_says { Wrun::Bridge.call("node.debug", steps(path)) }
+        levels = levels.reject { |level, *value| level == "inherited" && value.empty? }
         levels.map { |level, *value| [level, value.empty? ? :not_present : Values.immutable(value[0], path)] }
       end
 

@@ -29,12 +29,31 @@ class Chef
       # One level's own component.
       def level(name)
         look_whether_old unless @turn == Wrun::Turns.passed
-        @levels[name] ||= VividMash.at(name, []).take_over(read(name, []) || {})
+        @levels[name] ||= name == "automatic" ? automatic : VividMash.at(name, []).take_over(read(name, [], nil) || {})
+      end
+
+      # A value of a view. With the place that asks, the host records it: see `wit/node.wit`.
+      def read(view, path, origin)
+        Writes.refused_as_chef_says { Wrun::Bridge.call("node.read", view, path, origin) }
+      end
+
+      # What is at a path of the merged view, asked by a cookbook; never refused.
+      def look(view, path)
+        Wrun::Bridge.call("node.look", view, path, Wrun::Sources.origin)
+      end
+
+      # A value that is kept here: nil, or how it is kept (`whole`, `open`, `hidden`) and the value.
+      def keep(view, path) = Wrun::Bridge.call("node.keep", view, path)
+
+      # The top-level names that the policy may see, for hints.
+      def names
+        kind, names = Wrun::Bridge.call("node.look", "merged", [], nil)
+        kind == "object" ? names : []
       end
 
       # A value of any view, for looking at only.
       def view(name, path)
-        Values.immutable(read(name, path), path)
+        Values.immutable(read(name, path, nil), path)
       end
 
       # This guest changed something at a path.
@@ -45,7 +64,7 @@ class Chef
 
         known = @merged[key]
         # Where only a part is old, only that part is read again. What is new there would not stand in its place, though.
-        if child && known.instance_of?(ImmutableMash) && known.key?(child) && !@automatic_written.key?(key)
+        if child && known.instance_of?(ImmutableMash) && !known.is_a?(Watched) && known.key?(child) && !@automatic_written.key?(key)
           (@stale[key] ||= {})[child] = true
         else
           forget_top(key)
@@ -99,7 +118,7 @@ class Chef
       def refresh(key)
         fresh = ImmutableMash.allocate.regular_replace(@merged[key])
         @stale.delete(key).each_key do |child|
-          fresh.regular_writer(child, Values.immutable(read("merged", [key, child]), [key, child]))
+          fresh.regular_writer(child, Values.immutable(read("merged", [key, child], nil), [key, child]))
         end
         @merged[key] = fresh
       end
@@ -109,12 +128,19 @@ class Chef
         @levels.delete_if { |name, _| name != "automatic" || @automatic_written.empty? }
       end
 
-      def read(view, path)
-        Writes.refused_as_chef_says { Wrun::Bridge.call("node.read", view, path) }
+      def automatic
+        _, facts = keep("automatic", [])
+        VividMash.at("automatic", []).take_over(facts || {}).extend(Watched).watch("automatic", [])
       end
 
       def read_merged(key)
-        value = Values.immutable(read("merged", [key]), [key])
+        kind, json = keep("merged", [key])
+        # What a cookbook of this policy put there itself is its own.
+        json = read("merged", [key], Wrun::Sources.origin) if kind == "hidden" && !@automatic_written.key?(key)
+        # Another policy may have something there: then the operator hears where it was asked for.
+        look("merged", [key]) if kind.nil?
+        value = Values.immutable(json, [key])
+        value.extend(Watched).watch("merged", [key]) if kind == "open"
         # Cookbooks compare the platform's version as a version.
         value = VersionString.new(value).freeze if key == "platform_version" && value.is_a?(String)
         return value unless @automatic_written.key?(key)

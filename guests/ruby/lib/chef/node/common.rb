@@ -6,9 +6,11 @@ class Chef
   class Node
     module CommonAPI
       class << self
-        # Whether a path leads to something from a hash or an array.
-        def found?(container, path)
+        # Whether a path leads to something from a hash or an array. `asking`: as a read, which is refused on the way to
+        # what the policy may not see.
+        def found?(container, path, asking: false)
           path.inject(container) do |at, key|
+            at.ask(key) if asking && at.is_a?(Watched)
             return false unless at.is_a?(Hash) ? at.key?(key) : at.is_a?(Array) && key.is_a?(Integer) && at.size > key
 
             at[key]
@@ -20,11 +22,11 @@ class Chef
       end
 
       def exist?(*path) = CommonAPI.found?(self, path)
-      def read(*path) = exist?(*path) ? CommonAPI.follow(self, path) : nil
+      def read(*path) = CommonAPI.found?(self, path, asking: true) ? CommonAPI.follow(self, path) : nil
       def dig(*path) = read(*path)
 
       def read!(*path)
-        raise Exceptions::NoSuchAttribute, path.join(".") unless exist?(*path)
+        raise Exceptions::NoSuchAttribute, path.join(".") unless CommonAPI.found?(self, path, asking: true)
 
         CommonAPI.follow(self, path)
       end

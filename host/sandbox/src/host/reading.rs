@@ -1,0 +1,225 @@
+//! What a guest sees of the node, and the record of what it asked for.
+//!
+//! What a policy may not read is not in its attributes at all, so nothing here can show it. The host still knows where
+//! the machine or another policy has a value: such a read is recorded, and of a fact it is refused, so that it does not
+//! pass for a read of nothing.
+
+use crate::bindings::wrun::cookbook::{node as wit, types};
+use crate::words;
+use ::node::attributes::{Level, Shape};
+use ::node::object::is_policys_own;
+use ::node::origin::Origin;
+use converge::{AttributeRights, HiddenRead, ReadKind, Run};
+use serde_json::Value;
+
+/// The most bytes of one text of a place that is recorded with a read.
+const MAX_PLACE: usize = 512;
+
+/// Node tags: every policy's, and nobody's.
+const TAGS: &str = "tags";
+
+/// What a guest does with a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// It reads the value, whole.
+    Read,
+    /// It asks whether there is a value.
+    Look,
+}
+
+/// How much of a value the policy does not see.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hiding {
+    Nothing,
+    Part,
+    Whole,
+}
+
+/// One read of a guest, as long as it is answered.
+pub(super) struct Reading<'a> {
+    run: &'a mut Run,
+    rights: &'a dyn AttributeRights,
+    view: wit::View,
+    path: &'a [String],
+    at: Option<Origin>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(
+        (run, services): (&'a mut Run, &'a mut converge::Services),
+        view: wit::View,
+        path: &'a [String],
+        at: Option<types::Origin>,
+    ) -> Self {
+        let at = at.map(|at| place(words::origin(&run.policy, at)));
+        Self { run, rights: services.attributes.as_ref(), view, path, at }
+    }
+
+    /// Reads the value.
+    pub(super) fn read(mut self) -> Result<Option<Value>, wit::AttributeError> {
+        let found = self.value();
+        match self.notice(found.as_ref(), Manner::Read) {
+            Some(refusal) => Err(wit::AttributeError::Denied(refusal)),
+            None => Ok(found),
+        }
+    }
+
+    /// Says what is there; recorded only with a place.
+    pub(super) fn look(mut self) -> Option<wit::Shape> {
+        let found = self.shape();
+        if self.at.is_some() {
+            let value = if self.path.is_empty() { None } else { self.value() };
+            let _nothing_is_refused = self.notice(value.as_ref(), Manner::Look);
+        }
+        found
+    }
+
+    /// Reads a value that the guest keeps, and of which it will ask for the members one by one where they matter.
+    pub(super) fn keep(mut self) -> wit::Kept {
+        let found = self.value();
+        match &found {
+            Some(found) if self.is_open(found) => wit::Kept::Open(found.to_string()),
+            _ if self.hiding(ReadKind::Fact, found.as_ref()) == Hiding::Whole => {
+                let _read_says_it = self.notice(found.as_ref(), Manner::Read);
+                wit::Kept::Hidden
+            }
+            _ => {
+                let _nothing_is_hidden = self.notice(found.as_ref(), Manner::Look);
+                found.map_or(wit::Kept::Absent, |value| wit::Kept::Whole(value.to_string()))
+            }
+        }
+    }
+
+    fn value(&self) -> Option<Value> {
+        let (node, path) = (&self.run.node, self.path);
+        let own = |level| node.read_level(level, path).cloned();
+        match self.view {
+            wit::View::Merged => node.read(path),
+            wit::View::Default => own(Level::Default),
+            wit::View::ForceDefault => own(Level::ForceDefault),
+            wit::View::Normal => own(Level::Normal),
+            wit::View::Override => own(Level::Override),
+            wit::View::ForceOverride => own(Level::ForceOverride),
+            wit::View::Automatic => own(Level::Automatic),
+            wit::View::CombinedDefault => node.combined_default(path),
+            wit::View::CombinedOverride => node.combined_override(path),
+        }
+    }
+
+    fn shape(&self) -> Option<wit::Shape> {
+        let length = |length: usize| wit::Shape::Array(u32::try_from(length).unwrap_or(u32::MAX));
+        if !matches!(self.view, wit::View::Merged) {
+            return self.value().map(|value| match value {
+                Value::Object(object) => wit::Shape::Object(object.keys().cloned().collect()),
+                Value::Array(array) => length(array.len()),
+                scalar => wit::Shape::Scalar(scalar.to_string()),
+            });
+        }
+        self.run.node.shape(self.path).map(|found| match found {
+            Shape::Scalar => wit::Shape::Scalar(self.run.node.read(self.path).unwrap_or_default().to_string()),
+            Shape::Array(elements) => length(elements),
+            Shape::Object(keys) => wit::Shape::Object(keys),
+        })
+    }
+
+    /// Whether the members of an object matter one by one: where a part of it is hidden, and at the first step of facts
+    /// and of others' attributes, since a read of one fact is no read of all its siblings.
+    fn is_open(&self, found: &Value) -> bool {
+        let kinds = [ReadKind::Fact, ReadKind::Attribute];
+        found.is_object()
+            && kinds.into_iter().any(|kind| {
+                let shows_first_step = self.path.len() < 2 && self.shows(kind);
+                shows_first_step || self.hiding(kind, Some(found)) == Hiding::Part
+            })
+    }
+
+    /// Whether the policy sees a value of this kind there.
+    fn shows(&self, kind: ReadKind) -> bool {
+        let (node, path) = (&self.run.node, self.path);
+        let has = |level| node.read_level(level, path).is_some();
+        match (kind, self.view) {
+            _ if self.is_own(kind) => false,
+            (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => has(Level::Automatic),
+            (ReadKind::Attribute, wit::View::Merged) => has(Level::Inherited) || has(Level::Normal),
+            (ReadKind::Attribute, wit::View::Normal) => has(Level::Normal),
+            _ => false,
+        }
+    }
+
+    /// Whether the policy reads what is its own anyway: what the host says of the policy itself, and what bears the name of
+    /// one of its cookbooks, which it looks for and often does not find.
+    fn is_own(&self, kind: ReadKind) -> bool {
+        self.path.first().is_some_and(|first| match kind {
+            ReadKind::Fact => is_policys_own(first),
+            ReadKind::Attribute => first == TAGS || self.run.own_names.contains(first),
+        })
+    }
+
+    /// How much of a value of this kind is there and not seen. `found`: the value that the guest sees.
+    fn hiding(&self, kind: ReadKind, found: Option<&Value>) -> Hiding {
+        let (node, path, view) = (&self.run.node, self.path, self.view);
+        let (hidden, all) = match (kind, view) {
+            _ if self.is_own(kind) => return Hiding::Nothing,
+            (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => {
+                (node.withheld_fact(path), node.withholds_facts())
+            }
+            (ReadKind::Attribute, wit::View::Merged | wit::View::Normal) => {
+                // Below all else: a value that the policy sees overrules it.
+                let below = || node.withheld_inherited(path).filter(|_| matches!(view, wit::View::Merged));
+                let below = || below().filter(|_| found.is_none_or(Value::is_object));
+                (node.withheld_normal(path).or_else(below), node.withholds_attributes())
+            }
+            _ => return Hiding::Nothing,
+        };
+        match hidden {
+            _ if path.is_empty() && all => Hiding::Part,
+            None => Hiding::Nothing,
+            Some(Value::Object(_)) if found.is_some_and(Value::is_object) => Hiding::Part,
+            Some(_) => Hiding::Whole,
+        }
+    }
+
+    /// Records a read. The text is that of a refusal.
+    fn notice(&mut self, found: Option<&Value>, manner: Manner) -> Option<String> {
+        let mut refusal = None;
+        for kind in [ReadKind::Fact, ReadKind::Attribute] {
+            let hiding = self.hiding(kind, found);
+            if hiding != Hiding::Nothing || self.shows(kind) {
+                self.note_read(kind);
+            }
+            match hiding {
+                Hiding::Whole if kind == ReadKind::Fact && manner == Manner::Read => {
+                    let is_new = !self.run.reads.has_hidden(kind, self.path);
+                    refusal = self.rights.refuse_fact(self.path, is_new);
+                    self.record(kind, false, refusal.is_some());
+                }
+                Hiding::Whole => self.record(kind, false, false),
+                Hiding::Part if manner == Manner::Read || self.path.is_empty() => self.record(kind, true, false),
+                Hiding::Part | Hiding::Nothing => {}
+            }
+        }
+        refusal
+    }
+
+    fn note_read(&mut self, kind: ReadKind) {
+        if self.run.reads.read(kind, self.path) {
+            self.rights.uses(kind, self.path);
+        }
+    }
+
+    fn record(&mut self, kind: ReadKind, partly: bool, refused: bool) {
+        let origin = self.at.clone().unwrap_or_else(|| place(self.run.here()));
+        let grant = self.rights.read_grant(kind, self.path);
+        let read = HiddenRead { kind, path: self.path.to_vec(), partly, refused, origin, grant };
+        if self.run.reads.hid(read.clone()) && !refused {
+            self.rights.audit_hidden(&read);
+        }
+    }
+}
+
+/// A place that is short enough to be kept.
+fn place(origin: Origin) -> Origin {
+    let cut = |text: String| if text.len() > MAX_PLACE { words::shorten(&text, MAX_PLACE) } else { text };
+    let short = |text: Option<String>| text.map(cut);
+    Origin { cookbook: short(origin.cookbook), recipe: short(origin.recipe), file: short(origin.file), ..origin }
+}
