@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::{CacheKey, LockRequest, RunId, RunLock, StateError, cache_key, lock, nodes, pending, runs};
+use crate::{CacheKey, LockRequest, RunFolder, RunId, RunLock, StateError, cache_key, lock, nodes, pending, runs};
 
 /// Where the state is kept unless the settings name another place.
 pub const DEFAULT_PATH: &str = "/var/lib/wrun";
@@ -74,7 +74,29 @@ impl StateDirectory {
         pending::left_due(&self.folder, node)
     }
 
-    /// The recorded runs, newest first.
+    /// A place for the record of a dry run. It needs no lock: nobody else writes there.
+    #[must_use]
+    pub fn dry_run_folder(&self, id: RunId) -> RunFolder {
+        RunFolder::dry(Arc::clone(&self.folder), id)
+    }
+
+    /// Removes all but the newest `keep` records of dry runs.
+    ///
+    /// # Errors
+    /// A record cannot be removed.
+    pub fn prune_dry_runs(&self, keep: usize) -> Result<(), StateError> {
+        runs::prune_dry(&self.folder, keep)
+    }
+
+    /// A run's record (`run.json`). `None`: there is none of that name.
+    ///
+    /// # Errors
+    /// The file cannot be read or is damaged.
+    pub fn record(&self, id: &RunId) -> Result<Option<Value>, StateError> {
+        runs::record(&self.folder, id)
+    }
+
+    /// The recorded runs, dry ones too, newest first.
     ///
     /// # Errors
     /// The directory cannot be read.

@@ -118,6 +118,18 @@ pub enum StateError {
 }
 
 impl StateError {
+    /// Whether this user may not use the directory, where another user may.
+    #[must_use]
+    pub fn is_forbidden(&self) -> bool {
+        match self {
+            Self::System { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+            }
+            Self::Foreign { .. } => true,
+            _ => false,
+        }
+    }
+
     pub(crate) fn system(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
         Self::System { doing, path: path.to_owned(), source: source.into() }
     }

@@ -9,6 +9,7 @@
 //! pending/NAME.v1          delayed notifications that a run has not carried out yet
 //! runs/ID/run.json         what a run did
 //! runs/ID/error.json       why it failed
+//! dry-runs/ID/             the same of a dry run
 //! cache-key                authenticates native code that was cached
 //! ```
 //!
@@ -18,7 +19,8 @@
 //! is opened below its handle and never through a link, so that swapping a directory leads nowhere.
 //!
 //! Whoever only looks has a [`StateDirectory`]. Whoever writes has a [`RunLock`] and can be only one; that the writing
-//! methods are found there and nowhere else is how the compiler keeps it so.
+//! methods are found there and nowhere else is how the compiler keeps it so. The exception is the record of a dry run, which
+//! has a folder of its own and which no other run reads.
 //!
 //! Rejected: an embedded database. The state is a few files that an operator can read and repair with an editor.
 

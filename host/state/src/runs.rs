@@ -11,7 +11,11 @@ use serde_json::Value;
 use crate::StateError;
 use crate::folder::{Folder, Survives, random_hex};
 
+/// Runs that changed the machine, or tried to.
 const FOLDER: &str = "runs";
+
+/// Dry runs: apart, so that many of them push no real run's record out.
+const DRY_FOLDER: &str = "dry-runs";
 
 const RECORD: &str = "run.json";
 const ERROR: &str = "error.json";
@@ -71,12 +75,17 @@ impl fmt::Display for RunId {
 #[derive(Debug)]
 pub struct RunFolder {
     state: Arc<Folder>,
+    below: &'static str,
     id: RunId,
 }
 
 impl RunFolder {
     pub(crate) fn new(state: Arc<Folder>, id: RunId) -> Self {
-        Self { state, id }
+        Self { state, below: FOLDER, id }
+    }
+
+    pub(crate) fn dry(state: Arc<Folder>, id: RunId) -> Self {
+        Self { state, below: DRY_FOLDER, id }
     }
 
     /// The run's name.
@@ -103,7 +112,7 @@ impl RunFolder {
 
     /// Records need not survive a power cut: they are history, and waiting for the disk would double a short run.
     fn save(&self, file: &str, value: &impl Serialize) -> Result<(), StateError> {
-        let folder = self.state.make(FOLDER)?.make(self.id.as_str())?;
+        let folder = self.state.make(self.below)?.make(self.id.as_str())?;
         folder.replace_by(file, Survives::Kill, |out| {
             serde_json::to_writer_pretty(&mut *out, value)?;
             out.write_all(b"\n")
@@ -111,15 +120,49 @@ impl RunFolder {
     }
 }
 
+/// The names of all recorded runs, dry ones too, newest first.
 pub(crate) fn all(state: &Folder) -> Result<Vec<RunId>, StateError> {
-    let Some(folder) = state.open(FOLDER)? else { return Ok(vec![]) };
+    let mut ids = of(state, FOLDER)?;
+    ids.extend(of(state, DRY_FOLDER)?);
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    Ok(ids)
+}
+
+/// The names of the runs in one folder, newest first.
+fn of(state: &Folder, below: &str) -> Result<Vec<RunId>, StateError> {
+    let Some(folder) = state.open(below)? else { return Ok(vec![]) };
     let mut ids: Vec<RunId> = folder.names()?.iter().filter_map(|name| RunId::parse(name).ok()).collect();
     ids.reverse();
     Ok(ids)
 }
 
-/// Removes all but the newest `keep` records. What is no record of ours stays.
+/// A run's record. `None`: there is none of that name.
+pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateError> {
+    for below in [FOLDER, DRY_FOLDER] {
+        let Some(folder) = state.open(below)? else { continue };
+        let Some(folder) = folder.open(id.as_str())? else { continue };
+        if let Some(bytes) = folder.read(RECORD)? {
+            return serde_json::from_slice(&bytes).map(Some).map_err(|error| StateError::Malformed {
+                path: folder.path_of(RECORD),
+                line: error.line(),
+                reason: error.to_string(),
+            });
+        }
+    }
+    Ok(None)
+}
+
+/// Removes all but the newest `keep` records of runs that were not dry. What is no record of ours stays.
 pub(crate) fn prune(state: &Folder, keep: usize) -> Result<(), StateError> {
-    let Some(folder) = state.open(FOLDER)? else { return Ok(()) };
-    all(state)?.iter().skip(keep).try_for_each(|id| folder.remove_folder(id.as_str()))
+    prune_in(state, FOLDER, keep)
+}
+
+/// Removes all but the newest `keep` records of dry runs.
+pub(crate) fn prune_dry(state: &Folder, keep: usize) -> Result<(), StateError> {
+    prune_in(state, DRY_FOLDER, keep)
+}
+
+fn prune_in(state: &Folder, below: &str, keep: usize) -> Result<(), StateError> {
+    let Some(folder) = state.open(below)? else { return Ok(()) };
+    of(state, below)?.iter().skip(keep).try_for_each(|id| folder.remove_folder(id.as_str()))
 }

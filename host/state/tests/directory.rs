@@ -330,3 +330,26 @@ fn a_node_that_did_not_change_is_not_written_again() {
     lock.save_node("n", &json!({"a": 2})).unwrap();
     assert_ne!(inode(), first);
 }
+
+#[test]
+fn dry_runs_are_recorded_apart_and_push_no_real_run_out() {
+    let (temporary, state, lock) = fresh();
+    let at = |second| SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+    let real = lock.run_folder(at(1)).unwrap();
+    real.save_record(&json!({"why_run": false})).unwrap();
+    for second in 2..6 {
+        let folder = state.dry_run_folder(RunId::new(at(second)).unwrap());
+        folder.save_record(&json!({"why_run": true, "second": second})).unwrap();
+        state.prune_dry_runs(2).unwrap();
+    }
+    let runs = state.runs().unwrap();
+    assert_eq!(runs.len(), 3);
+    assert_eq!(state.record(&runs[0]).unwrap().unwrap()["second"], 5);
+    assert_eq!(state.record(&runs[1]).unwrap().unwrap()["second"], 4);
+    assert_eq!(state.record(real.id()).unwrap().unwrap()["why_run"], false);
+    lock.prune_runs(0).unwrap();
+    assert_eq!((state.runs().unwrap().len(), state.record(real.id()).unwrap()), (2, None));
+    let damaged = temporary.path().join("var/lib/wrun/dry-runs").join(runs[0].as_str()).join("run.json");
+    fs::write(&damaged, "{").unwrap();
+    assert!(state.record(&runs[0]).unwrap_err().to_string().contains("run.json:1"), "the file is named");
+}
