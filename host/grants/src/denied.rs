@@ -174,10 +174,10 @@ impl Denied {
 
     /// What a person could do about it, in one line. The end of the run lists all denials together.
     pub fn hint(&self) -> String {
-        let table = toml_key(&self.policy);
+        let table = table_name(&self.policy);
         match &self.value {
-            Some(value) => format!("to allow it: {} in [policy.{table}]", line(self.capability.key(), value)),
-            None => format!("no new line in [policy.{table}] of the grants would allow it"),
+            Some(value) => format!("to allow it: {} in {table}", line(self.capability.key(), value)),
+            None => format!("no new line in {table} of the grants would allow it"),
         }
     }
 }
@@ -190,6 +190,11 @@ impl fmt::Display for Denied {
 }
 
 impl std::error::Error for Denied {}
+
+/// The head of a policy's table: `[policy.web]`.
+pub fn table_name(policy: &str) -> String {
+    format!("[policy.{}]", toml_key(policy))
+}
 
 /// A line of a policy's table with one entry.
 pub(crate) fn line(key: &str, value: &str) -> String {

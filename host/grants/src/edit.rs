@@ -34,8 +34,19 @@ impl Addition {
 pub struct Edited {
     /// The whole file.
     pub text: String,
-    /// The keys that changed, in the order of the additions: policy, key, and the key's lines as they are now.
-    pub keys: Vec<(String, String, String)>,
+    /// The keys that changed, in the order of the additions.
+    pub keys: Vec<EditedKey>,
+}
+
+/// A key of a policy's table that has more entries now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditedKey {
+    /// The policy.
+    pub policy: String,
+    /// The key's lines as they are now.
+    pub lines: String,
+    /// The file did not have the key.
+    pub is_new: bool,
 }
 
 /// Adds entries to the text of a file of grants. What is there already, or is covered by what is there, is not added.
@@ -50,30 +61,30 @@ pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, Gra
         message: error.to_string().replace('\n', " "),
     };
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
-    let mut changed: Vec<(String, String)> = Vec::new();
+    let mut changed: Vec<(String, String, bool)> = Vec::new();
     for addition in additions {
         let value: Value = addition.value.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
         let table = table_of(&mut document, &addition.policy).ok_or_else(|| syntax(&"`policy` is not a table"))?;
-        if add_to(table, addition, value).map_err(|what| syntax(&what))? {
-            let place = (addition.policy.clone(), addition.key.clone());
-            if !changed.contains(&place) {
-                changed.push(place);
-            }
+        let is_new = !table.contains_key(&addition.key);
+        let is_known = changed.iter().any(|(policy, key, _)| *policy == addition.policy && *key == addition.key);
+        if add_to(table, addition, value).map_err(|what| syntax(&what))? && !is_known {
+            changed.push((addition.policy.clone(), addition.key.clone(), is_new));
         }
     }
     let text = document.to_string();
     let _sound = Grants::parse(&text, name)?;
-    let keys = changed.into_iter().map(|(policy, key)| {
-        let line = table_of(&mut document, &policy).and_then(|table| shown(table, &key)).unwrap_or_default();
-        (policy, key, line)
+    let keys = changed.into_iter().map(|(policy, key, is_new)| {
+        let lines = table_of(&mut document, &policy).and_then(|table| shown(table, &key)).unwrap_or_default();
+        EditedKey { policy, lines, is_new }
     });
     Ok(Edited { keys: keys.collect(), text })
 }
 
-/// A key with its value, as the file has it, without the comments before it.
+/// A key with its value, as the file has it, without the comments before and behind it.
 fn shown(table: &mut dyn TableLike, key: &str) -> Option<String> {
-    let value = table.get(key)?.as_value()?;
-    Some(format!("{} = {}", toml_key(key), value.to_string().trim()))
+    let mut value = table.get(key)?.as_value()?.clone();
+    value.decor_mut().clear();
+    Some(format!("{} = {value}", toml_key(key)))
 }
 
 fn table_of<'d>(document: &'d mut DocumentMut, policy: &str) -> Option<&'d mut dyn TableLike> {

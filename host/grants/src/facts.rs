@@ -64,7 +64,7 @@ impl PolicyGrants {
         seen_below(&look, &mut vec![], facts).unwrap_or_else(nothing)
     }
 
-    fn sees_fact(&self, path: &[String]) -> bool {
+    pub(crate) fn sees_fact(&self, path: &[String]) -> bool {
         match self.list(Capability::Facts).decide(Asked::Keys(path), || false) {
             Verdict::Unheard => HARMLESS_FACTS.iter().any(|harmless| holds(harmless, path)),
             verdict => matches!(verdict, Verdict::Allowed(_)),

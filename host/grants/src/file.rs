@@ -93,8 +93,8 @@ pub(crate) fn parse_needs(text: &str, name: &str) -> Result<(Map<String, Value>,
         return Ok(Default::default());
     };
     let keys = source.table(TABLE, needs)?;
-    if let Some(key) = keys.keys().find(|key| key.get_ref().starts_with("deny_")) {
-        return Err(source.bad_key(key, "is for operators: an author says what a policy needs, and refuses nothing"));
+    if let Some(key) = keys.keys().find(|key| key.get_ref().starts_with("deny_") || key.get_ref() == "on_hidden_fact") {
+        return Err(source.bad_key(key, "is for operators: an author says what a policy needs"));
     }
     let rules = source.policy(TABLE, needs)?;
     Ok((json_table(keys), rules))
@@ -361,6 +361,11 @@ impl Source<'_> {
         }
         Ok(all)
     }
+}
+
+/// An entry as JSON.
+pub(crate) fn json_of(value: &str) -> Option<Value> {
+    DeValue::parse(value).ok().map(|value| json(value.get_ref()))
 }
 
 /// The rule that an entry would be: one that this crate has written as a basic string.

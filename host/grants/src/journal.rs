@@ -4,8 +4,11 @@
 //! counted.
 
 use crate::denied::Denied;
+use crate::edit::Addition;
+use crate::file::json_of;
 use crate::tidy;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,6 +47,24 @@ pub struct Asker {
     pub line: Option<u32>,
 }
 
+impl Asker {
+    /// The resource: `package[nginx]`.
+    pub fn resource(&self) -> Option<String> {
+        self.kind.as_ref().zip(self.name.as_ref()).map(|(kind, name)| format!("{kind}[{name}]"))
+    }
+
+    /// The place in the cookbooks: `site/recipes/default.rb:3`, or the recipe where no line is known.
+    pub fn place(&self) -> Option<String> {
+        let cookbook = self.cookbook.as_deref()?;
+        match (&self.file, self.line, &self.recipe) {
+            (Some(file), Some(line), _) if file.starts_with(&format!("{cookbook}/")) => Some(format!("{file}:{line}")),
+            (Some(file), Some(line), _) => Some(format!("{cookbook}/{file}:{line}")),
+            (_, _, Some(recipe)) => Some(format!("{cookbook}::{recipe}")),
+            _ => None,
+        }
+    }
+}
+
 /// One thing that a policy was denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
@@ -67,7 +88,7 @@ pub struct Denial {
     /// Who asked first.
     #[serde(default)]
     pub by: Option<Asker>,
-    /// How often it was asked for.
+    /// How many actions asked for it, one after the other.
     pub times: u32,
 }
 
@@ -82,6 +103,8 @@ pub struct Journal(Arc<Mutex<Pages>>);
 struct Pages {
     asker: Option<Asker>,
     denials: Vec<Denial>,
+    /// Of each denial, who asked last.
+    last_askers: Vec<Option<Asker>>,
     denials_left_out: usize,
     asked: BTreeMap<String, Asked>,
 }
@@ -95,9 +118,18 @@ pub(crate) struct Asked {
     left_out: bool,
 }
 
+/// Entries of a key as JSON: a list, or `true` where the key is not one.
+fn value_of(values: &BTreeSet<String>) -> Value {
+    if values.contains("true") { Value::Bool(true) } else { values.iter().filter_map(|value| json_of(value)).collect() }
+}
+
 impl Journal {
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn asker(&self) -> Option<Asker> {
+        self.pages().asker.clone()
     }
 
     /// From now on this one asks; `None`: nobody in particular.
@@ -111,10 +143,12 @@ impl Journal {
         (pages.denials.clone(), pages.denials_left_out)
     }
 
-    /// What a policy asked for and was allowed, by key: lists of entries as TOML. The second value: some are left out.
-    pub fn asked(&self, policy: &str) -> (BTreeMap<String, BTreeSet<String>>, bool) {
-        let asked = self.pages().asked.get(policy).cloned().unwrap_or_default();
-        (asked.entries, asked.left_out)
+    /// What the policies asked for and were allowed, in the shape of [`Needs`](crate::Needs): by policy, then by key. The
+    /// second value of each: nothing is left out.
+    pub fn asked(&self) -> Vec<(String, Map<String, Value>, bool)> {
+        let pages = self.pages();
+        let table = |asked: &Asked| asked.entries.iter().map(|(key, values)| (key.clone(), value_of(values))).collect();
+        pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
     }
 
     /// The least file that allows everything that was asked for.
@@ -122,6 +156,20 @@ impl Journal {
         let pages = self.pages();
         let tables = pages.asked.iter().map(|(policy, asked)| tidy::table(policy, &asked.entries));
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The same as entries to add to a file.
+    pub fn additions(&self) -> Vec<Addition> {
+        let pages = self.pages();
+        let of = |policy: &String, asked: &Asked| {
+            let keys = asked.entries.iter();
+            let kept = keys.flat_map(|(key, values)| {
+                tidy::needed(key, values, &asked.entries).into_iter().map(move |one| (key, one))
+            });
+            kept.map(|(key, value)| Addition { policy: policy.clone(), key: key.clone(), value: value.to_owned() })
+                .collect::<Vec<_>>()
+        };
+        pages.asked.iter().flat_map(|(policy, asked)| of(policy, asked)).collect()
     }
 
     pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>) {
@@ -148,11 +196,18 @@ impl Journal {
         let asked: String = shown.chars().take(MAX_SHOWN).collect();
         let value = denied.value.clone().filter(|value| !secret && value.len() <= MAX_VALUE);
         let key = denied.capability.key();
-        let is_same = |one: &&mut Denial| {
-            one.policy == denied.policy && one.key == key && one.asked == asked && one.value == value
-        };
-        if let Some(same) = pages.denials.iter_mut().find(is_same) {
-            same.times = same.times.saturating_add(1);
+        let is_same =
+            |one: &Denial| one.policy == denied.policy && one.key == key && one.asked == asked && one.value == value;
+        let asker = pages.asker.clone();
+        if let Some(at) = pages.denials.iter().position(is_same) {
+            // One action may ask several times.
+            let another = pages.last_askers.get(at).is_none_or(|last| *last != asker);
+            if let Some(same) = pages.denials.get_mut(at).filter(|_| another) {
+                same.times = same.times.saturating_add(1);
+            }
+            if let Some(last) = pages.last_askers.get_mut(at) {
+                *last = asker;
+            }
             return;
         }
         if pages.denials.len() >= MAX_DENIALS {
@@ -167,9 +222,10 @@ impl Journal {
             value,
             asked,
             reason: denied.reason.clone(),
-            by: pages.asker.clone(),
+            by: asker.clone(),
             times: 1,
         };
         pages.denials.push(denial);
+        pages.last_askers.push(asker);
     }
 }

@@ -13,6 +13,7 @@
 //! Every decision is written to the `tracing` target `audit`.
 
 mod attributes;
+mod check;
 mod commands;
 mod denied;
 mod downloads;
@@ -32,9 +33,10 @@ mod rules;
 mod tidy;
 mod words;
 
+pub use check::RulePlace;
 pub use commands::{CommandAsked, CommandGrant, LineAsked};
-pub use denied::{Capability, Denied};
-pub use edit::{Addition, Edited, add};
+pub use denied::{Capability, Denied, table_name};
+pub use edit::{Addition, Edited, EditedKey, add};
 pub use facts::{HARMLESS_FACTS, OnHiddenFact};
 pub use file::GrantsError;
 pub use journal::{Asker, Denial, Journal};

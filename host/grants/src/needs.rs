@@ -200,6 +200,7 @@ impl PolicyGrants {
             Pattern::Attribute(attribute) if capability == Capability::WriteAttributes => {
                 attribute.keys().first().is_some_and(|first| self.owns(first))
             }
+            Pattern::Attribute(attribute) if capability == Capability::Facts => self.sees_fact(attribute.keys()),
             _ => false,
         }
     }

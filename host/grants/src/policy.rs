@@ -93,6 +93,10 @@ impl Grants {
         self.policies.keys().map(String::as_str)
     }
 
+    pub(crate) fn tables(&self) -> &BTreeMap<String, PolicyRules> {
+        &self.policies
+    }
+
     /// The file that has the table of a policy; `None`: there is no such table.
     pub fn file_of(&self, policy: &str) -> Option<&str> {
         self.policies.get(policy).map(|rules| &*rules.file)
@@ -304,7 +308,10 @@ impl PolicyGrants {
     /// Writes a refusal into the audit log.
     fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
         let (policy, key) = (self.policy.as_str(), capability.key());
-        tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked = audited(asked), reason);
+        let by = self.journal.asker().unwrap_or_default();
+        let resource = by.resource().map(|resource| audited(&resource));
+        let origin = by.place().map(|place| audited(&place));
+        tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked = audited(asked), reason, resource, origin);
     }
 
     /// A refusal that is written down already.

@@ -1,6 +1,6 @@
 //! Entries as lines of the operator's file, without those that a wider one makes needless.
 
-use crate::denied::{Capability, toml_key};
+use crate::denied::{Capability, table_name};
 use crate::file::rule_of;
 use crate::journal::Entries;
 use crate::policy::PolicyGrants;
@@ -30,11 +30,11 @@ pub(crate) fn table(policy: &str, entries: &Entries) -> String {
             several => text.push_str(&format!("{key} = [\n    {},\n]\n", several.join(",\n    "))),
         }
     }
-    if text.is_empty() { text } else { format!("[policy.{}]\n{text}", toml_key(policy)) }
+    if text.is_empty() { text } else { format!("{}\n{text}", table_name(policy)) }
 }
 
 /// The entries of a key that no other entry makes needless.
-fn needed<'e>(key: &str, values: &'e BTreeSet<String>, all: &Entries) -> Vec<&'e str> {
+pub(crate) fn needed<'e>(key: &str, values: &'e BTreeSet<String>, all: &Entries) -> Vec<&'e str> {
     let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else {
         return values.iter().map(String::as_str).collect();
     };

@@ -88,9 +88,8 @@ fn what_is_allowed_already_is_not_added() {
 fn the_changed_lines_are_told() {
     let text = "[policy.web]\npackages = [\"nginx\"] # x\n";
     let edited = add(text, "grants.toml", &[addition("packages", "\"curl\""), addition("paths", "\"/a\"")]).unwrap();
-    let expect = [("web", "packages", "packages = [\"nginx\", \"curl\"] # x"), ("web", "paths", "paths = [\"/a\"]")];
-    let keys: Vec<_> = edited.keys.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
-    assert_eq!(keys, expect);
+    let keys: Vec<_> = edited.keys.iter().map(|key| (key.policy.as_str(), key.lines.as_str(), key.is_new)).collect();
+    assert_eq!(keys, [("web", "packages = [\"nginx\", \"curl\"]", false), ("web", "paths = [\"/a\"]", true)]);
 }
 
 #[test]

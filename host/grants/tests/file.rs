@@ -385,7 +385,7 @@ fn a_suggestion_has_no_entry_that_a_wider_one_makes_needless() {
 fn an_entry_that_would_be_read_as_a_pattern_is_marked() {
     let recorder = Grants::allow_all();
     let _proof = recorder.policy("web", &[]).manage_path("/srv/a*b").unwrap();
-    assert!(recorder.journal().suggestion().contains("reads as wildcards"), "{}", recorder.journal().suggestion());
+    assert!(recorder.journal().suggestion().contains("read as wildcards"), "{}", recorder.journal().suggestion());
     let grants = Grants::nothing();
     let _denied = grants.policy("web", &[]).manage_path("/srv/a*b").unwrap_err();
     assert!(grants.journal().denials().0[0].wide);
@@ -396,8 +396,10 @@ fn denials_are_kept_once_each_with_who_asked_and_the_entry_that_would_allow_them
     let grants = Grants::parse("[policy.web]\nusers = [\"a*\"]\ndeny_users = [\"ab\"]\n", "g.toml").unwrap();
     let web = grants.policy("web", &[]);
     let asker = Asker { kind: Some("package".into()), name: Some("nginx".into()), line: Some(3), ..Asker::default() };
-    grants.journal().asks(Some(asker.clone()));
-    for _ in 0..3 {
+    for action in ["install", "install", "upgrade", "install"] {
+        grants.journal().asks(Some(Asker { action: Some(action.into()), ..asker.clone() }));
+        let _denied = web.package("nginx").unwrap_err();
+        grants.journal().asks(Some(Asker { action: Some(action.into()), ..asker.clone() }));
         let _denied = web.package("nginx").unwrap_err();
     }
     grants.journal().asks(None);
@@ -410,7 +412,13 @@ fn denials_are_kept_once_each_with_who_asked_and_the_entry_that_would_allow_them
     let shown: Vec<_> = denials
         .iter()
         .map(|one| {
-            (one.message.as_str(), one.key.as_str(), one.value.as_deref(), one.times, one.by == Some(asker.clone()))
+            (
+                one.message.as_str(),
+                one.key.as_str(),
+                one.value.as_deref(),
+                one.times,
+                one.by.as_ref().is_some_and(|by| by.name == asker.name),
+            )
         })
         .collect();
     let expect = [

@@ -84,6 +84,9 @@ fn a_rule_grants_what_it_covers() {
             "services \"nginx.service\": granted",
         ],
     );
+    // Harmless facts are everybody's, unless a rule says otherwise.
+    check("facts = [\"platform\", \"memory\"]\n", "", &["facts \"memory\": missing", "facts \"platform\": granted"]);
+    check("facts = [\"platform\"]\n", "deny_facts = [\"*\"]\n", &["facts \"platform\": line 2 refuses it: `*`"]);
     // Its own cookbooks' attributes need no rule.
     check(
         "write_attributes = [\"site.port\", \"other\"]\n",

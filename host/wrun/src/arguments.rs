@@ -12,9 +12,9 @@ use crate::settings::{Layer, NodeName};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
 
-pub(crate) use converge::{ConvergeArguments, FolderArguments};
+pub(crate) use converge::{ConvergeArguments, FolderArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand};
-pub(crate) use grants::GrantsCommand;
+pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use node::NodeCommand;
 pub(crate) use policy::{BuildArguments, NewArguments, PolicyCommand};
 pub(crate) use resources::ResourcesArguments;

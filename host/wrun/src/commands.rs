@@ -2,9 +2,11 @@
 
 pub(crate) mod converge;
 pub(crate) mod cookbook;
+pub(crate) mod grants;
 pub(crate) mod node;
 pub(crate) mod policy;
 mod questions;
+mod records;
 pub(crate) mod resources;
 
 use crate::settings::{self, Layer, Settings};

@@ -64,7 +64,7 @@ fn innermost(records: &[ActionRecord]) -> Option<&ActionRecord> {
 }
 
 /// The first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
-fn place(failure: &Failure) -> Option<Origin> {
+pub(crate) fn place(failure: &Failure) -> Option<Origin> {
     let frame = failure.backtrace().first()?;
     let mut parts = frame.splitn(3, ':');
     let (file, line) = (parts.next()?, parts.next()?.trim().parse().ok()?);

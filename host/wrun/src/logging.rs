@@ -1,7 +1,7 @@
 //! The log: what the rooms say through `tracing`, and what cookbooks log, to one place.
 
 use crate::printer::escape_line;
-use crate::settings::{Level, LogLocation, Settings};
+use crate::settings::{Format, Level, LogLocation, Settings};
 use crate::terminal::LogStream;
 use anyhow::Context as _;
 use std::fs::OpenOptions;
@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Mutex;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::Registry;
 
@@ -24,10 +25,14 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
         Level::Warn => LevelFilter::WARN,
         Level::Error | Level::Fatal => LevelFilter::ERROR,
     };
+    // People who watch a run read its denials at its end, and need not read them here too.
+    let with_audit = settings.format == Format::Json || settings.log_level != Level::Warn;
+    let shown = filter_fn(move |line| *line.level() <= level && (with_audit || line.target() != "audit"))
+        .with_max_level_hint(level);
     let lines = tracing_subscriber::fmt::layer().with_target(true).with_ansi(false);
     let subscriber: Box<dyn tracing::Subscriber + Send + Sync> = match &settings.log_location {
         LogLocation::Stderr => {
-            Box::new(Registry::default().with(lines.with_writer(|| LogStream).without_time().with_filter(level)))
+            Box::new(Registry::default().with(lines.with_writer(|| LogStream).without_time().with_filter(shown)))
         }
         LogLocation::Journald => {
             let journal = tracing_journald::layer().context("the journal cannot be reached")?;

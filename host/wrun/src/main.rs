@@ -6,15 +6,17 @@ mod commands;
 mod errors;
 mod exit;
 mod format;
+mod grants_files;
 mod house;
 mod logging;
+mod own_state;
 mod poll;
 mod printer;
 mod settings;
 mod signals;
 mod terminal;
 
-use arguments::{Arguments, Command, GrantsCommand};
+use arguments::{Arguments, Command};
 use exit::Exit;
 use printer::{Printer, Tone};
 use std::process::ExitCode;
@@ -46,9 +48,7 @@ fn main() -> ExitCode {
             Command::Cookbook(cookbook) => commands::cookbook::run(cookbook, &printer),
             Command::Policy(policy) => commands::policy::run(policy, &printer),
             Command::LaunchConfined => Ok(Exit::Usage),
-            Command::Grants(GrantsCommand::Suggest(converge)) => {
-                commands::converge::suggest_grants(*converge, &printer)
-            }
+            Command::Grants(grants) => commands::grants::run(grants, &printer),
         };
         match outcome {
             Ok(exit) => all_written(exit, printer),

@@ -70,7 +70,16 @@ pub(crate) struct ConvergeArguments {
     pub(crate) folders: FolderArguments,
     /// Print what the plan asked for instead of the plan: `wrun grants suggest`.
     #[arg(skip)]
-    pub(crate) suggest_grants: bool,
+    pub(crate) suggest_grants: Option<Suggesting>,
+}
+
+/// What becomes of a suggestion.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Suggesting {
+    /// The file that the entries are added to; else they are printed.
+    pub(crate) write: Option<PathBuf>,
+    /// Nobody is asked.
+    pub(crate) yes: bool,
 }
 
 /// Running cookbooks from where they lie, without a policy: the folders of a Chef repository

@@ -1,7 +1,9 @@
 //! The arguments of `wrun grants`.
 
-use super::ConvergeArguments;
-use clap::Subcommand;
+use super::{Common, ConvergeArguments};
+use crate::settings::Layer;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// Options that `wrun grants suggest` shares with `wrun converge` and that change nothing of a suggestion.
 pub(super) const IDLE_IN_SUGGESTIONS: [&str; 6] =
@@ -12,5 +14,77 @@ pub(crate) enum GrantsCommand {
     /// Print the least file that lets a plan happen: a dry run in which everything is allowed and written down
     ///
     /// Takes what `wrun converge` takes. What only a real run comes to (a recipe that reads what it wrote) is not in it.
-    Suggest(Box<ConvergeArguments>),
+    Suggest(Box<SuggestArguments>),
+    /// Add to the grants what a run was denied; shows the change and asks
+    Allow(AllowArguments),
+    /// Look for mistakes in the grants: policies that do not exist, rules that nobody needs
+    ///
+    /// Exits with 0 if it finds nothing, else with 1.
+    Check(CheckGrantsArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuggestArguments {
+    #[command(flatten)]
+    pub(crate) converge: ConvergeArguments,
+    /// Add the entries to this file instead of printing them; shows the change and asks
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write: Option<PathBuf>,
+    /// Write without asking
+    #[arg(long, requires = "write")]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AllowArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) run: WhichRun,
+    /// The grants to add to [default: /etc/wrun/grants.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) grants: Option<PathBuf>,
+    /// Only what these policies were denied, separated by commas
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) policy_name: Vec<String>,
+    /// Write without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct WhichRun {
+    /// What the newest recorded run was denied
+    #[arg(long)]
+    pub(crate) last: bool,
+    /// What this run was denied: its identifier, or the file of its JSON
+    #[arg(long, value_name = "ID")]
+    pub(crate) from_run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckGrantsArguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The grants to look at [default: /etc/wrun/grants.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) grants: Option<PathBuf>,
+    /// Where the policies' artifacts lie [default: /etc/wrun/policies]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) policies: Option<PathBuf>,
+}
+
+impl AllowArguments {
+    /// What was typed, as a layer of settings.
+    pub(crate) fn layer(&self) -> Layer {
+        Layer { grants: self.grants.clone(), ..self.common.layer() }
+    }
+}
+
+impl CheckGrantsArguments {
+    /// What was typed, as a layer of settings.
+    pub(crate) fn layer(&self) -> Layer {
+        Layer { grants: self.grants.clone(), policies: self.policies.clone(), ..self.common.layer() }
+    }
 }

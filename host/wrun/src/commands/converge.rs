@@ -3,7 +3,9 @@
 //! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
 //! attributes, the state. Then the run, its report, its record.
 
+mod askers;
 mod data;
+mod denials;
 mod folders;
 mod handlers;
 mod input;
@@ -11,46 +13,53 @@ mod outline;
 mod own_places;
 
 use crate::activity::Activity;
-use crate::arguments::ConvergeArguments;
+use crate::arguments::{ConvergeArguments, SuggestArguments, Suggesting};
+use crate::commands::grants::{Written, write_suggestion};
 use crate::errors;
 use crate::exit::Exit;
+use crate::format::blocks::Block;
 use crate::format::doc::Doc;
 use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
-use crate::format::{All, Shared, hidden, json, recap};
+use crate::format::{self, All, Shared, hidden, json, recap};
+use crate::grants_files::GrantsFiles;
 use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse};
 use crate::logging::{self, RunLog};
+use crate::own_state;
 use crate::poll::finish;
 use crate::printer::{Printer, Tone, escape};
 use crate::settings::{Color, Format, LogLocation, Settings};
 use crate::signals::{self, Interruption};
 use anyhow::Context as _;
+use askers::Askers;
 use converge::{
     CookbookFiles, Event, LogLevel, LogSource, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun,
 };
-use grants::Grants;
+use grants::Journal;
 use input::Input;
 use node::object::NodeObject;
 use outline::Outline;
 use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
-use serde_json::Value;
-use state::{LockRequest, RunFolder, StateDirectory, StateError, Unrecorded};
+use serde_json::{Map, Value, json};
+use state::{LockRequest, RunFolder, RunId, StateDirectory, StateError, Unrecorded};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A dry run that prints what it asked for, as the operator's file of grants would say it.
-pub(crate) fn suggest_grants(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
-    run(ConvergeArguments { suggest_grants: true, why_run: true, keep_going: true, ..arguments }, printer)
+pub(crate) fn suggest_grants(arguments: SuggestArguments, printer: &Printer) -> anyhow::Result<Exit> {
+    let SuggestArguments { converge, write, yes } = arguments;
+    let suggest_grants = Some(Suggesting { write, yes });
+    run(ConvergeArguments { suggest_grants, why_run: true, keep_going: true, ..converge }, printer)
 }
 
 pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
     let settings = super::settings(arguments.common.config.as_deref(), arguments.layer())?;
     colours(settings.color);
     logging::open(&settings)?;
-    let is_watched = settings.format == Format::Doc && !arguments.compile_only && !arguments.suggest_grants;
+    let is_watched = settings.format == Format::Doc && !arguments.compile_only && arguments.suggest_grants.is_none();
     let activity = if is_watched { Activity::shown() } else { Activity::default() };
     let interruption = Interruption::default().with_activity(activity);
     signals::listen(&interruption, *printer).context("signals cannot be listened to")?;
@@ -76,7 +85,7 @@ fn prepare_and_run(
         printer.note(Tone::Warning, &format!("warning: {warning}"));
     }
     let dry = arguments.why_run || arguments.compile_only;
-    let state = open_state(&settings, dry)?;
+    let state = open_state(&settings, dry, printer)?;
     if !dry {
         own_folders(&settings)?;
     }
@@ -130,9 +139,10 @@ impl Running<'_> {
         folder: Option<RunFolder>,
     ) -> anyhow::Result<Exit> {
         let kept_log = KeptLog::default();
+        let journal = input.all_grants.journal().clone();
         let started = moment(self.began);
-        let outline = Outline::new(started);
-        let shared = self.observer(&kept_log, &outline);
+        let outline = Outline::new(started, journal.clone());
+        let shared = self.observer(&kept_log, &outline, journal.clone());
         let without_policies = input.folders.is_some();
         let folder = folder.map(Arc::new);
         if let Some(folder) = folder.clone() {
@@ -160,7 +170,8 @@ impl Running<'_> {
             given_facts: self.arguments.facts.is_some(),
             keeper,
         };
-        let run_id = folder.as_ref().map_or_else(|| "dry-run".to_owned(), |folder| folder.id().to_string());
+        let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
+        let run_id = id.to_string();
         let options = RunOptions {
             run_id: run_id.clone(),
             started,
@@ -170,7 +181,6 @@ impl Running<'_> {
             compile_only: self.arguments.compile_only,
             all_frames: self.settings.log_level.threshold() <= LogLevel::Debug,
         };
-        let all_grants = input.all_grants.clone();
         let mut policies = input.policies;
         if let Some(folders) = input.folders {
             let policy = folders.policy(self.arguments, &input.all_grants, &mut house, &mut node)?;
@@ -181,7 +191,7 @@ impl Running<'_> {
             }
             policies.push(policy);
         }
-        if !self.arguments.suggest_grants {
+        if self.arguments.suggest_grants.is_none() {
             handlers::start(self.settings, &run_id, node.name(), self.arguments.why_run, self.printer);
         }
         let whole = WholeRun::new(
@@ -195,17 +205,21 @@ impl Running<'_> {
         let report = finish(whole.run(&mut node, policies));
         let files = house.sources.iter().map(|(name, source)| (name.clone(), source.files(self.settings))).collect();
         let errors = errors_of(&report, &files);
+        let (denials, denials_left_out) = denials::of(&report, &journal);
         let parts = json::Parts {
             report: &report,
             node: node.name(),
             errors: &errors,
+            denials: &denials,
+            denials_left_out,
+            asked: asked(&journal),
             log: kept_log.lines(),
             without_policies,
         };
-        let exit = if self.arguments.suggest_grants {
-            Ok(self.suggestion(&all_grants, &errors))
+        let exit = if let Some(how) = &self.arguments.suggest_grants {
+            self.suggestion(how, &journal, &errors)
         } else {
-            self.end(&parts, house.keeper, folder, &house.reboots)
+            self.end(&parts, house.keeper, folder, &id, &house.reboots)
         };
         // The process ends now, and gives all memory back at once: faster than piece by piece.
         std::mem::forget((house.sandbox, report, node));
@@ -213,10 +227,14 @@ impl Running<'_> {
     }
 
     /// Who watches the run: people or nobody, and the log.
-    fn observer(&self, kept_log: &KeptLog, outline: &Outline) -> Shared {
+    fn observer(&self, kept_log: &KeptLog, outline: &Outline, journal: Journal) -> Shared {
         let activity = self.interruption.activity.clone();
-        let mut watchers: Vec<Box<dyn Observer>> =
-            vec![Box::new(kept_log.clone()), Box::new(outline.clone()), Box::new(activity)];
+        let mut watchers: Vec<Box<dyn Observer>> = vec![
+            Box::new(Askers::new(journal)),
+            Box::new(kept_log.clone()),
+            Box::new(outline.clone()),
+            Box::new(activity),
+        ];
         // What people read on the terminal is not said there a second time.
         let seen = self.settings.log_location == LogLocation::Stderr && self.settings.format != Format::Json;
         if !seen || self.arguments.compile_only {
@@ -224,7 +242,7 @@ impl Running<'_> {
         }
         let level = self.settings.log_level.threshold();
         match self.settings.format {
-            _ if self.arguments.compile_only || self.arguments.suggest_grants => {}
+            _ if self.arguments.compile_only || self.arguments.suggest_grants.is_some() => {}
             Format::Doc => watchers.push(Box::new(Doc::new(self.printer, level))),
             Format::Minimal => watchers.push(Box::new(Minimal::new(self.printer, level))),
             Format::Json => {}
@@ -233,14 +251,23 @@ impl Running<'_> {
     }
 
     /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
-    fn suggestion(&self, grants: &Grants, errors: &[(String, Value)]) -> Exit {
-        self.printer.line(Tone::Plain, grants.journal().suggestion().trim_end());
+    fn suggestion(&self, how: &Suggesting, journal: &Journal, errors: &[(String, Value)]) -> anyhow::Result<Exit> {
         for (policy, error) in errors {
             let message = error["message"].as_str().unwrap_or_default();
-            let text = format!("error: policy {policy} was not planned to its end: {message}");
-            self.printer.note(Tone::Error, &escape(&text));
+            let text =
+                format!("warning: policy {policy} failed, and what it would ask for after that is not seen: {message}");
+            self.printer.note(Tone::Warning, &escape(&text));
         }
-        if errors.is_empty() { Exit::Done } else { Exit::Failed }
+        match &how.write {
+            Some(path) => {
+                let written = write_suggestion(path, &journal.additions(), how.yes, self.printer)?;
+                if written == Written::Declined {
+                    return Ok(Exit::Failed);
+                }
+            }
+            None => self.printer.line(Tone::Plain, journal.suggestion().trim_end()),
+        }
+        Ok(if errors.is_empty() { Exit::Done } else { Exit::Failed })
     }
 
     /// The report, the record, the exit code.
@@ -249,14 +276,19 @@ impl Running<'_> {
         parts: &json::Parts<'_>,
         keeper: Keeper,
         folder: Option<Arc<RunFolder>>,
+        id: &RunId,
         reboots: &Reboots,
     ) -> anyhow::Result<Exit> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::Run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
             self.printer.json(&serde_json::to_string(&shown)?);
-        } else {
-            recap::show(self.printer, parts, &hidden::blocks(report));
+        }
+        let recorded = self.record_dry_run(&shown, errors, id);
+        if self.settings.format != Format::Json && !self.arguments.compile_only {
+            let mut blocks = hidden::blocks(report);
+            blocks.extend(self.denials(parts, recorded)?);
+            recap::show(self.printer, parts, &blocks);
         }
         // From here on the run records itself.
         self.interruption.end();
@@ -282,6 +314,38 @@ impl Running<'_> {
         })
     }
 
+    /// Keeps the record of a dry run; false: it has none. Nothing depends on it, so that one that cannot be kept is no failure.
+    fn record_dry_run(&self, shown: &json::Run<'_>, errors: &[(String, Value)], id: &RunId) -> bool {
+        if self.arguments.compile_only || !self.arguments.why_run {
+            return !self.arguments.compile_only;
+        }
+        let kept = own_state::keep_dry_run(self.settings, id, |folder| {
+            folder.save_record(shown)?;
+            errors.first().map_or(Ok(()), |(_, error)| folder.save_error(error))
+        });
+        if let Err(error) = &kept {
+            let text = format!("warning: this dry run is not recorded: {}", house::error_chain(error));
+            self.printer.note(Tone::Warning, &text);
+        }
+        kept.is_ok()
+    }
+
+    /// What was denied, and what would allow it.
+    fn denials(&self, parts: &json::Parts<'_>, recorded: bool) -> anyhow::Result<Vec<Block>> {
+        if parts.denials.is_empty() {
+            return Ok(vec![]);
+        }
+        let files = GrantsFiles::read(&self.settings.grants, false)?;
+        let common = &self.arguments.common;
+        let options =
+            [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &self.arguments.grants)];
+        let given = options.iter().filter_map(|(name, path)| Some(format!(" {name} {}", quoted(path.as_deref()?))));
+        let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
+        Ok(format::denials::block(parts.denials, parts.denials_left_out, &files, command.as_deref())
+            .into_iter()
+            .collect())
+    }
+
     /// Starts the node again, if a policy asked for it: the run went well and is recorded.
     fn start_again(&self, reboots: &Reboots) -> Exit {
         match reboots.carry_out(&self.settings.root) {
@@ -300,6 +364,22 @@ impl Running<'_> {
     }
 }
 
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%=".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// What the policies asked of their grants, by policy.
+fn asked(journal: &Journal) -> Value {
+    let asked = journal.asked().into_iter();
+    asked
+        .map(|(policy, entries, complete)| (policy, json!({ "complete": complete, "entries": entries })))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
 fn colours(color: Color) {
     let choice = match color {
         Color::Auto => return,
@@ -315,11 +395,15 @@ fn moment(time: SystemTime) -> Moment {
 }
 
 /// The state: made where it is not there, unless this is a dry run.
-fn open_state(settings: &Settings, dry: bool) -> anyhow::Result<Option<StateDirectory>> {
-    Ok(match dry {
-        true => StateDirectory::open_existing(&settings.state_dir)?,
-        false => Some(StateDirectory::open(&settings.state_dir)?),
-    })
+fn open_state(settings: &Settings, dry: bool, printer: Printer) -> anyhow::Result<Option<StateDirectory>> {
+    if !dry {
+        return Ok(Some(StateDirectory::open(&settings.state_dir)?));
+    }
+    let (state, warning) = own_state::open_for_looking(settings)?;
+    if let Some(text) = warning {
+        printer.note(Tone::Warning, &format!("warning: {text}"));
+    }
+    Ok(state)
 }
 
 /// Makes the folders that every change needs, so that one that cannot be had is no resource's fault in the middle of a run.

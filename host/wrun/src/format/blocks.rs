@@ -3,18 +3,32 @@
 use crate::printer::{Printer, Tone, escape_line};
 
 /// Lines that belong together. Each is escaped when it is printed.
-pub(crate) struct Block(Vec<(Tone, String)>);
+pub(crate) struct Block(Vec<Line>);
+
+struct Line {
+    tone: Tone,
+    text: String,
+    /// It is broken where the terminal's width ends; not so what people copy from the screen.
+    wrapped: bool,
+}
 
 impl Block {
     /// A block that begins with this line.
     pub(crate) fn new(tone: Tone, heading: impl Into<String>) -> Self {
-        Self(vec![(tone, heading.into())])
+        Self(vec![Line { tone, text: heading.into(), wrapped: true }])
     }
 
     /// The same with one more line, which brings its own margin.
     #[must_use]
     pub(crate) fn line(mut self, tone: Tone, line: impl Into<String>) -> Self {
-        self.0.push((tone, line.into()));
+        self.0.push(Line { tone, text: line.into(), wrapped: true });
+        self
+    }
+
+    /// The same with one more line that people copy: it is never broken.
+    #[must_use]
+    pub(crate) fn verbatim(mut self, tone: Tone, line: impl Into<String>) -> Self {
+        self.0.push(Line { tone, text: line.into(), wrapped: false });
         self
     }
 
@@ -26,8 +40,15 @@ impl Block {
 
     /// Prints it.
     pub(crate) fn show(&self, printer: Printer) {
-        for (tone, line) in &self.0 {
-            printer.prose(*tone, &escape_line(line).replace("\\t", "\t"));
+        for Line { tone, text, wrapped } in &self.0 {
+            let text = escape_line(text).replace("\\t", "\t");
+            if *wrapped { printer.prose(*tone, &text) } else { printer.line(*tone, &text) }
         }
+    }
+
+    /// The lines as they are without a terminal.
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> String {
+        self.0.iter().map(|line| escape_line(&line.text)).collect::<Vec<_>>().join("\n")
     }
 }

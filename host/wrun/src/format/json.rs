@@ -1,6 +1,7 @@
 //! The run as JSON: printed by `--format json`, kept in `STATE/runs/ID/run.json`. Stable; documented in docs/run-json.md.
 
 use converge::{ActionRecord, HiddenRead, PolicyOutcome, PolicyReport, RunReport, dotted_path};
+use grants::Denial;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -15,6 +16,12 @@ pub(crate) struct Parts<'a> {
     pub(crate) node: &'a str,
     /// Each failed policy's error, by policy, in the shape of [`crate::errors`].
     pub(crate) errors: &'a [(String, Value)],
+    /// What was denied.
+    pub(crate) denials: &'a [Denial],
+    /// How many more things were denied.
+    pub(crate) denials_left_out: usize,
+    /// What the policies asked of their grants.
+    pub(crate) asked: Value,
     /// The log's lines.
     pub(crate) log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
@@ -26,7 +33,7 @@ pub(crate) struct Run<'a>(pub(crate) &'a Parts<'a>);
 
 impl Serialize for Run<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Parts { report, node, errors, log, without_policies } = self.0;
+        let Parts { report, node, errors, denials, denials_left_out, asked, log, without_policies } = self.0;
         let mut shown = serializer.serialize_map(None)?;
         shown.serialize_entry("version", &VERSION)?;
         shown.serialize_entry("run_id", &report.run_id)?;
@@ -49,6 +56,11 @@ impl Serialize for Run<'_> {
             }
         }
         shown.serialize_entry("hidden_reads", &hidden_reads(report))?;
+        shown.serialize_entry("denials", denials)?;
+        if *denials_left_out > 0 {
+            shown.serialize_entry("denials_left_out", denials_left_out)?;
+        }
+        shown.serialize_entry("asked", asked)?;
         shown.serialize_entry("log", log)?;
         shown.end()
     }

@@ -3,6 +3,7 @@
 use super::folders::FolderInput;
 use super::{own_places, read_text};
 use crate::arguments::ConvergeArguments;
+use crate::grants_files::GrantsFiles;
 use crate::house;
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
@@ -54,7 +55,8 @@ impl Input {
         let folders = with_folders.then(|| FolderInput::read(arguments, settings, &json)).transpose()?;
         let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
         let config = arguments.common.config.as_deref();
-        let all_grants = grants(arguments, settings)?.keeping(own_places::inside(settings, config));
+        let (all_grants, no_grants) = grants(arguments, settings)?;
+        let all_grants = all_grants.keeping(own_places::inside(settings, config));
         // Facts are gathered while artifacts are read.
         let (artifacts, facts) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| gather(arguments, settings, now));
@@ -63,7 +65,7 @@ impl Input {
             anyhow::Ok((artifacts?, facts?))
         })?;
         let grants = house::policy_grants(&all_grants, &artifacts);
-        let mut warnings = Vec::new();
+        let mut warnings = Vec::from_iter(no_grants);
         let mut policies = Vec::new();
         for name in &names {
             let Some(artifact) = artifacts.get(name) else { continue };
@@ -110,22 +112,20 @@ fn policy_names(settings: &Settings, json: &JsonAttributes) -> anyhow::Result<Ve
     Ok(names)
 }
 
-fn grants(arguments: &ConvergeArguments, settings: &Settings) -> anyhow::Result<Grants> {
-    if arguments.suggest_grants {
-        return Ok(Grants::allow_all());
+/// The operator's grants, and a warning where there are none at all.
+fn grants(arguments: &ConvergeArguments, settings: &Settings) -> anyhow::Result<(Grants, Option<String>)> {
+    if arguments.suggest_grants.is_some() || arguments.allow_all {
+        return Ok((Grants::allow_all(), None));
     }
-    if arguments.allow_all {
-        return Ok(Grants::allow_all());
-    }
-    let path = &settings.grants;
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Grants::parse(&text, &path.display().to_string())?),
-        // The default place may be empty: then nothing is granted. A file that was named must be there.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && arguments.grants.is_none() => {
-            Ok(Grants::nothing())
-        }
-        Err(error) => Err(error).with_context(|| format!("the grants {} cannot be read", path.display())),
-    }
+    // The default place may be empty: then nothing is granted. A file that was named must be there.
+    let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
+    let warning = files.is_empty().then(|| {
+        let place = settings.grants.display();
+        format!(
+            "{place} does not exist, so that nothing is granted to any policy; `wrun grants suggest` prints a file to begin with"
+        )
+    });
+    Ok((files.parse()?, warning))
 }
 
 fn gather(arguments: &ConvergeArguments, settings: &Settings, now: SystemTime) -> anyhow::Result<Map<String, Value>> {

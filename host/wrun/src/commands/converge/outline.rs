@@ -1,8 +1,9 @@
 //! The outline of a run as somebody outside of it sees it, for the record of one that has to be ended while it does not
 //! answer: which policies ended how, and what was being done.
 
-use super::json;
+use crate::format::json as run_json;
 use converge::{Event, Failure, Moment, Observer, PolicyOutcome, PolicyReport, RunReport};
+use grants::Journal;
 use serde_json::{Value, json};
 use state::RunFolder;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +11,7 @@ use std::time::Instant;
 
 /// Follows a run. Copies share what they saw.
 #[derive(Clone)]
-pub(super) struct Outline(Arc<Mutex<Seen>>);
+pub(super) struct Outline(Arc<Mutex<Seen>>, Journal);
 
 struct Seen {
     began: Instant,
@@ -23,10 +24,10 @@ struct Seen {
 
 impl Outline {
     /// The outline of a run that begins now.
-    pub(super) fn new(started: Moment) -> Self {
+    pub(super) fn new(started: Moment, journal: Journal) -> Self {
         let (run_id, node) = (String::new(), String::new());
         let seen = Seen { began: Instant::now(), started, run_id, node, why_run: false, policies: vec![] };
-        Self(Arc::new(Mutex::new(seen)))
+        Self(Arc::new(Mutex::new(seen)), journal)
     }
 
     /// Records the run as far as it is known: ended by a signal while something was done, as `package[nginx] install`.
@@ -49,9 +50,20 @@ impl Outline {
             policies: std::mem::take(&mut seen.policies),
         };
         let (node, log) = (seen.node.as_str(), json!([]));
-        let parts = json::Parts { report: &report, node, errors: &errors, log, without_policies };
+        let (denials, denials_left_out) = self.1.denials();
+        let asked = super::asked(&self.1);
+        let parts = run_json::Parts {
+            report: &report,
+            node,
+            errors: &errors,
+            denials: &denials,
+            denials_left_out,
+            asked,
+            log,
+            without_policies,
+        };
         // Nobody is left who could do anything about an error.
-        let _ = folder.save_record(&json::Run(&parts));
+        let _ = folder.save_record(&run_json::Run(&parts));
         let _ = errors.first().map(|(_, error): &(String, Value)| folder.save_error(error));
     }
 }

@@ -1,5 +1,6 @@
 //! Where wrun's own files are, as the policies' paths would name them: rules with wildcards do not reach them.
 
+use crate::grants_files::GrantsFiles;
 use crate::settings::{LogLocation, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,9 @@ pub(super) fn inside(settings: &Settings, config: Option<&Path>) -> Vec<String> 
     };
     let always = [&settings.state_dir, &settings.cache_dir, &settings.backup_dir, &settings.policies, &settings.grants];
     let named = [&settings.data_bags, &settings.encrypted_data_bag_secret, &settings.runtime_dir];
-    let all = always.into_iter().chain(named.into_iter().flatten()).chain(log).map(PathBuf::as_path);
+    let more_grants = GrantsFiles::folder(&settings.grants);
+    let always = always.into_iter().chain([&more_grants]);
+    let all = always.chain(named.into_iter().flatten()).chain(log).map(PathBuf::as_path);
     let config = config.map_or_else(crate::commands::settings_file, Path::to_owned);
     let roots = both(&settings.root);
     let mut found = Vec::new();
@@ -69,7 +72,15 @@ mod tests {
         let layer: Layer = toml::from_str(&text).unwrap();
         let settings = resolve(Layer::default(), &BTreeMap::new(), layer).unwrap();
         let found = inside(&settings, Some(&top.join("root/wrun.toml")));
-        let expect = ["/link/grants.toml", "/new/state", "/new/state/backup", "/real/grants.toml", "/wrun.toml"];
+        let expect = [
+            "/link/grants.d",
+            "/link/grants.toml",
+            "/new/state",
+            "/new/state/backup",
+            "/real/grants.d",
+            "/real/grants.toml",
+            "/wrun.toml",
+        ];
         assert_eq!(found, expect);
     }
 }

@@ -1,0 +1,117 @@
+//! Rules that nobody needs: for `wrun grants check`.
+
+use crate::denied::Capability;
+use crate::needs::Needs;
+use crate::pattern::Pattern;
+use crate::policy::{Grants, PolicyGrants};
+use crate::rules::Rule;
+use crate::tidy;
+
+/// The key whose use no run records: which variables of the environment a policy reads is not known.
+const UNRECORDED: Capability = Capability::Environment;
+
+/// A rule and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RulePlace {
+    /// The key: `packages`.
+    pub key: &'static str,
+    /// The rule as the operator wrote it.
+    pub text: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+impl Grants {
+    /// The file and the line where a policy's table begins.
+    pub fn place_of(&self, policy: &str) -> Option<(&str, usize)> {
+        self.tables().get(policy).map(|rules| (&*rules.file, rules.line))
+    }
+}
+
+impl PolicyGrants {
+    /// The rules that allow something which none of these needs asks for, in the order of their lines. Rules for
+    /// variables of the environment are not among them.
+    pub fn unused(&self, needs: &[&Needs]) -> Vec<RulePlace> {
+        let mut unused = Vec::new();
+        for (capability, rules) in self.rules.lists.iter().filter(|(capability, _)| **capability != UNRECORDED) {
+            let wanted = |one: &Needs| {
+                let also = (*capability == Capability::Paths).then_some(Capability::ReadPaths);
+                let lists = [Some(*capability), also].into_iter().flatten();
+                lists
+                    .filter_map(|one_of| one.rules.lists.get(&one_of))
+                    .flat_map(|list| list.iter())
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
+            let wanted: Vec<Rule> = needs.iter().flat_map(|one| wanted(one)).collect();
+            let is_used = |rule: &Rule| {
+                wanted.iter().any(|one| tidy::covers(*capability, rule, one) || tidy::covers(*capability, one, rule))
+                    || self.is_cron_file_of(*capability, rule, needs)
+            };
+            unused
+                .extend(rules.iter().filter(|rule| rule.allow && !is_used(rule)).map(|rule| place(*capability, rule)));
+        }
+        let wanted = || needs.iter().flat_map(|one| &one.rules.commands);
+        for rule in &self.rules.commands {
+            if !wanted().any(|one| rule.covers(one) || one.covers(rule)) {
+                unused.push(RulePlace { key: Capability::Commands.key(), text: rule.text.clone(), line: rule.line });
+            }
+        }
+        unused.sort_by_key(|rule| rule.line);
+        unused
+    }
+
+    /// A `cron_users` rule is used where only the job's file is known.
+    fn is_cron_file_of(&self, capability: Capability, _rule: &Rule, needs: &[&Needs]) -> bool {
+        let is_job = |rule: &Rule| rule.text.starts_with("/etc/cron.d/");
+        capability == Capability::CronUsers
+            && needs
+                .iter()
+                .filter_map(|one| one.rules.lists.get(&Capability::Paths))
+                .any(|list| list.iter().any(is_job))
+    }
+
+    /// The rules that another rule of the same list makes needless, each with the other one, in the order of their lines.
+    pub fn covered(&self) -> Vec<(RulePlace, RulePlace)> {
+        let mut covered = Vec::new();
+        for (capability, rules) in &self.rules.lists {
+            let all: Vec<&Rule> = rules.iter().collect();
+            let is_disputed = |rule: &Rule| all.iter().any(|deny| !deny.allow && meet(&deny.pattern, &rule.pattern));
+            for rule in all.iter().filter(|rule| rule.allow && !is_disputed(rule)) {
+                let reaches = |wider: &Rule| {
+                    wider.privileged
+                        || (!rule.privileged && (wider.pattern.is_exact() || !self.needs_its_name(*capability, rule)))
+                };
+                let by = all.iter().find(|wider| {
+                    let equal = tidy::covers(*capability, rule, wider);
+                    let first = !equal || (wider.line, !wider.privileged) < (rule.line, !rule.privileged);
+                    wider.allow && *wider != rule && first && tidy::covers(*capability, wider, rule) && reaches(wider)
+                });
+                covered.extend(by.map(|by| (place(*capability, rule), place(*capability, by))));
+            }
+        }
+        for (at, rule) in self.rules.commands.iter().enumerate() {
+            let by = self
+                .rules
+                .commands
+                .iter()
+                .enumerate()
+                .find(|(other, wider)| *other != at && wider.covers(rule) && (!rule.covers(wider) || *other < at));
+            let place =
+                |line: usize, text: &str| RulePlace { key: Capability::Commands.key(), text: text.into(), line };
+            covered.extend(by.map(|(_, by)| (place(rule.line, &rule.text), place(by.line, &by.text))));
+        }
+        covered.sort_by_key(|(rule, _)| rule.line);
+        covered
+    }
+}
+
+fn place(capability: Capability, rule: &Rule) -> RulePlace {
+    let capability = if rule.privileged { Capability::PrivilegedPaths } else { capability };
+    RulePlace { key: capability.key(), text: rule.text.clone(), line: rule.line }
+}
+
+/// Whether one pattern covers the other.
+fn meet(one: &Pattern, other: &Pattern) -> bool {
+    one.covers(other) || other.covers(one)
+}

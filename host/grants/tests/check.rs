@@ -1,0 +1,71 @@
+//! Rules that nobody needs.
+
+#![cfg(test)]
+
+use grants::{Grants, Needs};
+
+fn grants(table: &str) -> Grants {
+    Grants::parse(&format!("[policy.web]\n{table}"), "g.toml").unwrap()
+}
+
+#[track_caller]
+fn unused(table: &str, needs: &[&str], expect: &[&str]) {
+    let needs: Vec<_> =
+        needs.iter().map(|text| Needs::parse(&format!("[needs]\n{text}"), "policy.toml").unwrap()).collect();
+    let found = grants(table).policy("web", &[]).unused(&needs.iter().collect::<Vec<_>>());
+    let shown: Vec<_> = found.iter().map(|rule| format!("{}: {} {}", rule.line, rule.key, rule.text)).collect();
+    assert_eq!(shown, expect);
+}
+
+#[test]
+fn rules_that_no_needs_ask_for_are_found() {
+    unused(
+        "packages = [\"nginx\", \"php-*\"]\npaths = [\"/srv/**\", \"/etc/motd\"]\ndeny_paths = [\"/srv/x\"]\nservices = [\"ssh\"]\n",
+        &["packages = [\"php-fpm\"]\nread_paths = [\"/etc/motd\"]\n", "services = [\"ssh.service\"]\n"],
+        &["2: packages nginx", "3: paths /srv/**"],
+    );
+    unused(
+        "commands = [\"ls\", { argv = [\"rm\", \"<rest>\"] }]\nprivileged_paths = [\"/etc/cron.d/x\"]\n",
+        &["commands = [\"rm -r x\"]\n"],
+        &["2: commands \"ls\"", "3: privileged_paths /etc/cron.d/x"],
+    );
+    // A need that is wider than the rule uses it; what no run records is not told.
+    unused("paths = [\"/etc/motd\"]\nenvironment = [\"LANG\"]\n", &["paths = [\"/etc/*\"]\n"], &[]);
+    unused("facts = [\"memory\", \"network\"]\n", &["facts = [\"memory.total\"]\n"], &["2: facts network"]);
+    unused("cron_users = [\"www\"]\n", &["paths = [\"/etc/cron.d/x\"]\n"], &[]);
+}
+
+#[track_caller]
+fn covered(table: &str, expect: &[&str]) {
+    let found = grants(table).policy("web", &[]).covered();
+    let shown: Vec<_> = found
+        .iter()
+        .map(|(rule, by)| format!("{}: {} {} by {}: {} {}", rule.line, rule.key, rule.text, by.line, by.key, by.text))
+        .collect();
+    assert_eq!(shown, expect);
+}
+
+#[test]
+fn rules_that_another_one_makes_needless_are_found() {
+    covered("paths = [\"/srv/a\", \"/srv/**\"]\n", &["2: paths /srv/a by 2: paths /srv/**"]);
+    covered("paths = [\"/etc/sudoers\", \"/etc/**\"]\n", &[]);
+    covered(
+        "paths = [\"/etc/sudoers\"]\nprivileged_paths = [\"/etc/**\"]\n",
+        &["2: paths /etc/sudoers by 3: privileged_paths /etc/**"],
+    );
+    // A deny between them makes the narrower one count.
+    covered("paths = [\"/srv/a/b\", \"/srv/**\"]\ndeny_paths = [\"/srv/a/**\"]\n", &[]);
+    covered("write_attributes = [\"a\", \"a.b\"]\n", &["2: write_attributes a.b by 2: write_attributes a"]);
+    covered("data_bags = [\"a/b\", \"a\"]\n", &["2: data_bags a/b by 2: data_bags a"]);
+    covered("packages = [\n\"x\",\n\"x\",\n]\n", &["4: packages x by 3: packages x"]);
+    covered(
+        "commands = [{ argv = [\"ls\", \"<rest>\"] }, \"ls /\"]\n",
+        &["2: commands \"ls /\" by 2: commands { argv = [\"ls\", \"<rest>\"] }"],
+    );
+}
+
+#[test]
+fn a_tables_place_is_known() {
+    let grants = Grants::parse("\n[policy.web]\n[policy.db]\n", "g.toml").unwrap();
+    assert_eq!((grants.place_of("db"), grants.place_of("x")), (Some(("g.toml", 3)), None));
+}

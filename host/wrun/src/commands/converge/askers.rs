@@ -1,0 +1,58 @@
+//! Tells the grants who asks: the resource whose action runs, else the recipe that is compiled.
+
+use converge::{Event, Observer, Resource};
+use grants::{Asker, Journal};
+
+/// Follows a run from action to action.
+pub(super) struct Askers {
+    journal: Journal,
+    /// The actions that run, the innermost last.
+    open: Vec<Asker>,
+    /// The recipe that is compiled.
+    recipe: Option<Asker>,
+}
+
+impl Askers {
+    pub(super) fn new(journal: Journal) -> Self {
+        Self { journal, open: vec![], recipe: None }
+    }
+
+    fn tell(&self) {
+        self.journal.asks(self.open.last().or(self.recipe.as_ref()).cloned());
+    }
+}
+
+fn of_resource(resource: &Resource, action: &str) -> Asker {
+    let declaration = &resource.declaration;
+    let origin = &declaration.origin;
+    Asker {
+        kind: Some(resource.shown.to_string()),
+        name: Some(declaration.name.clone()),
+        action: Some(action.to_owned()),
+        cookbook: origin.cookbook.clone(),
+        recipe: origin.recipe.clone(),
+        file: origin.file.clone(),
+        line: origin.line,
+    }
+}
+
+impl Observer for Askers {
+    fn notice(&mut self, event: &Event<'_>) {
+        match event {
+            Event::PolicyStarted { .. } | Event::PolicyFinished { .. } | Event::PolicyFailed { .. } => {
+                self.open.clear();
+                self.recipe = None;
+            }
+            Event::RecipeStarted { recipe } => {
+                let (cookbook, recipe) = recipe.split_once("::").unwrap_or((recipe, "default"));
+                let (cookbook, recipe) = (Some(cookbook.to_owned()), Some(recipe.to_owned()));
+                self.recipe = Some(Asker { cookbook, recipe, ..Asker::default() });
+            }
+            Event::CompileFinished { .. } => self.recipe = None,
+            Event::ActionStarted { resource, action, .. } => self.open.push(of_resource(resource, action)),
+            Event::ActionFinished { .. } => drop(self.open.pop()),
+            _ => return,
+        }
+        self.tell();
+    }
+}

@@ -1,0 +1,25 @@
+//! What a run was denied, with the lines that asked.
+
+use crate::errors;
+use converge::{PolicyOutcome, RunReport};
+use grants::{Denial, Journal};
+
+/// The denials of a run, and how many more there were.
+///
+/// A cookbook's own code asks without saying from which line. Where that ended the policy, its backtrace says it.
+pub(super) fn of(report: &RunReport, journal: &Journal) -> (Vec<Denial>, usize) {
+    let (mut denials, left_out) = journal.denials();
+    for denial in &mut denials {
+        if denial.by.as_ref().is_some_and(|by| by.line.is_some()) {
+            continue;
+        }
+        let policy = report.policies.iter().find(|policy| policy.name == denial.policy);
+        let Some(PolicyOutcome::Failed(failure)) = policy.map(|policy| &policy.outcome) else { continue };
+        let place = errors::place(failure).filter(|_| failure.to_string().contains(&denial.message));
+        let Some(place) = place else { continue };
+        let by = denial.by.get_or_insert_default();
+        (by.file, by.line) = (place.file, place.line);
+        by.cookbook = place.cookbook.or_else(|| by.cookbook.take());
+    }
+    (denials, left_out)
+}

@@ -1,0 +1,19 @@
+//! `wrun grants`: what policies ask for and what operators let them do.
+
+mod allow;
+mod check;
+mod edit;
+
+use crate::arguments::GrantsCommand;
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+pub(crate) use edit::{Written, write_suggestion};
+
+pub(crate) fn run(command: GrantsCommand, printer: &Printer) -> anyhow::Result<Exit> {
+    match command {
+        GrantsCommand::Suggest(arguments) => super::converge::suggest_grants(*arguments, printer),
+        GrantsCommand::Allow(arguments) => allow::run(&arguments, *printer),
+        GrantsCommand::Check(arguments) => check::run(&arguments, *printer),
+    }
+}

@@ -1,0 +1,66 @@
+//! `wrun grants allow`: what a run was denied becomes entries of the grants.
+
+use super::edit::{Change, Written, apply};
+use crate::arguments::{AllowArguments, WhichRun};
+use crate::commands::records;
+use crate::exit::Exit;
+use crate::format::denials::by_file;
+use crate::grants_files::GrantsFiles;
+use crate::printer::{Printer, Tone, escape, escape_line};
+use anyhow::Context as _;
+use grants::Denial;
+use serde_json::Value;
+
+pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
+    let WhichRun { last: _, from_run } = &arguments.run;
+    let record = match from_run {
+        Some(id) => records::named(&settings, id)?,
+        None => records::newest(&settings)?,
+    };
+    let id = escape_line(record.get("run_id").and_then(Value::as_str).unwrap_or("this run"));
+    let mut denials = denials_of(&record).with_context(|| format!("the record of run {id} cannot be used"))?;
+    if !arguments.policy_name.is_empty() {
+        denials.retain(|denial| arguments.policy_name.contains(&denial.policy));
+    }
+    if denials.is_empty() {
+        let whom = if arguments.policy_name.is_empty() { "nobody" } else { "none of these policies" };
+        printer.note(Tone::Plain, &format!("{whom} was denied anything in run {id}"));
+        return Ok(Exit::Done);
+    }
+    for denial in denials.iter().filter(|denial| denial.value.is_none()) {
+        let text = format!("policy {} {}: no new entry would allow it", denial.policy, denial.message);
+        printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
+    }
+    for denial in denials.iter().filter(|denial| denial.wide) {
+        let entry = denial.value.as_deref().unwrap_or_default();
+        let text = format!("{} = {entry} allows more than was asked for: `*` and `?` are wildcards", denial.key);
+        printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
+    }
+    let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
+    let grants = files.parse()?;
+    let mut changes = Vec::new();
+    for (path, additions) in by_file(&denials, &files, &grants) {
+        let before = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1).to_owned();
+        let edited = grants::add(&before, &path.display().to_string(), &additions);
+        let after = edited.with_context(|| format!("what run {id} was denied cannot be added"))?.text;
+        if after != before {
+            changes.push(Change { path, before, after });
+        }
+    }
+    if changes.is_empty() {
+        printer.note(Tone::Plain, &escape(&format!("the grants have all entries that run {id} was denied")));
+        return Ok(Exit::Done);
+    }
+    Ok(match apply(&changes, arguments.yes, printer)? {
+        Written::Done => Exit::Done,
+        Written::Declined => Exit::Failed,
+    })
+}
+
+fn denials_of(record: &Value) -> anyhow::Result<Vec<Denial>> {
+    match record.get("denials") {
+        Some(denials) => serde_json::from_value(denials.clone()).context("its `denials` are not those of a run"),
+        None => Ok(vec![]),
+    }
+}

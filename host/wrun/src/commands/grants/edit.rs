@@ -1,0 +1,164 @@
+//! A change of a file of grants: shown, asked about, written whole or not at all.
+
+use crate::printer::{Printer, Tone, escape};
+use anyhow::{Context as _, bail};
+use grants::{Addition, Edited};
+use similar::TextDiff;
+use std::fs::{File, OpenOptions};
+use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
+use std::path::{Path, PathBuf};
+
+/// The mode of a new file: the grants hold no secrets, and ordinary users plan with them.
+const NEW_MODE: u32 = 0o644;
+
+/// Lines around a change.
+const CONTEXT: usize = 3;
+
+/// A file of grants and what it becomes.
+pub(super) struct Change {
+    pub(super) path: PathBuf,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// How a change ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Written {
+    Done,
+    /// The person who was asked does not want it.
+    Declined,
+}
+
+/// Shows changes, asks unless `yes`, and writes them.
+///
+/// # Errors
+/// Nobody can be asked, or a file cannot be written.
+pub(super) fn apply(changes: &[Change], yes: bool, printer: Printer) -> anyhow::Result<Written> {
+    for change in changes {
+        show(change, printer);
+    }
+    if !yes && !ask(changes, printer)? {
+        printer.note(Tone::Plain, "nothing was changed");
+        return Ok(Written::Declined);
+    }
+    for change in changes {
+        write(change).with_context(|| format!("the grants {} cannot be written", change.path.display()))?;
+        printer.note(Tone::Plain, &format!("wrote {}", change.path.display()));
+    }
+    Ok(Written::Done)
+}
+
+/// Adds the entries of a suggestion to a file.
+///
+/// # Errors
+/// The file has a mistake or cannot be written, or nobody can be asked.
+pub(crate) fn write_suggestion(
+    path: &Path,
+    additions: &[Addition],
+    yes: bool,
+    printer: Printer,
+) -> anyhow::Result<Written> {
+    let before = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        other => other.with_context(|| format!("the grants {} cannot be read", path.display()))?,
+    };
+    let Edited { text, .. } = grants::add(&before, &path.display().to_string(), additions)?;
+    if text == before {
+        printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
+        return Ok(Written::Done);
+    }
+    apply(&[Change { path: path.to_owned(), before, after: text }], yes, printer)
+}
+
+/// The change as a unified diff, on standard output.
+fn show(change: &Change, printer: Printer) {
+    let path = change.path.display().to_string();
+    let diff = TextDiff::from_lines(change.before.as_str(), change.after.as_str());
+    let text = diff.unified_diff().context_radius(CONTEXT).header(&path, &format!("{path} (new)")).to_string();
+    for line in text.lines() {
+        let tone = match line.as_bytes().first() {
+            Some(b'+') => Tone::Change,
+            Some(b'-') => Tone::Error,
+            Some(b'@') => Tone::Quiet,
+            _ => Tone::Plain,
+        };
+        printer.line(tone, &escape(line));
+    }
+}
+
+/// Whether the person at the terminal wants it.
+fn ask(changes: &[Change], printer: Printer) -> anyhow::Result<bool> {
+    let input = std::io::stdin();
+    if !input.is_terminal() {
+        bail!("nobody can be asked: standard input is not a terminal; look at the change, then say --yes");
+    }
+    let names: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
+    printer.note(Tone::Heading, &format!("Write this to {}? [y/N]", names.join(" and ")));
+    let mut answer = String::new();
+    input.read_line(&mut answer).context("the answer cannot be read")?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Puts the new file in the place of the old one, at once; owner and mode stay. Links are followed: what they lead to is
+/// replaced.
+fn write(change: &Change) -> anyhow::Result<()> {
+    let path = match change.path.canonicalize() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => change.path.clone(),
+        other => other?,
+    };
+    let there = match std::fs::metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        other => Some(other?),
+    };
+    let now = there.as_ref().map(|_| std::fs::read_to_string(&path)).transpose()?.unwrap_or_default();
+    if now != change.before {
+        bail!("somebody has changed it meanwhile; try again");
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().context("it is not a file's name")?.to_string_lossy();
+    let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
+    let mode = there.as_ref().map_or(NEW_MODE, |there| there.mode() & 0o777);
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&unfinished)?;
+        if let Some(there) = &there {
+            let made = file.metadata()?;
+            if (made.uid(), made.gid()) != (there.uid(), there.gid()) {
+                fchown(&file, Some(there.uid()), Some(there.gid()))?;
+            }
+        }
+        file.write_all(change.after.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, &path)?;
+        File::open(folder)?.sync_all()
+    })();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    Ok(written?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_file_is_replaced_whole_behind_its_link_and_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real.toml"), folder.path().join("grants.toml"));
+        std::fs::write(&real, "# old\n").unwrap();
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink("real.toml", &link).unwrap();
+        let change =
+            |before: &str, after: &str| Change { path: link.clone(), before: before.into(), after: after.into() };
+        write(&change("# old\n", "# new\n")).unwrap();
+        assert_eq!(std::fs::read_to_string(&real).unwrap(), "# new\n");
+        assert_eq!(std::fs::metadata(&real).unwrap().mode() & 0o777, 0o600);
+        assert!(link.is_symlink());
+        // What somebody else wrote meanwhile is not lost.
+        let error = write(&change("# old\n", "# newer\n")).unwrap_err().to_string();
+        assert!(error.contains("meanwhile"), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
+    }
+}

@@ -1,0 +1,197 @@
+//! The operator's grants on the disk: the file that the settings name, and `grants.d/*.toml` beside it.
+
+use anyhow::{Context as _, bail};
+use grants::{Grants, GrantsError};
+use std::fs::{File, Metadata};
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// The name of the folder beside the file.
+const FOLDER: &str = "grants.d";
+
+/// How names of files in it end; others are not read.
+const EXTENSION: &str = ".toml";
+
+/// The largest file that is read, in bytes.
+const MAX_FILE: u64 = 16 << 20;
+
+/// Permission bits of the group and of others to write.
+const WRITABLE: u32 = 0o022;
+
+/// Files of grants, read.
+#[derive(Debug)]
+pub(crate) struct GrantsFiles {
+    /// The file that the settings name, be it there or not.
+    pub(crate) main: PathBuf,
+    /// Names for people and texts: the file, if it is there, then those of the folder in the order of their names.
+    files: Vec<(String, String)>,
+}
+
+impl GrantsFiles {
+    /// Reads the files. `named`: somebody named the file, so that it must be there.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or others than root and the user who runs wrun may change it.
+    pub(crate) fn read(main: &Path, named: bool) -> anyhow::Result<Self> {
+        let mut files = Vec::new();
+        match read(main) {
+            Ok(Some(text)) => files.push((main.display().to_string(), text)),
+            Ok(None) if named => bail!("the grants {} are not there", main.display()),
+            Ok(None) => {}
+            Err(error) => return Err(error),
+        }
+        for path in in_folder(&Self::folder(main))? {
+            // One that was removed meanwhile says nothing.
+            if let Some(text) = read(&path)? {
+                files.push((path.display().to_string(), text));
+            }
+        }
+        Ok(Self { main: main.to_owned(), files })
+    }
+
+    /// The folder beside a file of grants.
+    pub(crate) fn folder(main: &Path) -> PathBuf {
+        main.with_file_name(FOLDER)
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What they grant.
+    ///
+    /// # Errors
+    /// A file has a mistake, or a policy has a table in two of them.
+    pub(crate) fn parse(&self) -> Result<Grants, GrantsError> {
+        let files: Vec<_> = self.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        Grants::parse_files(&files)
+    }
+
+    /// The file where a policy's entries belong, and its text: the one with its table, else the main one.
+    pub(crate) fn file_of(&self, grants: &Grants, policy: &str) -> (PathBuf, &str) {
+        let name = grants.file_of(policy).map_or_else(|| self.main.display().to_string(), str::to_owned);
+        let found = self.files.iter().find(|(file, _)| *file == name);
+        found.map_or_else(|| (self.main.clone(), ""), |(file, text)| (PathBuf::from(file), text.as_str()))
+    }
+}
+
+/// The files of the folder, in the order of their names.
+fn in_folder(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let failed = || format!("the grants {} cannot be read", folder.display());
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
+        other => other.with_context(failed)?,
+    };
+    trusted(folder, &std::fs::metadata(folder).with_context(failed)?)?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        let name = entry.with_context(failed)?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if name.ends_with(EXTENSION) && !name.starts_with('.') {
+            paths.push(folder.join(name));
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// A file's text; `None`: there is no such file.
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    let failed = || format!("the grants {} cannot be read", path.display());
+    let file = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.with_context(failed)?,
+    };
+    trusted(path, &file.metadata().with_context(failed)?)?;
+    let mut text = String::new();
+    let read = file.take(MAX_FILE + 1).read_to_string(&mut text).with_context(failed)?;
+    if read as u64 > MAX_FILE {
+        bail!("the grants {} are longer than {MAX_FILE} bytes", path.display());
+    }
+    Ok(Some(text))
+}
+
+/// Whoever can change the grants can do what policies can. A run as root believes files that only root can change; another
+/// user's run can do no more than that user, whose own files will do.
+fn trusted(path: &Path, status: &Metadata) -> anyhow::Result<()> {
+    let user = rustix::process::geteuid().as_raw();
+    let (shown, owner, mode) = (path.display(), status.uid(), status.mode() & 0o7777);
+    if owner != 0 && owner != user {
+        bail!("the grants {shown} belong to user {owner}, who could grant anything; run `chown root` on them");
+    }
+    if user == 0 && mode & WRITABLE != 0 {
+        bail!(
+            "the grants {shown} may be written by others than their owner (mode {mode:04o}); run `chmod go-w` on them"
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let temporary = tempfile::tempdir().unwrap();
+        let main = temporary.path().join("grants.toml");
+        std::fs::create_dir(temporary.path().join("grants.d")).unwrap();
+        std::fs::write(&main, "[policy.web]\npackages = [\"a\"]\n").unwrap();
+        for (name, text) in [
+            ("b.toml", "[policy.b]\nclock = true\n"),
+            ("a.toml", "[policy.a]\npackages = [\"x\"]\n"),
+            (".hidden.toml", "nonsense"),
+            ("b.toml~", "nonsense"),
+        ] {
+            std::fs::write(temporary.path().join("grants.d").join(name), text).unwrap();
+        }
+        (temporary, main)
+    }
+
+    #[test]
+    fn the_folder_beside_the_file_is_read_in_the_order_of_names() {
+        let (temporary, main) = folder();
+        let files = GrantsFiles::read(&main, true).unwrap();
+        let names: Vec<_> = files.files.iter().map(|(name, _)| name.rsplit('/').next().unwrap()).collect();
+        assert_eq!(names, ["grants.toml", "a.toml", "b.toml"]);
+        let grants = files.parse().unwrap();
+        assert_eq!(grants.policy_names().collect::<Vec<_>>(), ["a", "b", "web"]);
+        assert_eq!(files.file_of(&grants, "a").0, temporary.path().join("grants.d/a.toml"));
+        assert_eq!(files.file_of(&grants, "new").0, main);
+        std::fs::write(temporary.path().join("grants.d/c.toml"), "\n[policy.a]\n").unwrap();
+        let error = GrantsFiles::read(&main, true).unwrap().parse().unwrap_err().to_string();
+        assert!(error.contains("grants.d/a.toml:1 and ") && error.contains("grants.d/c.toml:2"), "{error}");
+    }
+
+    #[test]
+    fn a_named_file_must_be_there_and_the_default_one_need_not() {
+        let temporary = tempfile::tempdir().unwrap();
+        let main = temporary.path().join("grants.toml");
+        assert!(GrantsFiles::read(&main, true).is_err());
+        assert!(GrantsFiles::read(&main, false).unwrap().is_empty());
+    }
+
+    #[test]
+    fn files_that_others_may_change_are_refused() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let (temporary, main) = folder();
+        let refused = |place: &Path, said: &str| {
+            let error = format!("{:#}", GrantsFiles::read(&main, true).unwrap_err());
+            assert!(error.contains(said) && error.contains(place.to_str().unwrap()), "{error}");
+        };
+        for (place, usual) in [("grants.toml", 0o644), ("grants.d", 0o755), ("grants.d/a.toml", 0o644)] {
+            let place = temporary.path().join(place);
+            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(usual | 0o020)).unwrap();
+            refused(&place, "may be written by others");
+            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(usual)).unwrap();
+            std::os::unix::fs::chown(&place, Some(65_534), None).unwrap();
+            refused(&place, "belong to user 65534");
+            std::os::unix::fs::chown(&place, Some(0), None).unwrap();
+        }
+        assert!(GrantsFiles::read(&main, true).is_ok());
+    }
+}

@@ -1,0 +1,88 @@
+//! Records of runs for those who may not write to the state directory: an ordinary user's own folder.
+
+use crate::settings::Settings;
+use state::{RunId, StateDirectory, StateError};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The name of the folder below the user's folder for state.
+const NAME: &str = "wrun";
+
+/// The user's own folder: `$XDG_STATE_HOME/wrun`, else `~/.local/state/wrun`. `None`: the user has no home.
+pub(crate) fn folder() -> Option<PathBuf> {
+    folder_in(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
+}
+
+/// As the XDG base directory specification says, a path that is not absolute counts for nothing.
+fn folder_in(state_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
+    let below = absolute(state_home).or_else(|| Some(absolute(home)?.join(".local/state")))?;
+    Some(below.join(NAME))
+}
+
+/// The state directory for a dry run, which makes none. `None`: it is not there, or this user may not look into it; then
+/// the second value says so.
+pub(crate) fn open_for_looking(settings: &Settings) -> Result<(Option<StateDirectory>, Option<String>), StateError> {
+    match StateDirectory::open_existing(&settings.state_dir) {
+        Err(error) if error.is_forbidden() => {
+            let place = settings.state_dir.display();
+            let text = format!("this user may not read {place}: what the node has saved there is not in this dry run");
+            Ok((None, Some(text)))
+        }
+        other => Ok((other?, None)),
+    }
+}
+
+/// Keeps the record of a dry run: in the state directory, else in the user's own folder.
+///
+/// # Errors
+/// Neither can be written; the error is that of the user's own folder.
+pub(crate) fn keep_dry_run(
+    settings: &Settings,
+    id: &RunId,
+    save: impl Fn(&state::RunFolder) -> Result<(), StateError>,
+) -> Result<(), StateError> {
+    let kept = usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX);
+    let keep = |path: &std::path::Path| {
+        let state = StateDirectory::open(path)?;
+        save(&state.dry_run_folder(id.clone()))?;
+        state.prune_dry_runs(kept)
+    };
+    match (keep(&settings.state_dir), folder()) {
+        (Err(error), Some(own)) if error.is_forbidden() => keep(&own),
+        (kept, _) => kept,
+    }
+}
+
+/// The directories that may hold records which this user can read: the state directory, then the user's own folder.
+///
+/// # Errors
+/// One of them is there and cannot be trusted or read.
+pub(crate) fn readable(settings: &Settings) -> Result<Vec<StateDirectory>, StateError> {
+    let (state, _) = open_for_looking(settings)?;
+    let own = match folder() {
+        Some(path) => StateDirectory::open_existing(&path).or_else(|error| match error.is_forbidden() {
+            true => Ok(None),
+            false => Err(error),
+        })?,
+        None => None,
+    };
+    Ok(state.into_iter().chain(own).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_where_users_keep_state() {
+        let folder = |state_home: Option<&str>, home: Option<&str>| {
+            let found = folder_in(state_home.map(Into::into), home.map(Into::into));
+            found.map(|path| path.display().to_string())
+        };
+        assert_eq!(folder(Some("/x/state"), Some("/home/a")).as_deref(), Some("/x/state/wrun"));
+        assert_eq!(folder(None, Some("/home/a")).as_deref(), Some("/home/a/.local/state/wrun"));
+        assert_eq!(folder(Some("state"), Some("/home/a")).as_deref(), Some("/home/a/.local/state/wrun"));
+        assert_eq!(folder(Some(""), Some("")), None);
+    }
+}

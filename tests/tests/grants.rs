@@ -1,0 +1,292 @@
+//! The way from the first dry run to a file of grants, as an operator goes it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and helpers are no tests to the lints"
+)]
+
+use serde_json::Value;
+use specs::{Machine, Network, Output, Program, Root};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+
+/// Two resources, each with what it needs.
+const RECIPE: &str = "directory '/srv/site'\nfile '/srv/site/index' do\n  content 'x'\nend\nexecute 'true'\n";
+
+struct Bench {
+    program: Program,
+    cookbooks: String,
+}
+
+impl Bench {
+    fn new(recipe: &str) -> Self {
+        let program = Program::new().unwrap();
+        let folder = program.configuration().join("cookbooks");
+        fs::create_dir_all(folder.join("site/recipes")).unwrap();
+        fs::write(folder.join("site/metadata.rb"), "name 'site'\n").unwrap();
+        fs::write(folder.join("site/recipes/default.rb"), recipe).unwrap();
+        let cookbooks = folder.display().to_string();
+        Self { program, cookbooks }
+    }
+
+    fn grants(&self) -> PathBuf {
+        self.program.configuration().join("grants.toml")
+    }
+
+    fn wrun(&self, machine: &Machine<'_>, command: &[&str], more: &[&str]) -> Output {
+        let root = machine.root().path().display().to_string();
+        let fixed = ["--root", &root, "--node-name", "n1", "--cookbooks", &self.cookbooks, "--run-list", "site"];
+        self.program.run_in(machine, &[command, &fixed[..], more].concat()).unwrap()
+    }
+
+    fn converge(&self, machine: &Machine<'_>, more: &[&str]) -> Output {
+        let grants = self.grants().display().to_string();
+        self.wrun(machine, &["converge"], &[&["--grants", &grants], more].concat())
+    }
+
+    fn tool(&self, arguments: &[&str]) -> Output {
+        let grants = self.grants().display().to_string();
+        self.program.run(&[arguments, &["--grants", &grants]].concat()).unwrap()
+    }
+}
+
+/// The tests' guests as artifacts, as `cargo xtask guests` leaves them.
+fn fixtures() -> PathBuf {
+    std::env::var_os("WRUN_FIXTURES")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fixtures")), PathBuf::from)
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in\n{}", output.text()))
+}
+
+#[test]
+fn from_nothing_granted_to_a_run_in_two_commands() {
+    let (bench, root) = (Bench::new(RECIPE), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "# ours\n[policy.solo]\npaths = [\"/srv/other\"] # later\n").unwrap();
+    let dry = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    let shown = &dry.stdout;
+    let grants = bench.grants().display().to_string();
+    assert!(
+        shown.contains("policy solo may not manage path /srv/site  (directory[/srv/site], site/recipes/default.rb:1)"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("replace the lines of the same keys by, in [CONFIGURATION]/grants.toml, under [policy.solo]"),
+        "{shown}"
+    );
+    assert!(shown.contains("wrun grants allow --last --grants [CONFIGURATION]/grants.toml"), "{shown}");
+    assert_eq!(
+        shown.matches("2 things were denied").count() + shown.matches("3 things were denied").count(),
+        1,
+        "{shown}"
+    );
+    // Nobody can be asked here, and nothing is written unasked.
+    let asked = bench.tool(&["grants", "allow", "--last"]).expect_code(43).unwrap();
+    assert!(
+        asked.stdout.contains("+paths = [\"/srv/other\", \"/srv/site\"") && asked.stderr.contains("--yes"),
+        "{}",
+        asked.text()
+    );
+    assert!(!fs::read_to_string(&grants).unwrap().contains("/srv/site"));
+    let written = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    let text = fs::read_to_string(&grants).unwrap();
+    assert!(
+        text.starts_with("# ours\n[policy.solo]\npaths = [\"/srv/other\", \"/srv/site\""),
+        "{text}\n{}",
+        written.text()
+    );
+    assert!(text.contains("] # later\n") && text.contains("commands = [\"true\"]\n"), "{text}");
+    let run = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(run.stdout.contains("3 of 3 resources updated") && !run.stdout.contains("denied"), "{}", run.text());
+    // There is nothing more to allow.
+    let nothing = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    assert!(nothing.stderr.contains("nobody was denied anything"), "{}", nothing.text());
+}
+
+#[test]
+fn what_was_denied_is_in_the_json_once_with_who_asked() {
+    let recipe = "begin\n  File.read('/srv/secret')\nrescue SystemCallError\nend\n3.times { |at| file \"/srv/#{at}\" do\n  path '/srv/same'\n  ignore_failure true\nend }\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let run = json(&bench.converge(&machine, &["--why-run", "--format", "json"]));
+    let denials = run["denials"].as_array().unwrap();
+    let shown: Vec<_> =
+        denials.iter().map(|one| format!("{} {} {}", one["key"], one["value"], one["by"]["recipe"])).collect();
+    assert_eq!(
+        shown,
+        [r#""read_paths" "\"/srv/secret\"" "default""#, r#""paths" "\"/srv/same\"" "default""#],
+        "{run:#}"
+    );
+    assert_eq!((denials[1]["times"].as_u64(), denials[1]["by"]["line"].as_u64()), (Some(3), Some(5)), "{run:#}");
+    assert_eq!(denials[1]["by"]["name"], "/srv/0");
+}
+
+#[test]
+fn a_missing_file_of_grants_is_told() {
+    let (bench, root) = (Bench::new("log 'x'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let settings = format!("grants = '{}'\n", bench.grants().display());
+    fs::write(bench.program.configuration().join("wrun.toml"), settings).unwrap();
+    let run = bench.wrun(&machine, &["converge"], &["--why-run"]).expect_code(0).unwrap();
+    assert!(run.stderr.contains("[CONFIGURATION]/grants.toml does not exist"), "{}", run.text());
+    let run = bench.wrun(&machine, &["converge"], &["--why-run", "--allow-all"]).expect_code(0).unwrap();
+    assert!(!run.stderr.contains("does not exist"), "{}", run.text());
+}
+
+#[test]
+fn a_folder_beside_the_file_has_tables_too() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let folder = bench.program.configuration().join("grants.d");
+    fs::create_dir(&folder).unwrap();
+    fs::write(bench.grants(), "[policy.other]\n").unwrap();
+    fs::write(folder.join("solo.toml"), "[policy.solo]\n").unwrap();
+    let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    let _written = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    assert_eq!(fs::read_to_string(folder.join("solo.toml")).unwrap(), "[policy.solo]\npaths = [\"/srv/a\"]\n");
+    let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    fs::write(folder.join("twice.toml"), "\n[policy.solo]\n").unwrap();
+    let refused = bench.converge(&machine, &["--why-run"]).expect_code(43).unwrap();
+    let said = "policy \"solo\" has a table in two files: [CONFIGURATION]/grants.d/solo.toml:1 and [CONFIGURATION]/grants.d/twice.toml:2";
+    assert!(refused.stderr.contains(said), "{}", refused.text());
+    fs::remove_file(folder.join("twice.toml")).unwrap();
+    fs::set_permissions(folder.join("solo.toml"), fs::Permissions::from_mode(0o666)).unwrap();
+    let refused = bench.converge(&machine, &["--why-run"]).expect_code(43).unwrap();
+    assert!(refused.stderr.contains("solo.toml may be written by others"), "{}", refused.text());
+}
+
+#[test]
+fn a_dry_run_leaves_its_record_and_nothing_else() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.program.configuration().join("wrun.toml"), "runs_kept = 2\n").unwrap();
+    let before = root.changes().unwrap();
+    let mut ids = vec![];
+    for _ in 0..3 {
+        let run = json(&bench.wrun(&machine, &["converge"], &["--why-run", "--allow-all", "--format", "json"]));
+        ids.push(run["run_id"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(before.difference(&root.changes().unwrap()), "");
+    let below = |name: &str| {
+        let entries = fs::read_dir(bench.program.state().join(name));
+        let mut names: Vec<_> =
+            entries.unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(below("dry-runs"), ids[1..]);
+    assert!(!bench.program.state().join("nodes").exists() && !bench.program.state().join("runs").exists());
+    let record = fs::read(bench.program.state().join("dry-runs").join(&ids[2]).join("run.json")).unwrap();
+    let record: Value = serde_json::from_slice(&record).unwrap();
+    assert_eq!(
+        (&record["why_run"], &record["asked"]["solo"]["entries"]["paths"][0]),
+        (&Value::Bool(true), &Value::from("/srv/a"))
+    );
+}
+
+#[test]
+fn an_ordinary_user_may_look_and_has_a_record_of_it() {
+    let program = Program::new().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    // What the user reads, the program too, may lie where only root may look.
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::chown(home.path(), Some(65_534), None).unwrap();
+    let at = |name: &str| home.path().join(name).display().to_string();
+    fs::copy(program.executable(), at("wrun")).unwrap();
+    fs::create_dir(at("policies")).unwrap();
+    fs::copy(fixtures().join("load.wasm"), at("policies/load.wasm")).unwrap();
+    fs::write(at("attributes.json"), r#"{"load": {"count": 1, "folder": "/srv/load"}}"#).unwrap();
+    fs::write(at("wrun.toml"), "").unwrap();
+    fs::write(at("grants.toml"), "").unwrap();
+    fs::create_dir(at("state")).unwrap();
+    fs::set_permissions(at("state"), fs::Permissions::from_mode(0o700)).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(at("wrun"));
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home.path());
+        command.env("WRUN_CONFIG", at("wrun.toml")).env("WRUN_STATE_DIR", at("state"));
+        command.args(arguments).args(["--grants", &at("grants.toml")]).current_dir("/").uid(65_534).gid(65_534);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (policies, attributes) = (at("policies"), at("attributes.json"));
+    let converge =
+        ["converge", "--why-run", "-N", "n1", "--format", "json", "--policies", &policies, "-j", &attributes];
+    let (code, out, err) = run(&[&converge[..], &["--policy-name", "load"]].concat());
+    assert_eq!(code, Some(1), "{out}\n{err}");
+    assert!(err.contains("this user may not read"), "{err}");
+    let json: Value = serde_json::from_str(&out).unwrap();
+    let record = home.path().join(".local/state/wrun/dry-runs").join(json["run_id"].as_str().unwrap()).join("run.json");
+    assert!(record.is_file(), "{err}");
+    assert_eq!(fs::read_dir(at("state")).unwrap().count(), 0);
+    let (code, out, err) = run(&["grants", "allow", "--last"]);
+    assert!(code == Some(43) && out.contains("+[policy.load]\n+paths = ["), "{out}\n{err}");
+    // A user without a home has no record, and is told so.
+    fs::remove_dir_all(at(".local")).unwrap();
+    std::os::unix::fs::chown(home.path(), Some(0), None).unwrap();
+    let (code, _, err) = run(&[&converge[..], &["--policy-name", "load"]].concat());
+    assert!(code == Some(1) && err.contains("this dry run is not recorded"), "{err}");
+}
+
+#[test]
+fn a_suggestion_is_added_to_a_file() {
+    let (bench, root) = (Bench::new(RECIPE), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let path = bench.grants().display().to_string();
+    fs::write(bench.grants(), "# ours\n[policy.db]\nclock = true\n").unwrap();
+    let refused = bench.wrun(&machine, &["grants", "suggest"], &["--write", &path]).expect_code(43).unwrap();
+    assert!(refused.stdout.contains("+[policy.solo]"), "{}", refused.text());
+    let written = bench.wrun(&machine, &["grants", "suggest"], &["--write", &path, "--yes"]).expect_code(0).unwrap();
+    let text = fs::read_to_string(bench.grants()).unwrap();
+    assert!(text.starts_with("# ours\n[policy.db]\nclock = true\n\n[policy.solo]\n"), "{text}\n{}", written.text());
+    let again = bench.wrun(&machine, &["grants", "suggest"], &["--write", &path]).expect_code(0).unwrap();
+    assert!(again.stderr.contains("has all of it already"), "{}", again.text());
+    let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
+}
+
+#[test]
+fn mistakes_in_grants_are_found() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let policies = bench.program.configuration().join("policies");
+    fs::create_dir(&policies).unwrap();
+    fs::copy(fixtures().join("load.wasm"), policies.join("load.wasm")).unwrap();
+    let policies = policies.display().to_string();
+    let check = |text: &str, code: i32| {
+        fs::write(bench.grants(), text).unwrap();
+        let output = bench.tool(&["grants", "check", "--policies", &policies]).expect_code(code).unwrap();
+        (output.stdout, output.stderr)
+    };
+    let place = "[CONFIGURATION]/grants.toml";
+    assert_eq!(
+        check("[policy.lod]\n", 1).0,
+        format!("{place}:1: there is no policy \"lod\"; did you mean \"load\"?\n")
+    );
+    assert_eq!(
+        check("[policy.load]\npackages = []\npackages = []\n", 1).0,
+        format!(
+            "{place}:3: the key `packages` is in this table twice, first in line 2; write one line instead: packages = []\n"
+        )
+    );
+    // Before anything is known of what it uses, no rule is called unused.
+    let (out, err) = check("[policy.solo]\npaths = [\"/srv/a\", \"/srv/b\"]\n", 0);
+    assert!(out.is_empty() && err.contains("no recorded run"), "{out}{err}");
+    let _done = bench.converge(&machine, &["--why-run"]).expect_code(0).unwrap();
+    assert_eq!(
+        check("[policy.solo]\npaths = [\n\"/srv/a\",\n\"/srv/b\",\n\"/srv/a\"]\nenvironment = [\"x\"]\n", 1).0,
+        format!(
+            "{place}:5: paths /srv/a is needless: paths /srv/a in line 3 allows it\n\
+             {place}:4: paths /srv/b is not used: its last recorded run did not ask for it\n"
+        )
+    );
+    assert_eq!(check("[policy.solo]\npaths = [\"/srv/**\"]\n", 0).0, "");
+    // What was denied was asked for.
+    fs::write(bench.grants(), "").unwrap();
+    let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    assert_eq!(check("[policy.solo]\npaths = [\"/srv/a\"]\n", 0).0, "");
+}
