@@ -264,3 +264,226 @@ fn what_is_no_cookbook_is_bad_usage() {
     let output = program.run(&["cookbook", "check", &folder]).unwrap().expect_code(43).unwrap();
     assert!(output.stderr.contains("neither metadata.rb nor metadata.json"), "{}", output.text());
 }
+
+#[test]
+fn typing_errors_that_chef_tells_only_while_it_runs() {
+    let report = check(
+        &[
+            ("metadata.rb", "name 'web'\nvresion '1.0.0'\nteam 'b'\ndepends 'base'\nputs 'x' if respond_to?(:puts)\n"),
+            (
+                "resources/site.rb",
+                "unified_mode true\nuse 'shared'\nuse 'parts/_more'\nproperty :size, Integer\nproperty :title, Strng\nproperty :kind, [String, Web::Kind, Kind]\n\
+                 alias old_size size\naction :create do\n  log new_resource.sise.to_s\n  log \"#{new_resource.size}#{new_resource.owner}#{new_resource.name}\"\nend\n\
+                 %w(start stop).each do |name|\n  action name do\n  end\nend\n",
+            ),
+            ("resources/_shared.rb", "property :owner, String\n"),
+            ("resources/parts/_more.rb", "%w(a b).each { |letter| property letter, String }\n"),
+            (
+                "resources/open.rb",
+                "property :known, String\nmore_properties\naction :create do\n  log new_resource.anything\nend\n",
+            ),
+            ("libraries/kind.rb", "module Web\n  Kind = Class.new\n  KIND = 1\nend\n"),
+            (
+                "recipes/default.rb",
+                "web_site 'a' do\n  siz 3\n  owner 'x'\n  a 'x'\n  old_size 4\n  action [:create, :start, :stip]\n  sensitive true\nend\n\
+                 web_open 'a' do\n  anything 1\n  action :whatever\nend\nbase_clock 'x' do\n  hours 1\nend\n\
+                 template '/etc/web/a.conf' do\n  source 'sites.erb'\nend\ntemplate '/etc/web/site.conf'\ncookbook_file '/etc/web/b' do\n  source 'there'\nend\n\
+                 template '/etc/c' do\n  source 'none.erb'\n  cookbook 'other'\nend\ntemplate '/etc/d' do\n  source node['web']['template']\nend\n\
+                 cookbook_file '/etc/e' do\n  action :delete\nend\nremote_directory '/srv/tree'\nremote_directory '/srv/gone'\n\
+                 service 'nginx' do\n  subscribes :restart, 'template[/etc/web/site.conf]'\nend\n\
+                 file '/etc/f' do\n  notifies :restart, 'service[ngnix]'\n  notifies :restart, 'service[other]'\n  notifies :run, 'execute[none]'\nend\n\
+                 include_recipe \"web::#{node['web']['way']}\"\n",
+            ),
+            ("attributes/default.rb", "default['web']['way'] = 'none'\n"),
+            ("templates/default/site.erb", ""),
+            ("templates/site.conf.erb", ""),
+            ("files/debian/there", ""),
+            ("files/default/tree/leaf", ""),
+        ],
+        &BASE,
+        1,
+    );
+    expect(
+        &report["problems"],
+        &[
+            ("metadata metadata.rb:2", "`vresion` is not a word of metadata"),
+            ("property recipes/default.rb:2", "`web_site` has no property `siz`"),
+            ("action recipes/default.rb:6", "`web_site` has no action `stip`"),
+            ("property recipes/default.rb:14", "`base_clock` has no property `hours`"),
+            ("source recipes/default.rb:17", "`template`: there is no `sites.erb` in templates/"),
+            ("source recipes/default.rb:34", "`remote_directory`: there is no `gone` in files/"),
+            ("notification recipes/default.rb:39", "no recipe of the cookbook declares `service[ngnix]`"),
+            ("constant resources/site.rb:5", "`Strng` is not known here"),
+            ("property resources/site.rb:9", "`new_resource.sise`: the resource type has no property `sise`"),
+        ],
+    );
+    let hints: Vec<_> =
+        report["problems"].as_array().unwrap().iter().map(|one| one["hint"].as_str().unwrap_or("")).collect();
+    let near = |name: &str| format!("did you mean `{name}`?");
+    let expected = ["version", "size", "stop", "", "site.erb", "", "service[nginx]", "String", "size"];
+    let expected: Vec<_> =
+        expected.iter().map(|name| if name.is_empty() { String::new() } else { near(name) }).collect();
+    assert_eq!(hints, expected);
+    expect(
+        &report["notes"],
+        &[
+            ("metadata metadata.rb:3", "`team` is not a word of metadata"),
+            ("notification recipes/default.rb:40", "no recipe of the cookbook declares `service[other]`"),
+        ],
+    );
+}
+
+#[test]
+fn parts_that_only_other_systems_reach_do_not_count() {
+    let report = check(
+        &[
+            ("metadata.rb", "name 'web'\nsupports 'windows'\nsupports 'debian'\n"),
+            (
+                "recipes/default.rb",
+                "package 'nginx'\ncase node['platform_family']\nwhen 'windows'\n  include_recipe 'web::iis'\nelse\n  include_recipe 'web::unix'\nend\n",
+            ),
+            // Nothing in it is Windows' alone, but only Windows includes it.
+            ("recipes/iis.rb", "gem_package 'iis'\nfile 'C:/web'\npackage 'iis'\n"),
+            // Nobody includes it, and it begins with what only Windows has.
+            ("recipes/tasks.rb", "web_task 'a'\npackage 'tasks'\ngem_package 'x'\n"),
+            ("resources/task.rb", "action :create do\n  windows_task 'a'\n  directory '/tasks'\nend\n"),
+            ("recipes/unix.rb", "launchd 'a'\n"),
+            ("resources/old.rb", "chef_version_for_provides '< 12.0'\naction :create do\n  log Chef::Gone.to_s\nend\n"),
+            ("recipes/users.rb", "user 'a' do\n  secure_token true\nend\n"),
+        ],
+        &[],
+        1,
+    );
+    // A recipe that is included for Linux is reached, whatever it declares.
+    expect(&report["problems"], &[("resource recipes/unix.rb:1", "`launchd` is for macOS only")]);
+    let platforms: Vec<_> = report["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["file"].as_str().unwrap(), one["platform"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        platforms,
+        [
+            ("recipes/iis.rb", "windows"),
+            ("recipes/tasks.rb", "Windows"),
+            ("recipes/tasks.rb", "Windows"),
+            ("resources/old.rb", "Chef < 12.0"),
+            ("resources/task.rb", "Windows"),
+        ]
+    );
+    let grants = report["grants"].as_str().unwrap();
+    assert!(grants.contains("nginx") && !grants.contains("iis") && !grants.contains("tasks"), "{grants}");
+    let report = check(
+        &[("metadata.rb", "name 'web'\nsupports 'windows'\n"), ("recipes/default.rb", "windows_service 'a'\n")],
+        &[],
+        0,
+    );
+    assert_eq!((report["works"].clone(), report["only_on"].clone()), (json!(true), json!("windows")), "{report:#}");
+}
+
+#[test]
+fn a_type_that_loses_against_chefs_own_is_noted() {
+    let resource = "property :own, String\naction :create do\nend\n";
+    let with_block = format!("provides(:sysctl) {{ true }}\n{resource}");
+    let files = [
+        ("metadata.rb", "name 'sudo'\n"),
+        ("resources/default.rb", resource),
+        ("resources/sysctl.rb", with_block.as_str()),
+    ];
+    let report = check(&files, &[], 0);
+    expect(&report["notes"], &[("resource resources/default.rb:1", "Chef's own `sudo` goes before this class")]);
+}
+
+/// Runs `cookbook check` over a directory of cookbooks.
+fn check_all(files: &[(&str, &str)], arguments: &[&str], code: i32) -> specs::Output {
+    let program = Program::new().unwrap();
+    let cookbooks = program.configuration().join("cookbooks");
+    fs::create_dir_all(&cookbooks).unwrap();
+    write(&cookbooks, files);
+    let place = cookbooks.display().to_string();
+    program
+        .run(&[&["cookbook", "check", "--cookbooks", &place][..], arguments].concat())
+        .unwrap()
+        .expect_code(code)
+        .unwrap()
+}
+
+const SEVERAL: [(&str, &str); 9] = [
+    ("web/metadata.rb", "name 'web'\nversion '1.2.0'\ndepends 'base'\n"),
+    ("web/recipes/default.rb", "include_recipe 'base'\nbase_clock 'x'\ngone_word 'x' do\n  a 1\nend\n"),
+    ("web/recipes/unused.rb", "gem_package 'x'\nweb_site 'a'\n"),
+    ("web/resources/site.rb", "action :create do\n  chef_gem 'x'\nend\n"),
+    ("base/metadata.rb", "name 'base'\nversion '2.1.0'\n"),
+    ("base/recipes/default.rb", "log 'base'\n"),
+    ("base/resources/clock.rb", "action :create do\n  fork { 1 }\nend\n"),
+    ("other/metadata.rb", "name 'other'\n"),
+    ("notes/README.md", "not a cookbook\n"),
+];
+
+#[test]
+fn all_cookbooks_of_a_directory_end_in_a_table() {
+    let said = check_all(&SEVERAL, &["--all"], 1).stdout;
+    let table = said.split("cookbook  ").nth(1).unwrap();
+    let expected = "version  files  problems  notes\n\
+                    base      2.1.0        3         1      0\n\
+                    other     0.0.0        1         0      0\n\
+                    web       1.2.0        4         3      0\n\
+                    \n4 problems found in 2 cookbooks, of 8 files of 3 cookbooks\n";
+    assert_eq!(table, expected, "{said}");
+    assert!(
+        said.contains("problems of web\n  recipes/default.rb:3  unknown resource type or method `gone_word`"),
+        "{said}"
+    );
+    let json: Value = serde_json::from_str(&check_all(&SEVERAL, &["--all", "--format", "json"], 1).stdout).unwrap();
+    let works: Vec<_> = json["cookbooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["cookbook"]["name"].clone(), one["works"].clone()))
+        .collect();
+    assert_eq!(json!(works), json!([["base", false], ["other", true], ["web", false]]));
+    assert_eq!((&json["version"], &json["works"]), (&json!(1), &json!(false)));
+    let fine = check_all(&SEVERAL[7..], &["--all"], 0).stdout;
+    assert!(fine.ends_with("\nno problems found in 1 file of 1 cookbook\n"), "{fine}");
+}
+
+#[test]
+fn what_is_not_a_directory_of_cookbooks_is_bad_usage() {
+    let said = check_all(&[("README.md", "")], &["--all"], 43).stderr;
+    assert!(said.contains("no cookbook was found in"), "{said}");
+    let said = check_all(&[("metadata.rb", "name 'web'\n")], &["--all"], 43).stderr;
+    assert!(said.contains("is a cookbook: name the directory above it"), "{said}");
+    let program = Program::new().unwrap();
+    let said = program.run(&["cookbook", "check", "--all"]).unwrap().expect_code(43).unwrap().stderr;
+    assert!(said.contains("--cookbooks"), "{said}");
+}
+
+#[test]
+fn a_run_list_leaves_out_what_it_does_not_reach() {
+    let all = |run_list: &str, code: i32| -> Value {
+        let said = check_all(&SEVERAL, &["--all", "--format", "json", "--run-list", run_list], code).stdout;
+        serde_json::from_str(&said).unwrap()
+    };
+    let problems = |json: &Value| -> Vec<String> {
+        let of = |one: &Value| {
+            lines(&one["problems"])
+                .into_iter()
+                .map(|line| line.split(' ').nth(1).unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        json["cookbooks"].as_array().unwrap().iter().flat_map(of).collect()
+    };
+    // The type of a dependency is reached by its use, `unused` and what it uses are not.
+    assert_eq!(problems(&all("recipe[web]", 1)), ["recipes/default.rb:3", "resources/clock.rb:2"]);
+    assert_eq!(problems(&all("web::unused", 1)), ["recipes/unused.rb:1", "resources/site.rb:2"]);
+    assert_eq!(problems(&all("base", 0)), Vec::<String>::new());
+    for (run_list, says) in [
+        ("role[web]", "--run-list takes recipes"),
+        ("gone", "the run list's cookbook gone is not in the given directories"),
+        ("web::gone", "the cookbook web does not have the run list's recipe web::gone"),
+    ] {
+        let said = check_all(&SEVERAL, &["--all", "--run-list", run_list], 43).stderr;
+        assert!(said.contains(says), "{said}");
+    }
+}

@@ -1,4 +1,4 @@
-//! What cookbooks find of Chef's own library: classes, settings and files by their names, which types go first, and vaults.
+//! Chef's own library as cookbooks find it: classes, settings, files by their names, the order of types, and vaults.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
@@ -46,12 +46,16 @@ fn write(place: &Path, files: &[(&str, &str)]) {
 
 /// Compiles the cookbook `t`, which may have others beside it.
 fn compile(files: &[(&str, &str)], arguments: &[&str]) -> Output {
+    run("--compile-only", files, arguments)
+}
+
+fn run(how: &str, files: &[(&str, &str)], arguments: &[&str]) -> Output {
     let program = Program::new().unwrap();
     let place = program.configuration();
     write(&place, &[("cookbooks/t/metadata.rb", "name 't'\n")]);
     write(&place, files);
     let folder = |name: &str| place.join(name).display().to_string();
-    let mut all = vec!["converge", "--compile-only", "--allow-all", "--format", "json", "--node-name", "n1"];
+    let mut all = vec!["converge", how, "--allow-all", "--format", "json", "--node-name", "n1"];
     let (cookbooks, bags) = (folder("cookbooks"), folder("bags"));
     all.extend(["--cookbooks", &cookbooks, "--run-list", "t"]);
     if place.join("bags").is_dir() {
@@ -66,7 +70,7 @@ fn json(output: Output, code: i32) -> Value {
     serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {}", output.text()))
 }
 
-/// What expressions give in a recipe: as Ruby shows it, or the class and message of the exception.
+/// Evaluates expressions in a recipe and compares the results, as Ruby shows them, or the class and message of the exception.
 #[track_caller]
 fn answers(files: &[(&str, &str)], rows: &[(&str, &str)]) {
     let questions: Vec<&str> = rows.iter().map(|(question, _)| *question).collect();
@@ -223,7 +227,7 @@ fn types_that_chef_declares_with_a_block_go_before_a_cookbooks() {
         .iter()
         .map(|row| (row[0].as_str().unwrap(), row[2].to_string()))
         .collect();
-    // Those of the cookbook have only `create`; the built-in `sudo` has `user`, which the cookbook's has not.
+    // The built-in `sudo` has the property `user`; the cookbook's class does not.
     assert_eq!(
         actions,
         [
@@ -306,4 +310,28 @@ fn missing_dependencies_end_a_run_unless_it_is_lenient() {
     let includes = [&files[..], &[("cookbooks/t/recipes/default.rb", "include_recipe 'gone'\n")]].concat();
     let run = json(compile(&includes, &["--lenient"]), 1);
     assert!(run["error"]["message"].as_str().unwrap().contains("Cookbook gone not found"), "{run:#}");
+}
+
+#[test]
+fn actions_describe_themselves() {
+    let resource = "action :create do\n  description 'Makes the thing'\n  introduced '1.0'\n  log \"#{description} #{introduced}\"\nend\n";
+    let files = [("cookbooks/t/resources/thing.rb", resource), ("cookbooks/t/recipes/default.rb", "t_thing 'a'\n")];
+    let run = json(run("--why-run", &files, &[]), 0);
+    let names: Vec<_> = run["resources"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert!(names.contains(&json!("Makes the thing 1.0")), "{run:#}");
+}
+
+#[test]
+fn recipes_that_are_data_include_others() {
+    let files = [
+        ("cookbooks/t/recipes/default.json", r#"{"include_recipes": ["t::other"]}"#),
+        (
+            "cookbooks/t/recipes/other.yml",
+            "resources:\n  - type: log\n    name: other\ninclude_recipes:\n  - t::last\n",
+        ),
+        ("cookbooks/t/recipes/last.rb", "log 'last'\n"),
+    ];
+    let run = json(compile(&files, &[]), 0);
+    let names: Vec<_> = run["collection"].as_array().unwrap().iter().map(|row| row[1].clone()).collect();
+    assert_eq!(json!(names), json!(["other", "last"]), "{run:#}");
 }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What older cookbooks ask and set by platform. Which class stands for a name is said by `provides` (`handler_maps.rb`).
+# The words by which older cookbooks ask for a platform, and set the classes for it. Newer ones use `provides` (`handler_maps.rb`).
 
 require_relative "node_map"
 

@@ -39,6 +39,11 @@ class Chef
     def define_resource_requirements = nil
     def cleanup_after_converge = nil
     def action_nothing = true
+
+    # Words for readers of an action: `description "Sets up the site"`.
+    def description(text = NOT_PASSED) = text.equal?(NOT_PASSED) ? @description : @description = text
+    def introduced(text = NOT_PASSED) = text.equal?(NOT_PASSED) ? @introduced : @introduced = text
+
     def load_current_resource = raise(Exceptions::Override, "You must override load_current_resource in #{self}")
 
     def load_after_resource

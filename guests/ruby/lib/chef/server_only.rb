@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Classes that speak to a Chef server. Cookbooks may load and name them; what they would ask a server fails by its name.
+# Classes that speak to a Chef server. Cookbooks may load and name them. Each call fails with an error that names it.
 
 class Chef
   module ServerOnly

@@ -12,6 +12,7 @@ require_relative "check/defaults"
 require_relative "check/declarations"
 require_relative "check/code"
 require_relative "check/classes"
+require_relative "check/shapes"
 require_relative "check/data"
 
 module Wrun

@@ -6,18 +6,26 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CookbookCommand {
-    /// Say what a Ruby cookbook needs and what of it would not work; nothing of it is run
+    /// Say what Ruby cookbooks need and what of them would not work on a Linux node; nothing of them is run
+    ///
+    /// Exit code 0: no problems were found; 1: there are problems; 43: bad usage.
     Check(CheckArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The cookbook's folder
-    #[arg(value_name = "DIR", default_value = ".")]
+    /// The cookbook's directory
+    #[arg(value_name = "DIR", default_value = ".", conflicts_with = "all")]
     pub(crate) folder: PathBuf,
-    /// Look for the cookbooks that it depends on here [default: beside it]
+    /// Look for the cookbooks that it depends on in these directories [default: beside it]
     #[arg(long, value_name = "DIR,..", value_delimiter = ',')]
     pub(crate) cookbooks: Vec<PathBuf>,
+    /// Check every cookbook in the directories of --cookbooks, and end with a table
+    #[arg(long, requires = "cookbooks")]
+    pub(crate) all: bool,
+    /// Look only at what these recipes reach: included recipes, resource types, and what is always loaded
+    #[arg(long, value_name = "RECIPE,..")]
+    pub(crate) run_list: Vec<String>,
     /// How it is shown: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: Format,

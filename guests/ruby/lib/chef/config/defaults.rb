@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The values of `Chef::Config` that nobody has set, as Chef has them in local mode: there is no server, so there are no keys.
+# Default values of `Chef::Config`, as Chef has them in local mode: without a server and without keys.
 
 class Chef
   class Config
@@ -39,7 +39,7 @@ class Chef
       unix_bootstrap_file_cache_path: "/var/chef/cache", unix_bootstrap_file_backup_path: "/var/chef/backup"
     }.freeze
 
-    # The server, who speaks to it and how.
+    # The server and the connection to it.
     SERVERS = {
       chef_server_url: SERVER, chef_server_root: SERVER, client_key: nil, client_key_contents: nil, validation_key: nil,
       validation_key_contents: nil, validation_client_name: "chef-validator", encrypted_data_bag_secret: nil,

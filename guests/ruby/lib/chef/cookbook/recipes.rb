@@ -49,12 +49,13 @@ class Chef
           end
 
           def from_hash(recipe, data, path, complaint)
-            raise ArgumentError, complaint unless data.is_a?(Hash) && data.key?("resources")
+            raise ArgumentError, complaint unless data.is_a?(Hash) && (data.key?("resources") || data.key?("include_recipes"))
 
             # Evaluated in the name of the recipe's file, so that its resources say where they come from.
             code = "proc { |recipe, type, name, block| recipe.declare_resource(type, name, &block) }"
             declaring = TOPLEVEL_BINDING.eval(code, path, 1)
-            data["resources"].each { |resource| declare(recipe, resource.dup, declaring) }
+            data["resources"]&.each { |resource| declare(recipe, resource.dup, declaring) }
+            data["include_recipes"]&.each { |name| recipe.include_recipe(name) }
           end
 
           private

@@ -19,7 +19,7 @@ class ChefVault
     ].each { |name| const_set(name, Class.new(self)) }
   end
 
-  # What stands in for the item that is missing, as chef-vault says it.
+  # Runs the block, and raises chef-vault's own exception if the data bag item is missing.
   def self.found(vault, name, missing)
     yield
   rescue Net::HTTPServerException => error

@@ -12,11 +12,23 @@ module Wrun
         return unless @context == :resource_class
 
         base = ::File.basename(@file.path, ".rb")
-        name = base == "default" ? @file.cookbook : "#{@file.cookbook}_#{base}"
-        add(:type, 1, name: name)
+        name = (base == "default" ? @file.cookbook : "#{@file.cookbook}_#{base}").gsub(/\W/, "_")
+        add(:type, 1, name: name, first: Known.first?(name))
         filters = calls(root.children[2]).filter_map { |name, arguments| arguments if name == :provides }
         platforms = filters.map { |arguments| Platforms.filter(elements(arguments) || []) }
         @platform ||= platforms.first if platforms.any? && platforms.all?
+        @platform ||= other_chef(root)
+      end
+
+      # `chef_version_for_provides '< 16.0'`: of another Chef's type nothing is used here.
+      def other_chef(node)
+        return children(node).filter_map { |child| other_chef(child) }.first unless node.type == :FCALL
+        return unless node.children[0] == :chef_version_for_provides
+
+        wanted = texts(elements(node.children[1])&.first, {})&.first or return
+        "Chef #{wanted}" unless Gem::Requirement.new(wanted).satisfied_by?(Gem::Version.new(Chef::VERSION.to_s))
+      rescue Gem::Requirement::BadRequirementError
+        nil
       end
 
       # The calls that stand at the top of a file or class, without a receiver.
@@ -25,12 +37,15 @@ module Wrun
         statements.select { |one| %i[FCALL VCALL].include?(one.type) }.map { |one| parts(one).drop(1) }
       end
 
-      def visit_class_word(node, receiver, name, arguments)
+      def visit_class_word(node, receiver, name, arguments, block)
+        note_asked(node, receiver, name)
+        return note_shape(node, name, arguments) if receiver && !self?(receiver) && PROPERTY.include?(name)
         return if receiver && !self?(receiver)
 
+        note_shape(node, name, arguments) if @context == :resource_class || PROPERTY.include?(name)
         case name
         when :provides, :resource_name, :resource_name=
-          texts(elements(arguments)&.first, {})&.each { |one| add(:type, node, name: one) }
+          texts(elements(arguments)&.first, {})&.each { |one| add(:type, node, name: one, first: Known.first?(one), block: block ? true : nil) }
         when :define then define_type(node, arguments)
         when :property, :attribute then note_property(node, arguments)
         when :define_method, :alias_method, :attr_reader, :attr_accessor, :def_delegator

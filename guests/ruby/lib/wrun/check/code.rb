@@ -39,7 +39,8 @@ module Wrun
 
         case name
         when :require then visit_require(node, arguments)
-        when :include_recipe then add(:recipe, node, values: recipe_names(arguments))
+        when :include_recipe
+          add(:recipe, node, values: recipe_names(arguments), literal: elements(arguments)&.all? { |one| one.type == :STR } || nil)
         when :fork then add_absent(node, "fork", "processes of its own")
         when *POWERSHELL then add_absent(node, name.to_s, "Windows")
         end

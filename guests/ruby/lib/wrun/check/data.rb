@@ -16,6 +16,20 @@ module Wrun
         said.gems.each { |gem| file.add(:gem, line(file, gem.first), name: gem.first.to_s, why: Known.gem(gem.first.to_s)) }
         said.dependencies.each { |name, constraint| file.add(:depends, line(file, name), name: name, constraint: constraint) }
         %w[chef ohai].each { |product| check_version(file, said, product) }
+        words(file) if file.path == "metadata.rb"
+      end
+
+      # Notes words that Chef ignores.
+      def words(file)
+        root = RubyVM::AbstractSyntaxTree.parse(file.text)
+        statements = root.children[2]
+        statements = statements&.type == :BLOCK ? Literals.children(statements) : [statements].compact
+        statements.select { |one| one.type == :FCALL }.each do |one|
+          name = one.children[0]
+          next if Known::METADATA.include?(name) || Object.private_method_defined?(name)
+
+          file.add(:metadata_word, one.first_lineno, name: name.name, near: Hints.nearest(name.name, Known::METADATA.map(&:name)))
+        end
       end
 
       def check_version(file, said, product)
@@ -31,15 +45,20 @@ module Wrun
 
       def recipe(file)
         read = file.path.end_with?(".json") ? Chef::JSONCompat.from_json(file.text) : YAML.safe_load(file.text, permitted_classes: [Date])
-        resources = read.is_a?(Hash) ? read["resources"] : nil
-        raise ArgumentError, "a recipe that is data holds a list of `resources`" unless resources.is_a?(Array)
+        resources, included = %w[resources include_recipes].map { |key| read.is_a?(Hash) ? read[key] : nil }
+        unless [resources, included].any?(Array)
+          raise ArgumentError, "a recipe that is data holds a list of `resources` or of `include_recipes`"
+        end
 
-        resources.grep(Hash).each { |resource| declare(file, resource) }
+        Array(resources).grep(Hash).each { |resource| declare(file, resource) }
+        Array(included).grep(String).each { |name| file.add(:recipe, line(file, name), values: [name], literal: true) }
       end
 
       def declare(file, resource)
         name = resource["name"]
-        properties = resource.except("type", "name").map { |property, value| { name: property.to_s, line: 1, values: [value] } }
+        properties = resource.except("type", "name").map do |property, value|
+          { name: property.to_s, line: 1, values: property == "action" ? Array(value) : [value] }
+        end
         names = name.is_a?(String) ? [name] : nil
         type = resource["type"].to_s
         Known.judge(type, properties)

@@ -34,7 +34,7 @@ module Wrun
         when :recipe
           return true if Known.type?(name)
 
-          !Known.word?(name) && name.match?(/\A[a-z]\w*\z/) && (block ? true : named?(arguments))
+          !Known.word?(name) && !POWERSHELL.include?(name) && name.match?(/\A[a-z]\w*\z/) && (block ? true : named?(arguments))
         when :code then Known.type?(name) && block && elements(arguments)&.size == 1
         else false
         end
@@ -85,11 +85,13 @@ module Wrun
       def visit_word(node, receiver, name, arguments, block)
         case @context
         when :resource then visit_property(node, receiver, name, arguments, block)
-        when :resource_class, :code, :provider_class then visit_class_word(node, receiver, name, arguments)
+        when :resource_class, :code, :provider_class then visit_class_word(node, receiver, name, arguments, block)
+        else note_asked(node, receiver, name)
         end
       end
 
       def visit_property(node, receiver, name, arguments, block)
+        note_asked(node, receiver, name)
         return if receiver && !self?(receiver)
 
         given = elements(arguments)
@@ -120,6 +122,9 @@ module Wrun
 
         if name == :action
           @properties << { name: "action", line: node.first_lineno, values: values(given.first, @variables)&.flatten }
+        elsif given.size > 1
+          targets = texts(given[1], @variables)
+          add(:reference, node, values: targets) if targets
         end
       end
     end

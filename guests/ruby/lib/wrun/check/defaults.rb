@@ -53,7 +53,7 @@ module Wrun
 
       # A default as the host keeps it, and as this file's later lines see it.
       def note_attribute(node, path, value)
-        return if value.nil? || !path.all?
+        return if value.nil? || !path.all?(String)
 
         if node?(value) && value.type == :HASH
           (pairs(value) || []).each { |key, inner| note_attribute(node, path + [literal(key)&.first], inner) }

@@ -16,7 +16,30 @@ module Wrun
       # Constants of Chef's that only a server, a workstation or another platform has.
       OWN = /\A(?:Chef|ChefUtils|Mixlib|Ohai)(?:::|\z)/
 
+      # Constants that properties are declared with.
+      TYPES = %w[String Symbol Integer Float Numeric Array Hash TrueClass FalseClass NilClass Proc Regexp Time].freeze
+
+      # Words of metadata. Chef accepts any other word and ignores it.
+      METADATA = %i[
+        name version description long_description license maintainer maintainer_email depends supports recommends suggests
+        conflicts replaces provides recipe attribute grouping gem chef_version ohai_version issues_url source_url privacy
+        eager_load_libraries
+      ].freeze
+
+      # Properties that Chef's types have on another system only.
+      ELSEWHERE = {
+        "user" => %w[admin admin_username admin_password hidden iterations password_hint secure_token],
+        "service" => %w[plist session_type]
+      }.freeze
+
       class << self
+        # Whether Chef's own type of a name goes before a cookbook's.
+        def first?(name) = Chef::Resource::BEFORE_COOKBOOKS.include?(name.to_sym) || nil
+
+        # Words of every resource, and of the class of one.
+        def common?(name) = Chef::Resource.method_defined?(name) || Object.private_method_defined?(name)
+        def word_of_class?(name) = Chef::Resource::LWRPBase.respond_to?(name, true)
+
         def type?(name) = types.key?(name)
 
         # Whether a type is one of the library's, and why it is none that can act here: the platform that it is for, or
@@ -30,18 +53,34 @@ module Wrun
 
         # Marks the properties that a type of the library has not, and its unknown actions.
         def judge(name, properties)
-          type = Chef.resource_handler_map.list(nil, name.to_sym).first
-          return if type.nil? || type <= Chef::Resource::Foreign
+          types = Chef.resource_handler_map.list(nil, name.to_sym)
+          return mark_common(properties) if types.empty?
+          return if types.any? { |type| type <= Chef::Resource::Foreign }
 
           properties.each do |property|
-            called = property[:name].to_sym
-            if !type.method_defined?(called)
-              property.update(unknown: true, near: Hints.nearest(called.name, type.properties.keys))
-            elsif called == :action
-              property[:bad] = property[:values]&.find { |action| !type.allowed_actions.include?(action.to_s.to_sym) }
-              property[:near] = Hints.nearest(property[:bad].to_s, type.allowed_actions) if property[:bad]
-            end
+            next if ELSEWHERE.fetch(name, []).include?(property[:name])
+
+            property[:name] == "action" ? judge_action(types, property) : judge_property(types, property)
           end
+        end
+
+        # A name may stand for several types, of which the platform chooses one: `package`.
+        def judge_property(types, property)
+          called = property[:name].to_sym
+          return if types.any? { |type| type.method_defined?(called) }
+
+          property.update(unknown: true, near: Hints.nearest(called.name, types.flat_map { |type| type.properties.keys }))
+        end
+
+        def judge_action(types, property)
+          actions = types.flat_map(&:allowed_actions)
+          property[:bad] = property[:values]&.find { |action| !actions.include?(action.to_s.to_sym) }
+          property[:near] = Hints.nearest(property[:bad].to_s, actions) if property[:bad]
+        end
+
+        # Of a type that the library does not have: what every resource has.
+        def mark_common(properties)
+          properties.each { |property| property[:common] = true if common?(property[:name].to_sym) }
         end
 
         # Words that every recipe and action knows, beside the types.

@@ -11,6 +11,9 @@ module Wrun
       # Code that stands for what a method or an action declares.
       DECLARING = %i[recipe resource].freeze
 
+      # Blocks in which a class body goes on.
+      LOOPS = %i[each each_pair each_with_index times].freeze
+
       def initialize(file, context)
         @file = file
         @context = context
@@ -82,6 +85,10 @@ module Wrun
         when :ATTRASGN, :OP_ASGN1, :OP_ASGN2 then visit_write(node)
         when :CONST, :COLON2, :COLON3 then visit_constant(node)
         when :STR then visit_text(node)
+        when :CDECL
+          add(:defined, node, name: [@scope, node.children[0]].compact.join("::")) if node.children[0].is_a?(Symbol)
+          visit_children(node)
+        when :ALIAS then literal(node.children[0])&.first&.then { |name| add(:method, node, name: name.to_s) }
         when :DSTR
           visit_text(node) if text_of(node).match?(%r{\Ahttps?://[^/]+/})
           visit_children(node)
@@ -192,7 +199,7 @@ module Wrun
 
       def context_in_block(receiver, name, arguments)
         case @context
-        when :recipe then %i[lazy only_if not_if].include?(name) ? :code : :recipe
+        when :recipe then %i[lazy only_if not_if event_handler].include?(name) ? :code : :recipe
         when :resource then receiver ? :resource : :code
         when :resource_class, :helpers, :provider_class then context_in_class(name)
         when :code
@@ -207,7 +214,7 @@ module Wrun
         case name
         when :action then :recipe
         when :action_class, :declare_action_class then :helpers
-        else @context == :resource_class ? :code : @context
+        else @context == :resource_class && !LOOPS.include?(name) ? :code : @context
         end
       end
     end

@@ -31,14 +31,14 @@ module Wrun
         "rest_client" => "has no such gem: Net::HTTP and Chef::HTTP are answered by the host"
       }.freeze
 
-      # Chef's own libraries, and the modules that their files are about. What there is of them is loaded.
+      # Chef's own libraries and the modules that their files define, if there is one. They are loaded already.
       BESIDE = {
         "chef" => "Chef", "chef-utils" => "ChefUtils", "chef_utils" => "ChefUtils", "chef-config" => "ChefConfig",
         "chef_config" => "ChefConfig", "chef-vault" => "ChefVault", "mixlib" => "Mixlib", "ohai" => "Ohai",
         "addressable" => nil, "license_acceptance" => nil
       }.freeze
 
-      # Files below `chef/` that are not called as what they define, and whose content is there.
+      # Files below `chef/` whose classes are here although the file has another name.
       CALLED_OTHERWISE = %w[
         applications chef_class constants deprecated deprecation/warnings mixins providers reserved_names resources
         version_class monkey_patches/net-http monkey_patches/webrick-utils mixin/unformatter

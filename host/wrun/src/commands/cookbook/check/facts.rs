@@ -34,6 +34,9 @@ pub(super) enum What {
     },
     Recipe {
         values: Option<Vec<String>>,
+        /// The names stand there as they are.
+        #[serde(default)]
+        literal: bool,
     },
     Absent {
         name: String,
@@ -41,6 +44,7 @@ pub(super) enum What {
     },
     Constant {
         name: String,
+        near: Option<String>,
     },
     Defined {
         name: String,
@@ -50,6 +54,39 @@ pub(super) enum What {
     },
     Type {
         name: String,
+        /// Chef's own type of that name goes before a cookbook's that is declared without a block.
+        #[serde(default)]
+        first: bool,
+        /// The declaration has a block.
+        #[serde(default)]
+        block: bool,
+    },
+    /// A property of the type that the file is about.
+    Member {
+        name: String,
+    },
+    /// An action of it.
+    Action {
+        name: String,
+    },
+    /// The type takes in a file, by its path from the type's own folder: `_shared.rb`, `partials/_shared.rb`.
+    TakesIn {
+        name: String,
+    },
+    /// The type may have properties and actions that its text does not show.
+    Open {},
+    /// `new_resource.NAME`, in the file of a type.
+    Asked {
+        name: String,
+    },
+    /// Resources that a notification names, as `type[name]`.
+    Reference {
+        values: Vec<String>,
+    },
+    /// A word of the metadata that Chef does not have.
+    MetadataWord {
+        name: String,
+        near: Option<String>,
     },
     Environment {
         values: Option<Vec<String>>,
@@ -83,6 +120,9 @@ pub(super) enum What {
     Metadata {
         name: String,
         version: String,
+        /// The platforms that the cookbook says it supports.
+        #[serde(default)]
+        platforms: Vec<String>,
     },
     Gem {
         name: String,
@@ -132,9 +172,12 @@ pub(super) struct Property {
     pub(super) line: u32,
     /// The values that it may have; none where they are computed.
     pub(super) values: Option<Vec<serde_json::Value>>,
-    /// The library's type has no such property.
+    /// The library's type does not have this property.
     #[serde(default)]
     pub(super) unknown: bool,
+    /// Every resource has it. Said for types that the library does not have.
+    #[serde(default)]
+    pub(super) common: bool,
     /// Of `action`: one that the type has not.
     pub(super) bad: Option<String>,
     /// A near name.

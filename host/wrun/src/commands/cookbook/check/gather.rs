@@ -1,5 +1,6 @@
 //! Has the guest read a cookbook's files, and of the cookbooks that it depends on those that bring types and methods.
 
+use super::elsewhere;
 use super::facts::{Fact, What};
 use crate::commands::questions;
 use crate::house::Runtime;
@@ -25,21 +26,60 @@ const SHARED: [&str; 4] = ["libraries/", "resources/", "providers/", "definition
 
 /// What was found in a cookbook and in those that it depends on.
 pub(super) struct Gathered {
+    pub(super) folder: String,
     pub(super) name: String,
     pub(super) version: String,
     /// All its files.
     pub(super) files: Vec<String>,
     /// Facts and the files that they are from.
     pub(super) facts: Vec<(String, Fact)>,
-    /// What the cookbooks that it depends on bring.
-    pub(super) brought: Vec<Fact>,
+    /// Facts of the cookbooks that it depends on, with their files as `COOKBOOK/FILE`.
+    pub(super) brought: Vec<(String, Fact)>,
     /// The cookbooks that it depends on, with their constraints.
     pub(super) depends: BTreeMap<String, String>,
     /// Those that are not there, theirs too.
     pub(super) missing: BTreeSet<String>,
+    /// Types and methods of the other cookbooks that are checked with it, and whose they are.
+    pub(super) others: Arc<BTreeMap<String, String>>,
+    /// The other system that all of the cookbook is for (`elsewhere.rs`).
+    pub(super) only_on: Option<String>,
+    /// Only what a run list reaches is looked at (`reach.rs`).
+    pub(super) is_followed: bool,
 }
 
-/// Reads a cookbook and those that it depends on.
+/// How the names of recipes' files end.
+const RECIPES: [&str; 4] = ["rb", "yml", "yaml", "json"];
+
+impl Gathered {
+    /// The cookbook and the recipe that a name means: `cookbook::recipe`, `cookbook` or `::recipe`.
+    pub(super) fn recipe_name<'a>(&'a self, name: &'a str) -> (&'a str, &'a str) {
+        let (cookbook, recipe) = name.split_once("::").unwrap_or((name, "default"));
+        (if cookbook.is_empty() { &self.name } else { cookbook }, recipe)
+    }
+
+    /// The file of one of the cookbook's own recipes; `None` for another cookbook's and for one that is missing.
+    pub(super) fn recipe_file(&self, name: &str) -> Option<&str> {
+        let (cookbook, recipe) = self.recipe_name(name);
+        // Recipes in folders of the folder have the name of their file.
+        let is_recipe = |path: &&String| {
+            let inside = path.strip_prefix("recipes/");
+            let file = inside.and_then(|inside| inside.rsplit('/').next());
+            let stem = file.and_then(|file| file.rsplit_once('.')).filter(|(_, ending)| RECIPES.contains(ending));
+            stem.is_some_and(|(stem, _)| stem == recipe) || (recipe == "default" && path.starts_with("recipe."))
+        };
+        (cookbook == self.name).then(|| self.files.iter().find(is_recipe)).flatten().map(String::as_str)
+    }
+}
+
+/// The cookbooks that are asked about.
+pub(super) enum Wanted<'a> {
+    /// Those of some folders, in their order.
+    Folders(&'a [String]),
+    /// Those with some names, and all that they depend on, in the order in which they are found.
+    Named(&'a [String]),
+}
+
+/// Reads cookbooks, and of those that they depend on what these bring.
 ///
 /// # Errors
 /// There is no sandbox to read them in.
@@ -47,20 +87,42 @@ pub(super) fn gather(
     settings: &Settings,
     runtime: &Arc<Runtime>,
     cookbooks: &Arc<CookbookFolders>,
-    folder: &str,
-) -> anyhow::Result<Gathered> {
+    wanted: &Wanted<'_>,
+) -> anyhow::Result<Vec<Gathered>> {
     let mut read = BTreeMap::new();
     loop {
         let gathered = questions::ask(settings, Arc::clone(runtime), Arc::clone(cookbooks), |ask| {
-            Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default() }.cookbook(folder)
+            let mut gathering =
+                Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default(), by_name: None };
+            match wanted {
+                Wanted::Folders(folders) => folders.iter().map(|folder| gathering.cookbook(folder)).collect(),
+                Wanted::Named(names) => gathering.closure(names),
+            }
         })?;
         // An instance that was lost over a file is replaced; what it has read is kept, and the file is not tried again.
-        if let Ok(gathered) = gathered {
+        let gathered: Result<Vec<_>, Lost> = gathered;
+        if let Ok(mut gathered) = gathered {
+            let others = Arc::new(others(&gathered));
+            gathered.iter_mut().for_each(|one| one.others = Arc::clone(&others));
             return Ok(gathered);
         }
         let lost = read.values().filter(|read| read.is_none()).count();
         anyhow::ensure!(lost <= MAX_LOST, "the sandbox was lost over {lost} files of the cookbook");
     }
+}
+
+/// Returns the types and methods that each cookbook shares, with the cookbook's name. Empty if there is only one cookbook.
+fn others(all: &[Gathered]) -> BTreeMap<String, String> {
+    let shared = |(file, fact): &(String, Fact)| match &fact.what {
+        What::Type { name, .. } | What::Method { name } if is_shared(file) => Some(name.clone()),
+        _ => None,
+    };
+    let of = |one: &Gathered| one.facts.iter().filter_map(shared).map(|name| (name, one.name.clone())).collect();
+    if all.len() < 2 { BTreeMap::new() } else { all.iter().flat_map(|one| -> Vec<_> { of(one) }).collect() }
+}
+
+fn is_shared(file: &str) -> bool {
+    SHARED.iter().any(|folder| file.starts_with(folder))
 }
 
 /// The instance is gone.
@@ -69,14 +131,35 @@ struct Lost;
 /// What was found in files, by folder and path; none where the instance was lost over it.
 type Read = BTreeMap<(String, String), Option<Vec<Fact>>>;
 
+/// Facts of the cookbooks that one depends on, with their files, and the names of those that are not there.
+type Shared = (Vec<(String, Fact)>, BTreeSet<String>);
+
 struct Gathering<'a> {
     cookbooks: &'a CookbookFolders,
     ask: &'a mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
     read: &'a mut Read,
     defaults: Defaults,
+    /// The folders by the names that the cookbooks' metadata say; read when somebody asks first.
+    by_name: Option<BTreeMap<String, String>>,
 }
 
 impl Gathering<'_> {
+    /// Cookbooks with these names and those that they depend on, as far as they are there.
+    fn closure(&mut self, names: &[String]) -> Result<Vec<Gathered>, Lost> {
+        let (mut found, mut known) = (vec![], BTreeSet::new());
+        let mut next: Vec<String> = names.iter().rev().cloned().collect();
+        while let Some(name) = next.pop() {
+            if known.insert(name.clone())
+                && let Some(folder) = self.folder_of(&name)?
+            {
+                let gathered = self.cookbook(&folder)?;
+                next.extend(gathered.depends.keys().cloned());
+                found.push(gathered);
+            }
+        }
+        Ok(found)
+    }
+
     fn cookbook(&mut self, folder: &str) -> Result<Gathered, Lost> {
         let files = self.files(folder);
         let (file, metadata) = self.metadata(folder)?;
@@ -93,7 +176,21 @@ impl Gathering<'_> {
             self.defaults.take(file, &found);
             facts.extend(found.into_iter().take(room).map(|fact| (file.clone(), fact)));
         }
-        Ok(Gathered { name, version, files, facts, brought, depends, missing })
+        let mut gathered = Gathered {
+            folder: folder.to_owned(),
+            name,
+            version,
+            files,
+            facts,
+            brought,
+            depends,
+            missing,
+            others: Arc::default(),
+            only_on: None,
+            is_followed: false,
+        };
+        elsewhere::mark(&mut gathered);
+        Ok(gathered)
     }
 
     fn files(&self, folder: &str) -> Vec<String> {
@@ -112,53 +209,45 @@ impl Gathering<'_> {
     }
 
     /// Facts of the cookbooks that one depends on, and the names of those that are not there.
-    fn dependencies(
-        &mut self,
-        name: &str,
-        depends: &BTreeMap<String, String>,
-    ) -> Result<(Vec<Fact>, BTreeSet<String>), Lost> {
+    fn dependencies(&mut self, name: &str, depends: &BTreeMap<String, String>) -> Result<Shared, Lost> {
         let (mut brought, mut missing) = (vec![], BTreeSet::new());
         let mut known = BTreeSet::from([name.to_owned()]);
         let mut next: Vec<String> = depends.keys().cloned().collect();
-        let mut by_name = None;
         while let Some(dependency) = next.pop() {
             if !known.insert(dependency.clone()) {
                 continue;
             }
-            let Some(folder) = self.folder_of(&dependency, &mut by_name)? else {
+            let Some(folder) = self.folder_of(&dependency)? else {
                 missing.insert(dependency);
                 continue;
             };
             let (_, metadata) = self.metadata(&folder)?;
             next.extend(dependencies(&metadata).into_keys());
-            let shared = |file: &String| SHARED.iter().any(|folder| file.starts_with(folder));
-            for file in self.files(&folder).iter().filter(|file| shared(file)) {
+            for file in self.files(&folder).iter().filter(|file| is_shared(file)) {
                 let room = MAX_FACTS.saturating_sub(brought.len());
-                brought.extend(self.file(&folder, &dependency, file)?.into_iter().take(room));
+                let facts = self.file(&folder, &dependency, file)?.into_iter().take(room);
+                brought.extend(facts.map(|fact| (format!("{dependency}/{file}"), fact)));
             }
         }
         Ok((brought, missing))
     }
 
     /// The folder of a cookbook: called like it, or with metadata that say so.
-    fn folder_of(
-        &mut self,
-        name: &str,
-        by_name: &mut Option<BTreeMap<String, String>>,
-    ) -> Result<Option<String>, Lost> {
+    fn folder_of(&mut self, name: &str) -> Result<Option<String>, Lost> {
         if self.cookbooks.names().any(|folder| folder == name) && self.has_metadata(name) {
             return Ok(Some(name.to_owned()));
         }
-        if by_name.is_none() {
+        if self.by_name.is_none() {
             let mut found = BTreeMap::new();
-            for folder in self.cookbooks.names().filter(|folder| self.has_metadata(folder)).collect::<Vec<_>>() {
+            let cookbooks = self.cookbooks;
+            for folder in cookbooks.names().filter(|folder| self.has_metadata(folder)).collect::<Vec<_>>() {
                 if let Some((name, _)) = named(&self.metadata(folder)?.1) {
                     found.insert(name, folder.to_owned());
                 }
             }
-            *by_name = Some(found);
+            self.by_name = Some(found);
         }
-        Ok(by_name.as_ref().and_then(|found| found.get(name).cloned()))
+        Ok(self.by_name.as_ref().and_then(|found| found.get(name).cloned()))
     }
 
     /// The facts of one file.
@@ -259,7 +348,7 @@ fn error(message: String) -> Fact {
 
 fn named(facts: &[Fact]) -> Option<(String, String)> {
     facts.iter().find_map(|fact| match &fact.what {
-        What::Metadata { name, version } => Some((name.clone(), version.clone())),
+        What::Metadata { name, version, .. } => Some((name.clone(), version.clone())),
         _ => None,
     })
 }

@@ -1,15 +1,14 @@
 //! What of a cookbook would not work, and what may not.
 //!
-//! A *problem* is said of what fails whenever it is reached on a Linux node. What the cookbook does only on another system, or is
-//! prepared to go without, and what cannot be told from here, are notes.
+//! A *problem* fails, or does nothing, whenever a Linux node reaches it. Parts for other systems, code that is prepared to fail,
+//! and whatever cannot be told from here, are notes.
 
 use super::facts::{Fact, Property, Resource, What};
 use super::gather::Gathered;
+use super::shapes::{Shape, Shapes};
+use super::{files, targets};
 use schema::suggest::nearest;
-use std::collections::BTreeSet;
-
-/// How the names of recipes' files end.
-const RECIPES: [&str; 4] = ["rb", "yml", "yaml", "json"];
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something to say about a place in a cookbook.
 pub(super) struct Finding {
@@ -29,17 +28,31 @@ struct Brought<'a> {
     types: BTreeSet<&'a str>,
     methods: BTreeSet<&'a str>,
     constants: BTreeSet<&'a str>,
+    /// The cookbook's own types that are for another system, and that system.
+    elsewhere: BTreeMap<&'a str, &'a str>,
+    shapes: Shapes<'a>,
 }
 
 impl<'a> Brought<'a> {
     fn of(gathered: &'a Gathered) -> Self {
-        let mut brought = Self { types: BTreeSet::new(), methods: BTreeSet::new(), constants: BTreeSet::new() };
-        for fact in gathered.facts.iter().map(|(_, fact)| fact).chain(&gathered.brought) {
+        let all = || gathered.facts.iter().chain(&gathered.brought).map(|(file, fact)| (file.as_str(), fact));
+        let mut brought = Self {
+            types: BTreeSet::new(),
+            methods: BTreeSet::new(),
+            constants: BTreeSet::new(),
+            elsewhere: elsewhere(gathered),
+            shapes: Shapes::of(all()),
+        };
+        for (file, fact) in all() {
             match &fact.what {
-                What::Type { name } => {
+                What::Type { name, .. } => {
                     brought.types.insert(name);
                 }
                 What::Method { name } => {
+                    brought.methods.insert(name);
+                }
+                // Modules of libraries give properties to those that include them.
+                What::Member { name } if !file.contains("resources/") => {
                     brought.methods.insert(name);
                 }
                 What::Defined { name } => {
@@ -53,13 +66,28 @@ impl<'a> Brought<'a> {
 
     /// Whether a constant, or one that it lies in, is defined by a cookbook.
     fn constant(&self, name: &str) -> bool {
-        let inside = |defined: &&str| *defined == name || defined.starts_with(&format!("{name}::"));
+        let inside = |defined: &&str| {
+            *defined == name || defined.starts_with(&format!("{name}::")) || defined.ends_with(&format!("::{name}"))
+        };
         self.constants.iter().any(inside)
     }
 }
 
+/// The cookbook's own types of which every declaration is for another system.
+fn elsewhere(gathered: &Gathered) -> BTreeMap<&str, &str> {
+    let mut types: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for (_, fact) in &gathered.facts {
+        if let What::Type { name, .. } = &fact.what {
+            let platform = fact.platform.as_deref();
+            let entry = types.entry(name).or_insert(platform);
+            *entry = entry.and(platform);
+        }
+    }
+    types.into_iter().filter_map(|(name, platform)| Some((name, platform?))).collect()
+}
+
 /// One judgement, not yet weighed.
-struct Verdict {
+pub(super) struct Verdict {
     kind: &'static str,
     message: String,
     hint: Option<String>,
@@ -67,22 +95,27 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn problem(kind: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn problem(kind: &'static str, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None, is_problem: true }
     }
 
-    fn note(kind: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn note(kind: &'static str, message: impl Into<String>) -> Self {
         Self { is_problem: false, ..Self::problem(kind, message) }
     }
 
-    fn hint(self, hint: Option<String>) -> Self {
+    pub(super) fn hint(self, hint: Option<String>) -> Self {
         Self { hint, ..self }
+    }
+
+    /// With a near name as its hint.
+    pub(super) fn near(self, near: Option<&str>) -> Self {
+        self.hint(near.map(|near| format!("did you mean `{near}`?")))
     }
 }
 
 /// Everything that there is to say, problems first, by file and line.
 pub(super) fn findings(gathered: &Gathered) -> Vec<Finding> {
-    let judge = Judge { gathered, brought: Brought::of(gathered) };
+    let judge = Judge { gathered, brought: Brought::of(gathered), declared: targets::Declared::of(gathered) };
     let mut findings = judge.folders();
     for (file, fact) in &gathered.facts {
         for (line, verdict) in judge.fact(file, fact) {
@@ -108,6 +141,7 @@ pub(super) fn findings(gathered: &Gathered) -> Vec<Finding> {
 struct Judge<'a> {
     gathered: &'a Gathered,
     brought: Brought<'a>,
+    declared: targets::Declared<'a>,
 }
 
 impl Judge<'_> {
@@ -134,13 +168,35 @@ impl Judge<'_> {
 
     fn fact(&self, file: &str, fact: &Fact) -> Vec<(u32, Verdict)> {
         let verdict = match &fact.what {
-            What::Resource(resource) => return self.resource(resource, fact.line),
+            What::Resource(resource) => {
+                let found = self.resource(resource, fact.line);
+                return found.into_iter().chain(files::missing(self.gathered, file, resource, fact.line)).collect();
+            }
             What::Library { name, why: Some(why) } => self.library(name, why),
             What::Absent { name, what } => {
                 Some(Verdict::problem("sandbox", format!("`{name}`: the sandbox has no {what}")))
             }
-            What::Constant { name } => self.constant(name),
-            What::Recipe { values: Some(names) } => {
+            What::Constant { name, near } => self.constant(name).map(|verdict| verdict.near(near.as_deref())),
+            What::Asked { name } => self.asked(file, name),
+            What::Reference { values } if file.starts_with("recipes/") => {
+                return self.declared.missing(values).map(|verdict| (fact.line, verdict)).collect();
+            }
+            What::Type { name, first: true, .. } if !self.has_block(name) => {
+                let message = format!("Chef's own `{name}` goes before this class, which is declared without a block");
+                Some(Verdict::note("resource", message))
+            }
+            What::MetadataWord { name, near } => {
+                let message = format!("`{name}` is not a word of metadata: nothing comes of it");
+                Some(match near {
+                    Some(near) => Verdict::problem("metadata", message).near(Some(near)),
+                    None => Verdict::note("metadata", message),
+                })
+            }
+            What::Recipe { values: None, .. } if self.gathered.is_followed => {
+                Some(Verdict::note("cookbook", "the name of the included recipe is computed: it was not followed"))
+            }
+            // The parts of a composed name may have other values in a run.
+            What::Recipe { values: Some(names), literal: true } => {
                 return names.iter().filter_map(|name| Some((fact.line, self.recipe(name)?))).collect();
             }
             What::Gem { name, why } => gem(name, why.as_deref()),
@@ -159,8 +215,13 @@ impl Judge<'_> {
 
     fn resource(&self, resource: &Resource, line: u32) -> Vec<(u32, Verdict)> {
         let kind = resource.kind.as_str();
+        if let Some(platform) = self.brought.elsewhere.get(kind) {
+            let message = format!("the cookbook's resource type `{kind}` is for {platform} only");
+            return vec![(line, Verdict::problem("resource", message))];
+        }
         if self.brought.types.contains(kind) {
-            return vec![];
+            let shape = self.brought.shapes.of_type(kind).filter(|_| self.gathered.missing.is_empty());
+            return shape.map(|shape| self.of_own_type(resource, shape)).unwrap_or_default();
         }
         if !resource.known {
             return self.unknown_type(resource).map(|verdict| (line, verdict)).into_iter().collect();
@@ -184,6 +245,47 @@ impl Judge<'_> {
         vec![(line, verdict)]
     }
 
+    /// Properties and actions that one of the cookbook's own types does not have.
+    fn of_own_type(&self, resource: &Resource, shape: &Shape<'_>) -> Vec<(u32, Verdict)> {
+        let kind = resource.kind.as_str();
+        let mut found = vec![];
+        for property in &resource.properties {
+            let name = property.name.as_str();
+            if name == "action" {
+                let named = property.values.iter().flatten().filter_map(serde_json::Value::as_str);
+                let is_unknown = |action: &&str| *action != "nothing" && !shape.actions.contains(action);
+                for action in named.filter(is_unknown).filter(|_| !shape.actions.is_empty()) {
+                    let verdict =
+                        Verdict::problem("action", format!("resource type `{kind}` has no action `{action}`"));
+                    found.push((property.line, verdict.near(nearest(action, shape.actions.iter().copied()))));
+                }
+            } else if !property.common && !shape.properties.contains(name) && !self.brought.methods.contains(name) {
+                let verdict = Verdict::problem("property", format!("resource type `{kind}` has no property `{name}`"));
+                found.push((property.line, verdict.near(nearest(name, shape.properties.iter().copied()))));
+            }
+        }
+        found
+    }
+
+    /// A property that the code of a type asks for and that the type does not have.
+    fn asked(&self, file: &str, name: &str) -> Option<Verdict> {
+        let shape = self.brought.shapes.of_file(file)?;
+        let bare = name.trim_end_matches(['=', '?', '!']);
+        let is_there =
+            shape.properties.contains(bare) || [name, bare].iter().any(|name| self.brought.methods.contains(name));
+        if is_there || !self.gathered.missing.is_empty() {
+            return None;
+        }
+        let message = format!("`new_resource.{name}`: the resource type has no property `{bare}`");
+        Some(Verdict::problem("property", message).near(nearest(bare, shape.properties.iter().copied())))
+    }
+
+    /// Whether one of a type's declarations has a block.
+    fn has_block(&self, name: &str) -> bool {
+        let is_one = |fact: &Fact| matches!(&fact.what, What::Type { name: of, block: true, .. } if of == name);
+        self.gathered.facts.iter().any(|(_, fact)| is_one(fact))
+    }
+
     /// Whether the gems that a resource names are among those that the metadata name, which can travel.
     fn travels(&self, resource: &Resource) -> bool {
         let names = resource.named_by("package_name").unwrap_or_default();
@@ -205,6 +307,10 @@ impl Judge<'_> {
         let message = format!("unknown resource type or method `{kind}`");
         if !self.gathered.missing.is_empty() {
             return Some(Verdict::note("resource", format!("{message}: perhaps of a cookbook that is not here")));
+        }
+        if let Some(cookbook) = self.gathered.others.get(kind) {
+            let message = format!("`{kind}` is of the cookbook {cookbook}, on which the metadata do not depend");
+            return Some(Verdict::note("resource", message));
         }
         let types = schema::types::WITHOUT_PROVIDER.iter().chain(schema::builtin()).map(|found| found.name);
         let near = nearest(kind, types.chain(self.brought.types.iter().copied()));
@@ -259,8 +365,7 @@ impl Judge<'_> {
     }
 
     fn recipe(&self, name: &str) -> Option<Verdict> {
-        let (cookbook, recipe) = name.split_once("::").unwrap_or((name, "default"));
-        let cookbook = if cookbook.is_empty() { self.gathered.name.as_str() } else { cookbook };
+        let (cookbook, recipe) = self.gathered.recipe_name(name);
         if cookbook != self.gathered.name {
             if self.gathered.depends.contains_key(cookbook) {
                 return None;
@@ -270,14 +375,7 @@ impl Judge<'_> {
             // Chef warns of it: another cookbook of the run may bring it.
             return Some(Verdict::note("cookbook", message));
         }
-        // Recipes in folders of the folder have the name of their file.
-        let is_recipe = |path: &String| {
-            let inside = path.strip_prefix("recipes/");
-            let file = inside.and_then(|inside| inside.rsplit('/').next());
-            let stem = file.and_then(|file| file.rsplit_once('.')).filter(|(_, ending)| RECIPES.contains(ending));
-            stem.is_some_and(|(stem, _)| stem == recipe) || (recipe == "default" && path.starts_with("recipe."))
-        };
-        let is_there = self.gathered.files.iter().any(is_recipe);
+        let is_there = self.gathered.recipe_file(name).is_some();
         (!is_there).then(|| Verdict::problem("cookbook", format!("there is no recipe {cookbook}::{recipe}")))
     }
 }

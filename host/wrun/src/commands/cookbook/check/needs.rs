@@ -113,7 +113,7 @@ pub(super) fn needs(gathered: &Gathered) -> Needs {
         .facts
         .iter()
         .filter_map(|(_, fact)| match &fact.what {
-            What::Type { name } => Some(name.as_str()),
+            What::Type { name, .. } => Some(name.as_str()),
             _ => None,
         })
         .collect();
@@ -186,7 +186,7 @@ impl Collector<'_> {
             What::Path { access: Access::Write, values } => self.all(Kind::Paths, values.clone(), file, fact),
             What::Library { name, .. } => self.add(Kind::Libraries, name, file, fact),
             What::Gem { name, .. } => self.add(Kind::Gems, name, file, fact),
-            What::Recipe { values } => self.all(Kind::Recipes, values.clone(), file, fact),
+            What::Recipe { values, .. } => self.all(Kind::Recipes, values.clone(), file, fact),
             What::Environment { values } => self.all(Kind::Environment, values.clone(), file, fact),
             What::Search { values } => self.all(Kind::Searches, values.clone(), file, fact),
             What::DataBag { values, item } => {

@@ -19,16 +19,37 @@ const SHOWN_CHARACTERS: usize = 70;
 
 type Places = BTreeSet<(String, u32)>;
 
+/// The columns of the table over several cookbooks.
+const COLUMNS: [&str; 5] = ["cookbook", "version", "files", "problems", "notes"];
+
+/// One cookbook's report, with the version of the format.
 pub(super) fn json(report: &Report) -> Value {
+    let mut json = report_json(report);
+    if let Some(object) = json.as_object_mut() {
+        object.insert("version".to_owned(), VERSION.into());
+    }
+    json
+}
+
+/// The reports of several cookbooks.
+pub(super) fn all_json(reports: &[Report]) -> Value {
+    json!({
+        "version": VERSION,
+        "works": reports.iter().all(Report::works),
+        "cookbooks": reports.iter().map(report_json).collect::<Vec<_>>(),
+    })
+}
+
+fn report_json(report: &Report) -> Value {
     let findings = |problems: bool| -> Vec<Value> {
         report.findings.iter().filter(|one| one.is_problem == problems).map(finding_json).collect()
     };
     let known = report.needs.known.iter().map(|(kind, needs)| (kind.name(), needs.iter().map(need_json).collect()));
     let computed = report.needs.computed.iter().map(|(kind, places)| (kind.name(), places_json(places)));
     json!({
-        "version": VERSION,
         "cookbook": { "name": report.name, "version": report.version },
         "works": report.works(),
+        "only_on": report.only_on,
         "files": report.files,
         "problems": findings(true),
         "notes": findings(false),
@@ -59,23 +80,76 @@ fn places_json(places: &Places) -> Value {
 
 pub(super) fn text(report: &Report, printer: Printer) {
     let version = if report.version.is_empty() { String::new() } else { format!(" {}", report.version) };
-    let files = if report.files == 1 { "1 file".to_owned() } else { format!("{} files", report.files) };
+    let files = counted(report.files, "file");
     let title = format!("cookbook {}{version}, {files}", report.name);
     printer.line(Tone::Heading, &escape_line(&title));
-    findings(report, true, "would not work", printer);
-    findings(report, false, "to note", printer);
+    findings(report, true, "problems", printer);
+    findings(report, false, "notes", printer);
     needs(report, printer);
     let grants = suggest::table(&report.name, &report.needs);
     if !grants.is_empty() {
-        printer.line(Tone::Heading, "\ngrants that the text tells; what is computed comes to them");
+        printer.line(
+            Tone::Heading,
+            "\nsuggested grants (from literal values only; values computed at run time are not included)",
+        );
         printer.line(Tone::Plain, escape(&grants).trim_end());
     }
-    let problems = report.findings.iter().filter(|one| one.is_problem).count();
-    match problems {
-        0 => printer.line(Tone::Change, "\nall of it would work"),
-        1 => printer.line(Tone::Error, "\n1 thing would not work"),
-        several => printer.line(Tone::Error, &format!("\n{several} things would not work")),
+    match report.problems() {
+        0 => printer.line(Tone::Change, &format!("\nno problems found in {files}")),
+        problems => printer.line(Tone::Error, &format!("\n{} found in {files}", counted(problems, "problem"))),
     }
+}
+
+/// The problems of several cookbooks, and a table of all of them.
+pub(super) fn all_text(reports: &[Report], printer: Printer) {
+    for report in reports.iter().filter(|report| !report.works()) {
+        findings(report, true, &escape_line(&format!("problems of {}", report.name)), printer);
+    }
+    let rows: Vec<[String; 5]> = reports.iter().map(row).collect();
+    let width = |column: usize, title: &str| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([title.len()]).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = COLUMNS.iter().enumerate().map(|(column, title)| width(column, title)).collect();
+    let first = if reports.iter().all(Report::works) { "" } else { "\n" };
+    printer.line(Tone::Heading, &format!("{first}{}", aligned(&COLUMNS, &widths)));
+    for (row, report) in rows.iter().zip(reports) {
+        let tone = if report.works() { Tone::Plain } else { Tone::Error };
+        let only = report.only_on.as_ref().map(|platform| format!("  only for {platform}")).unwrap_or_default();
+        let cells = row.each_ref().map(String::as_str);
+        printer.line(tone, &format!("{}{}", aligned(&cells, &widths), escape_line(&only)));
+    }
+    let files = counted(reports.iter().map(|report| report.files).sum(), "file");
+    let of = format!("{files} of {}", counted(reports.len(), "cookbook"));
+    match reports.iter().map(Report::problems).sum() {
+        0 => printer.line(Tone::Change, &format!("\nno problems found in {of}")),
+        problems => {
+            let with = reports.iter().filter(|report| !report.works()).count();
+            let problems = counted(problems, "problem");
+            printer.line(Tone::Error, &format!("\n{problems} found in {}, of {of}", counted(with, "cookbook")));
+        }
+    }
+}
+
+fn row(report: &Report) -> [String; 5] {
+    let notes = report.findings.len() - report.problems();
+    let counts = [report.files, report.problems(), notes].map(|count| count.to_string());
+    let [files, problems, notes] = counts;
+    [escape_line(&report.name), escape_line(&report.version), files, problems, notes]
+}
+
+/// Cells below each other: texts to the left, numbers to the right.
+fn aligned(cells: &[&str; 5], widths: &[usize]) -> String {
+    let cells = cells.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
+        0 | 1 => format!("{cell:<width$}"),
+        _ => format!("{cell:>width$}"),
+    });
+    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+/// `1 file`, `2 files`.
+fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 fn findings(report: &Report, problems: bool, heading: &str, printer: Printer) {

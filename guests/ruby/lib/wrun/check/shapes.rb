@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+# Notes the properties and actions of a cookbook's own resource types, and whether their text may hide others. The host holds
+# `new_resource.name` and the blocks of such resources against them.
+
+module Wrun
+  module Check
+    class Walk
+      # Words that declare a property.
+      PROPERTY = %i[property attribute].freeze
+
+      # Words that may add properties and actions out of sight.
+      OPENING_WORDS = %i[class_eval class_exec instance_eval module_eval instance_exec send public_send eval extend].freeze
+
+      private
+
+      # A word in the class of a resource.
+      def note_shape(node, name, arguments)
+        given = elements(arguments) || []
+        case name
+        when *PROPERTY
+          note_members(node, given.first)
+          note_types(given.drop(1))
+        when :deprecated_property_alias then note_members(node, given.first)
+        when :use then note_partial(node, given.first)
+        when :action, :actions, :allowed_actions, :default_action then note_actions(node, given)
+        when :define_method then add(:open, node) unless given.first && texts(given.first, @variables)
+        else note_opening(node, name)
+        end
+      end
+
+      def note_members(node, title)
+        names = title && texts(title, @variables)
+        names ? names.each { |one| add(:member, node, name: one) } : add(:open, node)
+      end
+
+      # A file of the same folder; Chef's own partials are not read here.
+      def note_partial(node, title)
+        names = title && texts(title, @variables)
+        return add(:open, node) if names.nil? || names.any? { |one| one.start_with?("core::") }
+
+        names.each { |one| add(:takes_in, node, name: partial_of(one)) }
+      end
+
+      # Returns the file of `use 'shared'` and `use 'partial/_shared'`, in the folder of the resource's own.
+      def partial_of(name)
+        file = "_#{::File.basename(name, ".rb").delete_prefix("_")}.rb"
+        folder = ::File.dirname(name)
+        folder == "." ? file : "#{folder}/#{file}"
+      end
+
+      # Only where each name is a literal: else any action may be meant.
+      def note_actions(node, given)
+        names = given.flat_map { |one| array?(one) ? elements(one) : [one] }.map { |one| texts(one, @variables) }
+        names.all? ? names.flatten.each { |one| add(:action, node, name: one) } : add(:open, node)
+      end
+
+      def note_opening(node, name)
+        return unless @context == :resource_class && %i[FCALL VCALL].include?(node.type)
+
+        add(:open, node) if OPENING_WORDS.include?(name) || !Known.word_of_class?(name)
+      end
+
+      # `property :size, Strng`: a constant that neither Ruby nor Chef has.
+      def note_types(given)
+        given.flat_map { |one| array?(one) ? elements(one) : [one] }.each do |one|
+          next unless node?(one) && one.type == :CONST && !Object.const_defined?(one.children[0])
+
+          name = one.children[0].name
+          add(:constant, one, name: name, near: Hints.nearest(name, Known::TYPES))
+        end
+      end
+
+      # `new_resource.size`, of the type that the file is about.
+      def note_asked(node, receiver, name)
+        return unless @file.path.start_with?("resources/") && node?(receiver) && receiver.type == :VCALL
+        return unless receiver.children[0] == :new_resource && !Known.common?(name)
+
+        add(:asked, node, name: name.name)
+      end
+    end
+  end
+end

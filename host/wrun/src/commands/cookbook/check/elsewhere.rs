@@ -1,0 +1,129 @@
+//! Which files of a cookbook only other systems reach.
+//!
+//! Conditions around a line are found where the file is read. What is found here takes the whole cookbook: its metadata name
+//! no Linux platform; a recipe is included for another system only; a recipe or a type declares, without a condition, what
+//! only another system has, and nothing on Linux includes that recipe.
+
+use super::facts::{Fact, What};
+use super::gather::Gathered;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Platforms that cookbooks name in their metadata and that are not Linux.
+const NOT_LINUX: [&str; 15] = [
+    "windows",
+    "mac_os_x",
+    "macos",
+    "mac_os_x_server",
+    "darwin",
+    "freebsd",
+    "openbsd",
+    "netbsd",
+    "dragonflybsd",
+    "solaris",
+    "solaris2",
+    "smartos",
+    "omnios",
+    "aix",
+    "hpux",
+];
+
+/// Files and the systems that they are for.
+type Files = BTreeMap<String, String>;
+
+/// Says of the facts of such files that they are for that system.
+pub(super) fn mark(gathered: &mut Gathered) {
+    let all = metadata_platform(gathered);
+    let files = if all.is_some() { Files::new() } else { files(gathered) };
+    for (file, fact) in &mut gathered.facts {
+        if fact.platform.is_none() && !file.starts_with("metadata.") {
+            fact.platform = all.clone().or_else(|| files.get(file.as_str()).cloned());
+        }
+    }
+    gathered.only_on = all;
+}
+
+/// The system that all platforms of the metadata are.
+fn metadata_platform(gathered: &Gathered) -> Option<String> {
+    let platforms = gathered.facts.iter().find_map(|(_, fact)| match &fact.what {
+        What::Metadata { platforms, .. } => Some(platforms),
+        _ => None,
+    })?;
+    let first = platforms.first()?;
+    platforms.iter().all(|platform| NOT_LINUX.contains(&platform.as_str())).then(|| first.clone())
+}
+
+fn files(gathered: &Gathered) -> Files {
+    let mut found = Files::new();
+    // Each round may find files that were reached by those of the round before.
+    for _ in 0..=gathered.files.len() {
+        let next = round(gathered, &found);
+        if next == found {
+            break;
+        }
+        found = next;
+    }
+    found
+}
+
+fn round(gathered: &Gathered, known: &Files) -> Files {
+    let types = types(gathered, known);
+    let mut needs = Files::new();
+    let mut included: BTreeMap<&str, Vec<Option<&str>>> = BTreeMap::new();
+    for (file, fact) in &gathered.facts {
+        match &fact.what {
+            What::Resource(resource) if is_certain(fact) => {
+                let own = types.get(resource.kind.as_str()).copied();
+                let idle = resource.idle.as_deref().filter(|idle| *idle != "nobody");
+                if let Some(platform) = own.or(idle) {
+                    needs.entry(file.clone()).or_insert_with(|| platform.to_owned());
+                }
+            }
+            What::Recipe { values: Some(names), .. } => {
+                let platform = fact.platform.as_deref().or_else(|| known.get(file).map(String::as_str));
+                for target in names.iter().filter_map(|name| gathered.recipe_file(name)) {
+                    included.entry(target).or_default().push(platform);
+                }
+            }
+            _ => {}
+        }
+    }
+    let starts: BTreeSet<&str> = gathered.recipe_file(&gathered.name).into_iter().collect();
+    let mut found = Files::new();
+    for file in &gathered.files {
+        let from = included.get(file.as_str());
+        let platform = if file.starts_with("resources/") {
+            needs.get(file).cloned()
+        } else if !file.starts_with("recipes/") || starts.contains(file.as_str()) {
+            None
+        } else if from.is_some_and(|from| from.iter().any(Option::is_none)) {
+            // A Linux node reaches it: what it declares there is a problem.
+            None
+        } else {
+            needs.get(file).cloned().or_else(|| from?.first().copied().flatten().map(str::to_owned))
+        };
+        if let Some(platform) = platform {
+            found.insert(file.clone(), platform);
+        }
+    }
+    found
+}
+
+/// The cookbook's own types that are for other systems.
+fn types<'a>(gathered: &'a Gathered, known: &'a Files) -> BTreeMap<&'a str, &'a str> {
+    let own = gathered.facts.iter().filter_map(|(file, fact)| match &fact.what {
+        What::Type { name, .. } => Some((name.as_str(), known.get(file).map(String::as_str))),
+        _ => None,
+    });
+    let mut types: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for (name, platform) in own {
+        let entry = types.entry(name).or_insert(platform);
+        // A name that is also provided for Linux is one of Linux.
+        *entry = entry.and(platform);
+    }
+    types.into_iter().filter_map(|(name, platform)| Some((name, platform?))).collect()
+}
+
+/// Neither for another system by a condition nor something that the cookbook can go without.
+fn is_certain(fact: &Fact) -> bool {
+    fact.platform.is_none() && !fact.optional
+}

@@ -1,0 +1,155 @@
+//! The properties and actions of a cookbook's own resource types, read from their files.
+//!
+//! A type may come from several files (`provides` with filters), and a file may take in others (`use '_partial'`). A type is
+//! *closed* if its text shows all its properties and actions; only then is anything missing from it.
+
+use super::facts::{Fact, What};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The properties and actions of one type.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Shape<'a> {
+    pub(super) properties: BTreeSet<&'a str>,
+    pub(super) actions: BTreeSet<&'a str>,
+    open: bool,
+    takes_in: BTreeSet<&'a str>,
+}
+
+impl Shape<'_> {
+    pub(super) fn is_closed(&self) -> bool {
+        !self.open
+    }
+}
+
+/// The types of a cookbook and of those that it depends on.
+#[derive(Debug, Default)]
+pub(super) struct Shapes<'a> {
+    by_type: BTreeMap<&'a str, Shape<'a>>,
+    by_file: BTreeMap<&'a str, Shape<'a>>,
+}
+
+impl<'a> Shapes<'a> {
+    /// Takes facts with their files. A type that any other file declares may have more than can be told.
+    pub(super) fn of(facts: impl Iterator<Item = (&'a str, &'a Fact)>) -> Self {
+        let mut files: BTreeMap<&str, (Shape<'_>, BTreeSet<&str>)> = BTreeMap::new();
+        let mut open_types = BTreeSet::new();
+        for (file, fact) in facts {
+            if !is_of_type(file) {
+                if let What::Type { name, .. } = &fact.what {
+                    open_types.insert(name.as_str());
+                }
+                continue;
+            }
+            let (shape, types) = files.entry(file).or_default();
+            match &fact.what {
+                What::Type { name, .. } => drop(types.insert(name.as_str())),
+                What::Member { name } => drop(shape.properties.insert(name.as_str())),
+                What::Action { name } => drop(shape.actions.insert(name.as_str())),
+                What::TakesIn { name } => drop(shape.takes_in.insert(name.as_str())),
+                // A file that cannot be read may say anything.
+                What::Open {} | What::Error { .. } | What::TooMuch {} => shape.open = true,
+                _ => {}
+            }
+        }
+        let mut shapes = Self::default();
+        for (file, (shape, types)) in &files {
+            let whole = with_partials(file, shape, &files);
+            for name in types {
+                let known = shapes.by_type.entry(name).or_default();
+                known.properties.extend(&whole.properties);
+                known.actions.extend(&whole.actions);
+                known.open |= whole.open || open_types.contains(name);
+            }
+            shapes.by_file.insert(file, whole);
+        }
+        shapes
+    }
+
+    /// The shape of a type, if a file of its own declares it and all of it can be told.
+    pub(super) fn of_type(&self, name: &str) -> Option<&Shape<'a>> {
+        self.by_type.get(name).filter(|shape| shape.is_closed())
+    }
+
+    /// The shape of the type that a file is about, if all of it can be told.
+    pub(super) fn of_file(&self, file: &str) -> Option<&Shape<'a>> {
+        self.by_file.get(file).filter(|shape| shape.is_closed() && !is_partial(file))
+    }
+}
+
+/// `resources/x.rb`, also below a cookbook's name.
+fn is_of_type(file: &str) -> bool {
+    file.starts_with("resources/") || file.contains("/resources/")
+}
+
+fn is_partial(file: &str) -> bool {
+    file.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
+}
+
+/// A file's shape with those of the files that it takes in, and that these take in.
+fn with_partials<'a>(
+    file: &str,
+    shape: &Shape<'a>,
+    files: &BTreeMap<&'a str, (Shape<'a>, BTreeSet<&'a str>)>,
+) -> Shape<'a> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut whole = shape.clone();
+    let mut taken = BTreeSet::new();
+    let mut next: Vec<&str> = shape.takes_in.iter().copied().collect();
+    while let Some(name) = next.pop() {
+        if !taken.insert(name) {
+            continue;
+        }
+        match files.get(format!("{folder}/{name}").as_str()) {
+            Some((partial, _)) => {
+                whole.properties.extend(&partial.properties);
+                whole.actions.extend(&partial.actions);
+                whole.open |= partial.open;
+                next.extend(&partial.takes_in);
+            }
+            None => whole.open = true,
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(what: What) -> Fact {
+        Fact { line: 1, platform: None, optional: false, what }
+    }
+
+    fn member(name: &str) -> Fact {
+        fact(What::Member { name: name.into() })
+    }
+
+    fn declares(name: &str) -> Fact {
+        fact(What::Type { name: name.into(), first: false, block: false })
+    }
+
+    #[test]
+    fn types_are_put_together_from_their_files() {
+        let facts = [
+            ("resources/site.rb", declares("web_site")),
+            ("resources/site.rb", member("port")),
+            ("resources/site.rb", fact(What::TakesIn { name: "_shared.rb".into() })),
+            ("resources/_shared.rb", declares("web__shared")),
+            ("resources/_shared.rb", member("owner")),
+            ("resources/loose.rb", declares("web_loose")),
+            ("resources/loose.rb", fact(What::Open {})),
+            ("resources/lost.rb", declares("web_lost")),
+            ("resources/lost.rb", fact(What::TakesIn { name: "_nowhere.rb".into() })),
+            ("base/resources/clock.rb", declares("base_clock")),
+            ("libraries/more.rb", declares("base_clock")),
+        ];
+        let shapes = Shapes::of(facts.iter().map(|(file, fact)| (*file, fact)));
+        let site = shapes.of_type("web_site").unwrap();
+        assert_eq!(site.properties.iter().copied().collect::<Vec<_>>(), ["owner", "port"]);
+        for unknown in ["web_loose", "web_lost", "base_clock", "none"] {
+            assert!(shapes.of_type(unknown).is_none(), "{unknown}");
+        }
+        assert!(shapes.of_file("resources/site.rb").is_some());
+        assert!(shapes.of_file("resources/_shared.rb").is_none(), "others' properties are asked for there");
+    }
+}
