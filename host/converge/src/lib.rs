@@ -9,6 +9,7 @@
 //! stack of runners. Rejected: a trait with a method per kind of guest code, where an errand in the middle of an action
 //! would have to call back into the runner that is borrowed.
 
+mod claims;
 mod contract;
 mod events;
 mod failure;
@@ -16,6 +17,7 @@ mod run;
 mod runner;
 mod whole;
 
+pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 pub use contract::{
     Answer, AttributeRights, Call, Callback, Certainty, Change, CommandLine, CommandOutcome, CommandTest,
     CookbookFiles, Data, DataError, Errand, Expected, FileError, Got, Guest, HttpRequest, HttpResponse, Interfaces,

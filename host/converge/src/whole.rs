@@ -13,6 +13,7 @@ pub use policy::{Instance, PolicyInput};
 pub use questions::Questions;
 pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport};
 
+use crate::claims::Claims;
 use crate::{Event, Failure, Memory, Moment, Observer, Stop, Types};
 use node::object::NodeObject;
 use serde_json::{Map, Value, json};
@@ -85,6 +86,8 @@ pub struct WholeRun<'a, H: House> {
     stop: Stop,
     /// The policies that have run, alive until the end.
     lived: Vec<policy::Lived<H::Instance>>,
+    /// What the policies claim; `None`: there is only one.
+    claims: Option<Claims>,
 }
 
 impl<'a, H: House> WholeRun<'a, H> {
@@ -97,7 +100,7 @@ impl<'a, H: House> WholeRun<'a, H> {
         observer: Box<dyn Observer>,
         stop: Stop,
     ) -> Self {
-        Self { house, options, builtin, facts, observer: Some(observer), stop, lived: vec![] }
+        Self { house, options, builtin, facts, observer: Some(observer), stop, lived: vec![], claims: None }
     }
 
     /// Runs all policies, then the late handlers. Failures are in the report.
@@ -107,6 +110,7 @@ impl<'a, H: House> WholeRun<'a, H> {
         let (run_id, why_run) = (self.options.run_id.clone(), self.options.why_run);
         let node_name = node.name().to_owned();
         self.notice(&Event::RunStarted { run_id: &run_id, node: &node_name, policies: &names, why_run });
+        self.claims = (names.len() > 1).then(Claims::default);
         let mut outcomes = Vec::new();
         let mut failed = false;
         for policy in policies {
@@ -216,6 +220,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             started: self.options.started,
             seconds: began.elapsed().as_secs_f64(),
             policies,
+            conflicts: self.claims.take().map(Claims::into_conflicts).unwrap_or_default(),
         }
     }
 }

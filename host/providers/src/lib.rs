@@ -8,6 +8,7 @@
 //! ([`command`]). *What*: every effect takes a proof of the `grants` room, which only a check against the operator's file
 //! can make.
 
+mod claims;
 mod command;
 mod data;
 mod diff;
@@ -28,7 +29,7 @@ pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 
 use command::Commands;
-use converge::{Certainty, Change, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
+use converge::{Certainty, Change, Claim, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;
@@ -209,6 +210,10 @@ impl Providers for MachineProviders {
             Some(provider) if is_last => self.look(wanted, |view| provider.needs(wanted, property, view)),
             _ => Ok(true),
         }
+    }
+
+    fn claims(&mut self, wanted: &Wanted<'_>) -> Vec<Claim> {
+        self.look(wanted, |view| Ok(claims::of(wanted, view))).unwrap_or_default()
     }
 
     fn stage(&mut self, plan: &mut ReadyPlan) -> Result<Value, Raised> {

@@ -9,7 +9,7 @@ mod script;
 
 // File family.
 mod cookbook_file;
-mod cookbook_source;
+pub(crate) mod cookbook_source;
 mod directory;
 mod file;
 mod file_content;
@@ -36,6 +36,9 @@ mod reboot;
 pub(crate) mod service;
 mod systemd_unit;
 mod user;
+
+pub(crate) use file_content::wish::texts;
+pub(crate) use file_content::{Access, Account};
 
 /// The provider of a type; none: there is no such built-in type.
 pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {

@@ -3,6 +3,7 @@
 
 pub(crate) mod blocks;
 mod compiled;
+pub(crate) mod conflicts;
 pub(crate) mod denials;
 pub(crate) mod doc;
 pub(crate) mod hidden;

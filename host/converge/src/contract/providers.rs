@@ -1,6 +1,6 @@
 //! Those who inspect and change the machine, as the runner sees them.
 
-use crate::{Declaration, Failure, Got, Property, Raised, ResourceId};
+use crate::{Claim, Declaration, Failure, Got, Property, Raised, ResourceId};
 use serde_json::{Map, Value};
 
 /// The providers of one policy. They act only within what the operator granted that policy.
@@ -24,6 +24,12 @@ pub trait Providers: Send {
     /// As [`prepare`](Self::prepare).
     fn needs(&mut self, _wanted: &Wanted<'_>, _property: &str) -> Result<bool, Raised> {
         Ok(true)
+    }
+
+    /// What an action claims of the machine's things, which is held against the claims of the run's other policies. Asked
+    /// after [`prepare`](Self::prepare) and before anything is changed.
+    fn claims(&mut self, _wanted: &Wanted<'_>) -> Vec<Claim> {
+        vec![]
     }
 
     /// Stages the content that the guest's `verify` blocks are asked about, and returns their argument (a path).

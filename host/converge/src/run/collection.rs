@@ -4,6 +4,7 @@ use super::{
     Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
     ResourceId, Speaker, reads::Reads,
 };
+use crate::claims::Claims;
 use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
@@ -50,6 +51,8 @@ pub struct Run {
     pub(crate) open_records: Vec<usize>,
     /// What failed in a dry run, which goes on: the first failure inside each open action, or outside of all.
     pub(crate) kept: Vec<(Option<usize>, Failure)>,
+    /// What the policies of this run claim; `None` if there is no other policy.
+    pub(crate) claims: Option<Claims>,
     builtin: Option<Arc<dyn Types>>,
     observer: Option<Box<dyn Observer>>,
 }

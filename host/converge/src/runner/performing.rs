@@ -3,13 +3,15 @@
 use super::Runner;
 use super::actions::Went;
 use super::guards::is_true;
+use crate::claims::Ended;
 use crate::{
-    Answer, Call, Callback, Certainty, Change, Expected, Failure, Got, Guest, GuestType, Outcome, Property, Providers,
-    Request, ResourceId, Wanted,
+    Answer, Call, Callback, Certainty, Change, Claim, Claimant, Expected, Failure, Got, Guest, GuestType, Outcome,
+    Property, Providers, Request, ResourceId, Run, Wanted,
 };
 use node::attributes::Level;
 use node::origin::Origin;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn act_in_guest(
@@ -71,6 +73,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
         let prepared = self.providers.prepare(&wanted)?;
+        let claims = if self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
         let resolved = wanted.resolved;
         for certainty in prepared.certainty() {
             let (Certainty::Assumed(what) | Certainty::Unknown(what)) = certainty;
@@ -78,11 +81,15 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
         let (expected, changes) = prepared.expected();
         let plan = match expected {
-            Expected::Nothing => return Ok(Went::UpToDate),
+            Expected::Nothing => {
+                self.claim(id, action, claims, false);
+                return Ok(Went::UpToDate);
+            }
             Expected::Unknown => {
                 let this = self.run.known_mut(id)?;
                 this.mark(true);
                 this.unsure = true;
+                self.claim(id, action, claims, true);
                 return Ok(Went::Unknown);
             }
             Expected::Change(plan) => plan,
@@ -100,7 +107,28 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
         }
         self.run.known_mut(id)?.mark(true);
+        self.claim(id, action, claims, true);
         Ok(Went::Updated)
+    }
+
+    /// Whether claims are compared: there are other policies, and this is not the trial run that `:before` makes.
+    fn claims_count(&self) -> bool {
+        self.run.claims.is_some() && self.trial == 0
+    }
+
+    /// Holds the claims of an action that went well against those of other policies.
+    fn claim(&mut self, id: ResourceId, action: &str, claims: Vec<Claim>, changes: bool) {
+        let Run { claims: Some(all), resources, policy, why_run, .. } = &mut *self.run else { return };
+        let Some(resource) = resources.get(id as usize) else { return };
+        for claim in claims {
+            let claimant = Claimant {
+                policy: policy.clone(),
+                resource: resource.key.to_string(),
+                action: action.to_owned(),
+                origin: Arc::clone(&resource.declaration.origin),
+            };
+            all.claim(claim, claimant, Ended { changes, dry: *why_run });
+        }
     }
 
     /// Lazy values are resolved and validated now, right before the action; with them the blocks of `verify`.

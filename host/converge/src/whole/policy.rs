@@ -104,8 +104,10 @@ impl<H: House> WholeRun<'_, H> {
         let (instance, outcome) = match opened {
             Ok(mut instance) => {
                 run.set_observer(self.observer.take());
+                run.claims = self.claims.take();
                 let outcome = self.live_in(&mut instance, node, &policy, &mut run).await;
                 self.observer = run.take_observer();
+                self.claims = run.claims.take();
                 (Some(instance), outcome)
             }
             Err(failure) => (None, Err(failure)),

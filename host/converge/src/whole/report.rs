@@ -1,6 +1,6 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
-use crate::{ActionRecord, Failure, Moment, ROOT, Reads, Run, Tally};
+use crate::{ActionRecord, Conflict, Failure, Moment, ROOT, Reads, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
@@ -101,6 +101,8 @@ pub struct RunReport {
     pub seconds: f64,
     /// In order.
     pub policies: Vec<PolicyReport>,
+    /// What several policies want differently, in the order in which it was found.
+    pub conflicts: Vec<Conflict>,
 }
 
 /// What is left of a policy that ran.

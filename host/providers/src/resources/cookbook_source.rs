@@ -14,7 +14,7 @@ const MAXIMUM_NAMED: usize = 50;
 ///
 /// # Errors
 /// `Chef::Exceptions::CookbookNotFound`: no cookbook declares it.
-pub(super) fn cookbook<'a>(wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
+pub(crate) fn cookbook<'a>(wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
     let named = super::file_content::wish::text(wanted, "cookbook").or(wanted.declaration.origin.cookbook.as_deref());
     named.ok_or_else(|| {
         let key = wanted.declaration.key();
@@ -26,7 +26,7 @@ pub(super) fn cookbook<'a>(wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
 ///
 /// # Errors
 /// `Chef::Exceptions::CookbookNotFound`, `FileNotFound` with the places that were looked in.
-pub(super) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[&str]) -> Result<Vec<u8>, Raised> {
+pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[&str]) -> Result<Vec<u8>, Raised> {
     let identity = &view.settings.node;
     let places = match names {
         [one] => lookup_paths(segment, one, identity),

@@ -21,7 +21,7 @@ use crate::format::blocks::Block;
 use crate::format::doc::Doc;
 use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
-use crate::format::{self, All, Shared, hidden, json, recap};
+use crate::format::{self, All, Shared, conflicts, hidden, json, recap};
 use crate::grants_files::GrantsFiles;
 use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse};
 use crate::logging::{self, RunLog};
@@ -288,6 +288,7 @@ impl Running<'_> {
         if self.settings.format != Format::Json && !self.arguments.compile_only {
             let mut blocks = hidden::blocks(report);
             blocks.extend(self.denials(parts, recorded)?);
+            blocks.extend(conflicts::block(report));
             recap::show(self.printer, parts, &blocks);
         }
         // From here on the run records itself.

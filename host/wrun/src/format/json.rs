@@ -1,6 +1,6 @@
 //! The run as JSON: printed by `--format json`, kept in `STATE/runs/ID/run.json`. Stable; documented in docs/run-json.md.
 
-use converge::{ActionRecord, HiddenRead, PolicyOutcome, PolicyReport, RunReport, dotted_path};
+use converge::{ActionRecord, Claimant, Conflict, HiddenRead, PolicyOutcome, PolicyReport, RunReport, dotted_path};
 use grants::Denial;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
@@ -55,6 +55,8 @@ impl Serialize for Run<'_> {
                 shown.serialize_entry("policies", &policies)?;
             }
         }
+        let conflicts: Vec<_> = report.conflicts.iter().map(conflict).collect();
+        shown.serialize_entry("conflicts", &conflicts)?;
         shown.serialize_entry("hidden_reads", &hidden_reads(report))?;
         shown.serialize_entry("denials", denials)?;
         if *denials_left_out > 0 {
@@ -87,6 +89,29 @@ impl Serialize for Policy<'_> {
         }
         shown.end()
     }
+}
+
+/// Two policies that want one thing differently.
+fn conflict(conflict: &Conflict) -> Value {
+    let claimant = |one: &Claimant| {
+        let origin = &one.origin;
+        json!({
+            "policy": one.policy,
+            "resource": one.resource,
+            "action": one.action,
+            "cookbook": origin.cookbook,
+            "recipe": origin.recipe,
+            "file": origin.file,
+            "line": origin.line,
+        })
+    };
+    json!({
+        "kind": conflict.identity.kind,
+        "name": conflict.identity.name,
+        "aspects": conflict.aspects,
+        "earlier": claimant(&conflict.earlier),
+        "later": claimant(&conflict.later),
+    })
 }
 
 /// What a policy, or a run list without one, came to.

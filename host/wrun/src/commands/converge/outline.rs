@@ -48,6 +48,7 @@ impl Outline {
             started: seen.started,
             seconds: seen.began.elapsed().as_secs_f64(),
             policies: std::mem::take(&mut seen.policies),
+            conflicts: vec![],
         };
         let (node, log) = (seen.node.as_str(), json!([]));
         let (denials, denials_left_out) = self.1.denials();

@@ -1,0 +1,248 @@
+//! What policies of one run want to be true of the same thing. A thing has one identity, whatever it is called by whoever
+//! declares it: a real path, a package, a unit, an account. Nothing here looks at the machine; providers make claims.
+//!
+//! Two policies are in conflict where one sets an aspect of a thing that an earlier one set otherwise: that is told, once,
+//! with both origins. Wanting the same is no conflict, and neither are different aspects of one thing. It is found by what
+//! is wanted and not by what changes, so that a dry run finds it too: there the machine is still as it was, and the later
+//! policy may have nothing to change. Only where a wanted value is not known beforehand (a download without a checksum)
+//! the change itself counts.
+
+use node::origin::Origin;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The most things that are kept of one run; later ones are not compared.
+const MAX_THINGS: usize = 250_000;
+
+/// The most conflicts of one run that are told.
+const MAX_CONFLICTS: usize = 1_000;
+
+/// A thing of the machine, under its canonical name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity {
+    /// `path`, `package`, `gem`, `unit`, `user`, `group`, `mount` or `cron`.
+    pub kind: &'static str,
+    /// The real path inside the root, the package's name, the unit without `.service`, the account's name.
+    pub name: String,
+}
+
+/// What an action wants to be true of a thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The thing.
+    pub identity: Identity,
+    /// The wanted value of each aspect that the action sets, as in `mode`: `644`; `None`: not known beforehand. Values are
+    /// compared and never shown: secrets and contents are digests.
+    pub aspects: BTreeMap<&'static str, Option<String>>,
+}
+
+/// The aspect that says whether the thing is there at all.
+pub const PRESENCE: &str = "presence";
+
+/// The value of [`PRESENCE`] for a thing that is not to be there: nothing else is wanted of it then.
+pub const ABSENT: &str = "absent";
+
+impl Claim {
+    /// A claim without aspects.
+    pub fn of(kind: &'static str, name: impl Into<String>) -> Self {
+        Self { identity: Identity { kind, name: name.into() }, aspects: BTreeMap::new() }
+    }
+
+    /// The same with the wanted value of an aspect.
+    #[must_use]
+    pub fn with(mut self, aspect: &'static str, value: impl Into<String>) -> Self {
+        self.aspects.insert(aspect, Some(value.into()));
+        self
+    }
+
+    /// The same with an aspect that is set to a value not known beforehand.
+    #[must_use]
+    pub fn with_unknown(mut self, aspect: &'static str) -> Self {
+        self.aspects.insert(aspect, None);
+        self
+    }
+}
+
+/// Who claims: an action of a resource.
+#[derive(Debug, Clone)]
+pub struct Claimant {
+    /// The policy.
+    pub policy: String,
+    /// `type[name]`.
+    pub resource: String,
+    /// The action.
+    pub action: String,
+    /// Where the resource was declared.
+    pub origin: Arc<Origin>,
+}
+
+/// Two policies that want one thing differently.
+#[derive(Debug, Clone)]
+pub struct Conflict {
+    /// The thing.
+    pub identity: Identity,
+    /// The aspects that they want differently, sorted.
+    pub aspects: Vec<&'static str>,
+    /// Who came first.
+    pub earlier: Claimant,
+    /// Who came later, and has the last word.
+    pub later: Claimant,
+}
+
+/// How the action of a claim ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// It changed the thing, would, or may.
+    pub(crate) changes: bool,
+    /// It is a dry run, and did not.
+    pub(crate) dry: bool,
+}
+
+/// All claims of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Claims {
+    things: BTreeMap<Identity, Vec<Held>>,
+    conflicts: Vec<Conflict>,
+}
+
+#[derive(Debug)]
+struct Held {
+    claimant: Claimant,
+    aspects: BTreeMap<&'static str, Option<String>>,
+    changes: bool,
+}
+
+impl Claims {
+    /// Takes a claim and holds it against those of other policies.
+    pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) {
+        let Claim { identity, aspects } = claim;
+        if aspects.is_empty() || (self.things.len() >= MAX_THINGS && !self.things.contains_key(&identity)) {
+            return;
+        }
+        let held = self.things.entry(identity.clone()).or_default();
+        let others = held.iter().rev().filter(|other| other.claimant.policy != claimant.policy);
+        let differing = others.map(|other| (other, differing(other, &aspects, ended)));
+        if let Some((other, aspects)) = differing.into_iter().find(|(_, aspects)| !aspects.is_empty())
+            && self.conflicts.len() < MAX_CONFLICTS
+            && !self.conflicts.iter().any(|one| one.identity == identity && one.later.policy == claimant.policy)
+        {
+            let (earlier, later) = (other.claimant.clone(), claimant.clone());
+            self.conflicts.push(Conflict { identity, aspects, earlier, later });
+        }
+        match held.iter_mut().find(|own| own.claimant.policy == claimant.policy) {
+            // Its own later word counts.
+            Some(own) => {
+                if is_absent(&aspects) {
+                    own.aspects.clear();
+                }
+                own.aspects.extend(aspects);
+                own.changes |= ended.changes;
+                own.claimant = claimant;
+            }
+            None => held.push(Held { claimant, aspects, changes: ended.changes }),
+        }
+    }
+
+    /// The conflicts, in the order in which they were found.
+    pub(crate) fn into_conflicts(self) -> Vec<Conflict> {
+        self.conflicts
+    }
+}
+
+fn is_absent(aspects: &BTreeMap<&'static str, Option<String>>) -> bool {
+    aspects.get(PRESENCE).is_some_and(|value| value.as_deref() == Some(ABSENT))
+}
+
+/// The aspects that an earlier claim and a later one set differently.
+fn differing(earlier: &Held, later: &BTreeMap<&'static str, Option<String>>, ended: Ended) -> Vec<&'static str> {
+    let common = later.iter().filter_map(|(aspect, value)| Some((*aspect, earlier.aspects.get(aspect)?, value)));
+    let differ = common.filter(|(_, earlier_value, value)| match (earlier_value, value) {
+        (Some(earlier_value), Some(value)) => earlier_value != value,
+        // Of two unknown values only a change tells. In a dry run it may be the one that the earlier policy would make.
+        _ => ended.changes && !(ended.dry && earlier.changes),
+    });
+    differ.map(|(aspect, ..)| aspect).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHANGED: Ended = Ended { changes: true, dry: false };
+    const UNCHANGED: Ended = Ended { changes: false, dry: false };
+
+    fn claimant(policy: &str) -> Claimant {
+        let origin = Arc::new(Origin::policy(policy));
+        Claimant { policy: policy.into(), resource: "file[/x]".into(), action: "create".into(), origin }
+    }
+
+    fn file(content: &str) -> Claim {
+        Claim::of("path", "/x").with(PRESENCE, "file").with("content", content)
+    }
+
+    fn absent() -> Claim {
+        Claim::of("path", "/x").with(PRESENCE, ABSENT)
+    }
+
+    fn check(claims: &[(&str, Claim, Ended)], expected: &[(&str, &str, &[&str])]) {
+        let mut all = Claims::default();
+        for (policy, claim, ended) in claims {
+            all.claim(claim.clone(), claimant(policy), *ended);
+        }
+        let found = all.into_conflicts();
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (one.earlier.policy.as_str(), one.later.policy.as_str(), one.aspects.as_slice()))
+            .collect();
+        assert_eq!(found, expected, "{claims:?}");
+    }
+
+    #[test]
+    fn different_wishes_are_told_once_and_equal_ones_are_not() {
+        check(&[("a", file("1"), CHANGED), ("b", file("1"), UNCHANGED)], &[]);
+        check(&[("a", file("1"), CHANGED), ("a", file("2"), CHANGED)], &[]);
+        check(&[("a", file("1"), CHANGED), ("b", file("2"), CHANGED)], &[("a", "b", &["content"])]);
+        let twice = [("a", file("1"), CHANGED), ("b", file("2"), CHANGED), ("b", file("3"), CHANGED)];
+        check(&twice, &[("a", "b", &["content"])]);
+        check(&[("a", file("1"), CHANGED), ("b", absent(), CHANGED)], &[("a", "b", &[PRESENCE])]);
+        // Other aspects of the same thing, and other things.
+        let mode = Claim::of("path", "/x").with("mode", "600");
+        check(&[("a", file("1"), CHANGED), ("b", mode, CHANGED)], &[]);
+        check(&[("a", file("1"), CHANGED), ("b", Claim::of("package", "/x").with(PRESENCE, ABSENT), CHANGED)], &[]);
+        // A third policy is held against the latest that differs.
+        let three = [("a", file("1"), CHANGED), ("b", file("2"), CHANGED), ("c", file("1"), CHANGED)];
+        check(&three, &[("a", "b", &["content"]), ("b", "c", &["content"])]);
+    }
+
+    #[test]
+    fn a_policys_own_last_word_counts() {
+        let moved = [("a", file("1"), CHANGED), ("a", absent(), CHANGED), ("b", absent(), UNCHANGED)];
+        check(&moved, &[]);
+        check(
+            &[("a", file("1"), CHANGED), ("a", absent(), CHANGED), ("b", file("1"), CHANGED)],
+            &[("a", "b", &[PRESENCE])],
+        );
+    }
+
+    #[test]
+    fn of_unknown_values_the_change_tells() {
+        let unknown = || Claim::of("path", "/x").with_unknown("content");
+        let dry = |changes| Ended { changes, dry: true };
+        check(&[("a", unknown(), CHANGED), ("b", unknown(), UNCHANGED)], &[]);
+        check(&[("a", unknown(), CHANGED), ("b", unknown(), CHANGED)], &[("a", "b", &["content"])]);
+        check(&[("a", unknown(), dry(true)), ("b", unknown(), dry(true))], &[]);
+        check(&[("a", unknown(), dry(false)), ("b", unknown(), dry(true))], &[("a", "b", &["content"])]);
+    }
+
+    #[test]
+    fn things_and_conflicts_are_bounded() {
+        let mut all = Claims::default();
+        for at in 0..MAX_CONFLICTS + 10 {
+            for policy in ["a", "b"] {
+                let claim = Claim::of("path", format!("/{at}")).with("content", policy);
+                all.claim(claim, claimant(policy), CHANGED);
+            }
+        }
+        assert_eq!(all.into_conflicts().len(), MAX_CONFLICTS);
+    }
+}

@@ -1,0 +1,298 @@
+//! What each type's actions claim: the thing's canonical name, and the wanted value of each aspect that the action sets.
+//!
+//! Names are the machine's: paths with all links resolved inside the root, units without `.service`, accounts by name, owners
+//! by number. Actions that set no state (`restart`, `run`) claim nothing. Whatever Ruby code writes by itself is not claimed:
+//! nobody knows what it wants to be so.
+
+use crate::digest::Digest;
+use crate::plan::View;
+use crate::resources::{Account, cookbook_source, texts};
+use crate::value;
+use converge::{ABSENT, Claim, Known, PRESENCE, Wanted};
+use serde_json::Value;
+
+/// The claims of an action.
+pub(crate) fn of(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
+    match wanted.declaration.kind.as_str() {
+        "file" | "template" | "cookbook_file" | "remote_file" => file(wanted, view).into_iter().collect(),
+        "directory" | "remote_directory" => directory(wanted, view).into_iter().collect(),
+        "link" => link(wanted, view).into_iter().collect(),
+        "cron_d" => cron_d(wanted, view).into_iter().collect(),
+        "git" => checkout(wanted, view).into_iter().collect(),
+        "mount" => mount(wanted, view).into_iter().collect(),
+        "package" | "apt_package" | "dpkg_package" | "rpm_package" | "dnf_package" | "yum_package" => {
+            packages("package", wanted)
+        }
+        "gem_package" | "chef_gem" => packages("gem", wanted),
+        "service" | "systemd_unit" => unit(wanted).into_iter().collect(),
+        "user" | "linux_user" => user(wanted).into_iter().collect(),
+        "group" => group(wanted).into_iter().collect(),
+        "cron" => cron(wanted).into_iter().collect(),
+        _ => vec![],
+    }
+}
+
+/// A claim on a path. The last link of it is followed by what writes through it.
+fn path(path: &str, follows: bool, view: &View<'_>) -> Option<Claim> {
+    let place = if follows { view.root.locate_target(path) } else { view.root.locate(path) };
+    let real = match place {
+        Ok(place) => place.real().to_owned(),
+        // A directory on the way is still to come.
+        Err(_) => view.root.asked_about(path).ok()?,
+    };
+    Some(Claim::of("path", real))
+}
+
+/// The property that names a thing, else the resource's name.
+fn named<'w>(wanted: &'w Wanted<'_>, property: &str) -> &'w str {
+    text(wanted, property).unwrap_or(&wanted.declaration.name)
+}
+
+fn text<'w>(wanted: &'w Wanted<'_>, name: &str) -> Option<&'w str> {
+    value(wanted, name).and_then(Value::as_str)
+}
+
+/// A value as one text, whether it was written as a number or as text.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Digest::of(bytes).text().to_owned()
+}
+
+fn file(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
+    let name = named(wanted, "path");
+    match wanted.action {
+        "delete" => Some(path(name, false, view)?.with(PRESENCE, ABSENT)),
+        "create" => {
+            let claim = accessed(path(name, true, view)?.with(PRESENCE, "file"), wanted, view);
+            Some(with_content(claim, wanted, view))
+        }
+        "create_if_missing" | "touch" => Some(path(name, true, view)?.with(PRESENCE, "file")),
+        _ => None,
+    }
+}
+
+fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
+    let content = match wanted.get("content") {
+        Some(Known::Json(Value::String(content))) => Some(digest(content.as_bytes())),
+        Some(Known::Bytes(bytes)) => Some(digest(bytes)),
+        _ => text(wanted, "checksum").map(str::to_lowercase),
+    };
+    let brought = || {
+        let mut names = texts(wanted, "source");
+        if names.is_empty() {
+            names.push(wanted.declaration.name.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+        }
+        let cookbook = cookbook_source::cookbook(wanted).ok()?;
+        Some(digest(&cookbook_source::read(view, cookbook, "files", &names).ok()?))
+    };
+    match (wanted.declaration.kind.as_str(), content) {
+        (_, Some(content)) => claim.with("content", content),
+        ("cookbook_file", None) => match brought() {
+            Some(content) => claim.with("content", content),
+            None => claim.with_unknown("content"),
+        },
+        ("remote_file", None) => claim.with_unknown("content"),
+        // A file without content leaves it alone.
+        _ => claim,
+    }
+}
+
+/// The same with owner, group and mode, as far as the action sets them.
+fn accessed(mut claim: Claim, wanted: &Wanted<'_>, view: &mut View<'_>) -> Claim {
+    let Ok(access) = crate::resources::Access::of(wanted) else { return claim };
+    if let Some(mode) = access.mode {
+        claim = claim.with("mode", format!("{mode:o}"));
+    }
+    let number = |account: &Account<'_>, of: &mut dyn FnMut(&str) -> Option<u32>| match account {
+        Account::Number(number) => number.to_string(),
+        Account::Name(name) => of(name).map_or_else(|| (*name).to_owned(), |number| number.to_string()),
+    };
+    if let Some(owner) = &access.owner {
+        let owner = number(owner, &mut |name| view.users().user(name).map(|user| user.uid));
+        claim = claim.with("owner", owner);
+    }
+    if let Some(group) = &access.group {
+        let group = number(group, &mut |name| view.users().group(name).map(|group| group.gid));
+        claim = claim.with("group", group);
+    }
+    claim
+}
+
+fn directory(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
+    let name = named(wanted, "path");
+    match wanted.action {
+        "create" | "create_if_missing" => {
+            Some(accessed(path(name, true, view)?.with(PRESENCE, "directory"), wanted, view))
+        }
+        "delete" => Some(path(name, false, view)?.with(PRESENCE, ABSENT)),
+        _ => None,
+    }
+}
+
+fn link(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
+    let claim = path(named(wanted, "target_file"), false, view)?;
+    match wanted.action {
+        "create" => {
+            let to = text(wanted, "to").unwrap_or_default();
+            Some(accessed(claim.with(PRESENCE, "link").with("to", to), wanted, view))
+        }
+        "delete" => Some(claim.with(PRESENCE, ABSENT)),
+        _ => None,
+    }
+}
+
+/// A file below `/etc/cron.d`, which two cookbooks may write as different types.
+fn cron_d(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
+    let name = named(wanted, "cron_name").replace('.', "-");
+    let claim = path(&format!("/etc/cron.d/{name}"), true, view)?;
+    match wanted.action {
+        "create" => Some(accessed(claim.with(PRESENCE, "file").with_unknown("content"), wanted, view)),
+        "create_if_missing" => Some(claim.with(PRESENCE, "file")),
+        "delete" => Some(claim.with(PRESENCE, ABSENT)),
+        _ => None,
+    }
+}
+
+fn checkout(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
+    if !matches!(wanted.action, "sync" | "checkout") {
+        return None;
+    }
+    let claim = path(named(wanted, "destination"), true, view)?.with(PRESENCE, "directory");
+    let claim = claim.with("repository", text(wanted, "repository").unwrap_or_default());
+    Some(match (wanted.action, text(wanted, "revision")) {
+        ("sync", revision) => claim.with("revision", revision.unwrap_or("HEAD")),
+        _ => claim,
+    })
+}
+
+fn mount(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
+    let real = path(named(wanted, "mount_point"), true, view)?.identity.name;
+    let claim = Claim::of("mount", real);
+    let described = |claim: Claim| {
+        let properties = ["device", "fstype", "options", "dump", "pass"];
+        properties.into_iter().fold(claim, |claim, name| match value(wanted, name) {
+            Some(value) => claim.with(name, plain(value)),
+            None => claim,
+        })
+    };
+    match wanted.action {
+        "mount" | "remount" => Some(described(claim.with("mounted", "yes"))),
+        "enable" => Some(described(claim.with("enabled", "yes"))),
+        "umount" | "unmount" => Some(claim.with("mounted", "no")),
+        "disable" => Some(claim.with("enabled", "no")),
+        _ => None,
+    }
+}
+
+fn packages(kind: &'static str, wanted: &Wanted<'_>) -> Vec<Claim> {
+    let mut names = texts(wanted, "package_name");
+    if names.is_empty() {
+        names.push(&wanted.declaration.name);
+    }
+    let versions: Vec<Option<String>> = match value(wanted, "version") {
+        Some(Value::Array(versions)) => versions.iter().map(|one| (!one.is_null()).then(|| plain(one))).collect(),
+        Some(version) => vec![Some(plain(version))],
+        None => vec![],
+    };
+    let of = |(at, name): (usize, &&str)| {
+        let claim = Claim::of(kind, *name);
+        match wanted.action {
+            "install" | "upgrade" | "reconfig" => {
+                let claim = claim.with(PRESENCE, "installed");
+                let version = versions.get(at).cloned().flatten();
+                Some(match version {
+                    Some(version) => claim.with("version", version),
+                    None => claim,
+                })
+            }
+            "remove" | "purge" => Some(claim.with(PRESENCE, ABSENT)),
+            "lock" => Some(claim.with("locked", "yes")),
+            "unlock" => Some(claim.with("locked", "no")),
+            _ => None,
+        }
+    };
+    names.iter().enumerate().filter_map(of).collect()
+}
+
+/// A service and its unit are one thing.
+fn unit(wanted: &Wanted<'_>) -> Option<Claim> {
+    let is_service = wanted.declaration.kind == "service";
+    let name = named(wanted, if is_service { "service_name" } else { "unit_name" });
+    let name = name.strip_suffix(".service").unwrap_or(name);
+    // A user's own systemd has units of its own.
+    let name = text(wanted, "user").map_or_else(|| name.to_owned(), |user| format!("{user}: {name}"));
+    let claim = Claim::of("unit", name);
+    Some(match wanted.action {
+        "create" => {
+            let content = value(wanted, "content").map(|content| digest(plain(content).as_bytes()));
+            let claim = claim.with(PRESENCE, "file");
+            content.into_iter().fold(claim, |claim, content| claim.with("content", content))
+        }
+        "delete" => claim.with(PRESENCE, ABSENT),
+        "start" => claim.with("running", "yes"),
+        "stop" => claim.with("running", "no"),
+        "enable" => claim.with("enabled", "yes"),
+        "disable" => claim.with("enabled", "no"),
+        "mask" => claim.with("masked", "yes"),
+        "unmask" => claim.with("masked", "no"),
+        _ => return None,
+    })
+}
+
+fn user(wanted: &Wanted<'_>) -> Option<Claim> {
+    let claim = Claim::of("user", named(wanted, "username"));
+    match wanted.action {
+        "create" | "modify" | "manage" => {
+            let claim = claim.with(PRESENCE, "account");
+            let properties = ["uid", "gid", "home", "shell", "comment", "password", "expire_date", "inactive"];
+            Some(properties.into_iter().fold(claim, |claim, name| match value(wanted, name) {
+                Some(value) => claim.with(name, digest(plain(value).as_bytes())),
+                None => claim,
+            }))
+        }
+        "remove" => Some(claim.with(PRESENCE, ABSENT)),
+        "lock" => Some(claim.with("locked", "yes")),
+        "unlock" => Some(claim.with("locked", "no")),
+        _ => None,
+    }
+}
+
+fn group(wanted: &Wanted<'_>) -> Option<Claim> {
+    let claim = Claim::of("group", named(wanted, "group_name"));
+    match wanted.action {
+        "create" | "modify" | "manage" => {
+            let mut claim = claim.with(PRESENCE, "account");
+            if let Some(gid) = value(wanted, "gid") {
+                claim = claim.with("gid", plain(gid));
+            }
+            let is_appended = value(wanted, "append").and_then(Value::as_bool).unwrap_or(false);
+            let mut members = texts(wanted, "members");
+            // Whoever only adds members leaves room for others.
+            if !is_appended && !members.is_empty() {
+                members.sort_unstable();
+                claim = claim.with("members", members.join(","));
+            }
+            Some(claim)
+        }
+        "remove" => Some(claim.with(PRESENCE, ABSENT)),
+        _ => None,
+    }
+}
+
+/// A job of a user's table is found by its name.
+fn cron(wanted: &Wanted<'_>) -> Option<Claim> {
+    let user = text(wanted, "user").unwrap_or("root");
+    let claim = Claim::of("cron", format!("{user}: {}", wanted.declaration.name));
+    match wanted.action {
+        "create" => {
+            let properties = ["minute", "hour", "day", "month", "weekday", "time", "command", "environment"];
+            let values = properties.iter().filter_map(|name| Some(format!("{name} {}\n", plain(value(wanted, name)?))));
+            Some(claim.with(PRESENCE, "job").with("job", digest(values.collect::<String>().as_bytes())))
+        }
+        "delete" => Some(claim.with(PRESENCE, ABSENT)),
+        _ => None,
+    }
+}

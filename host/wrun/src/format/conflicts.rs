@@ -1,0 +1,45 @@
+//! What several policies of a run want differently, for people.
+
+use super::blocks::Block;
+use crate::printer::Tone;
+use converge::{Claimant, Conflict, RunReport};
+
+/// The most conflicts that are shown; the run's record has them all.
+const SHOWN: usize = 20;
+
+/// The block before the recap; `None` if the policies agree.
+pub(crate) fn block(report: &RunReport) -> Option<Block> {
+    let conflicts = report.conflicts.as_slice();
+    let count = conflicts.len();
+    let heading = match count {
+        0 => return None,
+        1 => "1 thing is wanted differently by two policies; the later one has the last word, on every run:".to_owned(),
+        _ => format!(
+            "{count} things are wanted differently by several policies; the later one has the last word, on every run:"
+        ),
+    };
+    let block = Block::new(Tone::Warning, heading);
+    let block = conflicts.iter().take(SHOWN).fold(block, lines);
+    Some(match count.saturating_sub(SHOWN) {
+        0 => block,
+        more => block.line(Tone::Quiet, format!("  and {more} more, in the run's record")),
+    })
+}
+
+fn lines(block: Block, conflict: &Conflict) -> Block {
+    let Conflict { identity, aspects, earlier, later } = conflict;
+    let thing = format!("  {} {} ({})", identity.kind, identity.name, aspects.join(", "));
+    let width = earlier.policy.chars().count().max(later.policy.chars().count());
+    let who = |one: &Claimant| format!("    {:width$}  {} {}  {}", one.policy, one.resource, one.action, place(one));
+    block.line(Tone::Plain, thing).line(Tone::Quiet, who(earlier)).line(Tone::Quiet, who(later))
+}
+
+/// `cookbook/file:line`, or the recipe.
+fn place(claimant: &Claimant) -> String {
+    let origin = &claimant.origin;
+    let cookbook = origin.cookbook.as_deref().unwrap_or_default();
+    match (&origin.file, origin.line) {
+        (Some(file), Some(line)) => format!("{cookbook}/{file}:{line}"),
+        _ => format!("{cookbook}::{}", origin.recipe.as_deref().unwrap_or_default()),
+    }
+}
