@@ -1,6 +1,6 @@
 //! Two teams that want one thing differently hear of it on every run, whatever each of them calls the thing.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
 use specs::{Machine, Network, Output, Program, Root};

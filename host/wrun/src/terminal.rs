@@ -200,7 +200,7 @@ mod tests {
         check("    * short", 60, "    * short");
         check("    - one two three four five", 24, "    - one two three four\n        five");
         // Without blanks it is cut.
-        check("  aaaaaaaaaabbbbbbbbbbcccccccccc", 20, "  aaaaaaaaaabbbbbbbb\n      bbcccccccccc");
+        check("  aaaaaaaaaabbbbbbbbbbcccccccccc", 20, "  aaaaaaaaaabbbb\n      bbbbbbcccccccc\n      cc");
         // Wide letters take two columns each.
         check(
             "\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d} \u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}",
