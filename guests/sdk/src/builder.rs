@@ -1,5 +1,6 @@
 //! How a resource is written down before it is declared. The typed builders in [`crate::resources`] stand on this.
 
+mod actions;
 mod common;
 mod declared;
 mod values;
@@ -221,7 +222,8 @@ impl Builder {
     /// The host refuses it: an unknown property, a wrong type, ..; or, where resources converge as they are declared,
     /// it failed.
     pub fn declare(self) -> Result<Declared> {
-        self.declare_as(false)
+        let place = self.place;
+        self.declare_as(false).map_err(|error| error.at(place))
     }
 
     /// As [`declare`](Self::declare), but it stands in no collection: only [`Declared::run_action`] runs it.
@@ -229,11 +231,13 @@ impl Builder {
     /// # Errors
     /// The host refuses it.
     pub fn build(self) -> Result<Declared> {
-        self.declare_as(true)
+        let place = self.place;
+        self.declare_as(true).map_err(|error| error.at(place))
     }
 
     fn declare_as(mut self, detached: bool) -> Result<Declared> {
         self.render_late();
+        self.notifications.iter().try_for_each(|one| actions::check(one, &self.kind))?;
         let scope = scope();
         let context = scope.context;
         let keep = |closure: Closure| table(|table| table.keep(context, closure));
@@ -281,7 +285,8 @@ impl Builder {
             detached,
         };
         let declaration = crate::custom::complete(declaration)?;
-        let id = resources::declare(&declaration)?;
+        let id =
+            resources::declare(&declaration).map_err(|raised| crate::custom::explain(raised, &declaration.kind))?;
         let settles = table(|table| {
             if let Some(made) = made {
                 table.made(context, id, made);

@@ -8,8 +8,10 @@ use crate::custom;
 use crate::error::Result;
 use crate::handlers;
 use crate::log;
-use crate::table::{Got, no_such, table};
+use crate::outside;
+use crate::table::{Got, no_such, short, table};
 use serde_json::Value;
+use std::panic::Location;
 use std::rc::Rc;
 
 /// The component's one export: answers the host until it says that all is done.
@@ -21,12 +23,21 @@ pub fn serve(cookbooks: fn() -> Vec<Cookbook>) {
 /// Makes the cookbooks known, once, and has panics reported with their place.
 pub fn begin(cookbooks: fn() -> Vec<Cookbook>) {
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(|place| format!("{}:{}: ", place.file(), place.line())).unwrap_or_default();
+        let file = panic.location().map(Location::file).unwrap_or_default();
+        let place = panic.location().map(|place| format!("{}: ", short(place))).unwrap_or_default();
         let payload = panic.payload();
         let text =
             payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        log::fatal(&format!("panicked at {place}{}", text.unwrap_or("no message")));
+        let text = text.unwrap_or("no message");
+        // Only a place of the author's own says anything about a call that the sandbox does not have.
+        log::fatal(&match outside::advice(text, file) {
+            Some(advice) if file.starts_with("/rustc/") => format!("panicked: {text}: {advice}"),
+            Some(advice) => format!("panicked at {place}{text}: {advice}"),
+            None => format!("panicked at {place}{text}"),
+        });
     }));
+    #[cfg(feature = "log")]
+    log::take_the_crates_records();
     let known = table(|table| !table.cookbooks.is_empty());
     if !known {
         let cookbooks = cookbooks().into_iter().map(Rc::new).collect();
@@ -40,13 +51,19 @@ pub(crate) fn errand(errand: Errand) -> Result {
 }
 
 fn converse(said: Said) -> std::result::Result<(), Raised> {
-    let mut told = turns::next(&said);
+    let mut told = next(&said);
     loop {
         match told {
             Told::Done(outcome) => return outcome,
-            Told::Request((number, request)) => told = turns::next(&Said::Answer((number, answer(request)))),
+            Told::Request((number, request)) => told = next(&Said::Answer((number, answer(request)))),
         }
     }
+}
+
+/// Gives the turn away, after writing what was printed without a line end.
+fn next(said: &Said) -> Told {
+    log::flush();
+    turns::next(said)
 }
 
 /// Does what the host asks.
@@ -75,10 +92,14 @@ pub fn answer(request: Request) -> Answer {
             table(|table| table.forget(context));
             Ok(())
         }
+        Request::Run(phase) if phase.name == DESCRIBE => return Answer::Value(cookbook::describe().to_string()),
         Request::Run(phase) => run(&phase),
     };
     finished.map_or_else(|error| Answer::Failed(error.into_raised()), |()| Answer::Finished)
 }
+
+/// The question that `wrun policy build` asks of a new component.
+const DESCRIBE: &str = "describe";
 
 fn run(phase: &Phase) -> Result {
     let input: Value = serde_json::from_str(&phase.input)?;

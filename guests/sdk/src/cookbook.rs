@@ -3,9 +3,10 @@
 use crate::bindings::wrun::cookbook::turns::Errand;
 use crate::conversation::errand;
 use crate::custom::{self, CustomResource};
-use crate::error::{Error, Result};
+use crate::error::{Error, Here as _, Result};
+use crate::near::did_you_mean;
 use crate::table::{Scope, scope, table, within};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -55,6 +56,7 @@ impl Cookbook {
 ///
 /// # Errors
 /// There is no such recipe, or it failed.
+#[track_caller]
 pub fn include_recipe(name: &str) -> Result {
     let here = scope();
     let full = match name.strip_prefix("::") {
@@ -62,7 +64,7 @@ pub fn include_recipe(name: &str) -> Result {
         None if name.contains("::") => name.to_owned(),
         None => format!("{name}::default"),
     };
-    errand(Errand::IncludeRecipe(full))
+    errand(Errand::IncludeRecipe(full)).here()
 }
 
 /// The phase `load`: attributes and types of all cookbooks, in the host's order.
@@ -87,17 +89,35 @@ pub(crate) fn load(input: &Value) -> Result {
 pub(crate) fn compile(recipe: &str) -> Result {
     let (cookbook, name) = recipe.split_once("::").unwrap_or((recipe, "default"));
     let Some(found) = find(cookbook) else {
-        let message = format!(
-            "Cookbook {cookbook} not found. If you're loading {cookbook} from another cookbook, make sure you configure the dependency in your metadata"
-        );
-        return Err(Error::new("Chef::Exceptions::CookbookNotFound", message));
+        let known = table(|table| table.cookbooks.iter().map(|cookbook| cookbook.name).collect::<Vec<_>>());
+        let message = format!("cookbook {cookbook} is not in this policy's component, which has: {}", known.join(", "));
+        let error = Error::new("Chef::Exceptions::CookbookNotFound", message);
+        let hint = did_you_mean(cookbook, known);
+        return Err(error.with_hint(hint.unwrap_or_else(|| {
+            format!("a cookbook in Rust is named in `policy!(..)` in src/lib.rs: add {cookbook} there")
+        })));
     };
     let Some(code) = found.recipes.get(name).copied() else {
-        let there = found.recipes.keys().copied().collect::<Vec<_>>().join(", ");
-        let message = format!("could not find recipe {name} for cookbook {cookbook}; it has: {there}");
-        return Err(Error::new("Chef::Exceptions::RecipeNotFound", message));
+        let known: Vec<_> = found.recipes.keys().copied().collect();
+        let message = format!("cookbook {cookbook} does not have a recipe `{name}`; it has: {}", known.join(", "));
+        let error = Error::new("Chef::Exceptions::RecipeNotFound", message);
+        return Err(match did_you_mean(name, known) {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        });
     };
     within(Scope { cookbook: cookbook.into(), recipe: name.into(), ..Scope::default() }, code)
+}
+
+/// The answer to the question `describe`: the policy's cookbooks with their recipes and resource types.
+pub(crate) fn describe() -> Value {
+    let cookbooks = table(|table| table.cookbooks.clone());
+    let of = |cookbook: &Rc<Cookbook>| {
+        let recipes: Vec<_> = cookbook.recipes.keys().copied().collect();
+        let types: Vec<_> = cookbook.types.iter().map(|custom| custom.name()).collect();
+        json!({ "name": cookbook.name, "version": cookbook.version, "recipes": recipes, "types": types })
+    };
+    json!({ "cookbooks": cookbooks.iter().map(of).collect::<Vec<_>>() })
 }
 
 fn find(name: &str) -> Option<Rc<Cookbook>> {

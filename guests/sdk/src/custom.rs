@@ -20,14 +20,17 @@ pub use property::Property;
 
 use crate::bindings::wrun::cookbook::resources::{self, Declaration, GuestType, Property as HostProperty};
 use crate::bindings::wrun::cookbook::turns::{Call, Errand};
+use crate::bindings::wrun::cookbook::types::Raised;
 use crate::builder::{Builder, Declared, IntoProperty, kinds::Anything};
 use crate::conversation::errand;
-use crate::error::{Error, Result};
+use crate::error::{Error, Here as _, Result};
 use crate::json::parse;
+use crate::near::did_you_mean;
 use crate::table::{Got, Made, Scope, scope, table, within};
 use property::invalid;
 use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
+use std::panic::Location;
 use std::rc::Rc;
 
 type Action = Rc<dyn Fn(&Resource) -> Result>;
@@ -48,6 +51,19 @@ impl CustomResource {
     /// A type without properties and actions. Its children converge where they are declared (Chef's `unified_mode`).
     pub fn new(name: &'static str) -> Self {
         Self { name, cookbook: OnceCell::new(), unified: true, properties: vec![], actions: vec![], load: None }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it is a cookbook's: the type of blocks has no actions that are listed.
+    pub(crate) fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
+    pub(crate) fn actions(&self) -> Vec<String> {
+        self.actions.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
     /// Has children converge after the action instead of where they are declared.
@@ -137,9 +153,14 @@ impl Resource {
     ///
     /// # Errors
     /// The type has no such property, or its lazy value failed or does not fit.
+    #[track_caller]
     pub fn get(&self, name: &str) -> Result<Value> {
+        self.found(name).here()
+    }
+
+    fn found(&self, name: &str) -> Result<Value> {
         let Some(property) = self.custom.properties.iter().find(|property| property.name == name) else {
-            return Err(Error::new("NoMethodError", format!("{} has no property {name}", self.custom.name)));
+            return Err(self.custom.no_property(name));
         };
         match self.own(name)? {
             Some(value) => {
@@ -167,45 +188,50 @@ impl Resource {
         })
     }
 
-    /// A text.
+    /// Returns a property as a string.
     ///
     /// # Errors
-    /// It is not set, or something else.
+    /// It is not set or not a string.
+    #[track_caller]
     pub fn text(&self, name: &str) -> Result<String> {
-        let value = self.get(name)?;
-        value
-            .as_str()
-            .map(str::to_owned)
-            .ok_or_else(|| invalid(format!("{} of {} is no text: {value}", name, self.custom.name)))
+        self.typed(name, "a string", |value| value.as_str().map(str::to_owned)).here()
     }
 
-    /// A whole number.
+    /// Returns a property as a whole number.
     ///
     /// # Errors
-    /// It is not set, or something else.
+    /// It is not set or not a whole number.
+    #[track_caller]
     pub fn integer(&self, name: &str) -> Result<i64> {
-        let value = self.get(name)?;
-        value.as_i64().ok_or_else(|| invalid(format!("{} of {} is no whole number: {value}", name, self.custom.name)))
+        self.typed(name, "a whole number", Value::as_i64).here()
     }
 
-    /// True or false.
+    /// Returns a property as a boolean.
     ///
     /// # Errors
-    /// It is not set, or something else.
+    /// It is not set or not a boolean.
+    #[track_caller]
     pub fn flag(&self, name: &str) -> Result<bool> {
-        let value = self.get(name)?;
-        value.as_bool().ok_or_else(|| invalid(format!("{} of {} is no boolean: {value}", name, self.custom.name)))
+        self.typed(name, "a boolean", Value::as_bool).here()
     }
 
-    /// A list of texts.
+    /// Returns a property as a list of strings.
     ///
     /// # Errors
-    /// It is not set, or something else.
+    /// It is not set or not a list of strings.
+    #[track_caller]
     pub fn list(&self, name: &str) -> Result<Vec<String>> {
-        let value = self.get(name)?;
-        let items =
-            value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect());
-        items.ok_or_else(|| invalid(format!("{} of {} is no list of texts: {value}", name, self.custom.name)))
+        let texts = |value: &Value| value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+        self.typed(name, "a list of strings", texts).here()
+    }
+
+    fn typed<T>(&self, name: &str, what: &str, take: impl FnOnce(&Value) -> Option<T>) -> Result<T> {
+        let value = self.found(name)?;
+        let wrong = || match value {
+            Value::Null => invalid(format!("property `{name}` of {} is not set", self.custom.name)),
+            _ => invalid(format!("property `{name}` of {} is not {what}: {value}", self.custom.name)),
+        };
+        take(&value).ok_or_else(wrong)
     }
 
     /// What `load_current_value` found; `None`: nothing is there.
@@ -278,9 +304,11 @@ impl Resource {
     ///
     /// # Errors
     /// The type has no such action, or it failed.
+    #[track_caller]
     pub fn run_action(&self, name: &str) -> Result {
-        let action = self.custom.find(name)?;
-        let context = resources::enter(self.id, self.context)?;
+        let place = Location::caller();
+        let action = self.custom.find(name).map_err(|error| error.at(place))?;
+        let context = resources::enter(self.id, self.context).here()?;
         table(|table| self.custom.unified && table.unified.insert(context));
         let inner = Self {
             id: self.id,
@@ -310,16 +338,56 @@ impl CustomResource {
     fn find(&self, action: &str) -> Result<Action> {
         let found = self.actions.iter().find(|(name, _)| *name == action).map(|(_, action)| Rc::clone(action));
         found.ok_or_else(|| {
-            let known = self.actions.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-            invalid(format!("{} has no action {action}; it has: {known}", self.name))
+            let known: Vec<_> = self.actions.iter().map(|(name, _)| *name).collect();
+            let message = format!("{} does not have the action `{action}`; it has: {}", self.name, known.join(", "));
+            hinted(invalid(message), did_you_mean(action, known))
         })
     }
+
+    /// The error about a property that the type does not have.
+    fn no_property(&self, name: &str) -> Error {
+        let known: Vec<_> = self.properties.iter().map(|property| property.name).collect();
+        let list = if known.is_empty() { "it has none".to_owned() } else { format!("it has: {}", known.join(", ")) };
+        let message = format!("{} does not have the property `{name}`; {list}", self.name);
+        hinted(Error::new("NoMethodError", message), did_you_mean(name, known))
+    }
 }
+
+fn hinted(error: Error, hint: Option<String>) -> Error {
+    match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// The host's error about a declaration: where it does not know the type, with the near name among this policy's own.
+pub(crate) fn explain(raised: Raised, kind: &str) -> Error {
+    let error = Error::from(raised);
+    if error.class() != UNKNOWN_TYPE || error.hint().is_some() {
+        return error;
+    }
+    table(|table| match did_you_mean(kind, table.types.keys().map(String::as_str)) {
+        Some(hint) => error.with_hint(hint),
+        None if table.types.is_empty() => error.with_hint("this policy does not have resource types of its own"),
+        None => {
+            let known = table.types.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            error.with_hint(format!("this policy's own resource types are: {known}"))
+        }
+    })
+}
+
+/// The class under which the host refuses a type that it does not know.
+const UNKNOWN_TYPE: &str = "NoMethodError";
 
 /// Announces a type to the host, and keeps it.
 pub(crate) fn define(cookbook: &'static str, custom: &Rc<CustomResource>) -> Result {
     if custom.actions.is_empty() {
         return Err(Error::text(format!("the resource type {} of cookbook {cookbook} has no action", custom.name)));
+    }
+    let twice = table(|table| table.types.get(custom.name).and_then(|other| other.cookbook.get().copied()));
+    if let Some(other) = twice.filter(|other| *other != cookbook) {
+        let message = format!("the resource type {} is in two cookbooks: {other} and {cookbook}", custom.name);
+        return Err(Error::text(message).with_hint("rename one of them"));
     }
     announce(custom.name, custom.unified, custom.load.is_some())?;
     // The policy is loaded once; a second time it would be the same name.
@@ -355,11 +423,7 @@ pub(crate) fn complete(mut declaration: Declaration) -> Result<Declaration> {
     }
     for (name, value) in &declaration.properties {
         let Some(property) = custom.properties.iter().find(|property| property.name == name) else {
-            let known = custom.properties.iter().map(|property| property.name).collect::<Vec<_>>().join(", ");
-            return Err(Error::new(
-                "NoMethodError",
-                format!("{} has no property {name}; it has: {known}", custom.name),
-            ));
+            return Err(custom.no_property(name));
         };
         if let HostProperty::Plain(text) = value {
             property.check(custom.name, &parse(text)?)?;
@@ -369,7 +433,7 @@ pub(crate) fn complete(mut declaration: Declaration) -> Result<Declaration> {
         property.required && !declaration.properties.iter().any(|(name, _)| name == property.name)
     };
     if let Some(property) = custom.properties.iter().find(missing) {
-        return Err(invalid(format!("{} is a required property of {}", property.name, custom.name)));
+        return Err(invalid(format!("property `{}` of {} is required and not set", property.name, custom.name)));
     }
     Ok(declaration)
 }

@@ -1,7 +1,7 @@
 //! Data that operators keep beside the cookbooks: data bags, roles, environments, other nodes. Each needs a grant.
 
 use crate::bindings::wrun::cookbook::data::{self as host, DataError};
-use crate::error::{Error, Result};
+use crate::error::{Error, Here as _, Result};
 use crate::json::parse;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn failed(error: DataError) -> Error {
 /// The policy may not read them.
 #[track_caller]
 pub fn bags() -> Result<Vec<String>> {
-    host::bags().map_err(failed)
+    host::bags().map_err(failed).here()
 }
 
 /// The identifiers of a bag's items, sorted.
@@ -30,7 +30,7 @@ pub fn bags() -> Result<Vec<String>> {
 /// There is no such bag, or the policy may not read it.
 #[track_caller]
 pub fn bag(name: &str) -> Result<Vec<String>> {
-    host::bag(name).map_err(failed)
+    host::bag(name).map_err(failed).here()
 }
 
 /// One item of a bag, as it is stored.
@@ -39,7 +39,7 @@ pub fn bag(name: &str) -> Result<Vec<String>> {
 /// There is no such item, or the policy may not read it.
 #[track_caller]
 pub fn bag_item(bag: &str, id: &str) -> Result<Value> {
-    parse(&host::bag_item(bag, id).map_err(failed)?)
+    parse(&host::bag_item(bag, id).map_err(failed).here()?)
 }
 
 /// A role.
@@ -48,7 +48,7 @@ pub fn bag_item(bag: &str, id: &str) -> Result<Value> {
 /// There is no such role, or the policy may not read it.
 #[track_caller]
 pub fn role(name: &str) -> Result<Value> {
-    parse(&host::role(name).map_err(failed)?)
+    parse(&host::role(name).map_err(failed).here()?)
 }
 
 /// An environment.
@@ -57,7 +57,7 @@ pub fn role(name: &str) -> Result<Value> {
 /// There is no such environment, or the policy may not read it.
 #[track_caller]
 pub fn environment(name: &str) -> Result<Value> {
-    parse(&host::environment(name).map_err(failed)?)
+    parse(&host::environment(name).map_err(failed).here()?)
 }
 
 /// What an index (`node`, `role`, or a bag's name) has for a query in Chef's syntax, in the order of names.
@@ -66,5 +66,5 @@ pub fn environment(name: &str) -> Result<Value> {
 /// The query is malformed, or the policy may not search there.
 #[track_caller]
 pub fn search(index: &str, query: &str) -> Result<Vec<Value>> {
-    host::search(index, query).map_err(failed)?.iter().map(|found| parse(found)).collect()
+    host::search(index, query).map_err(failed).here()?.iter().map(|found| parse(found)).collect()
 }

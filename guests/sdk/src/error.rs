@@ -1,6 +1,8 @@
 //! Errors of cookbooks.
 
 use crate::bindings::wrun::cookbook::types::Raised;
+use crate::outside;
+use crate::table::frame;
 use std::any::Any;
 use std::fmt;
 use std::panic::Location;
@@ -17,8 +19,7 @@ impl Error {
     /// An error of a class: `Error::new("Errno::ENOENT", "no such file")`.
     #[track_caller]
     pub fn new(class: impl Into<String>, message: impl Into<String>) -> Self {
-        let place = Location::caller();
-        let backtrace = vec![format!("{}:{}", place.file(), place.line())];
+        let backtrace = frame(Location::caller()).into_iter().collect();
         let (class, message) = (class.into(), message.into());
         Self(Box::new(Raised { class, message, passed: vec![], backtrace, object: None, hint: None }))
     }
@@ -51,6 +52,14 @@ impl Error {
         self.0.hint.as_deref()
     }
 
+    /// The same with a place, if it has none: an error of the host's, or one that was made inside of this crate.
+    pub(crate) fn at(mut self, place: &Location<'_>) -> Self {
+        if self.0.backtrace.is_empty() {
+            self.0.backtrace.extend(frame(place));
+        }
+        self
+    }
+
     pub(crate) fn into_raised(self) -> Raised {
         *self.0
     }
@@ -61,16 +70,38 @@ impl<E: std::error::Error + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         // What the host raised keeps its class, its object and the way it came.
         if let Some(raised) = (&error as &dyn Any).downcast_ref::<Raised>() {
-            return Self(Box::new(raised.clone()));
+            return Self(Box::new(raised.clone())).at(Location::caller());
         }
         let mut message = error.to_string();
+        let mut is_outside = outside::is_unsupported(&error);
         let mut source = error.source();
         while let Some(cause) = source {
             message.push_str(": ");
             message.push_str(&cause.to_string());
+            is_outside = is_outside || outside::is_unsupported(cause);
             source = cause.source();
         }
+        if is_outside {
+            return Self::text(format!("the sandbox does not have this: {message}")).with_hint(outside::HINT);
+        }
         Self::text(message)
+    }
+}
+
+/// Results that leave this crate: their errors get the caller's place.
+pub(crate) trait Here<T> {
+    /// The same, with the caller's place if the error has none.
+    #[track_caller]
+    fn here(self) -> Result<T>;
+}
+
+impl<T, E: Into<Error>> Here<T> for std::result::Result<T, E> {
+    #[track_caller]
+    fn here(self) -> Result<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(error) => Err(error.into().at(Location::caller())),
+        }
     }
 }
 

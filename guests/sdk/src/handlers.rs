@@ -1,7 +1,7 @@
 //! Handlers: code that hears of the run. They never change how it ends.
 
 use crate::bindings::wrun::cookbook::output;
-use crate::error::Result;
+use crate::error::{Here as _, Result};
 use crate::table::table;
 use serde_json::Value;
 use std::rc::Rc;
@@ -10,6 +10,7 @@ use std::rc::Rc;
 ///
 /// # Errors
 /// The host does not know this handler.
+#[track_caller]
 pub fn on_start(handler: impl Fn(&Value) -> Result + 'static) -> Result {
     on_event("start", handler)
 }
@@ -18,6 +19,7 @@ pub fn on_start(handler: impl Fn(&Value) -> Result + 'static) -> Result {
 ///
 /// # Errors
 /// The host does not know this handler.
+#[track_caller]
 pub fn on_report(handler: impl Fn(&Value) -> Result + 'static) -> Result {
     on_event("report", handler)
 }
@@ -26,6 +28,7 @@ pub fn on_report(handler: impl Fn(&Value) -> Result + 'static) -> Result {
 ///
 /// # Errors
 /// The host does not know this handler.
+#[track_caller]
 pub fn on_exception(handler: impl Fn(&Value) -> Result + 'static) -> Result {
     on_event("exception", handler)
 }
@@ -34,8 +37,9 @@ pub fn on_exception(handler: impl Fn(&Value) -> Result + 'static) -> Result {
 ///
 /// # Errors
 /// There is no such event.
+#[track_caller]
 pub fn on_event(name: &str, handler: impl Fn(&Value) -> Result + 'static) -> Result {
-    output::listen(&[name.to_owned()])?;
+    output::listen(&[name.to_owned()]).here()?;
     table(|table| table.handlers.push((name.to_owned(), Rc::new(handler))));
     Ok(())
 }

@@ -22,6 +22,10 @@
 //! ```
 //!
 //! A policy links its cookbooks' crates into one component: `wrun_sdk::policy!(motd, ntp);`
+//!
+//! A policy does not have a standard output. With `#[macro_use] extern crate wrun_sdk;` at the top of a crate, `println!`,
+//! `eprintln!`, `print!`, `eprint!` and `dbg!` anywhere in it write to the run's log; see [`log`](mod@log). (Rust does not
+//! let the prelude's `*` replace macros of the standard library.)
 
 #![warn(missing_docs)]
 
@@ -37,7 +41,9 @@ pub mod handlers;
 mod json;
 pub mod log;
 pub mod machine;
+mod near;
 pub mod node;
+mod outside;
 pub mod random;
 pub mod resources;
 mod table;
@@ -84,6 +90,48 @@ macro_rules! cookbook {
     () => {
         $crate::Cookbook::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
     };
+}
+
+/// Writes text to the run's log, as `std::print!` would to standard output.
+#[macro_export]
+macro_rules! print {
+    ($($text:tt)*) => { $crate::log::print(false, &::std::format!($($text)*)) };
+}
+
+/// Writes a line to the run's log, as `std::println!` would to standard output.
+#[macro_export]
+macro_rules! println {
+    () => { $crate::log::print(false, "\n") };
+    ($($text:tt)+) => { $crate::log::print(false, &::std::format!("{}\n", ::std::format_args!($($text)+))) };
+}
+
+/// Writes text to the run's log as a warning, as `std::eprint!` would to standard error.
+#[macro_export]
+macro_rules! eprint {
+    ($($text:tt)*) => { $crate::log::print(true, &::std::format!($($text)*)) };
+}
+
+/// Writes a line to the run's log as a warning, as `std::eprintln!` would to standard error.
+#[macro_export]
+macro_rules! eprintln {
+    () => { $crate::log::print(true, "\n") };
+    ($($text:tt)+) => { $crate::log::print(true, &::std::format!("{}\n", ::std::format_args!($($text)+))) };
+}
+
+/// Writes the place, the source and the value of an expression to the run's log, and returns the value.
+#[macro_export]
+macro_rules! dbg {
+    () => { $crate::eprintln!("[{}:{}]", ::std::file!(), ::std::line!()) };
+    ($value:expr $(,)?) => {
+        match $value {
+            value => {
+                let (file, line) = (::std::file!(), ::std::line!());
+                $crate::eprintln!("[{file}:{line}] {} = {:#?}", ::std::stringify!($value), &value);
+                value
+            }
+        }
+    };
+    ($($value:expr),+ $(,)?) => { ($($crate::dbg!($value)),+,) };
 }
 
 /// Returns an error: `bail!("no such {thing}")`.

@@ -1,28 +1,129 @@
 //! The run's log.
+//!
+//! `println!`, `eprintln!`, `print!`, `eprint!` and `dbg!` of this crate write to it too, in a crate that begins with
+//! `#[macro_use] extern crate wrun_sdk;`.
+//! With the feature `log` of this crate the records of the crate `log` do, whoever makes them. Text that other crates print
+//! by the standard library's own macros is lost.
+//!
+//! Each function has a macro of its name, which formats: `log::info!("port {port}")`.
 
 use crate::bindings::wrun::cookbook::output::{self, Level};
+use std::cell::RefCell;
 
-/// For whoever looks for a fault in the cookbook.
+/// A line that goes on for longer is written in pieces.
+const LONGEST: usize = 64 << 10;
+
+/// Printed text whose line has not ended: of standard output and of standard error.
+#[derive(Default)]
+struct Unfinished {
+    output: String,
+    errors: String,
+}
+
+thread_local!(static UNFINISHED: RefCell<Unfinished> = RefCell::default());
+
+/// Writes a line for somebody who looks for a fault in the cookbook.
 pub fn debug(line: &str) {
-    output::log(Level::Debug, line.as_bytes());
+    write(Level::Debug, line);
 }
 
-/// What happens.
+/// Writes a line about something that happens.
 pub fn info(line: &str) {
-    output::log(Level::Info, line.as_bytes());
+    write(Level::Info, line);
 }
 
-/// What someone should look at.
+/// Writes a line that someone should look at.
 pub fn warn(line: &str) {
-    output::log(Level::Warn, line.as_bytes());
+    write(Level::Warn, line);
 }
 
-/// What went wrong.
+/// Writes a line about something that went wrong.
 pub fn error(line: &str) {
-    output::log(Level::Error, line.as_bytes());
+    write(Level::Error, line);
 }
 
-/// What ended the policy. A panic is reported so.
+/// Writes the line that says what ended the policy. A panic is reported so.
 pub(crate) fn fatal(line: &str) {
-    output::log(Level::Fatal, line.as_bytes());
+    write(Level::Fatal, line);
 }
+
+fn write(level: Level, line: &str) {
+    flush();
+    output::log(level, line.as_bytes());
+}
+
+/// Takes printed text, and writes the lines that it ends.
+#[doc(hidden)]
+pub fn print(is_error: bool, text: &str) {
+    UNFINISHED.with_borrow_mut(|both| {
+        let (unfinished, level) = both.of(is_error);
+        for piece in text.split_inclusive('\n') {
+            unfinished.push_str(piece);
+            if unfinished.ends_with('\n') || unfinished.len() > LONGEST {
+                output::note(level, unfinished.trim_end_matches('\n').as_bytes());
+                unfinished.clear();
+            }
+        }
+    });
+}
+
+/// Writes printed text whose line has not ended, before anything else is written or the turn goes away.
+pub(crate) fn flush() {
+    UNFINISHED.with_borrow_mut(|both| {
+        for is_error in [false, true] {
+            let (unfinished, level) = both.of(is_error);
+            if !unfinished.is_empty() {
+                output::note(level, unfinished.as_bytes());
+                unfinished.clear();
+            }
+        }
+    });
+}
+
+impl Unfinished {
+    fn of(&mut self, is_error: bool) -> (&mut String, Level) {
+        if is_error { (&mut self.errors, Level::Warn) } else { (&mut self.output, Level::Info) }
+    }
+}
+
+/// Makes the records of the crate `log` lines of the run's log.
+#[cfg(feature = "log")]
+pub(crate) fn take_the_crates_records() {
+    struct Records;
+
+    impl ::log::Log for Records {
+        fn enabled(&self, _: &::log::Metadata<'_>) -> bool {
+            true
+        }
+
+        fn log(&self, record: &::log::Record<'_>) {
+            let level = match record.level() {
+                ::log::Level::Error => Level::Error,
+                ::log::Level::Warn => Level::Warn,
+                ::log::Level::Info => Level::Info,
+                ::log::Level::Debug => Level::Debug,
+                ::log::Level::Trace => Level::Trace,
+            };
+            write(level, &format!("{}: {}", record.target(), record.args()));
+        }
+
+        fn flush(&self) {}
+    }
+
+    // A policy that has set a logger of its own keeps it.
+    if ::log::set_logger(&Records).is_ok() {
+        ::log::set_max_level(::log::LevelFilter::Trace);
+    }
+}
+
+macro_rules! formatting {
+    (($dollar:tt) $($function:ident $exported:ident),+) => { $(
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $exported {
+            ($dollar($dollar text:tt)+) => { $dollar crate::log::$function(&::std::format!($dollar($dollar text)+)) };
+        }
+        pub use $exported as $function;
+    )+ };
+}
+formatting!(($) debug __log_debug, info __log_info, warn __log_warn, error __log_error);

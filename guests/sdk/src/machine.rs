@@ -3,7 +3,7 @@
 
 use crate::bindings::wrun::cookbook::machine::{self as host, MachineError};
 use crate::bindings::wrun::cookbook::resources::{Command, CommandLine};
-use crate::error::{Error, Result};
+use crate::error::{Error, Here as _, Result};
 
 #[track_caller]
 fn failed(error: MachineError) -> Error {
@@ -21,7 +21,7 @@ fn failed(error: MachineError) -> Error {
 /// The policy may not look there.
 #[track_caller]
 pub fn exists(path: &str) -> Result<bool> {
-    Ok(host::stat(path, true).map_err(failed)?.is_some())
+    Ok(host::stat(path, true).map_err(failed).here()?.is_some())
 }
 
 /// A file's bytes, at most 16 MiB of them.
@@ -30,7 +30,7 @@ pub fn exists(path: &str) -> Result<bool> {
 /// The policy may not read it, or it cannot be read.
 #[track_caller]
 pub fn read(path: &str) -> Result<Vec<u8>> {
-    host::read_file(path, 0, 16 << 20).map_err(failed)
+    host::read_file(path, 0, 16 << 20).map_err(failed).here()
 }
 
 /// A file's text; what is no UTF-8 is replaced.
@@ -48,7 +48,7 @@ pub fn read_text(path: &str) -> Result<String> {
 /// The policy may not read it, or it cannot be read.
 #[track_caller]
 pub fn list(path: &str) -> Result<Vec<String>> {
-    host::list_directory(path).map_err(failed)
+    host::list_directory(path).map_err(failed).here()
 }
 
 /// What a symbolic link says; none if there is nothing at the path, or something else.
@@ -57,8 +57,8 @@ pub fn list(path: &str) -> Result<Vec<String>> {
 /// The policy may not look there.
 #[track_caller]
 pub fn link_target(path: &str) -> Result<Option<String>> {
-    match host::stat(path, false).map_err(failed)? {
-        Some(status) if status.kind == host::Kind::Link => Ok(Some(host::read_link(path).map_err(failed)?)),
+    match host::stat(path, false).map_err(failed).here()? {
+        Some(status) if status.kind == host::Kind::Link => Ok(Some(host::read_link(path).map_err(failed).here()?)),
         _ => Ok(None),
     }
 }
@@ -91,7 +91,7 @@ pub fn run(program: &[&str]) -> Result<Ran> {
         interpreter: None,
         input: None,
     };
-    let outcome = host::run(&command).map_err(failed)?;
+    let outcome = host::run(&command).map_err(failed).here()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(Ran { code: outcome.code, output: text(outcome.output), errors: text(outcome.errors) })
 }

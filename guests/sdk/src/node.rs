@@ -10,8 +10,9 @@
 //! ```
 
 use crate::bindings::wrun::cookbook::node::{self as host, AttributeError, Level as HostLevel, Removal, Shape, View};
-use crate::error::{Error, Result};
+use crate::error::{Error, Here as _, Result};
 use crate::json::parse;
+use crate::near::did_you_mean;
 use crate::table::{Closure, Got, origin, table};
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -97,7 +98,7 @@ pub fn get(path: impl Path) -> Result<Option<Value>> {
     let found = match kept {
         Some(found) => found,
         None => {
-            let read = host::read(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed)?;
+            let read = host::read(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed).here()?;
             let found = read.map(|text| parse(&text)).transpose()?;
             KEPT.with_borrow_mut(|kept| kept.values.insert(path.clone(), found.clone()));
             found
@@ -139,7 +140,7 @@ fn behind_computed(path: &[String]) -> Result<Option<Value>> {
         if keys != [GUEST_VALUE] {
             return Ok(None);
         }
-        let read = host::read(View::Merged, outer, None).map_err(failed)?;
+        let read = host::read(View::Merged, outer, None).map_err(failed).here()?;
         let Some(text) = read else { return Ok(None) };
         let mut value = computed(parse(&text)?)?;
         for key in inner {
@@ -172,14 +173,28 @@ pub fn value(path: impl Path) -> Result<Value> {
 
 #[track_caller]
 fn not_set(keys: &[String]) -> Error {
-    Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {} is not set", keys.join(".")))
+    let error = Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {} is not set", keys.join(".")));
+    match sibling(keys) {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// The hint that names the nearest key beside an absent one.
+fn sibling(keys: &[String]) -> Option<String> {
+    let (last, parent) = keys.split_last()?;
+    match host::look(View::Merged, parent, None) {
+        Ok(Some(Shape::Object(there))) => did_you_mean(last, there.iter().map(String::as_str)),
+        _ => None,
+    }
 }
 
 #[track_caller]
 fn typed<T>(path: impl Path, what: &str, take: impl FnOnce(&Value) -> Option<T>) -> Result<T> {
     let keys = path.keys();
     let found = value(&keys)?;
-    take(&found).ok_or_else(|| Error::new("TypeError", format!("attribute {} is no {what}: {found}", keys.join("."))))
+    let wrong = || Error::new("TypeError", format!("attribute {} is not {what}: {found}", keys.join(".")));
+    take(&found).ok_or_else(wrong).here()
 }
 
 /// A text; numbers and booleans are written out.
@@ -188,7 +203,7 @@ fn typed<T>(path: impl Path, what: &str, take: impl FnOnce(&Value) -> Option<T>)
 /// There is none, or it is something else.
 #[track_caller]
 pub fn text(path: impl Path) -> Result<String> {
-    typed(path, "text", |value| match value {
+    typed(path, "a string", |value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         _ => None,
@@ -201,7 +216,7 @@ pub fn text(path: impl Path) -> Result<String> {
 /// There is none, or it is something else.
 #[track_caller]
 pub fn integer(path: impl Path) -> Result<i64> {
-    typed(path, "whole number", Value::as_i64)
+    typed(path, "a whole number", Value::as_i64)
 }
 
 /// True or false.
@@ -210,7 +225,7 @@ pub fn integer(path: impl Path) -> Result<i64> {
 /// There is none, or it is something else.
 #[track_caller]
 pub fn flag(path: impl Path) -> Result<bool> {
-    typed(path, "boolean", Value::as_bool)
+    typed(path, "a boolean", Value::as_bool)
 }
 
 /// A list of texts.
@@ -219,7 +234,7 @@ pub fn flag(path: impl Path) -> Result<bool> {
 /// There is none, or it is something else.
 #[track_caller]
 pub fn list(path: impl Path) -> Result<Vec<String>> {
-    typed(path, "list of texts", |value| {
+    typed(path, "a list of strings", |value| {
         value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
     })
 }
@@ -230,7 +245,7 @@ pub fn list(path: impl Path) -> Result<Vec<String>> {
 /// There is none, or it is something else.
 #[track_caller]
 pub fn entries(path: impl Path) -> Result<Vec<(String, Value)>> {
-    typed(path, "object", |value| {
+    typed(path, "an object", |value| {
         Some(value.as_object()?.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
     })
 }
@@ -242,7 +257,7 @@ pub fn entries(path: impl Path) -> Result<Vec<(String, Value)>> {
 #[track_caller]
 pub fn exists(path: impl Path) -> Result<bool> {
     let path = path.keys();
-    let found = host::look(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed)?;
+    let found = host::look(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed).here()?;
     Ok(found.is_some() || behind_computed(&path)?.is_some())
 }
 
@@ -252,7 +267,7 @@ pub fn exists(path: impl Path) -> Result<bool> {
 /// The policy may not read it.
 #[track_caller]
 pub fn debug(path: impl Path) -> Result<Vec<(String, Option<Value>)>> {
-    let levels = host::debug(&path.keys()).map_err(failed)?;
+    let levels = host::debug(&path.keys()).map_err(failed).here()?;
     levels.into_iter().map(|(level, value)| Ok((level, value.map(|text| parse(&text)).transpose()?))).collect()
 }
 
@@ -321,7 +336,7 @@ impl Level {
     #[track_caller]
     pub fn set(self, path: impl Path, value: impl Into<Value>) -> Result {
         let origin = origin(Location::caller());
-        host::write(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+        host::write(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
     }
 
     /// Sets a value that is computed whenever it is read, and frozen when the policy ends.
@@ -333,7 +348,7 @@ impl Level {
         let origin = origin(Location::caller());
         let closure: Closure = Rc::new(move |_| Ok(Got::Json(value()?.into())));
         let number = table(|table| table.keep_always(closure));
-        host::write(self.0, &path.keys(), &json!({ GUEST_VALUE: number }).to_string(), &origin).map_err(failed)
+        host::write(self.0, &path.keys(), &json!({ GUEST_VALUE: number }).to_string(), &origin).map_err(failed).here()
     }
 
     /// Sets a value if this level has none there. True: it was set.
@@ -343,7 +358,7 @@ impl Level {
     #[track_caller]
     pub fn set_unless(self, path: impl Path, value: impl Into<Value>) -> Result<bool> {
         let origin = origin(Location::caller());
-        host::write_unless(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+        host::write_unless(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
     }
 
     /// Sets a value; what is no container on the way is an error (`write!`).
@@ -353,7 +368,7 @@ impl Level {
     #[track_caller]
     pub fn set_strict(self, path: impl Path, value: impl Into<Value>) -> Result {
         let origin = origin(Location::caller());
-        host::write_strict(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+        host::write_strict(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
     }
 
     /// Sets a value and drops what it would be merged with (`default!`, `force_default!`, ..).
@@ -363,7 +378,7 @@ impl Level {
     #[track_caller]
     pub fn replace(self, path: impl Path, value: impl Into<Value>) -> Result {
         let origin = origin(Location::caller());
-        host::replace(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed)
+        host::replace(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
     }
 
     /// Removes what this level itself has at a path.
@@ -373,7 +388,7 @@ impl Level {
     #[track_caller]
     pub fn unset(self, path: impl Path) -> Result<Option<Value>> {
         let origin = origin(Location::caller());
-        let removed = host::unlink(self.0, &path.keys(), false, &origin).map_err(failed)?;
+        let removed = host::unlink(self.0, &path.keys(), false, &origin).map_err(failed).here()?;
         removed.map(|text| parse(&text)).transpose()
     }
 }
@@ -381,7 +396,7 @@ impl Level {
 #[track_caller]
 fn removed(what: Removal, path: impl Path) -> Result<Option<Value>> {
     let origin = origin(Location::caller());
-    let removed = host::remove(what, &path.keys(), &origin).map_err(failed)?;
+    let removed = host::remove(what, &path.keys(), &origin).map_err(failed).here()?;
     removed.map(|text| parse(&text)).transpose()
 }
 

@@ -115,6 +115,35 @@ pub(crate) fn origin_in(scope: &Scope, place: &Location<'_>) -> Origin {
     Origin { cookbook: scope.cookbook.clone(), recipe: scope.recipe.clone(), file, line: place.line() }
 }
 
+/// The folder of this crate's own sources, as the compiler names it.
+fn own_sources() -> &'static str {
+    file!().strip_suffix("table.rs").unwrap_or_default()
+}
+
+/// A place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`. None: it is in this crate, which would
+/// tell an author nothing.
+pub(crate) fn frame(place: &Location<'_>) -> Option<String> {
+    if place.file().starts_with(own_sources()) {
+        return None;
+    }
+    let Scope { cookbook, recipe, .. } = scope();
+    let end = match recipe.as_str() {
+        "" => String::new(),
+        // The action of a resource: its type and its name.
+        action if action.contains(' ') => format!(": in {action}"),
+        recipe => format!(": in {cookbook}::{recipe}"),
+    };
+    Some(format!("{}{end}", short(place)))
+}
+
+/// A place as `COOKBOOK/FILE:LINE` if it is in the cookbook whose code is running, else as the compiler names it.
+pub(crate) fn short(place: &Location<'_>) -> String {
+    let Scope { cookbook, .. } = scope();
+    let below = inside(place.file(), &cookbook);
+    let start = if below == place.file() { String::new() } else { format!("{cookbook}/") };
+    format!("{start}{below}:{}", place.line())
+}
+
 /// What comes after the last folder of this name in a path; the path, if there is none.
 fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
     let below = |rest: &'a str| rest.strip_prefix(folder)?.strip_prefix('/');

@@ -5,6 +5,7 @@
 
 use crate::bindings::wrun::cookbook::cookbooks;
 use crate::error::{Error, Result};
+use crate::near::did_you_mean;
 use crate::node;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -16,7 +17,8 @@ const FUEL: u64 = 50_000_000;
 
 /// Renders the most specific of a cookbook's templates for this node.
 pub(crate) fn render(cookbook: &str, sources: &[String], variables: Value) -> Result<Vec<u8>> {
-    let path = cookbooks::locate(cookbook, "templates", sources).map_err(not_found)?;
+    let path =
+        cookbooks::locate(cookbook, "templates", sources).map_err(|error| missing_file(cookbook, sources, error))?;
     let text = read(cookbook, &path)?;
     let mut environment = Environment::new();
     // A misspelt variable is an error, not an empty place in a configuration file.
@@ -24,12 +26,13 @@ pub(crate) fn render(cookbook: &str, sources: &[String], variables: Value) -> Re
     // Tags on lines of their own leave no trace; a file's last newline stays.
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
-    environment.set_syntax(syntax.build().map_err(|error| failed(cookbook, &path, &error))?);
+    environment.set_syntax(syntax.build().map_err(|error| failed(cookbook, &path, &error, None))?);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_fuel(Some(FUEL));
     let owner = cookbook.to_owned();
     environment.set_loader(move |name| {
-        let path = cookbooks::locate(&owner, "templates", &[name.to_owned()]).map_err(|_| missing(name))?;
+        let path =
+            cookbooks::locate(&owner, "templates", &[name.to_owned()]).map_err(|_| not_included(&owner, name))?;
         read(&owner, &path)
             .map(Some)
             .map_err(|error| minijinja::Error::new(ErrorKind::BadSerialization, error.to_string()))
@@ -39,15 +42,95 @@ pub(crate) fn render(cookbook: &str, sources: &[String], variables: Value) -> Re
             node::value(&path).map_err(|error| minijinja::Error::new(ErrorKind::UndefinedError, error.to_string()))?;
         Ok(Serde(found).into())
     });
-    environment.add_template_owned(path.clone(), text).map_err(|error| failed(cookbook, &path, &error))?;
-    let template = environment.get_template(&path).map_err(|error| failed(cookbook, &path, &error))?;
+    environment.add_template_owned(path.clone(), text).map_err(|error| failed(cookbook, &path, &error, None))?;
+    let template = environment.get_template(&path).map_err(|error| failed(cookbook, &path, &error, None))?;
     let variables = if variables.is_null() { Value::Object(serde_json::Map::new()) } else { variables };
-    let rendered = template.render(minijinja::Value::from(Serde(variables)));
-    Ok(rendered.map_err(|error| failed(cookbook, &path, &error))?.into_bytes())
+    let rendered = template.render(minijinja::Value::from(Serde(&variables)));
+    let rendered = rendered.map_err(|error| {
+        let undefined = undefined_names(&environment, cookbook, &path, &error, &variables);
+        failed(cookbook, &path, &error, undefined)
+    })?;
+    Ok(rendered.into_bytes())
 }
 
-fn missing(name: &str) -> minijinja::Error {
-    minijinja::Error::new(ErrorKind::TemplateNotFound, format!("the cookbook has no template {name}"))
+fn not_included(cookbook: &str, name: &str) -> minijinja::Error {
+    let hint = templates_hint(cookbook, name).map(|hint| format!("; {hint}")).unwrap_or_default();
+    let message = format!("cookbook {cookbook} does not have the template {name}{hint}");
+    minijinja::Error::new(ErrorKind::TemplateNotFound, message)
+}
+
+/// The error about a template that the cookbook does not have: with a near name, or with those that it has.
+fn missing_file(cookbook: &str, sources: &[String], error: cookbooks::FileError) -> Error {
+    let error = not_found(error);
+    match sources.first().and_then(|name| templates_hint(cookbook, name)) {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// Most names that a hint lists.
+const MAXIMUM_LISTED: usize = 10;
+
+/// Returns a near name of a template, or the names of the cookbook's templates; `None` if they are unknown.
+fn templates_hint(cookbook: &str, name: &str) -> Option<String> {
+    let paths = cookbooks::paths(cookbook, "templates").ok()?;
+    let below = paths.iter().map(|path| path.strip_prefix("templates/").unwrap_or(path));
+    let names: Vec<&str> = below.map(|path| path.strip_prefix("default/").unwrap_or(path)).collect();
+    if names.is_empty() {
+        return Some(format!("cookbook {cookbook} does not have any templates: put them into {cookbook}/templates/"));
+    }
+    let more = if names.len() > MAXIMUM_LISTED { ", .." } else { "" };
+    let listed = || names.iter().take(MAXIMUM_LISTED).copied().collect::<Vec<_>>().join(", ");
+    let near = did_you_mean(name, names.iter().copied());
+    Some(near.unwrap_or_else(|| format!("cookbook {cookbook} has the templates {}{more}", listed())))
+}
+
+/// The names on the line of an error that the variables do not have, as far as the template's text tells.
+fn undefined_names(
+    environment: &Environment<'_>,
+    cookbook: &str,
+    path: &str,
+    error: &minijinja::Error,
+    variables: &Value,
+) -> Option<Undefined> {
+    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some() {
+        return None;
+    }
+    let file = error.name().unwrap_or(path);
+    let names = environment.get_template(file).ok()?.undeclared_variables(true);
+    let located = cookbooks::locate(cookbook, "templates", &[file.to_owned()]).unwrap_or_else(|_| file.to_owned());
+    let text = read(cookbook, &located).ok()?;
+    let line = text.lines().nth(error.line()?.checked_sub(1)?)?;
+    let mut missing: Vec<String> =
+        names.into_iter().filter(|name| line.contains(name) && !has(variables, name)).collect();
+    missing.sort();
+    // What a loop makes has no name in the variables; the line may have one expression alone.
+    if missing.is_empty() {
+        missing.extend(only_path(line));
+    }
+    let known = variables.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let hint = missing.first().and_then(|name| did_you_mean(name, known));
+    (!missing.is_empty()).then_some(Undefined { names: missing, hint })
+}
+
+/// The path in the line's `{{ .. }}`, if there is one only and it is nothing but a path: `item.name`.
+fn only_path(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("{{")?;
+    let (expression, rest) = rest.split_once("}}")?;
+    let path = expression.trim_matches(|letter: char| letter.is_whitespace() || letter == '-');
+    let is_path = path.chars().all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '.');
+    (is_path && !path.is_empty() && !rest.contains("{{")).then(|| path.to_owned())
+}
+
+/// Variables that a template uses and was not given.
+struct Undefined {
+    names: Vec<String>,
+    hint: Option<String>,
+}
+
+/// Whether there is a value at `a.b.c`.
+fn has(variables: &Value, name: &str) -> bool {
+    name.split('.').try_fold(variables, |value, key| value.get(key)).is_some()
 }
 
 fn not_found(error: cookbooks::FileError) -> Error {
@@ -62,11 +145,22 @@ fn read(cookbook: &str, path: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new("EncodingError", format!("{cookbook}/{path} is not UTF-8")))
 }
 
-/// The template's own place comes first: that is where a person must look.
-fn failed(cookbook: &str, path: &str, error: &minijinja::Error) -> Error {
+/// The error of a template: its place is the template's own, and what is missing is called by its name.
+fn failed(cookbook: &str, path: &str, error: &minijinja::Error, undefined: Option<Undefined>) -> Error {
     let file = error.name().unwrap_or(path);
-    let line = error.line().unwrap_or(0);
-    let mut raised = Error::new("Chef::Mixin::Template::TemplateError", format!("{cookbook}/{file}:{line}: {error}"));
-    raised.0.backtrace = vec![format!("{cookbook}/{file}:{line}")];
-    raised
+    let undefined = undefined.unwrap_or(Undefined { names: vec![], hint: None });
+    let message = match (&undefined.names[..], error.kind(), error.detail()) {
+        ([], ErrorKind::UndefinedError, Some(detail)) => detail.to_owned(),
+        ([], ErrorKind::UndefinedError, None) => "the template uses a value that is not set".to_owned(),
+        ([], kind, Some(detail)) => format!("{kind}: {detail}"),
+        ([], kind, None) => kind.to_string(),
+        ([one], _, _) => format!("the template uses the variable `{one}`, which is not set"),
+        (several, _, _) => format!("the template uses variables that are not set: {}", several.join(", ")),
+    };
+    let mut raised = Error::new("Chef::Mixin::Template::TemplateError", message);
+    raised.0.backtrace = vec![format!("{cookbook}/{file}:{}", error.line().unwrap_or(1))];
+    match undefined.hint {
+        Some(hint) => raised.with_hint(hint),
+        None => raised,
+    }
 }

@@ -75,7 +75,16 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&st
         (None, Some(trap)) => format!("trapped: {trap}"),
         (None, None) => format!("failed: {}", error.root_cause()),
     };
-    Lost { policy: policy.into(), why, backtrace: frames(error), recipe: None }
+    let panicked = last_words.and_then(|words| words.strip_prefix("panicked at ")).and_then(place);
+    let backtrace = panicked.into_iter().chain(frames(error)).collect();
+    Lost { policy: policy.into(), why, backtrace, recipe: None }
+}
+
+/// The place that a panic's message begins with: `FILE:LINE`.
+fn place(message: &str) -> Option<String> {
+    let (place, _) = message.split_once(": ")?;
+    let (_, line) = place.rsplit_once(':')?;
+    line.parse::<u32>().is_ok().then(|| place.to_owned())
 }
 
 /// The guest's frames, innermost first, as far as its names and lines are known.

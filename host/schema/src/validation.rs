@@ -36,7 +36,7 @@ pub enum Given {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ValidationFailed {
     /// There is no such type.
-    #[error("unknown resource type `{kind}`")]
+    #[error("resource type `{kind}` does not exist")]
     UnknownType {
         /// The name that was used.
         kind: String,

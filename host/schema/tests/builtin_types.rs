@@ -180,7 +180,7 @@ fn refusals_are_in_chefs_words() {
     );
     check("file", json!({"colour": 1}), &[], "unknown property `colour` for resource type `file`");
     check("file", json!({"retries": "3"}), &[], "Property retries must be one of: Integer!  You passed \"3\".");
-    check("no_such", json!({}), &[], "unknown resource type `no_such`");
+    check("no_such", json!({}), &[], "resource type `no_such` does not exist");
     check("registry_key", json!({}), &[], "resource type `registry_key` is for Windows only");
 }
 

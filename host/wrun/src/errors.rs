@@ -15,7 +15,8 @@ const AROUND: u32 = 3;
 pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn CookbookFiles>) -> Value {
     let record = innermost(&report.records);
     let origin = record.map(|record| Origin::clone(&record.origin));
-    let origin = origin.or_else(|| place(failure)).or_else(|| recipe(failure)).unwrap_or_default();
+    let raised = || place(failure).map(|place| with_recipe(place, failure));
+    let origin = origin.or_else(raised).or_else(|| recipe(failure)).unwrap_or_default();
     // Where it was raised tells more than where the resource was declared that had to do with it.
     let excerpt = files.and_then(|files| {
         let raised = place(failure).and_then(|place| excerpt(&place, files));
@@ -30,7 +31,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
         "policy": report.name,
         "class": failure.class(),
         "message": failure.to_string(),
-        "backtrace": failure.backtrace(),
+        "backtrace": frames(failure),
         "origin": {
             "policy": report.name,
             "cookbook": origin.cookbook,
@@ -50,9 +51,15 @@ fn cause(failure: &Failure, place: &str) -> Value {
         "class": failure.class(),
         "message": failure.to_string(),
         "in": place,
-        "backtrace": failure.backtrace(),
+        "backtrace": frames(failure),
         "hint": failure.hint(),
     })
+}
+
+/// The frames of a failure. Functions without a file and a line say little to an author: they are shown with debug output.
+fn frames(failure: &Failure) -> Vec<&String> {
+    let all = tracing::enabled!(tracing::Level::DEBUG);
+    failure.backtrace().iter().filter(|frame| all || !frame.starts_with("wasm: in ")).collect()
 }
 
 /// The action that failed first: of nested ones the innermost, which was recorded last.
@@ -70,7 +77,26 @@ pub(crate) fn place(failure: &Failure) -> Option<Origin> {
     let (file, line) = (parts.next()?, parts.next()?.trim().parse().ok()?);
     let inside = file.strip_prefix("cookbooks/").unwrap_or(file);
     let (cookbook, file) = inside.split_once('/')?;
-    Some(Origin { cookbook: Some(cookbook.into()), file: Some(file.into()), line: Some(line), ..Origin::default() })
+    // The Rust SDK names the recipe; what Ruby names there is a block or a method.
+    let name = parts.next().and_then(|rest| rest.trim().strip_prefix("in "));
+    let recipe = name.and_then(|name| name.strip_prefix(cookbook)?.strip_prefix("::"));
+    Some(Origin {
+        cookbook: Some(cookbook.into()),
+        recipe: recipe.map(Into::into),
+        file: Some(file.into()),
+        line: Some(line),
+        ..Origin::default()
+    })
+}
+
+/// A place of a guest that was lost, with the recipe that was being compiled.
+fn with_recipe(place: Origin, failure: &Failure) -> Origin {
+    match recipe(failure) {
+        Some(known) if place.recipe.is_none() && known.cookbook == place.cookbook => {
+            Origin { recipe: known.recipe, ..place }
+        }
+        _ => place,
+    }
 }
 
 /// The recipe that a guest was lost in, which cannot say more.

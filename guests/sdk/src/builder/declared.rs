@@ -6,7 +6,7 @@ use super::values::{IntoProperty, Value_};
 use crate::bindings::wrun::cookbook::resources::{self, Notification, Party, Property as HostProperty};
 use crate::bindings::wrun::cookbook::turns::Errand;
 use crate::conversation::errand;
-use crate::error::Result;
+use crate::error::{Here as _, Result};
 use crate::table::{scope, table};
 
 /// The root context, which lives as long as the policy.
@@ -33,6 +33,7 @@ impl Declared {
     ///
     /// # Errors
     /// The type has no such property, or the value does not fit.
+    #[track_caller]
     pub fn set(&self, property: &str, value: impl IntoProperty<Anything>) -> Result {
         let value = match value.into_property().0 {
             Value_::Plain(value) => HostProperty::Plain(value.to_string()),
@@ -40,33 +41,36 @@ impl Declared {
             // The resource may outlive the context that this is said in.
             Value_::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
         };
-        Ok(resources::amend(self.id, &resources::Amendment::Property((property.to_owned(), value)))?)
+        resources::amend(self.id, &resources::Amendment::Property((property.to_owned(), value))).here()
     }
 
     /// Replaces its actions.
     ///
     /// # Errors
     /// The type has no such action.
+    #[track_caller]
     pub fn set_actions(&self, actions: &[&str]) -> Result {
         let actions = actions.iter().map(|action| (*action).to_owned()).collect();
-        Ok(resources::amend(self.id, &resources::Amendment::Actions(actions))?)
+        resources::amend(self.id, &resources::Amendment::Actions(actions)).here()
     }
 
     /// Has another act when this one changes.
     ///
     /// # Errors
     /// The resource is gone.
+    #[track_caller]
     pub fn notify(&self, action: &str, other: impl Target, timing: Timing) -> Result {
         let notification = Notification { action: action.to_owned(), other: other.party(), timing, subscribes: false };
-        Ok(resources::amend(self.id, &resources::Amendment::Notification(notification))?)
+        resources::amend(self.id, &resources::Amendment::Notification(notification)).here()
     }
 
     /// Takes it out of its collection. What has run already stays in the report.
     ///
     /// # Errors
     /// The resource is gone.
+    #[track_caller]
     pub fn retract(self) -> Result {
-        Ok(resources::retract(self.id)?)
+        resources::retract(self.id).here()
     }
 
     /// Whether some action has changed it so far.
@@ -78,16 +82,18 @@ impl Declared {
     ///
     /// # Errors
     /// The action failed.
+    #[track_caller]
     pub fn run_action(&self, action: &str) -> Result {
-        errand(Errand::RunAction((self.id, action.to_owned())))
+        errand(Errand::RunAction((self.id, action.to_owned()))).here()
     }
 
     /// Has an action run once at the end of its context.
     ///
     /// # Errors
     /// The resource has no such context any more.
+    #[track_caller]
     pub fn delayed_action(&self, action: &str) -> Result {
-        Ok(resources::amend(self.id, &resources::Amendment::Delayed(action.to_owned()))?)
+        resources::amend(self.id, &resources::Amendment::Delayed(action.to_owned())).here()
     }
 }
 

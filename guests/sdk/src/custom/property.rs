@@ -105,30 +105,23 @@ impl Property {
         };
         if !fits {
             let kind = match self.kind {
-                Kind::Text => "String",
-                Kind::Integer => "Integer",
-                Kind::Boolean => "true, false",
-                Kind::List => "Array",
-                Kind::Map => "Hash",
-                Kind::Any => "anything",
+                Kind::Text => "a string",
+                Kind::Integer => "a whole number",
+                Kind::Boolean => "true or false",
+                Kind::List => "a list",
+                Kind::Map => "an object",
+                Kind::Any => "any value",
             };
-            return Err(invalid(format!(
-                "Property {} of {owner} must be one of: {kind}!  You passed {value}.",
-                self.name
-            )));
+            return Err(invalid(format!("property `{}` of {owner} must be {kind}, not {value}", self.name)));
         }
         if !self.one_of.is_empty() && !self.one_of.contains(value) {
             let known = self.one_of.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
-            return Err(invalid(format!(
-                "Property {} of {owner} must be equal to one of: {known}!  You passed {value}.",
-                self.name
-            )));
+            return Err(invalid(format!("property `{}` of {owner} must be one of {known}, not {value}", self.name)));
         }
         Ok(())
     }
 }
 
-#[track_caller]
 pub(super) fn invalid(message: String) -> Error {
     Error::new("Chef::Exceptions::ValidationFailed", message)
 }

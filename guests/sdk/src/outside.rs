@@ -1,0 +1,52 @@
+//! Parts of the standard library that a sandbox does not have: files, sockets, processes, threads, clocks.
+//!
+//! The standard library says only `operation not supported on this platform`. Here a cookbook's author reads what to use
+//! instead.
+
+use std::error::Error;
+use std::io;
+
+/// The advice for all of it.
+pub(crate) const HINT: &str = "a policy cannot use files, sockets, processes, threads or clocks of the standard \
+    library: declare a resource, or use `wrun_sdk::machine`, `wrun_sdk::clock` and `wrun_sdk::random`, within the \
+    policy's grants";
+
+/// Phrases with which the standard library says that the sandbox lacks something.
+const PHRASES: [&str; 4] = [
+    "not supported on this platform",
+    "not implemented on this platform",
+    "unsupported on this platform",
+    "kind: Unsupported",
+];
+
+/// Whether an error is the standard library's for something that the sandbox lacks.
+pub(crate) fn is_unsupported(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::Unsupported)
+}
+
+/// Returns the advice if a panic's message or its file says that the sandbox lacks something.
+pub(crate) fn advice(message: &str, file: &str) -> Option<&'static str> {
+    let is_outside = PHRASES.iter().any(|phrase| message.contains(phrase))
+        || (file.contains("/library/std/src/sys/") && file.ends_with("unsupported.rs"));
+    is_outside.then_some(HINT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_sandbox_lacks_is_recognised() {
+        let unsupported = io::Error::new(io::ErrorKind::Unsupported, "operation not supported on this platform");
+        assert!(is_unsupported(&unsupported));
+        assert!(!is_unsupported(&io::Error::from(io::ErrorKind::NotFound)));
+        let panics = [
+            ("time not implemented on this platform", "/rustc/1/library/std/src/sys/time/unsupported.rs"),
+            ("called `Result::unwrap()` on an `Err` value: Error { kind: Unsupported, message: \"x\" }", "src/lib.rs"),
+        ];
+        for (message, file) in panics {
+            assert!(advice(message, file).is_some(), "{message}");
+        }
+        assert_eq!(advice("index out of bounds", "src/lib.rs"), None);
+    }
+}
