@@ -165,6 +165,18 @@ fn a_file_of_chefs_is_required_or_fails_by_its_name() {
 }
 
 #[test]
+fn caches_of_package_tools_can_be_emptied() {
+    answers(
+        &[],
+        &[
+            ("Chef::Provider::Package::Yum::YumCache.instance.reload", "nil"),
+            ("Chef::Provider::Package::Dnf::PythonHelper.instance.restart", "nil"),
+            ("Chef::Provider::Package::Yum::PythonHelper.instance.respond_to?(:package_query)", "false"),
+        ],
+    );
+}
+
+#[test]
 fn homebrew_is_found_or_its_absence_told() {
     answers(
         &[],

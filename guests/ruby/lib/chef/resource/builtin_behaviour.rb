@@ -4,6 +4,7 @@
 
 require_relative "../provider/blocks"
 require_relative "../provider/of_host"
+require_relative "../provider/package_caches"
 
 class Chef
   class Resource
