@@ -56,7 +56,7 @@ fn one_of(recipe: &str) -> f64 {
         let once = || {
             let ran = run(vec![Guest::new("load", &[recipe]).with("count", count)], false);
             assert_eq!(ran.failure("load"), "");
-            ran.took.as_secs_f64()
+            ran.report.seconds
         };
         median((0..RUNS).map(|_| once()).collect())
     };
