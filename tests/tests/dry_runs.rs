@@ -103,3 +103,146 @@ fn ruby_code_that_is_stopped_hears_of_it() {
     assert!(text.contains("a dry run stopped it at: openat /srv/by-ruby"), "{text}");
     assert!(!root.exists("/srv/by-ruby"));
 }
+
+/// Every way to fail, to be unknown and to be denied, one after the other; the grants allow all but one path.
+const ALL: &str = r#"
+Gone = 'http://127.0.0.1:9/x'
+file('/srv/first') { content 'x' }
+cookbook_file('/srv/absent') { source 'no-such-file' }
+file('/srv/denied/x') { content 'x' }
+remote_file('/srv/gone') { source Gone; notifies :create, 'file[/srv/told]', :immediately }
+file('/srv/told') { action :nothing }
+thing 'parent'
+thing('forgiven') { ignore_failure true }
+file('/srv/last') { content 'x' }
+"#;
+
+const THING: &str = r#"
+provides :thing
+unified_mode true
+action :go do
+  cookbook_file("/srv/child-#{new_resource.name}") { source 'no-such-file' }
+  file("/srv/after-#{new_resource.name}")
+end
+"#;
+
+#[test]
+fn a_dry_run_tells_of_all_that_is_in_the_way() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    machine.run(&["mkdir", "-p", "/srv/denied"]).unwrap();
+    let cookbook = program.configuration().join("cookbooks/web");
+    fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    fs::create_dir_all(cookbook.join("resources")).unwrap();
+    fs::write(cookbook.join("metadata.rb"), "name 'web'\n").unwrap();
+    fs::write(cookbook.join("recipes/default.rb"), ALL).unwrap();
+    fs::write(cookbook.join("resources/thing.rb"), THING).unwrap();
+    let grants = program.configuration().join("grants.toml");
+    let rules = "[policy.solo]\npaths = [\"/srv/*\"]\ndownload_hosts = [\"http://127.0.0.1:9\"]\n";
+    fs::write(&grants, rules).unwrap();
+    let (place, folder) = (root.path().display().to_string(), program.configuration().join("cookbooks"));
+    let (grants, folder) = (grants.display().to_string(), folder.display().to_string());
+    let run = |format: &str| {
+        let arguments = [
+            "converge",
+            "--format",
+            format,
+            "--node-name",
+            "node1",
+            "--why-run",
+            "--cookbooks",
+            &folder,
+            "--run-list",
+            "recipe[web]",
+            "--root",
+            &place,
+            "--grants",
+            &grants,
+        ];
+        program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap()
+    };
+    let output = run("json");
+    let said: Value =
+        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {}", output.text()));
+    let row = |one: &Value| {
+        let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+        let doubt = if one["uncertain"].is_array() { " ?" } else { "" };
+        let ignored = if one["ignored"] == true { ", ignored" } else { "" };
+        format!("{} {}{doubt}{ignored}", text("name"), text("status"))
+    };
+    let rows: Vec<String> = said["resources"].as_array().unwrap().iter().map(row).collect();
+    assert_eq!(
+        rows,
+        [
+            "/srv/first updated",
+            "/srv/absent failed",
+            "/srv/denied/x failed",
+            "/srv/gone unknown ?",
+            "/srv/told updated ?",
+            "/srv/told skipped",
+            "parent failed",
+            "/srv/child-parent failed",
+            "/srv/after-parent updated",
+            "forgiven failed, ignored",
+            "/srv/child-forgiven failed",
+            "/srv/after-forgiven updated",
+            "/srv/last updated",
+        ],
+        "{said:#}"
+    );
+    assert_eq!(said["outcome"], "failure");
+    assert_eq!(said["error"]["class"], "Chef::Exceptions::FileNotFound", "the first one: {}", said["error"]);
+    assert_eq!((&said["updated"], &said["unknown"], &said["failed"]), (&5.into(), &1.into(), &5.into()));
+    let shown = run("doc").text();
+    assert!(shown.contains("5 would change, 1 unknown, 5 would fail (of 13)"), "{shown}");
+    assert!(shown.contains("cookbook_file[/srv/absent] action create (would fail)"), "{shown}");
+    let short = run("minimal").text();
+    assert!(short.contains("UFF?U") && short.contains("5 would change, 1 unknown"), "{short}");
+    assert!(!root.exists("/srv/first"));
+}
+
+/// Ruby's temporary files are there for the code that makes them, and for nobody else.
+const TEMPORARY: &str = r#"
+require 'tempfile'
+kept = nil
+Tempfile.create('wrun') do |file|
+  kept = file.path
+  file.write('inside'); file.flush
+  raise 'not there' unless File.read(file.path) == 'inside' && File.stat(file.path).mode & 0777 == 0600
+end
+raise 'still there' if File.exist?(kept)
+folder = Dir.mktmpdir('wrun')
+File.write(File.join(folder, 'one'), 'x')
+File.rename(File.join(folder, 'one'), File.join(folder, 'two'))
+raise Dir.children(folder).inspect unless Dir.children(folder) == ['two'] && Dir.exist?(folder)
+begin
+  shell_out("cat #{folder}/two")
+  raise 'a program sees it'
+rescue Errno::EROFS => error
+  log error.message
+end
+begin
+  FileUtils.mv(File.join(folder, 'two'), '/srv/two')
+  raise 'it came out'
+rescue Errno::EROFS
+  log 'stays inside'
+end
+FileUtils.remove_entry(folder)
+file('/srv/guarded') { only_if "test -e #{folder}/two" }
+"#;
+
+#[test]
+fn temporary_files_of_ruby_are_thrown_away() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    machine.run(&["mkdir", "-p", "/srv"]).unwrap();
+    let before = root.changes().unwrap();
+    let run = converge(&program, &machine, TEMPORARY, 0);
+    let logged = run["resources"].to_string();
+    assert!(logged.contains("it names a temporary file, which a dry run does not really make"), "{run:#}");
+    assert!(logged.contains("stays inside"), "{run:#}");
+    let guarded = run["resources"].as_array().unwrap().last().unwrap();
+    assert_eq!((&guarded["name"], &guarded["status"]), (&"/srv/guarded".into(), &"updated".into()), "{guarded:#}");
+    assert!(guarded["uncertain"].to_string().contains("temporary file"), "{guarded:#}");
+    assert_eq!(root.changes().unwrap().entries.len(), before.entries.len(), "nothing has changed");
+}

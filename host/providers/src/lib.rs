@@ -256,6 +256,9 @@ impl Providers for MachineProviders {
         self.caches.users.refresh(&self.root);
         let launch = command::Launch::granted(&granted, &how);
         if why_run || self.settings.why_run {
+            if machine::names_scratch(command) {
+                return Ok(Truth::Unknown("it names a temporary file, which a dry run does not really make".into()));
+            }
             return Ok(match self.commands.ask(&launch, &mut self.caches.users) {
                 command::Answer::Ended(outcome) if outcome.code == Some(0) => Truth::True,
                 command::Answer::Ended(_) => Truth::False,

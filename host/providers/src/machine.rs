@@ -5,6 +5,9 @@
 //! hears what would have been.
 
 mod change;
+mod scratch;
+
+pub(crate) use scratch::is_named_by as names_scratch;
 
 use crate::Settings;
 use crate::command::{self, CommandFailure, Commands, How, Launch};
@@ -15,8 +18,10 @@ use converge::{
     MachineUser, Raised, Stat, StatKind,
 };
 use grants::Denied;
+use scratch::Scratch;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,11 +37,12 @@ pub struct GuestMachine {
     root: Arc<Root>,
     commands: Commands,
     users: Users,
+    scratch: Scratch,
 }
 
 impl GuestMachine {
     pub(crate) fn new(settings: Arc<Settings>, root: Arc<Root>, commands: Commands) -> Self {
-        Self { settings, root, commands, users: Users::default() }
+        Self { settings, root, commands, users: Users::default(), scratch: Scratch::default() }
     }
 
     /// The place a path leads to, if the policy may read it; none if nothing can be there.
@@ -54,6 +60,42 @@ impl GuestMachine {
     /// The same where something must be there.
     fn existing(&self, path: &str, follow: bool) -> Result<Place, MachineError> {
         self.readable(path, follow)?.ok_or_else(|| MachineError::System("ENOENT".into(), path.into()))
+    }
+
+    /// What the scratch has of a path, by the path of a real run, if the policy may read that.
+    fn in_scratch<'p, T>(
+        &self,
+        path: &'p str,
+        look: impl FnOnce(&Scratch, &str) -> Option<T>,
+    ) -> Result<ControlFlow<T, &'p str>, MachineError> {
+        let Some(inner) = scratch::inside(path) else { return Ok(ControlFlow::Continue(path)) };
+        let Some(found) = look(&self.scratch, inner) else { return Ok(ControlFlow::Continue(inner)) };
+        let _proof = self.settings.grants.read_path(inner).map_err(denied)?;
+        Ok(ControlFlow::Break(found))
+    }
+
+    /// Changes the scratch as a real run would change the machine, within the same grants.
+    fn apply_to_scratch(&mut self, path: &str, change: MachineChange) -> Result<String, MachineError> {
+        let _proof = self.settings.grants.manage_path(path).map_err(denied)?;
+        if let MachineChange::Rename(to) = &change {
+            let Some(to) = scratch::inside(to) else {
+                return Err(MachineError::DryRun(change::sentence(path, &change)));
+            };
+            let _proof = self.settings.grants.manage_path(to).map_err(denied)?;
+        }
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let parent = if parent.is_empty() { "/" } else { parent };
+        let makes =
+            matches!(change, MachineChange::Write(..) | MachineChange::Append(..) | MachineChange::MakeDirectory(_));
+        if makes && !self.scratch.has_directory(parent) {
+            let there = self.root.target_entry(parent).map_err(fault)?;
+            if there.is_none_or(|entry| entry.kind != Kind::Directory) {
+                return Err(MachineError::System("ENOENT".into(), path.into()));
+            }
+        }
+        let sentence = change::sentence(path, &change);
+        self.scratch.apply(path, change, jiff::Timestamp::now().as_second())?;
+        Ok(sentence)
     }
 
     fn is_dry_run(&self, why_run: bool) -> bool {
@@ -114,6 +156,10 @@ fn stat_of(entry: &Entry) -> Stat {
 
 impl Machine for GuestMachine {
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
+        let path = match self.in_scratch(path, Scratch::stat)? {
+            ControlFlow::Break(stat) => return Ok(Some(stat)),
+            ControlFlow::Continue(path) => path,
+        };
         let Some(place) = self.readable(path, follow)? else { return Ok(None) };
         let entry = absent(place.entry()).map_err(fault)?;
         Ok(entry.as_ref().map(stat_of))
@@ -123,6 +169,10 @@ impl Machine for GuestMachine {
         if length > MAX_READ {
             return Err(MachineError::TooMuch(format!("one read returns at most {MAX_READ} bytes")));
         }
+        let path = match self.in_scratch(path, |scratch, path| scratch.read(path, offset, length))? {
+            ControlFlow::Break(content) => return content,
+            ControlFlow::Continue(path) => path,
+        };
         let (handle, _entry) = self.existing(path, true)?.open_file().map_err(fault)?;
         let system = |error: std::io::Error| {
             let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
@@ -136,6 +186,10 @@ impl Machine for GuestMachine {
     }
 
     fn list_directory(&mut self, path: &str) -> Result<Vec<String>, MachineError> {
+        let path = match self.in_scratch(path, Scratch::names)? {
+            ControlFlow::Break(names) => return names,
+            ControlFlow::Continue(path) => path,
+        };
         let names = self.existing(path, true)?.names().map_err(fault)?;
         if names.len() > MAX_NAMES {
             return Err(MachineError::TooMuch(format!("one listing returns at most {MAX_NAMES} names")));
@@ -148,6 +202,9 @@ impl Machine for GuestMachine {
     }
 
     fn real_path(&mut self, path: &str) -> Result<String, MachineError> {
+        if let ControlFlow::Break(_) = self.in_scratch(path, Scratch::stat)? {
+            return Ok(path.trim_end_matches('/').to_owned());
+        }
         let place = self.existing(path, true)?;
         place.entry().map_err(fault)?;
         Ok(place.real().into())
@@ -160,6 +217,10 @@ impl Machine for GuestMachine {
         self.users.doubt();
         self.users.refresh(&self.root);
         if self.is_dry_run(why_run) {
+            if scratch::is_named_by(command) {
+                let why = "it names a temporary file, which a dry run does not really make";
+                return Err(MachineError::DryRun(format!("run {}: {why}", granted.shown())));
+            }
             return match self.commands.ask(&launch, &mut self.users) {
                 command::Answer::Ended(outcome) => Ok(outcome),
                 command::Answer::Unknown(why) => Err(MachineError::DryRun(format!("run {}: {why}", granted.shown()))),
@@ -177,6 +238,9 @@ impl Machine for GuestMachine {
     }
 
     fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<String, MachineError> {
+        if let Some(inner) = scratch::inside(path) {
+            return self.apply_to_scratch(inner, change);
+        }
         let dry_run = self.is_dry_run(why_run);
         change::apply(&self.root, &self.settings.grants, path, change, dry_run)
     }

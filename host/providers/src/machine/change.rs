@@ -160,7 +160,7 @@ impl Target<'_> {
 }
 
 /// What is done, in the words of the report.
-fn sentence(path: &str, change: &MachineChange) -> String {
+pub(super) fn sentence(path: &str, change: &MachineChange) -> String {
     match change {
         MachineChange::Write(..) => format!("write file {path}"),
         MachineChange::Append(..) => format!("append to file {path}"),

@@ -125,7 +125,8 @@ fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<O
         return Ok(Some(Plan::up_to_date()));
     }
     if view.why_run && view.assumed.path(&path) {
-        return Ok(Some(Plan::uncertain(Certainty::Assumed(format!("assuming {path} would have been created")))));
+        let why = format!("whether it would run is not known: an earlier resource would have created {path}");
+        return Ok(Some(Plan::uncertain(Certainty::Unknown(why))));
     }
     Ok(None)
 }

@@ -6,7 +6,7 @@
 use crate::download;
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
-use converge::{Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
+use converge::{Certainty, Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
 use serde_json::Value;
 
 /// A request.
@@ -29,8 +29,14 @@ impl Provider for Request {
         let _server = view.grants.download(&url).map_err(denied)?;
         let sentence = format!("{} {method} to {url}", wanted.declaration.key());
         if wanted.action == "head" {
-            let response = download::request(&request, view.grants, view.settings.downloads)
-                .map_err(|raised| download::worded(raised, &request.url))?;
+            let response = match download::request(&request, view.grants, view.settings.downloads)
+                .map_err(|raised| download::worded(raised, &request.url))
+            {
+                Err(raised) if view.why_run && download::is_unreachable(&raised) => {
+                    return Ok(Plan::uncertain(Certainty::Unknown(raised.message)));
+                }
+                answer => answer?,
+            };
             if response.status == 304 {
                 return Ok(Plan::up_to_date());
             }

@@ -12,3 +12,4 @@ mod package;
 mod rpm;
 mod service;
 mod systemd_unit;
+mod uncertain;

@@ -1,7 +1,9 @@
 //! A throw-away root, and one policy's providers on it.
 
 use ::node::origin::Origin;
-use converge::{Certainty, CookbookFiles, Declaration, FileError, Property, Providers as _, Raised, Wanted};
+use converge::{
+    Certainty, CookbookFiles, Declaration, Expected, FileError, Property, Providers as _, Raised, Status, Wanted,
+};
 use grants::Grants;
 use providers::{MachineProviders, Settings};
 use serde_json::{Map, Value};
@@ -20,11 +22,18 @@ pub(crate) struct Node {
 pub(crate) const REFRESH: &str = "refresh the lists of available packages";
 
 /// What a dry run said.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Foreseen {
+    pub(crate) status: Status,
     pub(crate) changes: Vec<String>,
     pub(crate) assumed: Vec<String>,
     pub(crate) unknown: Vec<String>,
+}
+
+impl Default for Foreseen {
+    fn default() -> Self {
+        Self { status: Status::Updated, changes: vec![], assumed: vec![], unknown: vec![] }
+    }
 }
 
 /// A cookbook with one file.
@@ -154,7 +163,13 @@ impl Node {
         let declaration = declaration(kind, name, action, properties);
         let prepared = self.providers.prepare(&wanted(&declaration, action, true))?;
         let certainties = prepared.certainty().to_vec();
-        let mut foreseen = Foreseen { changes: words(prepared.expected().1), ..Foreseen::default() };
+        let (expected, changes) = prepared.expected();
+        let status = match expected {
+            Expected::Change(_) => Status::Updated,
+            Expected::Unknown => Status::Unknown,
+            Expected::Nothing => Status::UpToDate,
+        };
+        let mut foreseen = Foreseen { status, changes: words(changes), ..Foreseen::default() };
         for certainty in certainties {
             match certainty {
                 Certainty::Assumed(what) => foreseen.assumed.push(what),

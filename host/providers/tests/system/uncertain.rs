@@ -1,0 +1,88 @@
+//! Of every type: a dry run that is in doubt, and has no step, never says that nothing is to be done.
+
+use crate::node::Node;
+use converge::Status;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// A situation without a step: type, name, action, properties, what a dry run is to say.
+type Situation = (&'static str, &'static str, &'static str, Value, Status);
+
+/// What comes first in the same dry run, so that something is taken for granted.
+const BEFORE: [(&str, &str, &str); 3] =
+    [("file", "/srv/brought", "create"), ("directory", "/srv/made", "create"), ("apt_package", "brought", "install")];
+
+/// Types that are sure of everything, or have a step wherever they are not.
+const SURE: [&str; 18] = [
+    "bash",
+    "csh",
+    "ksh",
+    "perl",
+    "python",
+    "ruby",
+    "script",
+    "cron_d",
+    "log",
+    "notify_group",
+    "ohai",
+    "reboot",
+    "remote_directory",
+    "systemd_unit",
+    // What is missing would be mounted all the same.
+    "mount",
+    // An account that is not there is made up, so that there are sentences about it.
+    "user",
+    "linux_user",
+    "group",
+];
+
+fn situations() -> Vec<Situation> {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let away = format!("http://{gone}/x");
+    // A directory is in the way of a file, a file in that of a directory.
+    vec![
+        ("file", "/srv", "create", json!({"content": "x"}), Status::Updated),
+        ("cookbook_file", "/srv", "create", json!({"source": "x"}), Status::Updated),
+        ("template", "/srv/t", "create", json!({"source": "x", "content": null}), Status::Updated),
+        ("remote_file", "/srv/r", "create", json!({"source": away}), Status::Unknown),
+        ("file", "/srv/brought", "delete", json!({}), Status::Updated),
+        ("directory", "/srv/made", "delete", json!({}), Status::Updated),
+        ("link", "/srv/brought", "delete", json!({}), Status::Updated),
+        ("execute", "x", "run", json!({"creates": "/srv/brought"}), Status::Unknown),
+        ("package", "absent", "install", json!({}), Status::Unknown),
+        ("apt_package", "absent", "install", json!({}), Status::Unknown),
+        ("dpkg_package", "absent", "install", json!({"source": "/srv/absent.deb"}), Status::Updated),
+        ("rpm_package", "absent", "install", json!({"source": "/srv/absent.rpm"}), Status::Updated),
+        ("dnf_package", "absent", "install", json!({}), Status::Updated),
+        ("yum_package", "absent", "install", json!({}), Status::Updated),
+        ("gem_package", "absent", "install", json!({}), Status::Unknown),
+        ("chef_gem", "absent", "install", json!({}), Status::Unknown),
+        ("service", "absent", "reload", json!({}), Status::Updated),
+        ("archive_file", "/srv/brought", "extract", json!({"destination": "/srv/out"}), Status::Updated),
+        ("cron", "job", "create", json!({"command": "x"}), Status::Updated),
+        ("git", "/srv/g", "sync", json!({"repository": format!("git://{gone}/x")}), Status::Updated),
+        ("http_request", "x", "head", json!({"url": away}), Status::Unknown),
+    ]
+}
+
+#[test]
+fn no_doubt_without_a_step_is_up_to_date() {
+    let node = Node::new();
+    node.root.run(&["sh", "-c", "rm -rf /usr/bin/crontab /usr/bin/git /var/lib/apt/lists/*"]).unwrap();
+    let mut node = node.dry();
+    for (kind, name, action) in BEFORE {
+        node.foresee(kind, name, action, json!({})).unwrap();
+    }
+    let mut tried: BTreeSet<&str> = SURE.into();
+    for (kind, name, action, properties, expect) in situations() {
+        tried.insert(kind);
+        let foreseen = node.foresee(kind, name, action, properties);
+        let foreseen = foreseen.unwrap_or_else(|raised| panic!("{kind}[{name}] {action}: {raised:?}"));
+        let doubts = foreseen.assumed.len() + foreseen.unknown.len();
+        assert!(doubts > 0 && foreseen.changes.is_empty(), "{kind}[{name}] {action}: {foreseen:?}");
+        assert_eq!(foreseen.status, expect, "{kind}[{name}] {action}: {foreseen:?}");
+    }
+    let host = schema::builtin().iter().filter(|one| matches!(one.implemented_by, schema::ImplementedBy::Host));
+    let forgotten: Vec<_> = host.map(|one| one.name).filter(|kind| !tried.contains(kind)).collect();
+    assert!(forgotten.is_empty(), "what do these say when they cannot look? {forgotten:?}");
+}
