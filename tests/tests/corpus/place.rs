@@ -1,7 +1,8 @@
 //! Where a case is run: folders of its own on the tester's machine, or a throw-away root where the case changes the
 //! machine itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -23,8 +24,23 @@ const NODE: &str = "corpus";
 /// Seconds after which a run has hung.
 const PATIENCE: &str = "1800";
 
-/// Gives a run a folder for temporary files of its own: what one case leaves there is not found by another.
-const OWN_TEMPORARY_FOLDER: &str = r#"mount --bind "$1" /var/tmp && shift && exec "$@""#;
+/// The folder for temporary files that cookbooks use.
+const TEMPORARY_FOLDER: &str = "/var/tmp";
+
+/// Gives a run a folder for temporary files of its own: what one case leaves there is not found by another. The first
+/// argument is that folder, then follow the names below `/var/tmp` that stay, `--`, and the command.
+const OWN_TEMPORARY_FOLDER: &str = r#"set -e
+exec 3</var/tmp
+mount --bind "$1" /var/tmp
+shift
+while [ "$1" != -- ]; do
+  mkdir -p "/var/tmp/$1"
+  mount --no-canonicalize --bind "/proc/self/fd/3/$1" "/var/tmp/$1"
+  shift
+done
+shift
+exec 3<&- "$@"
+"#;
 
 /// What the tester may set to try another runtime.
 const PASSED_ON: [&str; 2] = ["WRUN_RUNTIME_DIR", "WRUN_RUBY_LIBRARY"];
@@ -188,8 +204,8 @@ impl Place {
                 let mut command = Command::new("unshare");
                 command.env_clear().env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
                 command.args(["--mount", "--propagation", "private", "sh", "-c", OWN_TEMPORARY_FOLDER, "sh"]);
-                command.arg(self.base.path().join("temporary")).args(["timeout", PATIENCE]);
-                command.arg(self.program.executable()).args(self.arguments(&file));
+                command.arg(self.base.path().join("temporary")).args(self.below_temporary_folder()).arg("--");
+                command.args(["timeout", PATIENCE]).arg(self.program.executable()).args(self.arguments(&file));
                 self.finish(command)?
             }
         };
@@ -203,6 +219,14 @@ impl Place {
         Ok((found, errors.into_owned()))
     }
 
+    /// The names in the folder for temporary files that a run needs: the checkout or the tester's folders may lie there.
+    fn below_temporary_folder(&self) -> BTreeSet<OsString> {
+        let own = self.program.environment().into_iter().chain(passed_on()).map(|(_, value)| PathBuf::from(value));
+        let needed = own.chain([self.program.executable().to_owned(), self.base.path().to_owned()]);
+        let below = needed.filter_map(|path| path.strip_prefix(TEMPORARY_FOLDER).ok().map(Path::to_owned));
+        below.filter_map(|path| Some(path.components().next()?.as_os_str().to_owned())).collect()
+    }
+
     fn arguments(&self, attributes: &Path) -> Vec<String> {
         let mut arguments: Vec<String> =
             ["converge", "--format", "json", "--allow-all", "--node-name", NODE].map(str::to_owned).to_vec();
@@ -213,7 +237,7 @@ impl Place {
 
     fn finish(&self, mut command: Command) -> Result<std::process::Output> {
         command.envs(self.program.environment()).env("WRUN_BACKUP_DIR", self.base.path().join("backups"));
-        command.envs(PASSED_ON.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.envs(passed_on());
         command.current_dir(self.base.path()).stdin(Stdio::null());
         command.output().with_context(|| format!("cannot start {}", command.get_program().display()))
     }
@@ -270,6 +294,11 @@ impl Place {
         }
         Ok(json!(counts))
     }
+}
+
+/// The tester's variables that a run gets.
+fn passed_on() -> impl Iterator<Item = (&'static str, OsString)> {
+    PASSED_ON.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
 /// A file's content, as the corpus writes text and what is none.
