@@ -3,6 +3,10 @@
 //! Absolute times say more about the machine than about the program, so each figure stands beside the floor's, taken
 //! within the same second. Every run starts in a fresh throw-away root; the second run finds what the first one made.
 //! Medians of several runs are reported.
+//!
+//! With `--baseline` another build is measured too, in the same repetitions: a run of this build, a run of the other one,
+//! the floor. What else the machine does meanwhile hits all of them, so the median of the ratios of each repetition says
+//! which build is faster, also on a busy machine.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,6 +27,9 @@ pub(crate) struct Arguments {
     /// How often each figure is taken; the median is reported
     #[arg(long, default_value_t = 5, value_name = "NUMBER")]
     runs: usize,
+    /// Another checkout, in which `cargo xtask bench` has been run: its build is measured too, and ratios to it are reported
+    #[arg(long, value_name = "CHECKOUT")]
+    baseline: Option<PathBuf>,
     /// Only the scenarios whose names contain this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -103,15 +110,53 @@ struct Measured {
     kilobytes: u64,
 }
 
+/// A first and a second run.
+type Pair = [Measured; 2];
+
+/// One repetition of a scenario.
+struct Repetition {
+    wrun: Pair,
+    baseline: Option<Pair>,
+    floor: Pair,
+}
+
 /// The medians of one scenario's first or second run.
 struct Figure {
     scenario: &'static Scenario,
     second_run: bool,
     wrun: Measured,
+    baseline: Option<Compared>,
     floor: Measured,
 }
 
+/// Another build's figures, and what this one's are as multiples of them: medians of the ratios of each repetition.
+struct Compared {
+    measured: Measured,
+    time: f64,
+    memory: f64,
+}
+
 impl Figure {
+    fn new(scenario: &'static Scenario, second_run: bool, all: &[Repetition]) -> Self {
+        let of = |[first, second]: Pair| if second_run { second } else { first };
+        let pairs = all.iter().filter_map(|one| Some((of(one.wrun), of(one.baseline?))));
+        let pairs: Vec<(Measured, Measured)> = pairs.collect();
+        let baseline = (!pairs.is_empty()).then(|| Compared {
+            measured: median(pairs.iter().map(|(_, baseline)| *baseline).collect()),
+            time: middle(pairs.iter().map(|(wrun, baseline)| wrun.seconds / baseline.seconds).collect()),
+            memory: middle(
+                pairs.iter().map(|(wrun, baseline)| wrun.kilobytes as f64 / baseline.kilobytes as f64).collect(),
+            ),
+        });
+        Self {
+            scenario,
+            second_run,
+            wrun: median(all.iter().map(|one| of(one.wrun)).collect()),
+            baseline,
+            floor: median(all.iter().map(|one| of(one.floor)).collect()),
+        }
+    }
+
     fn ratio(&self) -> f64 {
         self.wrun.seconds / self.floor.seconds
     }
@@ -132,6 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         bail!(sentence);
     }
     ensure!(arguments.runs > 0, "--runs is at least 1");
+    let baseline = arguments.baseline.as_deref().map(Baseline::find).transpose()?;
     let compiler = guests::find_compiler()?;
     say::line("building the program with the release profile (the first build takes many minutes)");
     let executable = checkout::build_release_program()?;
@@ -139,11 +185,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     guests::build_runtime(&checkout::RELEASE_WITH_EXAMPLES)?;
     let policies = bench_policies::make(&executable)?;
     specs::base::base_root(&mut say::line)?;
-    let bench = Bench { program: Program::at(&executable)?, tool: executable.with_file_name("xtask"), policies };
+    let tool = executable.with_file_name("xtask");
+    let this = Build { program: Program::at(&executable)?, policies };
+    let other = baseline.as_ref().map(Baseline::build).transpose()?;
+    let bench = Bench { this, other, tool };
     let chosen = |scenario: &&Scenario| arguments.only.as_ref().is_none_or(|text| scenario.name.contains(text));
     let mut figures = Vec::new();
     if !arguments.json {
-        say::result("scenario                 run        wrun      floor   ratio     memory");
+        let baseline = if arguments.baseline.is_some() { "   baseline    time  memory" } else { "" };
+        say::result(&format!("scenario                 run        wrun      floor   ratio     memory{baseline}"));
     }
     for scenario in SCENARIOS.iter().filter(chosen) {
         for figure in bench.figures(scenario, arguments.runs)? {
@@ -153,14 +203,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             figures.push(figure);
         }
     }
-    let costs = sandbox_costs()?;
+    let costs = sandbox_costs(&checkout::release_examples()?, &checkout::fixtures())?;
+    let before = baseline.map(|baseline| sandbox_costs(&baseline.examples(), &baseline.fixtures())).transpose()?;
     if arguments.json {
         let figures: Vec<Value> = figures.iter().map(to_json).collect();
-        say::result(&json!({"version": 1, "runs": arguments.runs, "figures": figures, "sandbox": costs}).to_string());
+        let sandbox = json!({"sandbox": costs, "sandbox_of_baseline": before});
+        let mut all = json!({"version": 1, "runs": arguments.runs, "figures": figures});
+        if let (Some(all), Value::Object(sandbox)) = (all.as_object_mut(), sandbox) {
+            all.extend(sandbox);
+        }
+        say::result(&all.to_string());
     } else {
+        tell_compared(&figures);
         tell_per_policy(&figures);
-        for (name, value) in costs {
-            say::result(&format!("{}: {value}", name.replace('_', " ")));
+        for (name, value) in &costs {
+            let before = before.as_ref().and_then(|before| before.get(name));
+            let before = before.map(|before| format!(" (baseline: {before})")).unwrap_or_default();
+            say::result(&format!("{}: {value}{before}", name.replace('_', " ")));
         }
     }
     Ok(())
@@ -178,87 +237,139 @@ pub(crate) fn measure(arguments: &MeasureArguments) -> Result<()> {
     Ok(())
 }
 
-/// What all scenarios share.
-struct Bench {
+/// Another checkout that was built for the benchmarks.
+struct Baseline {
+    target: PathBuf,
+}
+
+impl Baseline {
+    /// Finds what a benchmark in that checkout has built.
+    fn find(checkout: &Path) -> Result<Self> {
+        let checkout = checkout.canonicalize().with_context(|| format!("cannot open {}", checkout.display()))?;
+        let found = Self { target: checkout.join("target") };
+        for path in [found.program(), found.policies(), found.examples(), found.fixtures()] {
+            ensure!(
+                path.exists(),
+                "{} is missing: run `cargo xtask bench --only none --runs 1` in {} first",
+                path.display(),
+                checkout.display()
+            );
+        }
+        Ok(found)
+    }
+
+    fn program(&self) -> PathBuf {
+        self.target.join("release/wrun")
+    }
+
+    fn policies(&self) -> PathBuf {
+        self.target.join("bench-policies")
+    }
+
+    fn examples(&self) -> PathBuf {
+        self.target.join("release/examples")
+    }
+
+    fn fixtures(&self) -> PathBuf {
+        self.target.join("fixtures")
+    }
+
+    fn build(&self) -> Result<Build> {
+        Ok(Build { program: Program::at(&self.program())?, policies: self.policies() })
+    }
+}
+
+/// A build of wrun with the artifacts that were made for it.
+struct Build {
     program: Program,
-    /// This program in the release profile: the floor, and the one that measures.
-    tool: PathBuf,
     /// The folder of the bench policies' artifacts.
     policies: PathBuf,
 }
 
+/// What all scenarios share.
+struct Bench {
+    this: Build,
+    /// The baseline.
+    other: Option<Build>,
+    /// This program in the release profile: the floor, and the one that measures.
+    tool: PathBuf,
+}
+
 impl Bench {
-    /// First and second run of a scenario, with one run before that nobody looks at: it fills caches.
+    /// First and second run of a scenario, with one repetition before that nobody looks at: it fills caches.
     fn figures(&self, scenario: &'static Scenario, runs: usize) -> Result<[Figure; 2]> {
-        self.once(scenario)?;
-        let all: Vec<[Measured; 4]> = (0..runs).map(|_| self.once(scenario)).collect::<Result<_>>()?;
-        let median = |which: fn(&[Measured; 4]) -> Measured| median(all.iter().map(which).collect());
-        let first = Figure {
-            scenario,
-            second_run: false,
-            wrun: median(|[wrun, _, _, _]| *wrun),
-            floor: median(|[_, _, floor, _]| *floor),
-        };
-        let second = Figure {
-            scenario,
-            second_run: true,
-            wrun: median(|[_, wrun, _, _]| *wrun),
-            floor: median(|[_, _, _, floor]| *floor),
-        };
-        Ok([first, second])
+        self.once(scenario, 0)?;
+        let all: Vec<_> = (0..runs).map(|number| self.once(scenario, number)).collect::<Result<_>>()?;
+        Ok([Figure::new(scenario, false, &all), Figure::new(scenario, true, &all)])
     }
 
-    /// wrun's first and second run, then the floor's, each pair in a fresh root.
-    fn once(&self, scenario: &Scenario) -> Result<[Measured; 4]> {
-        let attributes = self.program.configuration().join("attributes.json");
-        std::fs::write(&attributes, attributes_of(scenario).to_string())?;
+    /// The first and second run of each build, in turn the one or the other before, then the floor's: each pair in a fresh
+    /// root.
+    fn once(&self, scenario: &Scenario, number: usize) -> Result<Repetition> {
+        let other = || self.other.as_ref().map(|other| self.pair(scenario, other)).transpose();
+        let (wrun, baseline) = if number.is_multiple_of(2) {
+            let wrun = self.pair(scenario, &self.this)?;
+            (wrun, other()?)
+        } else {
+            let baseline = other()?;
+            (self.pair(scenario, &self.this)?, baseline)
+        };
         let root = Root::new()?;
         let machine = root.machine(Network::Own)?;
-        let arguments = self.wrun_arguments(scenario, &root, &attributes);
-        // Each repetition begins with a node that nobody knows.
-        let state = self.program.state();
-        std::fs::remove_dir_all(&state).and_then(|()| std::fs::create_dir(&state))?;
-        let wrun = self.program.executable();
-        let (first, second) = (self.measured(&machine, wrun, &arguments)?, self.measured(&machine, wrun, &arguments)?);
-        drop(machine);
-        let floor_root = Root::new()?;
-        let machine = floor_root.machine(Network::Own)?;
         let mut arguments = vec!["bench-floor".to_owned()];
         let work = clap::ValueEnum::to_possible_value(&scenario.work).context("a scenario has a name")?;
         arguments.extend([work.get_name().to_owned(), (scenario.count * scenario.policies).to_string()]);
-        arguments.push(floor_root.path().display().to_string());
-        let floor =
-            [self.measured(&machine, &self.tool, &arguments)?, self.measured(&machine, &self.tool, &arguments)?];
-        let [floor_first, floor_second] = floor;
-        Ok([first, second, floor_first, floor_second])
+        arguments.push(root.path().display().to_string());
+        let floor = || self.measured(&machine, &self.this.program, &self.tool, &arguments);
+        Ok(Repetition { wrun, baseline, floor: [floor()?, floor()?] })
     }
 
-    fn wrun_arguments(&self, scenario: &Scenario, root: &Root, attributes: &Path) -> Vec<String> {
-        let names: Vec<String> =
-            (0..scenario.policies).map(|number| bench_policies::name(scenario.work, number)).collect();
-        let path = |path: &Path| path.display().to_string();
-        let pairs = [
-            ("--root", path(root.path())),
-            ("--policies", path(&self.policies)),
-            ("--policy-name", names.join(",")),
-            ("--json-attributes", path(attributes)),
-            ("--node-name", "bench".to_owned()),
-        ];
-        let pairs = pairs.into_iter().flat_map(|(option, value)| [option.to_owned(), value]);
-        ["converge", "--allow-all", "--format", "minimal"].map(str::to_owned).into_iter().chain(pairs).collect()
+    /// A build's first and second run in a fresh root, on a node that nobody knows.
+    fn pair(&self, scenario: &Scenario, build: &Build) -> Result<Pair> {
+        let program = &build.program;
+        let attributes = program.configuration().join("attributes.json");
+        std::fs::write(&attributes, attributes_of(scenario).to_string())?;
+        let root = Root::new()?;
+        let machine = root.machine(Network::Own)?;
+        let arguments = wrun_arguments(scenario, &build.policies, &root, &attributes);
+        let state = program.state();
+        std::fs::remove_dir_all(&state).and_then(|()| std::fs::create_dir(&state))?;
+        let run = || self.measured(&machine, program, program.executable(), &arguments);
+        Ok([run()?, run()?])
     }
 
-    fn measured(&self, machine: &Machine<'_>, program: &Path, arguments: &[String]) -> Result<Measured> {
-        let mut command = machine.outside(&self.tool);
-        command.arg("bench-measure").arg("--").arg(program).args(arguments).envs(self.program.environment());
-        let output = command.stdin(Stdio::null()).output().context("cannot start a measured command")?;
-        let words = || format!("{} failed:\n{}", program.display(), String::from_utf8_lossy(&output.stderr));
+    /// Runs a command once, with the environment of a build.
+    fn measured(
+        &self,
+        machine: &Machine<'_>,
+        program: &Program,
+        command: &Path,
+        arguments: &[String],
+    ) -> Result<Measured> {
+        let mut measuring = machine.outside(&self.tool);
+        measuring.arg("bench-measure").arg("--").arg(command).args(arguments).envs(program.environment());
+        let output = measuring.stdin(Stdio::null()).output().context("cannot start a measured command")?;
+        let words = || format!("{} failed:\n{}", command.display(), String::from_utf8_lossy(&output.stderr));
         ensure!(output.status.success(), words());
         let value: Value = serde_json::from_slice(&output.stdout).with_context(words)?;
         let seconds = value.get("seconds").and_then(Value::as_f64).context("a measurement has seconds")?;
         let kilobytes = value.get("kilobytes").and_then(Value::as_u64).context("a measurement has kilobytes")?;
         Ok(Measured { seconds, kilobytes })
     }
+}
+
+fn wrun_arguments(scenario: &Scenario, policies: &Path, root: &Root, attributes: &Path) -> Vec<String> {
+    let names: Vec<String> = (0..scenario.policies).map(|number| bench_policies::name(scenario.work, number)).collect();
+    let path = |path: &Path| path.display().to_string();
+    let pairs = [
+        ("--root", path(root.path())),
+        ("--policies", path(policies)),
+        ("--policy-name", names.join(",")),
+        ("--json-attributes", path(attributes)),
+        ("--node-name", "bench".to_owned()),
+    ];
+    let pairs = pairs.into_iter().flat_map(|(option, value)| [option.to_owned(), value]);
+    ["converge", "--allow-all", "--format", "minimal"].map(str::to_owned).into_iter().chain(pairs).collect()
 }
 
 /// What the guest `load` is told.
@@ -273,15 +384,18 @@ fn attributes_of(scenario: &Scenario) -> Value {
 
 /// The middle of the times, and the middle of the memories.
 fn median(all: Vec<Measured>) -> Measured {
-    let mut seconds: Vec<f64> = all.iter().map(|one| one.seconds).collect();
     let mut kilobytes: Vec<u64> = all.iter().map(|one| one.kilobytes).collect();
-    seconds.sort_by(f64::total_cmp);
     kilobytes.sort_unstable();
-    let middle = all.len() / 2;
     Measured {
-        seconds: seconds.get(middle).copied().unwrap_or(f64::NAN),
-        kilobytes: kilobytes.get(middle).copied().unwrap_or(0),
+        seconds: middle(all.iter().map(|one| one.seconds).collect()),
+        kilobytes: kilobytes.get(all.len() / 2).copied().unwrap_or(0),
     }
+}
+
+/// The middle one of some numbers.
+fn middle(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn line(figure: &Figure) -> String {
@@ -295,8 +409,12 @@ fn line(figure: &Figure) -> String {
         }
         _ => String::new(),
     };
+    let baseline = figure.baseline.as_ref().map(|baseline| {
+        format!(" {:>7.1} ms {:>7.2} {:>7.2}", baseline.measured.seconds * 1e3, baseline.time, baseline.memory)
+    });
+    let baseline = baseline.unwrap_or_default();
     format!(
-        "{:<24} {:<6} {:>7.1} ms {:>7.1} ms {:>7.1} {:>7.1} MB{goal}",
+        "{:<24} {:<6} {:>7.1} ms {:>7.1} ms {:>7.1} {:>7.1} MB{baseline}{goal}",
         figure.scenario.name,
         if figure.second_run { "second" } else { "first" },
         figure.wrun.seconds * 1e3,
@@ -313,8 +431,31 @@ fn to_json(figure: &Figure) -> Value {
         "wrun": {"seconds": figure.wrun.seconds, "kilobytes": figure.wrun.kilobytes},
         "floor": {"seconds": figure.floor.seconds, "kilobytes": figure.floor.kilobytes},
         "ratio": figure.ratio(),
+        "baseline": figure.baseline.as_ref().map(|baseline| json!({
+            "seconds": baseline.measured.seconds,
+            "kilobytes": baseline.measured.kilobytes,
+            "time_ratio": baseline.time,
+            "memory_ratio": baseline.memory,
+        })),
         "goal_reached": figure.reached(),
     })
+}
+
+/// All first and all second runs against the baseline's, as geometric means.
+fn tell_compared(figures: &[Figure]) {
+    for second_run in [false, true] {
+        let chosen = figures.iter().filter(|figure| figure.second_run == second_run);
+        let ratios: Vec<f64> = chosen.filter_map(|figure| Some(figure.baseline.as_ref()?.time)).collect();
+        if !ratios.is_empty() {
+            let word = if second_run { "second" } else { "first" };
+            let times = geometric_mean(&ratios);
+            say::result(&format!("all {word} runs: {times:.2} times the baseline's time (geometric mean)"));
+        }
+    }
+}
+
+fn geometric_mean(all: &[f64]) -> f64 {
+    (all.iter().map(|one| one.ln()).sum::<f64>() / all.len() as f64).exp()
 }
 
 /// What one more policy costs a whole run: the slope between 10 and 100 empty ones.
@@ -331,11 +472,11 @@ fn tell_per_policy(figures: &[Figure]) {
 
 /// Costs inside the sandbox, which no whole process shows: see `tests/examples/sandbox_costs.rs` and
 /// `guests/ruby/build/examples/ruby_costs.rs`.
-fn sandbox_costs() -> Result<Map<String, Value>> {
+fn sandbox_costs(examples: &Path, fixtures: &Path) -> Result<Map<String, Value>> {
     let mut costs = Map::new();
     for example in ["sandbox_costs", "ruby_costs"] {
-        let mut command = Command::new(checkout::release_example(example)?);
-        command.env("WRUN_FIXTURES", checkout::fixtures()).stdin(Stdio::null()).stderr(Stdio::inherit());
+        let mut command = Command::new(examples.join(example));
+        command.env("WRUN_FIXTURES", fixtures).stdin(Stdio::null()).stderr(Stdio::inherit());
         let output = command.output().with_context(|| format!("cannot start {example}"))?;
         ensure!(output.status.success(), "{example} cannot measure");
         let said: Map<String, Value> =
@@ -354,5 +495,29 @@ mod tests {
         let all = [(3.0, 10), (1.0, 30), (2.0, 20)].map(|(seconds, kilobytes)| Measured { seconds, kilobytes });
         let middle = median(all.to_vec());
         assert_eq!((middle.seconds, middle.kilobytes), (2.0, 20));
+    }
+
+    #[test]
+    fn builds_are_compared_within_each_repetition() {
+        let pair = |seconds: f64| [seconds, 2.0 * seconds].map(|seconds| Measured { seconds, kilobytes: 100 });
+        // The machine was three times as slow in the second repetition.
+        let once = |slow: f64| Repetition { wrun: pair(1.1 * slow), baseline: Some(pair(slow)), floor: pair(slow) };
+        let all = [once(1.0), once(3.0), once(1.0)];
+        for second_run in [false, true] {
+            let figure = Figure::new(&SCENARIOS[0], second_run, &all);
+            let baseline = figure.baseline.expect("a baseline");
+            assert!((baseline.time - 1.1).abs() < 1e-9 && (baseline.memory - 1.0).abs() < 1e-9);
+            assert!((figure.floor.seconds - if second_run { 2.0 } else { 1.0 }).abs() < 1e-9);
+        }
+        assert!((geometric_mean(&[2.0, 0.5]) - 1.0).abs() < 1e-9);
+        let alone = Repetition { baseline: None, ..once(1.0) };
+        assert!(Figure::new(&SCENARIOS[0], false, &[alone]).baseline.is_none());
+    }
+
+    #[test]
+    fn a_checkout_that_was_not_built_is_no_baseline() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let error = Baseline::find(folder.path()).err().expect("nothing is there").to_string();
+        assert!(error.contains("release/wrun is missing: run `cargo xtask bench"), "{error}");
     }
 }

@@ -168,9 +168,9 @@ pub(crate) fn build_release_program() -> Result<PathBuf> {
     build_program_with(&RELEASE_WITH_EXAMPLES, "release")
 }
 
-/// An example that [`build_release_program`] has built.
-pub(crate) fn release_example(name: &str) -> Result<PathBuf> {
-    Ok(target()?.join("release/examples").join(name))
+/// The folder of the examples that [`build_release_program`] has built.
+pub(crate) fn release_examples() -> Result<PathBuf> {
+    Ok(target()?.join("release/examples"))
 }
 
 /// A program that `WRUN_PROGRAM` names is taken as it is: to try one that was built elsewhere.
