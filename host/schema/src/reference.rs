@@ -5,15 +5,68 @@ use serde_json::{Value as Json, json};
 use crate::common::COMMON;
 use crate::property::{Class, Default, Literal, Matcher, Property, Required};
 use crate::resource::{ImplementedBy, NOTHING, ResourceType};
-use crate::types::BUILTIN;
+use crate::ruby_types::NOT_IN_RUBY;
+use crate::rust_builders::ONLY_IN_RUBY;
+use crate::suggest::nearest;
+use crate::types::{BUILTIN, RUBY_ONLY};
+use crate::validation::{ValidationFailed, require};
 
 /// The version of the JSON form; it changes when a key changes its meaning or goes.
 pub const JSON_VERSION: u32 = 1;
 
+/// All types that something carries out, in alphabetical order, those for Ruby only among them.
+pub fn all() -> impl Iterator<Item = &'static ResourceType> {
+    let mut all: Vec<_> = BUILTIN.into_iter().chain(RUBY_ONLY).collect();
+    all.sort_by_key(|resource| resource.name);
+    all.into_iter()
+}
+
+/// Returns the type of this name that something carries out, in a cookbook of any language.
+///
+/// # Errors
+/// Nothing carries it out: see [`require`]. A near name is one of [`all`].
+pub fn find(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
+    if let Some(found) =
+        RUBY_ONLY.into_iter().find(|resource| resource.name == kind || resource.aliases.contains(&kind))
+    {
+        return Ok(found);
+    }
+    require(kind).map_err(|error| match error {
+        ValidationFailed::UnknownType { kind: shown, .. } => ValidationFailed::UnknownType {
+            did_you_mean: nearest(kind, all().map(|resource| resource.name)),
+            kind: shown,
+        },
+        other => other,
+    })
+}
+
 /// All types, one line each.
 pub fn list_text() -> String {
-    let width = BUILTIN.iter().map(|resource| resource.name.len()).max().unwrap_or_default();
-    BUILTIN.iter().map(|resource| format!("{:width$}  {}\n", resource.name, first_sentence(resource.doc))).collect()
+    let width = all().map(|resource| resource.name.len()).max().unwrap_or_default();
+    let line = |resource: &'static ResourceType| {
+        let only = only_language(resource).map(|language| format!(" ({language} only)")).unwrap_or_default();
+        format!("{:width$}  {}{only}\n", resource.name, first_sentence(resource.doc))
+    };
+    all().map(line).collect()
+}
+
+/// The languages whose cookbooks may declare a type.
+fn languages(resource: &ResourceType) -> &'static [&'static str] {
+    let is_for_ruby = RUBY_ONLY.iter().any(|one| one.name == resource.name) || ONLY_IN_RUBY.contains(&resource.name);
+    match (is_for_ruby, NOT_IN_RUBY.contains(&resource.name)) {
+        (true, _) => &["ruby"],
+        (false, true) => &["rust"],
+        (false, false) => &["rust", "ruby"],
+    }
+}
+
+/// The one language that may declare a type, as people write it. `None` if both may.
+fn only_language(resource: &ResourceType) -> Option<&'static str> {
+    match languages(resource) {
+        ["ruby"] => Some("Ruby"),
+        ["rust"] => Some("Rust"),
+        _ => None,
+    }
 }
 
 /// One type's reference as Markdown.
@@ -24,6 +77,9 @@ pub fn type_text(resource: &'static ResourceType) -> String {
     }
     if let Some(version) = resource.introduced {
         text.push_str(&format!("\nIn Chef since {version}.\n"));
+    }
+    if let Some(language) = only_language(resource) {
+        text.push_str(&format!("\nFor cookbooks in {language} only.\n"));
     }
     if resource.implemented_by == ImplementedBy::Guest {
         text.push_str("\nThe cookbook itself carries it out.\n");
@@ -47,18 +103,19 @@ pub fn type_text(resource: &'static ResourceType) -> String {
 pub fn all_json() -> Json {
     json!({
         "version": JSON_VERSION,
-        "resources": BUILTIN.iter().map(|resource| type_json(resource)).collect::<Vec<_>>(),
+        "resources": all().map(type_json).collect::<Vec<_>>(),
         "common": COMMON.iter().map(property_json).collect::<Vec<_>>(),
     })
 }
 
-/// One type as JSON: name, aliases, doc, actions, default_action, implemented_by, introduced, identity, properties. The Ruby DSL is
-/// made from this.
+/// One type as JSON: name, aliases, doc, languages, actions, default_action, implemented_by, introduced, identity, properties.
+/// `languages` has the languages whose cookbooks may declare it: `rust`, `ruby`.
 pub fn type_json(resource: &'static ResourceType) -> Json {
     json!({
         "name": resource.name,
         "aliases": resource.aliases,
         "doc": resource.doc,
+        "languages": languages(resource),
         "actions": resource.actions.iter().map(|action| json!({"name": action.name, "doc": action.doc})).collect::<Vec<_>>(),
         "default_action": resource.default_action,
         "implemented_by": match resource.implemented_by {

@@ -7,13 +7,13 @@
 use crate::common::COMMON;
 use crate::property::{Coercion, Default, Literal, Matcher, Pattern, Property, Required};
 use crate::resource::{ImplementedBy, ResourceType};
-use crate::types::{ACCOUNT_NAMES, BUILTIN, OTHER_PLATFORMS, SECURABLE, WITHOUT_PROVIDER};
+use crate::types::{ACCOUNT_NAMES, BUILTIN, OTHER_PLATFORMS, RUBY_ONLY, SECURABLE, WITHOUT_PROVIDER};
 
 /// Properties that become symbols in Chef too. Elsewhere only JSON needs that, and text where a symbol belongs is an error.
 const SYMBOLS_IN_CHEF: [&str; 2] = ["link_type", "device_type"];
 
 /// Types that a Ruby cookbook has in another form: a block that only other languages need.
-const NOT_IN_RUBY: [&str; 1] = ["guest_block"];
+pub(crate) const NOT_IN_RUBY: [&str; 1] = ["guest_block"];
 
 /// The Ruby file.
 pub fn ruby_types() -> String {
@@ -21,7 +21,7 @@ pub fn ruby_types() -> String {
         "# frozen_string_literal: true\n\n# The built-in resource types.\n#\n# @generated from the host's schema by `cargo xtask \
          builders`; do not edit.\n\nWrun::Resources::Builtin.fill do\n",
     );
-    let mut types: Vec<&'static ResourceType> = BUILTIN.into_iter().chain(WITHOUT_PROVIDER).collect();
+    let mut types: Vec<&'static ResourceType> = BUILTIN.into_iter().chain(RUBY_ONLY).chain(WITHOUT_PROVIDER).collect();
     types.retain(|resource| !NOT_IN_RUBY.contains(&resource.name));
     types.sort_by_key(|resource| resource.name);
     for resource in types {

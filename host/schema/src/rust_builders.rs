@@ -25,7 +25,8 @@ use crate::resource::{NOTHING, ResourceType};
 use crate::types::BUILTIN;
 
 /// Types that only a Ruby cookbook can use: their content is Ruby code or Ruby packages.
-const ONLY_IN_RUBY: &[&str] = &["chef_gem", "chef_handler", "gem_package", "ruby_block", "whyrun_safe_ruby_block"];
+pub(crate) const ONLY_IN_RUBY: &[&str] =
+    &["chef_gem", "chef_handler", "gem_package", "ruby_block", "whyrun_safe_ruby_block"];
 
 /// Words of Rust that need `r#` to be a name.
 const KEYWORDS: &[&str] = &[

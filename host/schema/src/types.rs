@@ -1,9 +1,10 @@
 //! The built-in resource types, one file each (variants of one type share a file).
 //!
 //! Names, actions, properties and defaults follow Chef 18.9. [`BUILTIN`] holds the types that something carries out: a provider of
-//! the host or the guest itself. [`WITHOUT_PROVIDER`] holds those that are described already and have no provider yet; a
-//! declaration of one is refused by name. Who adds a provider moves the line from the one table to the other. What only other
-//! platforms have is listed by name alone.
+//! the host or the guest itself. [`RUBY_ONLY`] holds those that the Ruby library carries out: a cookbook in another language
+//! cannot declare one. [`WITHOUT_PROVIDER`] holds those that are described already and have no provider yet; a declaration of one
+//! is refused by name. A new provider moves its type's line from one table to another. Types of other platforms are listed by
+//! name alone.
 
 pub mod alternatives;
 pub mod apt_package;
@@ -102,8 +103,8 @@ pub static BUILTIN: [&ResourceType; 40] = [
     &rpm_packages::YUM_PACKAGE,
 ];
 
-/// Types that are described and have no provider yet.
-pub static WITHOUT_PROVIDER: [&ResourceType; 30] = [
+/// Types that the Ruby library carries out, for cookbooks in Ruby only.
+pub static RUBY_ONLY: [&ResourceType; 29] = [
     &alternatives::ALTERNATIVES,
     &apt_preference::APT_PREFERENCE,
     &apt_repository::APT_REPOSITORY,
@@ -126,7 +127,6 @@ pub static WITHOUT_PROVIDER: [&ResourceType; 30] = [
     &openssl::X509_CRL,
     &openssl::X509_REQUEST,
     &ssh_known_hosts_entry::SSH_KNOWN_HOSTS_ENTRY,
-    &subversion::SUBVERSION,
     &sudo::SUDO,
     &swap_file::SWAP_FILE,
     &sysctl::SYSCTL,
@@ -135,6 +135,9 @@ pub static WITHOUT_PROVIDER: [&ResourceType; 30] = [
     &guest_block::WHYRUN_SAFE_RUBY_BLOCK,
     &yum_repository::YUM_REPOSITORY,
 ];
+
+/// Types that are described and have no provider yet.
+pub static WITHOUT_PROVIDER: [&ResourceType; 1] = [&subversion::SUBVERSION];
 
 /// Types of Chef that manage what only another platform has, with that platform: they are refused by name.
 pub static OTHER_PLATFORMS: [(&str, &[&str]); 3] = [

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::property::{Default, Property};
 use crate::resource::{NOTHING, ResourceType};
 use crate::suggest::nearest;
-use crate::types::{BUILTIN, OTHER_PLATFORMS, WITHOUT_PROVIDER};
+use crate::types::{BUILTIN, OTHER_PLATFORMS, RUBY_ONLY, WITHOUT_PROVIDER};
 use crate::value::{Unacceptable, Value};
 
 /// How many properties one declaration may set: more than any type has.
@@ -46,6 +46,12 @@ pub enum ValidationFailed {
     /// The type is known and nothing carries it out yet.
     #[error("resource type `{kind}` has no provider")]
     NoProvider {
+        /// The type.
+        kind: &'static str,
+    },
+    /// The Ruby library carries the type out, and this is not a cookbook in Ruby.
+    #[error("resource type `{kind}` exists in Ruby cookbooks only")]
+    RubyOnly {
         /// The type.
         kind: &'static str,
     },
@@ -116,7 +122,9 @@ impl ValidationFailed {
     pub const fn class_name(&self) -> &'static str {
         match self {
             Self::UnknownType { .. } | Self::UnknownProperty { .. } => "NoMethodError",
-            Self::NoProvider { .. } | Self::OtherPlatform { .. } => "Chef::Exceptions::ProviderNotFound",
+            Self::NoProvider { .. } | Self::RubyOnly { .. } | Self::OtherPlatform { .. } => {
+                "Chef::Exceptions::ProviderNotFound"
+            }
             Self::UnknownAction { .. }
             | Self::Invalid { .. }
             | Self::Missing { .. }
@@ -150,10 +158,14 @@ pub fn find(kind: &str) -> Option<&'static ResourceType> {
 /// The type of this name, or why there is none.
 ///
 /// # Errors
-/// [`ValidationFailed::UnknownType`], [`ValidationFailed::NoProvider`] or [`ValidationFailed::OtherPlatform`].
+/// [`ValidationFailed::UnknownType`], [`ValidationFailed::RubyOnly`], [`ValidationFailed::NoProvider`] or
+/// [`ValidationFailed::OtherPlatform`].
 pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     if let Some(found) = find(kind) {
         return Ok(found);
+    }
+    if let Some(described) = RUBY_ONLY.into_iter().find(|resource| is_called(resource, kind)) {
+        return Err(ValidationFailed::RubyOnly { kind: described.name });
     }
     if let Some(described) = WITHOUT_PROVIDER.into_iter().find(|resource| is_called(resource, kind)) {
         return Err(ValidationFailed::NoProvider { kind: described.name });

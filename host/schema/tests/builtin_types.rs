@@ -1,14 +1,14 @@
 //! What must hold for every described type, and what the host says to declarations, the hostile ones among them.
 
 use schema::property::{Default, Matcher, Property, Required, validate_default};
-use schema::types::{BUILTIN, WITHOUT_PROVIDER};
+use schema::types::{BUILTIN, RUBY_ONLY, WITHOUT_PROVIDER};
 use schema::validation::{MAXIMUM_ACTIONS, MAXIMUM_NAME_BYTES, MAXIMUM_PROPERTIES};
 use schema::value::{MAXIMUM_DEPTH, MAXIMUM_TEXT_BYTES};
 use schema::{Given, ResourceType, check_required, find, require, validate, validate_one, with_defaults};
 use serde_json::{Value as Json, json};
 
 fn all_types() -> impl Iterator<Item = &'static ResourceType> {
-    BUILTIN.into_iter().chain(WITHOUT_PROVIDER)
+    BUILTIN.into_iter().chain(RUBY_ONLY).chain(WITHOUT_PROVIDER)
 }
 
 fn all_properties() -> impl Iterator<Item = (&'static ResourceType, &'static Property)> {
@@ -28,7 +28,7 @@ fn declare(kind: &str, properties: &Json, actions: &[&str]) -> Result<Json, Stri
 
 #[test]
 fn tables_are_in_order() {
-    for table in [BUILTIN.as_slice(), WITHOUT_PROVIDER.as_slice()] {
+    for table in [BUILTIN.as_slice(), RUBY_ONLY.as_slice(), WITHOUT_PROVIDER.as_slice()] {
         assert!(table.windows(2).all(|pair| pair[0].name < pair[1].name), "a table is not in alphabetical order");
     }
     let mut names: Vec<&str> =
@@ -270,7 +270,7 @@ fn hostile_declarations_are_refused() {
 
 #[test]
 fn the_reference_names_everything() {
-    for resource in BUILTIN {
+    for resource in BUILTIN.into_iter().chain(RUBY_ONLY) {
         let text = schema::reference::type_text(resource);
         for name in resource
             .own_properties()
@@ -282,6 +282,25 @@ fn the_reference_names_everything() {
         assert!(schema::reference::list_text().contains(resource.name));
     }
     let all = schema::reference::all_json();
-    assert_eq!(all["resources"].as_array().unwrap().len(), BUILTIN.len());
+    assert_eq!(all["resources"].as_array().unwrap().len(), BUILTIN.len() + RUBY_ONLY.len());
     assert_eq!(all["version"], schema::reference::JSON_VERSION);
+}
+
+#[test]
+fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
+    let text = schema::reference::list_text();
+    let line = |name: &str| text.lines().find(|line| line.split_whitespace().next() == Some(name));
+    assert!(line("sysctl").unwrap().ends_with("(Ruby only)"), "{text}");
+    assert!(!line("file").unwrap().ends_with("(Ruby only)"), "{text}");
+    assert_eq!(line("subversion"), None, "nothing carries it out");
+    let languages =
+        |name: &str| schema::reference::type_json(schema::reference::find(name).unwrap())["languages"].clone();
+    assert_eq!((languages("sysctl_param"), languages("file")), (json!(["ruby"]), json!(["rust", "ruby"])));
+    let sysctl = schema::reference::type_text(schema::reference::find("sysctl").unwrap());
+    assert!(sysctl.contains("\nFor cookbooks in Ruby only.\n") && sysctl.contains("- `apply` (default)"), "{sysctl}");
+    let refused = |name: &str| require(name).unwrap_err().to_string();
+    assert_eq!(refused("sysctl"), "resource type `sysctl` exists in Ruby cookbooks only");
+    assert_eq!(refused("subversion"), "resource type `subversion` has no provider");
+    assert_eq!(schema::reference::find("sysctll").unwrap_err().did_you_mean(), Some("sysctl"));
+    assert!(schema::reference::find("subversion").is_err());
 }

@@ -312,7 +312,7 @@ impl Judge<'_> {
             let message = format!("`{kind}` is of the cookbook {cookbook}, on which the metadata do not depend");
             return Some(Verdict::note("resource", message));
         }
-        let types = schema::types::WITHOUT_PROVIDER.iter().chain(schema::builtin()).map(|found| found.name);
+        let types = schema::reference::all().map(|found| found.name);
         let near = nearest(kind, types.chain(self.brought.types.iter().copied()));
         Some(Verdict::problem("resource", message).hint(near.map(|near| format!("did you mean `{near}`?"))))
     }
