@@ -274,7 +274,7 @@ fn signals_end_the_wait_for_another_run_with_their_own_codes() {
 #[test]
 fn a_lost_terminal_that_was_to_be_ignored_is_ignored() {
     let (status, text) = signalled_while_waiting("trap '' HUP; exec \"$@\"", Signal::SIGHUP, "1");
-    assert_eq!(status.code(), Some(43), "{text}");
+    assert_eq!(status.code(), Some(75), "{text}");
     assert!(text.contains("another run is under way"), "{text}");
 }
 
@@ -335,7 +335,7 @@ fn folders_that_are_not_there_are_named_with_their_option() {
     fs::create_dir(&odd).unwrap();
     fs::write(odd.join("metadata.rb"), "name 'bad'\n").unwrap();
     let said = program.run(&["cookbook".as_ref(), "check".as_ref(), odd.as_os_str()]).unwrap().expect_code(43).unwrap();
-    assert!(said.stderr.contains("the name of a cookbook's folder is UTF-8"), "{}", said.stderr);
+    assert!(said.stderr.contains("the name of a cookbook's directory must be UTF-8"), "{}", said.stderr);
 }
 
 #[test]

@@ -263,7 +263,7 @@ fn a_second_run_says_who_holds_the_lock() {
     first.kill().unwrap();
     first.wait().unwrap();
     std::fs::write(&go, "").unwrap();
-    let second = second.unwrap().expect_code(43).unwrap();
+    let second = second.unwrap().expect_code(75).unwrap();
     assert!(second.stderr.contains(&pid), "{pid} is not named in\n{}", second.text());
 }
 

@@ -6,11 +6,13 @@
     reason = "a test fails by panicking, and helpers are no tests to the lints"
 )]
 
+use nix::fcntl::{Flock, FlockArg};
 use policy::{Artifact, artifact};
-use serde_json::Value;
+use serde_json::{Value, json};
 use specs::{Output, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A guest of the tests that does nothing.
 fn empty_policy() -> Artifact {
@@ -42,7 +44,7 @@ fn converge(program: &Program, policy: &Artifact, more: &[&str]) -> Output {
     program.run(&[&fixed[..], &["--root", &root, "--policies", &policies], more].concat()).unwrap()
 }
 
-fn json(text: &str) -> Value {
+fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
 
@@ -58,10 +60,10 @@ fn every_place_that_names_a_revision_names_the_artifact_too() {
         let heading = format!("Policy empty (revision {}, artifact {})", &revision[..12], &policy.digest()[..12]);
         let shown = converge(&program, policy, &[]).expect_code(0).unwrap();
         assert!(shown.stdout.contains(&heading), "{}", shown.text());
-        let run = json(&converge(&program, policy, &["--format", "json"]).expect_code(0).unwrap().stdout);
+        let run = parsed(&converge(&program, policy, &["--format", "json"]).expect_code(0).unwrap().stdout);
         let ran = &run["policies"][0];
         assert_eq!([&ran["revision"], &ran["artifact"]], [revision, policy.digest()]);
-        let node = json(&program.run(&["node", "show"]).unwrap().expect_code(0).unwrap().stdout);
+        let node = parsed(&program.run(&["node", "show"]).unwrap().expect_code(0).unwrap().stdout);
         let saved = &node["policies"]["empty"];
         assert_eq!([&saved["revision"], &saved["artifact"]], [revision, policy.digest()]);
         let refused = converge(&program, policy, &["--named-run-list", "x"]).expect_code(43).unwrap();
@@ -82,4 +84,268 @@ fn a_build_names_revision_and_artifact() {
     let built = Artifact::open(&folder.join("site.wasm")).unwrap();
     let versions = format!("revision {}, artifact {}", &built.manifest().revision_id[..12], &built.digest()[..12]);
     assert!(said.stdout.contains(&versions), "{}", said.text());
+}
+
+/// Runs a Ruby recipe on the tester's own machine; `[DIR]` in it is a folder of its own.
+fn cook(program: &Program, recipe: &str, more: &[&str]) -> Output {
+    let cookbooks = program.configuration().join("cookbooks");
+    let scratch = program.configuration().join("scratch");
+    for folder in [&cookbooks.join("a/recipes"), &scratch] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::write(cookbooks.join("a/metadata.rb"), "name 'a'\n").unwrap();
+    let recipe = recipe.replace("[DIR]", &scratch.display().to_string());
+    fs::write(cookbooks.join("a/recipes/default.rb"), recipe).unwrap();
+    let cookbooks = cookbooks.display().to_string();
+    let fixed = ["converge", "-N", "n1", "--allow-all", "--cookbooks", &cookbooks, "--run-list", "a"];
+    program.run(&[&fixed[..], more].concat()).unwrap()
+}
+
+/// Runs the program and reads the JSON that it prints.
+fn answer(program: &Program, arguments: &[&str]) -> Value {
+    parsed(&program.run(arguments).unwrap().expect_code(0).unwrap().stdout)
+}
+
+#[test]
+fn earlier_runs_are_listed_shown_and_compared() {
+    let program = Program::new().unwrap();
+    let none = program.run(&["run", "list"]).unwrap().expect_code(0).unwrap();
+    assert!(none.stdout.is_empty() && none.stderr.contains("no run is recorded in"), "{}", none.text());
+    let _ = program.run(&["run", "show"]).unwrap().expect_code(43).unwrap();
+
+    let _ = cook(&program, "file '[DIR]/one' do\n  content 'x'\nend\n", &[]).expect_code(0).unwrap();
+    let failing = "file '[DIR]/one' do\n  content 'x'\nend\nfile '[DIR]/two'\nraise \"\\e[2Jno disk\"\n";
+    let _ = cook(&program, failing, &[]).expect_code(1).unwrap();
+
+    let runs = answer(&program, &["run", "list", "--format", "json"])["runs"].clone();
+    let outcomes: Vec<_> = runs.as_array().unwrap().iter().map(|run| run["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["failure", "success"], "the newest is the first");
+    let ids: Vec<_> = runs.as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect();
+    let list = program.run(&["run", "list", "-n", "1"]).unwrap().expect_code(0).unwrap();
+    assert!(list.stdout.contains(&ids[0]) && !list.stdout.contains(&ids[1]), "{}", list.text());
+    assert!(list.stderr.contains("1 older runs are not listed"), "{}", list.text());
+
+    let shown = program.run(&["run", "show", &ids[1]]).unwrap().expect_code(0).unwrap().stdout;
+    let place = program.configuration().join("scratch/one").display().to_string();
+    assert!(shown.contains(&format!("Run {} on n1", ids[1])) && shown.contains("success: 1 of 1 updated"), "{shown}");
+    assert!(shown.contains("create new file") && shown.contains("(a/recipes/default.rb:1)"), "{shown}");
+    let newest = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(newest.contains("error: RuntimeError") && newest.contains("\\u{1b}[2Jno disk"), "{newest}");
+    let record = answer(&program, &["run", "show", &ids[1], "-F", "json"]);
+    let file = program.state().join("runs").join(&ids[1]).join("run.json");
+    let kept = parsed(&fs::read_to_string(file).unwrap());
+    assert_eq!((&record["seconds"], &record["node"]), (&kept["seconds"], &kept["node"]));
+    assert_eq!(record["resources"][0]["updates"].as_array().unwrap().len(), 2, "{record}");
+
+    let diff = answer(&program, &["run", "diff", "-F", "json"]);
+    assert_eq!((&diff["from"], &diff["to"]), (&json!(ids[1]), &json!(ids[0])));
+    assert_eq!(diff["policies"][0]["to"]["outcome"], "failure");
+    let sides = diff["resources"].as_array().unwrap().iter().find(|one| one["to"].is_null()).unwrap();
+    assert_eq!(sides["from"]["status"], "updated", "{place} was not reached in the second run: {diff}");
+    let same = program.run(&["run", "diff", &ids[0], &ids[0]]).unwrap().expect_code(0).unwrap();
+    assert!(same.stdout.contains("no difference"), "{}", same.text());
+
+    let several = program.run(&["run", "show", &ids[0][..4]]).unwrap().expect_code(43).unwrap();
+    assert!(
+        several.stderr.contains("several runs begin with") && several.stderr.contains(&ids[1]),
+        "{}",
+        several.text()
+    );
+    let unknown = program.run(&["run", "show", "1999"]).unwrap().expect_code(43).unwrap();
+    assert!(unknown.stderr.contains("no run in") && unknown.stderr.contains("\"1999\""), "{}", unknown.text());
+}
+
+#[test]
+fn a_policys_needs_are_held_against_the_grants() {
+    let program = Program::new().unwrap();
+    let folder = program.configuration().join("site");
+    fs::create_dir_all(folder.join("cookbooks/a/recipes")).unwrap();
+    let settings = "name = \"site\"\nrun_list = [\"a\"]\n[needs]\npackages = [\"nginx\", \"curl\"]\n";
+    fs::write(folder.join("policy.toml"), settings).unwrap();
+    fs::write(folder.join("cookbooks/a/metadata.rb"), "name 'a'\nversion '1.2.3'\n").unwrap();
+    fs::write(folder.join("cookbooks/a/recipes/default.rb"), "").unwrap();
+    let place = folder.display().to_string();
+    let _ = program.run(&["policy", "build", &place]).unwrap().expect_code(0).unwrap();
+    let grants = program.configuration().join("grants.toml");
+    fs::write(&grants, "[policy.site]\npackages = [\"nginx\"]\n").unwrap();
+    let (file, grants) = (folder.join("site.wasm").display().to_string(), grants.display().to_string());
+
+    let shown = answer(&program, &["policy", "show", &file, "--grants", &grants, "-F", "json"]);
+    let built = Artifact::open(&folder.join("site.wasm")).unwrap();
+    assert_eq!(
+        (&shown["revision"], &shown["artifact"]),
+        (&json!(built.manifest().revision_id), &json!(built.digest()))
+    );
+    assert_eq!(
+        (&shown["cookbooks"][0]["version"], &shown["cookbooks"][0]["language"]),
+        (&json!("1.2.3"), &json!("ruby"))
+    );
+    assert_eq!(shown["run_list"], json!(["recipe[a::default]"]));
+    let needs: Vec<_> =
+        shown["needs"].as_array().unwrap().iter().map(|need| (&need["value"], &need["answer"])).collect();
+    let (curl, nginx) = (json!("\"curl\""), json!("\"nginx\""));
+    assert_eq!(needs, [(&curl, &json!("missing")), (&nginx, &json!("granted"))]);
+    let text = program.run(&["policy", "show", &file, "--grants", &grants]).unwrap().expect_code(0).unwrap().stdout;
+    for part in ["Policy site", built.digest(), "a 1.2.3 (Ruby)", "missing  packages: \"curl\"", "granted  packages"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let other = program.run(&["policy", "show", &grants]).unwrap().expect_code(43).unwrap();
+    assert!(other.stderr.contains("grants.toml"), "{}", other.text());
+}
+
+/// The program with further variables.
+fn with_variable(program: &Program, name: &str, value: &str, arguments: &[&str]) -> std::process::Output {
+    let mut command = Command::new(program.executable());
+    command.env_clear().envs(program.environment()).env(name, value).args(arguments).output().unwrap()
+}
+
+#[test]
+fn settings_are_shown_with_their_sources_and_unknown_variables_refused() {
+    let program = Program::new().unwrap();
+    let file = program.configuration().join("wrun.toml");
+    fs::write(&file, "# ours\nlock_timeout = 7\n").unwrap();
+    let shown = answer(&program, &["config", "show", "--root", "/r", "--format", "json"]);
+    let source = |key: &str| {
+        let settings = shown["settings"].as_array().unwrap();
+        let setting = settings.iter().find(|setting| setting["key"] == key).unwrap();
+        (setting["value"].clone(), setting["source"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(source("lock_timeout"), (json!(7), "[CONFIGURATION]/wrun.toml:2".to_owned()));
+    assert_eq!(source("root"), (json!("/r"), "--root".to_owned()));
+    assert_eq!(source("state_dir"), (json!("[STATE]"), "WRUN_STATE_DIR".to_owned()));
+    assert_eq!(source("backups"), (json!(5), "default".to_owned()));
+    let text = program.run(&["config", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(text.lines().any(|line| line.starts_with("lock_timeout") && line.ends_with("/wrun.toml:2")), "{text}");
+    for command in [&["config", "show"][..], &["converge", "--policy-name", "x"]] {
+        let refused = with_variable(&program, "WRUN_LOCK_TIMEOT", "5", command);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(43), "{said}");
+        assert!(said.contains("there is no variable WRUN_LOCK_TIMEOT; did you mean WRUN_LOCK_TIMEOUT?"), "{said}");
+    }
+}
+
+#[test]
+fn a_dry_runs_exit_code_tells_whether_something_would_change() {
+    let program = Program::new().unwrap();
+    let dry = ["--why-run", "--detailed-exitcode"];
+    let changing = "file '[DIR]/one'\n";
+    let _ = cook(&program, changing, &dry).expect_code(4).unwrap();
+    let _ = cook(&program, changing, &["--why-run"]).expect_code(0).unwrap();
+    let _ = cook(&program, "file '[DIR]/none' do\n  action :delete\nend\n", &dry).expect_code(0).unwrap();
+    // Nobody answers there, so nobody knows whether the file is as the server's.
+    fs::write(program.configuration().join("scratch/there"), "x").unwrap();
+    let download = "remote_file '[DIR]/there' do\n  source 'http://127.0.0.1:1/x'\nend\n";
+    let unknown = cook(&program, download, &dry).expect_code(4).unwrap();
+    assert!(unknown.stdout.contains("0 would change, 1 unknown"), "{}", unknown.text());
+    let failing = "file '[DIR]/one'\nraise 'no'\n";
+    let _ = cook(&program, failing, &dry).expect_code(1).unwrap();
+    let refused = cook(&program, changing, &["--detailed-exitcode"]).expect_code(43).unwrap();
+    assert!(refused.stderr.contains("--why-run"), "{}", refused.text());
+}
+
+#[test]
+fn events_are_streamed_as_lines_of_json() {
+    let program = Program::new().unwrap();
+    let recipe = "file '[DIR]/one' do\n  content \"x\\n\"\nend\nfile '[DIR]/secret' do\n  content 'hunter2'\n  sensitive true\nend\n\
+                  log 'hello'\nfile '[DIR]/missing/two'\n";
+    let output = cook(&program, recipe, &["--format", "ndjson"]).expect_code(1).unwrap();
+    let events: Vec<_> = output.stdout.lines().map(parsed).collect();
+    assert!(events.iter().all(|event| event["version"] == 1), "{}", output.text());
+    let names: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!((names[0], names[names.len() - 1]), ("run_started", "run_finished"));
+    let of = |name: &str| events.iter().filter(|event| event["event"] == name).cloned().collect::<Vec<_>>();
+    let statuses: Vec<_> = of("action_finished").iter().map(|event| event["status"].clone()).collect();
+    assert_eq!(statuses, ["updated", "updated", "up-to-date", "failed"]);
+    let changed = of("changed");
+    assert!(changed[0]["what"].as_str().unwrap().starts_with("create new file"), "{}", changed[0]);
+    assert_eq!((&changed[0]["type"], &changed[0]["line"]), (&json!("file"), &json!(1)));
+    assert!(!output.stdout.contains("hunter2"), "{}", output.text());
+    assert!(of("log").iter().any(|event| event["message"] == "hello" && event["source"] == "resource"));
+    let failed = &of("policy_failed")[0]["error"];
+    assert_eq!(failed["class"], "Chef::Exceptions::EnclosingDirectoryDoesNotExist", "{failed}");
+    let end = &events[events.len() - 1];
+    assert_eq!((&end["outcome"], &end["updated"], &end["failed"]), (&json!("failure"), &json!(2), &json!(1)), "{end}");
+}
+
+#[test]
+fn a_run_that_never_began_is_json_too() {
+    let program = Program::new().unwrap();
+    let check = |arguments: &[&str], code: i32, expected: &str| {
+        for format in ["json", "ndjson"] {
+            let output = program.run(&[arguments, &["--format", format]].concat()).unwrap().expect_code(code).unwrap();
+            assert_eq!(output.stdout.lines().count(), 1, "{}", output.text());
+            let said = parsed(&output.stdout);
+            let message = said["error"]["message"].as_str().unwrap();
+            assert!(message.contains(expected), "{message}");
+            assert_eq!((&said["version"], &said["error"]["class"]), (&json!(1), &json!("Wrun::NotBegun")));
+            let key = if format == "json" { &said["outcome"] } else { &said["event"] };
+            assert_eq!(key, if format == "json" { "failure" } else { "not_begun" });
+            assert!(output.stderr.contains("error: "), "{}", output.text());
+        }
+        let output = program.run(arguments).unwrap().expect_code(code).unwrap();
+        assert!(output.stdout.is_empty(), "{}", output.text());
+    };
+    check(
+        &["converge", "-N", "n1", "--policy-name", "x", "--policies", "/nowhere"],
+        43,
+        "there is no folder of policies",
+    );
+    check(&["converge", "--wyh-run"], 43, "unexpected argument '--wyh-run' found");
+    check(&["converge", "-N", "n1", "--config", "/nowhere.toml"], 43, "cannot read the settings /nowhere.toml");
+    let policy = empty_policy();
+    let folder = install(&program, &policy).display().to_string();
+    let lock = fs::File::create(program.state().join("lock")).unwrap();
+    let _held = Flock::lock(lock, FlockArg::LockExclusive).unwrap_or_else(|(_, error)| panic!("{error}"));
+    let busy =
+        ["converge", "-N", "n1", "--allow-all", "--policy-name", "empty", "--policies", &folder, "--lock-timeout", "0"];
+    check(&busy, 75, "another run is under way");
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let program = Program::new().unwrap();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = program.run(&["completions", shell]).unwrap().expect_code(0).unwrap().stdout;
+        assert!(text.contains("converge") && text.contains("detailed-exitcode"), "{shell}");
+        assert!(!text.contains("launch-confined"), "{shell}");
+    }
+    let page = program.run(&["man"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(page.contains(".TH wrun 1") && page.contains("converge"), "{page}");
+    let folder = program.configuration().join("man");
+    fs::create_dir(&folder).unwrap();
+    let _ = program.run(&["man", &folder.display().to_string()]).unwrap().expect_code(0).unwrap();
+    let page = fs::read_to_string(folder.join("wrun-run-diff.1")).unwrap();
+    assert!(page.contains("how two runs differ"), "{page}");
+    assert!(fs::read_to_string(folder.join("wrun-converge.1")).unwrap().contains("WRUN_LOCK_TIMEOUT"));
+    let mut names = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    assert!(!names.any(|name| name.contains("confined")));
+}
+
+#[test]
+fn every_type_of_the_reference_works_in_the_languages_that_it_names() {
+    let program = Program::new().unwrap();
+    let sysctl = program.run(&["resources", "sysctl"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(sysctl.contains("For cookbooks in Ruby only.") && sysctl.contains("`apply` (default)"), "{sysctl}");
+    let near = program.run(&["resources", "sysctll"]).unwrap().expect_code(43).unwrap().stderr;
+    assert!(near.contains("did you mean `sysctl`?"), "{near}");
+    let all = answer(&program, &["resources", "--format", "json"])["resources"].clone();
+    let types = all.as_array().unwrap().iter();
+    let for_ruby_only = types.filter(|one| one["languages"] == json!(["ruby"]) && one["implemented_by"] == "host");
+    let names: Vec<_> = for_ruby_only.map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(names.len() > 20 && names.contains(&"apt_update"), "{names:?}");
+    // What the host has no provider for, the Ruby library must have a class for that acts.
+    let recipe = format!(
+        "%w[{} subversion].each do |name|\n  made = Chef::ResourceResolver.resolve(name.to_sym, node: node).new('x', run_context)\n  \
+         acts = begin\n    made.provider_for_action(Array(made.action).first) && 'acts'\n  rescue Chef::Exceptions::ProviderNotFound\n    \
+         'does not act'\n  end\n  log \"#{{name}} #{{acts}}\"\nend\n",
+        names.join(" ")
+    );
+    let run = parsed(&cook(&program, &recipe, &["--format", "json", "--why-run"]).expect_code(0).unwrap().stdout);
+    let said: Vec<_> = run["log"].as_array().unwrap().iter().map(|line| line["message"].as_str().unwrap()).collect();
+    for name in names {
+        let is_hosts = ["chef_gem", "gem_package"].contains(&name);
+        let expected = format!("{name} {}", if is_hosts { "does not act" } else { "acts" });
+        assert!(said.contains(&expected.as_str()), "{expected}: {said:?}");
+    }
+    assert!(said.contains(&"subversion does not act"), "{said:?}");
 }

@@ -55,6 +55,11 @@ impl FilterItem {
         Self { keys }
     }
 
+    /// The keys that lead to the attribute.
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
     /// From a list in a configuration: text or an array of texts.
     ///
     /// # Errors

@@ -1,27 +1,37 @@
 //! The command line, one file per command. [`ConvergeArguments::layer`] turns it into settings; after that nobody looks
 //! at the command line.
 
+mod config;
 mod converge;
 mod cookbook;
 mod grants;
 mod node;
 mod policy;
 mod resources;
+mod run;
+mod shell;
 
-use crate::settings::{Layer, NodeName};
+use crate::settings::{FILE_VARIABLE, KEYS, Layer, NodeName};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
 
+pub(crate) use config::{ConfigCommand, ShowConfigArguments};
 pub(crate) use converge::{ConvergeArguments, FolderArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand};
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use node::NodeCommand;
-pub(crate) use policy::{BuildArguments, NewArguments, PolicyCommand};
+pub(crate) use policy::{BuildArguments, NewArguments, PolicyCommand, ShowPolicyArguments};
 pub(crate) use resources::ResourcesArguments;
+pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};
+pub(crate) use shell::{CompletionsArguments, ManArguments};
+
+/// What the help says at its end.
+const AFTER_HELP: &str = "Each setting is also a variable (WRUN_STATE_DIR for --state-dir); an unknown WRUN_ variable is an \
+                          error.\n`wrun config show` lists all settings, their variables and where each value comes from.";
 
 /// Many teams' cookbooks on one node, none able to hurt another
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version, max_term_width = 100, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,12 +43,17 @@ impl Arguments {
     /// # Errors
     /// It is none, or asks for help.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        let mut command = Self::without_idle_options();
+        let mut command = Self::description();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
-    /// The command line's description; help does not offer what a command takes and does not use.
+    /// The command line's description, with the variables of settings in its help.
+    pub(crate) fn description() -> clap::Command {
+        with_variables(Self::without_idle_options())
+    }
+
+    /// The description without options that a command takes and does not use.
     fn without_idle_options() -> clap::Command {
         let hide = |names: &'static [&'static str]| {
             move |command: clap::Command| {
@@ -53,6 +68,27 @@ impl Arguments {
     }
 }
 
+/// Names the variable of each option that is a setting, in the help of the command and of those below it.
+fn with_variables(command: clap::Command) -> clap::Command {
+    // What has a default of its own is no setting, though it may be called like one.
+    let has_settings = command.get_arguments().any(|argument| argument.get_id() == "config");
+    let command = command.mut_args(|argument| {
+        let name = argument.get_id().as_str();
+        let variable = match name {
+            "config" => Some(FILE_VARIABLE),
+            _ if has_settings && argument.get_default_values().is_empty() => {
+                KEYS.iter().find(|(key, _)| *key == name).map(|(_, variable)| *variable)
+            }
+            _ => None,
+        };
+        match (variable, argument.get_help().map(ToString::to_string)) {
+            (Some(variable), Some(help)) => argument.help(format!("{help} [env: {variable}]")),
+            _ => argument,
+        }
+    });
+    command.mut_subcommands(with_variables)
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Bring the node to what its policies ask for
@@ -60,6 +96,12 @@ pub(crate) enum Command {
     /// Look at the saved node
     #[command(subcommand)]
     Node(NodeCommand),
+    /// Look at earlier runs
+    #[command(subcommand)]
+    Run(RunCommand),
+    /// Look at the settings
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Print the reference of the built-in resource types
     Resources(ResourcesArguments),
     /// Look at cookbooks before they are run
@@ -68,9 +110,10 @@ pub(crate) enum Command {
     /// Start and build policies
     #[command(subcommand)]
     Policy(PolicyCommand),
-    /// Confine a command of a dry run: wrun starts itself so
-    #[command(hide = true)]
-    LaunchConfined,
+    /// Print a shell's completions for this program
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write the pages of all commands into a directory
+    Man(ManArguments),
     /// Help with the file of what each policy may do
     #[command(subcommand)]
     Grants(GrantsCommand),
@@ -111,7 +154,7 @@ mod tests {
 
     fn help(of: &[&str]) -> String {
         let words = ["wrun"].iter().chain(of).chain(&["--help"]);
-        Arguments::without_idle_options().try_get_matches_from(words).unwrap_err().to_string()
+        Arguments::description().try_get_matches_from(words).unwrap_err().to_string()
     }
 
     #[test]
@@ -127,6 +170,19 @@ mod tests {
 
     #[test]
     fn the_description_is_sound() {
-        Arguments::without_idle_options().debug_assert();
+        Arguments::description().debug_assert();
+    }
+
+    #[test]
+    fn help_names_the_variables_of_settings() {
+        // Lines are wrapped anywhere.
+        let help = |of: &[&str]| help(of).split_whitespace().collect::<Vec<_>>().join(" ");
+        let converge = help(&["converge"]);
+        for variable in ["WRUN_CONFIG", "WRUN_STATE_DIR", "WRUN_FORMAT", "WRUN_LOCK_TIMEOUT", "WRUN_POLICY_NAME"] {
+            assert!(converge.contains(&format!("[env: {variable}]")), "{variable}: {converge}");
+        }
+        let explain = help(&["node", "explain"]);
+        assert!(explain.contains("[env: WRUN_STATE_DIR]") && !explain.contains("WRUN_FORMAT"), "{explain}");
+        assert!(!help(&["policy", "build"]).contains("[env: "), "it takes no settings");
     }
 }

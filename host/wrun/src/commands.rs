@@ -1,5 +1,7 @@
 //! One file per command.
 
+pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod converge;
 pub(crate) mod cookbook;
 pub(crate) mod grants;
@@ -8,8 +10,9 @@ pub(crate) mod policy;
 mod questions;
 mod records;
 pub(crate) mod resources;
+pub(crate) mod run;
 
-use crate::settings::{self, Layer, Settings};
+use crate::settings::{self, Layer, Settings, Sources};
 use std::path::{Path, PathBuf};
 
 /// The settings of this run: flags beat variables beat the file.
@@ -18,6 +21,13 @@ fn settings(config: Option<&Path>, flags: Layer) -> anyhow::Result<Settings> {
     let (file, must_exist) = settings::file_to_read(config, &environment);
     let file = settings::read_file(&file, must_exist)?;
     Ok(settings::resolve(flags, &environment, file)?)
+}
+
+/// All sources of the settings, before they are put together.
+fn sources(config: Option<&Path>, flags: Layer) -> anyhow::Result<Sources> {
+    let environment = settings::own_variables(std::env::vars_os())?;
+    let (file, must_exist) = settings::file_to_read(config, &environment);
+    Ok(Sources { flags, environment, file, must_exist })
 }
 
 /// The settings' file where no flag names one.

@@ -6,7 +6,7 @@ use node::origin::Origin;
 use serde_json::{Value, json};
 
 /// The version of this shape.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// Lines shown before and after the one that failed.
 const AROUND: u32 = 3;
@@ -43,6 +43,23 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
         "excerpt": excerpt.map(|excerpt| json!({ "file": excerpt.file, "line": excerpt.line, "lines": excerpt.lines })),
         "hint": failure.hint(),
         "causes": causes,
+    })
+}
+
+/// The class of an error that keeps a run from beginning.
+const NOT_BEGUN: &str = "Wrun::NotBegun";
+
+/// Why a run never began, for programs.
+pub(crate) fn not_begun(message: &str, causes: &[String]) -> Value {
+    let cause = |message: &String| json!({ "class": NOT_BEGUN, "message": message });
+    json!({
+        "version": VERSION,
+        "policy": null,
+        "class": NOT_BEGUN,
+        "message": message,
+        "backtrace": [],
+        "origin": null,
+        "causes": causes.iter().map(cause).collect::<Vec<_>>(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Exit codes, one table for all commands, after Chef's RFC 062.
 
+use state::StateError;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -13,6 +14,8 @@ pub(crate) enum Exit {
     Interrupted,
     /// 3: ended by SIGTERM.
     Terminated,
+    /// 4: a dry run with `--detailed-exitcode` found something to change, or could not know.
+    ChangesPending,
     /// 35: done, and the node will be started again.
     RebootScheduled,
     /// 37: done, and the node must be started again, which is for others to do.
@@ -21,8 +24,20 @@ pub(crate) enum Exit {
     RebootFailed,
     /// 43: bad usage, configuration or input; nothing was changed.
     Usage,
+    /// 75: another run holds the lock; nothing was changed, and a later attempt may succeed.
+    Busy,
     /// 101: a bug of ours.
     Bug,
+}
+
+impl Exit {
+    /// How the program ends after an error. It comes before anything was changed: whatever fails later ends in a report.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        match error.downcast_ref() {
+            Some(StateError::Locked { .. }) => Self::Busy,
+            _ => Self::Usage,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -32,10 +47,12 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Interrupted => 2,
             Exit::Terminated => 3,
+            Exit::ChangesPending => 4,
             Exit::RebootScheduled => 35,
             Exit::RebootNeeded => 37,
             Exit::RebootFailed => 41,
             Exit::Usage => 43,
+            Exit::Busy => 75,
             Exit::Bug => 101,
         })
     }

@@ -10,6 +10,7 @@ pub(crate) mod hidden;
 pub(crate) mod json;
 pub(crate) mod kept_log;
 pub(crate) mod minimal;
+pub(crate) mod ndjson;
 pub(crate) mod recap;
 
 use converge::{Event, Observer, Tally};

@@ -1,7 +1,7 @@
 //! The log: what the rooms say through `tracing`, and what cookbooks log, to one place.
 
 use crate::printer::escape_line;
-use crate::settings::{Format, Level, LogLocation, Settings};
+use crate::settings::{Level, LogLocation, Settings};
 use crate::terminal::LogStream;
 use anyhow::Context as _;
 use std::fs::OpenOptions;
@@ -26,7 +26,7 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
         Level::Error | Level::Fatal => LevelFilter::ERROR,
     };
     // People who watch a run read its denials at its end, and need not read them here too.
-    let with_audit = settings.format == Format::Json || settings.log_level != Level::Warn;
+    let with_audit = settings.format.is_for_programs() || settings.log_level != Level::Warn;
     let shown = filter_fn(move |line| *line.level() <= level && (with_audit || line.target() != "audit"))
         .with_max_level_hint(level);
     let lines = tracing_subscriber::fmt::layer().with_target(true).with_ansi(false);

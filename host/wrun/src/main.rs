@@ -25,17 +25,23 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The word with which wrun starts itself to confine a command of a dry run. It is not for people: help does not have it.
+const LAUNCH_CONFINED: &str = "launch-confined";
+
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == LAUNCH_CONFINED) {
+        return providers::launch_confined();
+    }
     let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
+            if error.use_stderr() {
+                commands::converge::tell_usage_error(&error);
+            }
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
-    if matches!(arguments.command, Command::LaunchConfined) {
-        return providers::launch_confined();
-    }
     let printer = Printer::new();
     // What a run makes is as Chef would make it, whoever started the run.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
@@ -44,18 +50,20 @@ fn main() -> ExitCode {
         let outcome = match arguments.command {
             Command::Converge(converge) => commands::converge::run(*converge, &printer),
             Command::Node(node) => commands::node::run(node, &printer),
+            Command::Run(run) => commands::run::run(run, &printer),
+            Command::Config(config) => commands::config::run(&config, &printer),
+            Command::Completions(completions) => commands::completions::run(&completions, &printer),
+            Command::Man(man) => commands::completions::man(&man, &printer),
             Command::Resources(resources) => commands::resources::run(&resources, &printer),
             Command::Cookbook(cookbook) => commands::cookbook::run(cookbook, &printer),
             Command::Policy(policy) => commands::policy::run(policy, &printer),
-            Command::LaunchConfined => Ok(Exit::Usage),
             Command::Grants(grants) => commands::grants::run(grants, &printer),
         };
         match outcome {
             Ok(exit) => all_written(exit, printer),
             Err(error) => {
-                // Whatever fails after something was changed ends in a report; an error that comes here changed nothing.
                 printer.error(&error);
-                Exit::Usage
+                Exit::of(&error)
             }
         }
     });

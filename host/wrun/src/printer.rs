@@ -3,6 +3,8 @@
 
 use crate::terminal;
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
@@ -87,6 +89,25 @@ impl Printer {
     /// JSON that was asked for. What could move a cursor or hide text is escaped in it, which changes no value.
     pub(crate) fn json(self, text: &str) {
         self.line(Tone::Plain, &escape_json(text));
+    }
+
+    /// JSON of an event, on a line of its own that arrives at once.
+    pub(crate) fn json_line(self, json: &Value) {
+        self.json(&json.to_string());
+        if let Err(error) = io::stdout().flush() {
+            note_lost(error);
+        }
+    }
+
+    /// JSON for people or programs: with line breaks on a terminal, on one line elsewhere.
+    ///
+    /// # Errors
+    /// The value has no JSON form.
+    pub(crate) fn json_document(self, value: &impl Serialize) -> serde_json::Result<()> {
+        let text =
+            if terminal::is_shown() { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+        self.json(&text?);
+        Ok(())
     }
 
     /// A line for people.
@@ -194,7 +215,7 @@ mod tests {
             );
             assert!(shown.chars().all(|character| character == '\n' || !is_unsafe(character)), "{shown}");
             assert!(shown.contains("\u{e4}\u{4e2d}"), "{shown}");
-            assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+            assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
         }
     }
 

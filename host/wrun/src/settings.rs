@@ -7,6 +7,7 @@
 //! Every key is in one list, [`KEYS`], with the variable of its name; `docs/wrun.toml` explains them, and a test holds
 //! the two together.
 
+mod shown;
 mod values;
 
 use std::collections::BTreeMap;
@@ -15,11 +16,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use node::saved_filter::{LevelFilter, SavedFilters};
-use schema::suggest::plainly;
-use serde::Deserialize;
+use schema::suggest::{nearest, plainly};
+use serde::{Deserialize, Serialize};
 
+pub(crate) use shown::{Setting, Sources};
 pub(crate) use values::{
     AttributePaths, Color, Format, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName, Number, PolicyNames,
+    View,
 };
 
 /// Where the file is, unless `--config` or `WRUN_CONFIG` names another.
@@ -27,6 +30,12 @@ pub(crate) const DEFAULT_FILE: &str = "/etc/wrun/wrun.toml";
 
 /// The variable that names the file.
 pub(crate) const FILE_VARIABLE: &str = "WRUN_CONFIG";
+
+/// Variables of ours that are not settings: the file of the settings, the compiler and the SDK of `wrun policy`.
+const OTHER_VARIABLES: [&str; 3] = [FILE_VARIABLE, "WRUN_GUEST_COMPILER", "WRUN_SDK_PATH"];
+
+/// Variables that the project's own tests and chores read. Whoever has set one may run the program all the same.
+const VARIABLES_OF_CHORES: [&str; 4] = ["WRUN_CORPUS", "WRUN_FIXTURES", "WRUN_PROGRAM", "WRUN_VECTORS"];
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -78,6 +87,14 @@ pub(crate) enum SettingsError {
         /// Its value.
         value: OsString,
     },
+    /// A variable that nobody reads.
+    #[error("there is no variable {variable}{}", hint(*near))]
+    UnknownVariable {
+        /// Its name.
+        variable: String,
+        /// A name that may have been meant.
+        near: Option<&'static str>,
+    },
     /// A variable's value.
     #[error("the variable {variable} is {value:?}: {what}")]
     Variable {
@@ -90,17 +107,20 @@ pub(crate) enum SettingsError {
     },
 }
 
+fn hint(near: Option<&str>) -> String {
+    near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+}
+
 macro_rules! keys {
     ($($(#[doc = $doc:literal])+ $key:ident: $type:ty, $variable:literal;)+) => {
         /// One source of settings; what it does not say is none.
-        #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub(crate) struct Layer {
             $($(#[doc = $doc])+ pub(crate) $key: Option<$type>,)+
         }
 
-        /// Every key and its variable: what the documented example is held against.
-        #[cfg(test)]
+        /// Every key and its variable, in the order in which they are shown.
         pub(crate) const KEYS: &[(&str, &str)] = &[$((stringify!($key), $variable)),+];
 
         impl Layer {
@@ -110,6 +130,14 @@ macro_rules! keys {
             /// A variable that is set to something that its key cannot be.
             pub(crate) fn from_environment(environment: &BTreeMap<String, String>) -> Result<Self, SettingsError> {
                 Ok(Self { $($key: from_variable(environment, $variable)?),+ })
+            }
+
+            /// Whether it says anything of a key.
+            fn has(&self, key: &str) -> bool {
+                match key {
+                    $(stringify!($key) => self.$key.is_some(),)+
+                    _ => false,
+                }
             }
 
             /// This layer over another.
@@ -270,15 +298,22 @@ pub(crate) fn resolve(
 /// The variables that are ours, out of the whole environment.
 ///
 /// # Errors
-/// One of them is no text.
+/// One of them is not UTF-8, or nobody reads a variable of that name.
 pub(crate) fn own_variables(
     environment: impl Iterator<Item = (OsString, OsString)>,
 ) -> Result<BTreeMap<String, String>, SettingsError> {
     let named = environment.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let own = named.filter(|(name, _)| name.starts_with("WRUN_"));
-    own.map(|(variable, value)| match value.into_string() {
-        Ok(value) => Ok((variable, value)),
-        Err(value) => Err(SettingsError::NotUtf8 { variable, value }),
+    let known = || KEYS.iter().map(|(_, variable)| *variable).chain(OTHER_VARIABLES);
+    own.map(|(variable, value)| {
+        if !known().chain(VARIABLES_OF_CHORES).any(|one| one == variable) {
+            let near = nearest(&variable, known());
+            return Err(SettingsError::UnknownVariable { variable, near });
+        }
+        match value.into_string() {
+            Ok(value) => Ok((variable, value)),
+            Err(value) => Err(SettingsError::NotUtf8 { variable, value }),
+        }
     })
     .collect()
 }
@@ -297,14 +332,20 @@ pub(crate) fn file_to_read(flag: Option<&Path>, environment: &BTreeMap<String, S
 /// # Errors
 /// It cannot be read, has a key that does not exist, or a value that its key cannot be.
 pub(crate) fn read_file(path: &Path, must_exist: bool) -> Result<Layer, SettingsError> {
+    let text = read_text(path, must_exist)?;
+    text.map_or_else(|| Ok(Layer::default()), |text| parse_file(path, &text))
+}
+
+/// Reads the text of the file. `None` if there is no file and there need not be one.
+fn read_text(path: &Path, must_exist: bool) -> Result<Option<String>, SettingsError> {
     let failed = |source| SettingsError::Read { path: path.to_owned(), source };
     match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return Ok(Layer::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return Ok(None),
         Err(error) => return Err(failed(error)),
         Ok(status) if status.len() > MAX_FILE => return Err(SettingsError::TooLarge { path: path.to_owned() }),
         Ok(_) => {}
     }
-    parse_file(path, &std::fs::read_to_string(path).map_err(failed)?)
+    std::fs::read_to_string(path).map(Some).map_err(failed)
 }
 
 /// Reads the text of the file at `path`.

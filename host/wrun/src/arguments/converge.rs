@@ -21,6 +21,9 @@ pub(crate) struct ConvergeArguments {
     /// Change nothing; say what would be changed
     #[arg(short = 'W', long)]
     pub(crate) why_run: bool,
+    /// In a dry run, exit with 4 if something would change or may change
+    #[arg(long, requires = "why_run")]
+    pub(crate) detailed_exitcode: bool,
     /// Merge attributes from this JSON file into the node's `normal`; may hold a `run_list` too
     #[arg(short, long, value_name = "FILE")]
     pub(crate) json_attributes: Option<PathBuf>,
@@ -45,7 +48,7 @@ pub(crate) struct ConvergeArguments {
     /// Run the policies after one that failed; the exit code is still that of a failure
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// How the run is shown: doc, minimal or json [default: doc]
+    /// How the run is shown: doc, minimal, json, or ndjson (events as they happen, one per line) [default: doc]
     #[arg(short = 'F', long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
     /// The least that is logged: trace, debug, info, warn, error or fatal [default: warn]; with debug, backtraces are whole

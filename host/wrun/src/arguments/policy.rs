@@ -1,5 +1,6 @@
 //! The arguments of `wrun policy`.
 
+use crate::settings::View;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -9,6 +10,8 @@ pub(crate) enum PolicyCommand {
     New(NewArguments),
     /// Build a policy's artifact
     Build(BuildArguments),
+    /// Show what an artifact holds, and whether the grants give it what it needs
+    Show(ShowPolicyArguments),
 }
 
 #[derive(Debug, Args)]
@@ -44,4 +47,20 @@ pub(crate) struct BuildArguments {
     /// Keep the compiler's output here [default: DIR/target]
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowPolicyArguments {
+    /// The artifact
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Hold its needs against this file of grants [default: /etc/wrun/grants.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) grants: Option<PathBuf>,
+    /// How it is shown: doc or json
+    #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+    pub(crate) format: View,
+    /// Read the settings from this file [default: /etc/wrun/wrun.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }

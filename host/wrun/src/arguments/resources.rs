@@ -1,6 +1,6 @@
 //! The arguments of `wrun resources`.
 
-use crate::settings::Format;
+use crate::settings::View;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -10,5 +10,5 @@ pub(crate) struct ResourcesArguments {
     pub(crate) name: Option<String>,
     /// How it is shown: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
-    pub(crate) format: Format,
+    pub(crate) format: View,
 }

@@ -9,6 +9,7 @@ mod denials;
 mod folders;
 mod handlers;
 mod input;
+mod not_begun;
 mod outline;
 mod own_places;
 
@@ -21,6 +22,7 @@ use crate::format::blocks::Block;
 use crate::format::doc::Doc;
 use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
+use crate::format::ndjson::Ndjson;
 use crate::format::{self, All, Shared, conflicts, hidden, json, recap};
 use crate::grants_files::GrantsFiles;
 use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse};
@@ -56,7 +58,24 @@ pub(crate) fn suggest_grants(arguments: SuggestArguments, printer: &Printer) -> 
 }
 
 pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
+    // Without settings nobody knows the format but the command line and its variable.
+    let mut format = arguments.format.or_else(not_begun::format_of_environment);
+    let ended = begin(arguments, &mut format, printer);
+    if let Err(error) = &ended {
+        not_begun::tell(format, error, *printer);
+    }
+    ended
+}
+
+/// Says on standard output that the command line is wrong, if it asks for a format for programs.
+pub(crate) fn tell_usage_error(error: &clap::Error) {
+    not_begun::tell_usage_error(error, Printer::new());
+}
+
+fn begin(arguments: ConvergeArguments, format: &mut Option<Format>, printer: &Printer) -> anyhow::Result<Exit> {
     let settings = super::settings(arguments.common.config.as_deref(), arguments.layer())?;
+    // A suggestion is text in all formats.
+    *format = Some(settings.format).filter(|_| arguments.suggest_grants.is_none());
     colours(settings.color);
     logging::open(&settings)?;
     let is_watched = settings.format == Format::Doc && !arguments.compile_only && arguments.suggest_grants.is_none();
@@ -108,6 +127,7 @@ fn prepare_and_run(
     let (keeper, folder) = match keeper(&settings, state.as_ref(), &input, began, stop, dry, printer) {
         Err(error) if matches!(error.downcast_ref(), Some(StateError::Interrupted)) => {
             printer.error(&error);
+            not_begun::tell(Some(settings.format), &error, printer);
             return Ok(signals::exit(stop.requested()));
         }
         other => other?,
@@ -164,7 +184,7 @@ impl Running<'_> {
             log: Arc::new(move |level, line: &str| {
                 log.clone().notice(&Event::Log { source: LogSource::Cookbook, level, line });
             }),
-            live: (self.settings.format == Format::Doc)
+            live: matches!(self.settings.format, Format::Doc | Format::Ndjson)
                 .then(|| Arc::new(move |bytes: &[u8]| live.clone().notice(&Event::Output { bytes })) as _),
             reboots: Reboots::default(),
             given_facts: self.arguments.facts.is_some(),
@@ -236,7 +256,7 @@ impl Running<'_> {
             Box::new(activity),
         ];
         // What people read on the terminal is not said there a second time.
-        let seen = self.settings.log_location == LogLocation::Stderr && self.settings.format != Format::Json;
+        let seen = self.settings.log_location == LogLocation::Stderr && !self.settings.format.is_for_programs();
         if !seen || self.arguments.compile_only {
             watchers.push(Box::new(RunLog));
         }
@@ -245,6 +265,7 @@ impl Running<'_> {
             _ if self.arguments.compile_only || self.arguments.suggest_grants.is_some() => {}
             Format::Doc => watchers.push(Box::new(Doc::new(self.printer, level))),
             Format::Minimal => watchers.push(Box::new(Minimal::new(self.printer, level))),
+            Format::Ndjson => watchers.push(Box::new(Ndjson::new(self.printer))),
             Format::Json => {}
         }
         Shared::new(All(watchers))
@@ -282,10 +303,10 @@ impl Running<'_> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::Run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
-            self.printer.json(&serde_json::to_string(&shown)?);
+            self.printer.json_document(&shown)?;
         }
         let recorded = self.record_dry_run(&shown, errors, id);
-        if self.settings.format != Format::Json && !self.arguments.compile_only {
+        if !self.settings.format.is_for_programs() && !self.arguments.compile_only {
             let mut blocks = hidden::blocks(report);
             blocks.extend(self.denials(parts, recorded)?);
             blocks.extend(conflicts::block(report));
@@ -309,6 +330,7 @@ impl Running<'_> {
         self.interruption.die_if_at_once();
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
         Ok(match (self.interruption.stop.requested(), report.failure()) {
+            (None, None) if self.arguments.detailed_exitcode && is_pending(report) => Exit::ChangesPending,
             (Some(Stop::REBOOT), _) | (None, None) => self.start_again(reboots),
             (Some(signal), _) => signals::exit(Some(signal)),
             (None, Some(_)) => Exit::Failed,
@@ -379,6 +401,12 @@ fn asked(journal: &Journal) -> Value {
         .map(|(policy, entries, complete)| (policy, json!({ "complete": complete, "entries": entries })))
         .collect::<Map<_, _>>()
         .into()
+}
+
+/// Whether a dry run found anything that would change, or that it could not know.
+fn is_pending(report: &RunReport) -> bool {
+    let tally = report.tally();
+    tally.updated + tally.unknown > 0
 }
 
 fn colours(color: Color) {

@@ -75,7 +75,7 @@ fn explain(node: &NodeObject, attribute: &str, format: Format, printer: Printer)
         bail!("name an attribute, as in `ntp.servers`");
     }
     let explanation = node.explain(&keys);
-    if format == Format::Json {
+    if format.is_for_programs() {
         printer.json(&explanation::json(&keys, &explanation).to_string());
     } else {
         printer.line(Tone::Plain, &explanation::text(attribute, &explanation));

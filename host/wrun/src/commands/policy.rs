@@ -1,8 +1,9 @@
-//! `wrun policy new` and `wrun policy build`.
+//! `wrun policy new`, `wrun policy build` and `wrun policy show`.
 
 mod build;
 mod new;
 mod ruby;
+mod show;
 
 use crate::arguments::PolicyCommand;
 use crate::exit::Exit;
@@ -12,5 +13,6 @@ pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<E
     match command {
         PolicyCommand::New(arguments) => new::run(arguments, *printer),
         PolicyCommand::Build(arguments) => build::run(&arguments, *printer),
+        PolicyCommand::Show(arguments) => show::run(&arguments, *printer),
     }
 }

@@ -4,7 +4,7 @@ use crate::own_state;
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
-use state::RunId;
+use state::{RunId, StateDirectory, StateError};
 use std::path::Path;
 
 /// The largest file of a run's JSON that is read, in bytes.
@@ -18,17 +18,25 @@ pub(crate) fn newest(settings: &Settings) -> anyhow::Result<Value> {
     walk(settings, |_| true)?.with_context(|| none_there(settings))
 }
 
-/// The record of the newest run of which something is true. `None`: there is no such run.
+/// All runs that this user can read, dry ones too, newest first, each with the directory of its record.
 ///
 /// # Errors
-/// A record is damaged or cannot be read.
-pub(crate) fn walk(settings: &Settings, mut wanted: impl FnMut(&Value) -> bool) -> anyhow::Result<Option<Value>> {
+/// A directory cannot be read.
+pub(crate) fn all(settings: &Settings) -> Result<Vec<(RunId, StateDirectory)>, StateError> {
     let mut runs = Vec::new();
     for state in own_state::readable(settings)? {
         runs.extend(state.runs()?.into_iter().map(|id| (id, state.clone())));
     }
     runs.sort_by(|(one, _), (other, _)| other.cmp(one));
-    for (id, state) in runs {
+    Ok(runs)
+}
+
+/// The record of the newest run of which something is true. `None`: there is no such run.
+///
+/// # Errors
+/// A record is damaged or cannot be read.
+pub(crate) fn walk(settings: &Settings, mut wanted: impl FnMut(&Value) -> bool) -> anyhow::Result<Option<Value>> {
+    for (id, state) in all(settings)? {
         if let Some(record) = state.record(&id)?.filter(|record| wanted(record)) {
             return Ok(Some(record));
         }

@@ -3,16 +3,16 @@
 use crate::arguments::ResourcesArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
-use crate::settings::Format;
+use crate::settings::View;
 use schema::reference;
 
 pub(crate) fn run(arguments: &ResourcesArguments, printer: &Printer) -> anyhow::Result<Exit> {
-    let json = arguments.format == Format::Json;
+    let json = arguments.format == View::Json;
     let text = match &arguments.name {
         None if json => reference::all_json().to_string() + "\n",
         None => reference::list_text(),
         Some(name) => {
-            let found = schema::require(name).map_err(|error| match error.did_you_mean() {
+            let found = reference::find(name).map_err(|error| match error.did_you_mean() {
                 Some(near) => anyhow::anyhow!("{error}; did you mean `{near}`?"),
                 None => anyhow::anyhow!("{error}"),
             })?;

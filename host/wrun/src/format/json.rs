@@ -142,27 +142,29 @@ fn paths(paths: &BTreeSet<Vec<String>>) -> Vec<String> {
 /// What policies read and may not see, all policies of the run in one list. No value is in it.
 fn hidden_reads(report: &RunReport) -> Vec<Value> {
     let of = |policy: &PolicyReport| -> Vec<Value> {
-        let shown = |read: &HiddenRead| {
-            let origin = &read.origin;
-            json!({
-                "policy": policy.name,
-                "kind": read.kind.name(),
-                "path": read.shown(),
-                "partly": read.partly,
-                "refused": read.refused,
-                "origin": {
-                    "policy": origin.policy,
-                    "cookbook": origin.cookbook,
-                    "recipe": origin.recipe,
-                    "file": origin.file,
-                    "line": origin.line,
-                },
-                "grant": read.grant,
-            })
-        };
-        policy.reads.hidden.iter().map(shown).collect()
+        policy.reads.hidden.iter().map(|read| hidden_read(&policy.name, read)).collect()
     };
     report.policies.iter().flat_map(of).collect()
+}
+
+/// One read of what a policy may not see.
+pub(super) fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
+    let origin = &read.origin;
+    json!({
+        "policy": policy,
+        "kind": read.kind.name(),
+        "path": read.shown(),
+        "partly": read.partly,
+        "refused": read.refused,
+        "origin": {
+            "policy": origin.policy,
+            "cookbook": origin.cookbook,
+            "recipe": origin.recipe,
+            "file": origin.file,
+            "line": origin.line,
+        },
+        "grant": read.grant,
+    })
 }
 
 /// One action. What a sensitive resource changed is not in it.

@@ -58,6 +58,50 @@ fn the_example_changes_nothing_and_explains_every_key() {
 }
 
 #[test]
+fn each_setting_is_shown_with_its_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wrun.toml");
+    std::fs::write(&file, "# ours\nroot = \"/r\"\nstate_dir = \"/s\"\nhandlers = []\n").unwrap();
+    let sources = Sources {
+        flags: Layer { state_dir: Some("/flag".into()), ..Layer::default() },
+        environment: environment(&[("WRUN_STATE_DIR", "/e"), ("WRUN_BACKUPS", "7")]),
+        file: file.clone(),
+        must_exist: true,
+    };
+    let (settings, is_there) = sources.shown().unwrap();
+    assert!(is_there);
+    let check = |key: &str, value: serde_json::Value, source: &str| {
+        let setting = settings.iter().find(|setting| setting.key == key).unwrap();
+        assert_eq!((&setting.value, setting.source.as_str()), (&value, source), "{key}");
+    };
+    check("root", "/r".into(), &format!("{}:2", file.display()));
+    check("state_dir", "/flag".into(), "--state-dir");
+    check("backups", 7.into(), "WRUN_BACKUPS");
+    check("backup_dir", "/flag/backup".into(), "default");
+    check("data_bags", serde_json::Value::Null, "default");
+    assert_eq!(settings.len(), KEYS.len());
+    // The defaults that are shown are those of the documented example.
+    let example: toml::Table = uncommented().parse().unwrap();
+    for (key, value) in shown::defaults(&Settings::complete(Layer::default())) {
+        assert_eq!(serde_json::to_value(&example[&key]).unwrap(), value, "{key}");
+    }
+}
+
+#[test]
+fn a_variable_that_nobody_reads_is_an_error() {
+    let check = |variable: &str| {
+        let error = own_variables([(variable.into(), "1".into())].into_iter()).unwrap_err();
+        error.to_string()
+    };
+    let near = "there is no variable WRUN_LOCK_TIMEOT; did you mean WRUN_LOCK_TIMEOUT?";
+    assert_eq!(check("WRUN_LOCK_TIMEOT"), near);
+    assert_eq!(check("WRUN_SOMETHING_ELSE_ENTIRELY"), "there is no variable WRUN_SOMETHING_ELSE_ENTIRELY");
+    for other in ["WRUN_CONFIG", "WRUN_SDK_PATH", "WRUN_GUEST_COMPILER", "WRUN_PROGRAM", "OTHER_ROOT"] {
+        assert!(own_variables([(other.into(), "1".into())].into_iter()).is_ok(), "{other}");
+    }
+}
+
+#[test]
 fn flags_beat_variables_beat_the_file() {
     let text = "policy_name = [\"a\", \"b\"]\nroot = \"/file\"\nbackups = 1\nkeep_going = true\nformat = \"minimal\"";
     let variables = environment(&[

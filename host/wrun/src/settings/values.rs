@@ -8,14 +8,14 @@ use std::time::Duration;
 use converge::LogLevel;
 use node::saved_filter::FilterItem;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 /// The longest node name, in bytes: it is part of file names.
 const MAX_NODE_NAME: usize = 200;
 
 /// A whole number between two bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "i64")]
 pub(crate) struct Number<const LEAST: u64, const MOST: u64>(u64);
 
@@ -100,8 +100,27 @@ words! {
         Doc = "doc",
         /// A sign per resource, then the changes.
         Minimal = "minimal",
+        /// One JSON object at the end, for programs.
+        Json = "json",
+        /// One JSON object per line as things happen, for programs.
+        Ndjson = "ndjson",
+    }
+}
+
+words! {
+    /// How the answer of a command that looks something up is shown.
+    View {
+        /// Text for people.
+        Doc = "doc",
         /// One JSON object, for programs.
         Json = "json",
+    }
+}
+
+impl Format {
+    /// Whether standard output belongs to programs.
+    pub(crate) fn is_for_programs(self) -> bool {
+        matches!(self, Self::Json | Self::Ndjson)
     }
 }
 
@@ -186,6 +205,16 @@ impl FromStr for LogLocation {
     }
 }
 
+impl Serialize for LogLocation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Stderr => serializer.serialize_str("stderr"),
+            Self::Journald => serializer.serialize_str("journald"),
+            Self::File(path) => path.serialize(serializer),
+        }
+    }
+}
+
 impl TryFrom<String> for LogLocation {
     type Error = String;
 
@@ -195,7 +224,7 @@ impl TryFrom<String> for LogLocation {
 }
 
 /// A node's name: letters, digits and `-_:.`, as Chef has it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct NodeName(String);
 
@@ -239,7 +268,7 @@ impl fmt::Display for NodeName {
 }
 
 /// Names of policies, each once, in order: a list, or one text with commas.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PolicyNames(Vec<String>);
 
 impl PolicyNames {
@@ -299,6 +328,16 @@ impl AttributePaths {
     }
 }
 
+impl Serialize for AttributePaths {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let item = |item: &FilterItem| match item.keys() {
+            keys if keys.iter().any(|key| key.contains('/')) => Value::from(keys.to_vec()),
+            keys => Value::from(keys.join("/")),
+        };
+        serializer.collect_seq(self.0.iter().map(item))
+    }
+}
+
 impl FromStr for AttributePaths {
     type Err = std::convert::Infallible;
 
@@ -316,7 +355,7 @@ impl<'de> Deserialize<'de> for AttributePaths {
 }
 
 /// Programs that hear of runs. A variable holds them as JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Handlers(Vec<Handler>);
 
 impl Handlers {
@@ -335,7 +374,7 @@ impl FromStr for Handlers {
 }
 
 /// A program of the operator's that hears of a run: it gets the run's status as JSON on standard input.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Handler {
     /// When it is called.

@@ -76,8 +76,8 @@ pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Resul
     }
     let reports: Vec<Report> = gathered.iter().map(Report::of).collect();
     match (arguments.format, reports.as_slice()) {
-        (Format::Json, [report]) if !arguments.all => printer.json(&show::json(report).to_string()),
-        (Format::Json, reports) => printer.json(&show::all_json(reports).to_string()),
+        (Format::Json | Format::Ndjson, [report]) if !arguments.all => printer.json(&show::json(report).to_string()),
+        (Format::Json | Format::Ndjson, reports) => printer.json(&show::all_json(reports).to_string()),
         (_, [report]) if !arguments.all => show::text(report, printer),
         (_, reports) => show::all_text(reports, printer),
     }

@@ -1,0 +1,86 @@
+//! Runs that never began, for programs: standard output has one JSON object that says why.
+
+use crate::errors;
+use crate::format::ndjson;
+use crate::printer::Printer;
+use crate::settings::Format;
+use serde_json::json;
+
+/// The variable of the setting `format`.
+const FORMAT_VARIABLE: &str = "WRUN_FORMAT";
+
+/// The options of the format, with a value of their own or one that follows.
+const FORMAT_OPTIONS: [&str; 4] = ["--format=", "-F", "--format", "-F="];
+
+/// Prints why a run never began. Says nothing in formats for people, who read standard error.
+pub(super) fn tell(format: Option<Format>, error: &anyhow::Error, printer: Printer) {
+    let mut chain = error.chain().map(ToString::to_string);
+    let message = chain.next().unwrap_or_default();
+    print(format, &message, &chain.collect::<Vec<_>>(), printer);
+}
+
+/// As [`tell`], of a command line that cannot be read.
+pub(super) fn tell_usage_error(error: &clap::Error, printer: Printer) {
+    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    if words.next().as_deref() != Some("converge") {
+        return;
+    }
+    let format = typed_format(&words.collect::<Vec<_>>()).or_else(format_of_environment);
+    let text = error.to_string();
+    let sentence: Vec<_> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let sentence = sentence.join(" ");
+    print(format, sentence.strip_prefix("error: ").unwrap_or(&sentence), &[], printer);
+}
+
+/// The format that the environment asks for, where no settings could be read.
+pub(super) fn format_of_environment() -> Option<Format> {
+    std::env::var(FORMAT_VARIABLE).ok()?.parse().ok()
+}
+
+/// The format that a command line asks for, which need not be a valid one otherwise.
+fn typed_format(words: &[String]) -> Option<Format> {
+    let following = words.iter().skip(1).map(String::as_str).chain([""]);
+    let found = words.iter().zip(following).filter_map(|(word, next)| {
+        if FORMAT_OPTIONS.contains(&word.as_str()) {
+            return next.parse().ok();
+        }
+        FORMAT_OPTIONS.iter().find_map(|option| word.strip_prefix(option)?.parse().ok())
+    });
+    found.last()
+}
+
+fn print(format: Option<Format>, message: &str, causes: &[String], printer: Printer) {
+    let error = errors::not_begun(message, causes);
+    match format {
+        // A terminal that is gone is the only thing that can go wrong, and that is told at the end.
+        Some(Format::Json) => {
+            let run = json!({ "version": errors::VERSION, "outcome": "failure", "error": error });
+            let _ = printer.json_document(&run);
+        }
+        Some(Format::Ndjson) => {
+            printer.json_line(&json!({ "version": ndjson::VERSION, "event": "not_begun", "error": error }));
+        }
+        Some(Format::Doc | Format::Minimal) | None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_found_on_any_command_line() {
+        let check = |words: &[&str], expected: Option<Format>| {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(typed_format(&words), expected, "{words:?}");
+        };
+        check(&["--wyh-run", "--format", "json"], Some(Format::Json));
+        check(&["--format=ndjson", "--oops"], Some(Format::Ndjson));
+        check(&["-F", "json"], Some(Format::Json));
+        check(&["-Fjson"], Some(Format::Json));
+        check(&["-F", "doc", "--format", "ndjson"], Some(Format::Ndjson));
+        check(&["-F", "yaml"], None);
+        check(&["--oops"], None);
+        check(&["-F"], None);
+    }
+}

@@ -1,0 +1,88 @@
+//! `wrun run show`.
+
+use super::{Runs, changes, policies, record, short, text};
+use crate::arguments::ShowRunArguments;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::settings::View;
+use serde_json::Value;
+
+pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.common.layer())?;
+    let runs = Runs::find(&settings)?;
+    let record = record(runs.choose(&settings, arguments.run.as_deref(), 0)?)?;
+    if arguments.format == View::Json {
+        printer.json(&serde_json::to_string_pretty(&record)?);
+        return Ok(Exit::Done);
+    }
+    heading(&record, printer);
+    for (name, policy) in policies(&record) {
+        of_policy(&name, policy, arguments.all, printer);
+    }
+    Ok(Exit::Done)
+}
+
+fn heading(record: &Value, printer: Printer) {
+    let dry = if record["why_run"] == true { " (dry run)" } else { "" };
+    let (id, node) = (text(record, "run_id"), text(record, "node_name"));
+    printer.line(Tone::Heading, &escape_line(&format!("Run {id} on {node}{dry}")));
+    let began = record["start_time"].as_i64().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    let began = began.map(|moment| moment.to_string()).unwrap_or_default();
+    let seconds = record["seconds"].as_f64().unwrap_or_default();
+    let outcome = text(record, "outcome");
+    let tone = if outcome == "failure" { Tone::Error } else { Tone::Plain };
+    let what = changes(record);
+    printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
+}
+
+fn of_policy(name: &str, policy: &Value, all: bool, printer: Printer) {
+    let outcome = text(policy, "outcome");
+    let versions = match (short(&policy["revision"]), short(&policy["artifact"])) {
+        ("", _) => String::new(),
+        (revision, "") => format!(" (revision {revision})"),
+        (revision, artifact) => format!(" (revision {revision}, artifact {artifact})"),
+    };
+    printer.line(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
+    let resources = policy["resources"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_shown =
+        |resource: &&Value| all || ["updated", "unknown", "failed"].iter().any(|it| resource["status"] == *it);
+    for resource in resources.iter().filter(is_shown) {
+        of_resource(resource, printer);
+    }
+    let error = &policy["error"];
+    if error.is_object() {
+        printer.line(Tone::Error, &escape_line(&format!("  error: {}", text(error, "class"))));
+        let message = text(error, "message").lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n");
+        printer.line(Tone::Plain, &escape(&message));
+        if let Some(hint) = error["hint"].as_str() {
+            printer.line(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
+        }
+    }
+}
+
+fn of_resource(resource: &Value, printer: Printer) {
+    let place = match (resource["file"].as_str(), resource["line"].as_u64()) {
+        (Some(file), Some(line)) => format!("  ({}/{file}:{line})", text(resource, "cookbook")),
+        _ => String::new(),
+    };
+    let status = text(resource, "status");
+    let tone = match &*status {
+        "updated" => Tone::Change,
+        "failed" => Tone::Error,
+        "unknown" => Tone::Warning,
+        _ => Tone::Quiet,
+    };
+    let margin = "  ".repeat(usize::try_from(resource["nesting"].as_u64().unwrap_or_default().min(50)).unwrap_or(0));
+    let (kind, name, action) = (text(resource, "type"), text(resource, "name"), text(resource, "action"));
+    printer.line(tone, &escape_line(&format!("  {margin}{status:10}  {kind}[{name}] {action}{place}")));
+    for (mark, key) in [("-", "updates"), ("?", "uncertain")] {
+        for what in resource[key].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            printer.line(Tone::Plain, &escape_line(&format!("  {margin}            {mark} {what}")));
+        }
+    }
+    let error = &resource["error"];
+    if let Some(message) = error["message"].as_str() {
+        let first = message.lines().next().unwrap_or_default();
+        printer.line(Tone::Plain, &escape_line(&format!("  {margin}            ! {first}")));
+    }
+}

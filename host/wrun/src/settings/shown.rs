@@ -1,0 +1,99 @@
+//! Each setting with its value and its source, for people who wonder where a value comes from.
+
+use super::{KEYS, Layer, Settings, SettingsError, parse_file, read_text};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// All sources of the settings, before they are put together.
+pub(crate) struct Sources {
+    pub(crate) flags: Layer,
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) file: PathBuf,
+    /// The file must be there: somebody named it.
+    pub(crate) must_exist: bool,
+}
+
+/// One setting as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Setting {
+    pub(crate) key: &'static str,
+    pub(crate) variable: &'static str,
+    /// As the settings' file could say it; null if it is not set and has no default.
+    pub(crate) value: Value,
+    /// `default`, `--state-dir`, `WRUN_STATE_DIR` or `/etc/wrun/wrun.toml:3`.
+    pub(crate) source: String,
+}
+
+impl Sources {
+    /// All settings, in the order of [`KEYS`], and whether the file is there.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a source says something that a setting cannot be.
+    pub(crate) fn shown(self) -> Result<(Vec<Setting>, bool), SettingsError> {
+        let text = read_text(&self.file, self.must_exist)?;
+        let file = text.as_deref().map(|text| parse_file(&self.file, text)).transpose()?.unwrap_or_default();
+        let lines = lines(text.as_deref().unwrap_or_default());
+        let environment = Layer::from_environment(&self.environment)?;
+        let source = |key: &str, variable: &str| {
+            if self.flags.has(key) {
+                format!("--{}", key.replace('_', "-"))
+            } else if environment.has(key) {
+                variable.to_owned()
+            } else if file.has(key) {
+                let line = lines.get(key).map(|line| format!(":{line}")).unwrap_or_default();
+                format!("{}{line}", self.file.display())
+            } else {
+                "default".to_owned()
+            }
+        };
+        let sources: Vec<_> = KEYS.iter().map(|(key, variable)| source(key, variable)).collect();
+        let layer = self.flags.over(environment).over(file);
+        let set = serde_json::to_value(&layer).unwrap_or_default();
+        let defaults = defaults(&Settings::complete(layer));
+        let value = |key: &str| match set.get(key) {
+            Some(value) if !value.is_null() => value.clone(),
+            _ => defaults.get(key).cloned().unwrap_or_default(),
+        };
+        let settings = KEYS.iter().zip(sources).map(|((key, variable), source)| Setting {
+            key,
+            variable,
+            value: value(key),
+            source,
+        });
+        Ok((settings.collect(), text.is_some()))
+    }
+}
+
+/// The values that settings have where nobody says anything.
+pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
+    let all = json!({
+        "policies": settings.policies,
+        "root": settings.root,
+        "state_dir": settings.state_dir,
+        "cache_dir": settings.cache_dir,
+        "grants": settings.grants,
+        "format": settings.format,
+        "log_level": settings.log_level,
+        "log_location": settings.log_location,
+        "color": settings.color,
+        "keep_going": settings.keep_going,
+        "lock_timeout": settings.lock_timeout,
+        "package_lock_timeout": settings.package_lock_timeout,
+        "guest_seconds": settings.guest_seconds,
+        "guest_memory_mib": settings.guest_memory_mib,
+        "backup_dir": settings.backup_dir,
+        "backups": settings.backups,
+        "download_mib": settings.download_mib,
+        "download_seconds": settings.download_seconds,
+        "runs_kept": settings.runs_kept,
+    });
+    all.as_object().cloned().unwrap_or_default()
+}
+
+/// The line, from 1, of each key of a file's text. A file that cannot be read has none.
+fn lines(text: &str) -> BTreeMap<String, usize> {
+    let Ok(table) = toml::de::DeTable::parse(text) else { return BTreeMap::new() };
+    let line = |start: usize| text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+    table.get_ref().keys().map(|key| (key.get_ref().to_string(), line(key.span().start))).collect()
+}
