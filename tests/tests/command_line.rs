@@ -121,6 +121,46 @@ fn minimal_shows_logs_beside_its_letters() {
 }
 
 #[test]
+fn log_lines_name_the_run_and_a_dry_runs_say_would() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "file '/srv/x'\n");
+        let place = program.configuration().join("log");
+        let log = place.display().to_string();
+        for (more, sentence) in [(&["-W"][..], ": would create new file /srv/x"), (&[], ": create new file /srv/x")] {
+            let all = [&["--run-list", "a", "-L", &log, "-l", "info"], more].concat();
+            let _ = converge(program, machine, &cookbooks, &all).expect_code(0).unwrap();
+            let text = fs::read_to_string(&place).unwrap();
+            fs::remove_file(&place).unwrap();
+            let lines: Vec<_> = text.lines().skip_while(|line| !line.contains("run started")).collect();
+            assert!(lines.iter().any(|line| line.contains(sentence)), "{sentence} is missing in {text}");
+            let named = "run{run_id=\"20";
+            let dry = format!("why_run={}}}", !more.is_empty());
+            assert!(lines.iter().all(|line| line.contains(named) && line.contains(&dry)), "{named} {dry} in\n{text}");
+        }
+    });
+}
+
+#[test]
+fn compiling_native_code_is_announced_and_counted_once() {
+    let program = Program::new().unwrap();
+    let [root, cache] = ["root", "cache"].map(|name| program.configuration().join(name));
+    fs::create_dir(&root).unwrap();
+    let fixtures = std::env::var("WRUN_FIXTURES")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fixtures").to_owned());
+    let root = root.display().to_string();
+    let run = || {
+        let arguments =
+            ["converge", "--root", &root, "--policies", &fixtures, "--policy-name", "empty", "--allow-all", "-N", "n1"];
+        let output = command(&program, &arguments).env("WRUN_CACHE_DIR", &cache).output().unwrap();
+        let [said, noted] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(output.status.code(), Some(0), "{said}{noted}");
+        (said.contains("s of compiling native code"), noted.matches("compiling native code of policy empty").count())
+    };
+    assert_eq!(run(), (true, 1));
+    assert_eq!(run(), (false, 0), "the second run has it already");
+}
+
+#[test]
 fn an_empty_run_list_is_said() {
     with_machine(|program, machine| {
         let cookbooks = cookbook(program, "");

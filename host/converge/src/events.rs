@@ -1,7 +1,7 @@
 //! What happens during a run, as it happens. Formatters, the run record and guests' event handlers subscribe; providers
 //! and the runner never print.
 
-use crate::{Change, Failure, HiddenRead, Resource, Tally, Timing};
+use crate::{Change, Failure, HiddenRead, Notified, Resource, Tally};
 use node::origin::Origin;
 
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
@@ -149,7 +149,7 @@ pub enum Event<'a> {
         /// How deep the resource is nested in others.
         nesting: u32,
         /// What notified it.
-        notified: Option<(&'a str, Timing)>,
+        notified: Option<&'a Notified>,
     },
     /// Something was changed, or would be.
     Changed {

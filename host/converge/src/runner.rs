@@ -142,12 +142,13 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         for (receiver, action) in self.memory.left(&self.run.policy) {
             match self.run.find(ROOT, &receiver) {
                 Some(id) => {
-                    let line = format!(
-                        "{receiver} {action} was due when the last run ended; it will run at the end of this one"
-                    );
+                    let since = self.memory.since(&self.run.policy, &receiver, &action);
+                    let run = since.as_ref().map_or_else(|| "the last run".to_owned(), |run| format!("run {run}"));
+                    let line =
+                        format!("{receiver} {action} was due when {run} ended; it will run at the end of this one");
                     self.run.log(LogLevel::Info, &line);
                     let target = crate::Party::Resource(id);
-                    self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false });
+                    self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false, since });
                 }
                 None => {
                     let line = format!(

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Config, Engine};
@@ -57,7 +58,13 @@ pub struct Sandbox {
     cache: Option<NativeCache>,
     prepared: Mutex<HashMap<(String, Interfaces), CookbookPre<State>>>,
     ticker: Ticker,
+    compiling: Option<Box<Compiling>>,
+    /// How long native code has been compiled.
+    compiled: Mutex<Duration>,
 }
+
+/// Hears that native code of a policy is about to be compiled, which takes seconds.
+type Compiling = dyn Fn(&str) + Send + Sync;
 
 /// Advances the engine's epoch while there is anything to interrupt.
 struct Ticker {
@@ -102,7 +109,37 @@ impl Sandbox {
             let why = wasmtime::Error::msg("no thread could be started for the clock that ends endless loops");
             return Err(SandboxError::Engine(why));
         }
-        Ok(Self { engine, made_for: OnceLock::new(), cache, prepared: Mutex::default(), ticker })
+        Ok(Self {
+            engine,
+            made_for: OnceLock::new(),
+            cache,
+            prepared: Mutex::default(),
+            ticker,
+            compiling: None,
+            compiled: Mutex::default(),
+        })
+    }
+
+    /// The same with somebody who is told the name of each policy whose native code is not at hand, before it is compiled.
+    #[must_use]
+    pub fn announcing(self, compiling: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { compiling: Some(Box::new(compiling)), ..self }
+    }
+
+    /// How long native code has been compiled until now.
+    pub fn compile_time(&self) -> Duration {
+        *self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compiles a component, announced and counted.
+    fn compile_now(&self, policy: &str, bytes: &[u8]) -> wasmtime::Result<Component> {
+        if let Some(compiling) = &self.compiling {
+            compiling(policy);
+        }
+        let began = Instant::now();
+        let component = Component::new(&self.engine, bytes);
+        *self.compiled.lock().unwrap_or_else(PoisonError::into_inner) += began.elapsed();
+        component
     }
 
     /// Makes an instance of a component in a store of its own. Its start code runs within the limits.
@@ -209,8 +246,8 @@ impl Sandbox {
     fn compile_shared(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
         let no_component = |why: String| SandboxError::NoComponent { policy: policy.into(), why };
         let bytes = shared.read.read().map_err(|error| no_component(format!("{}: {error}", shared.path.display())))?;
-        let component =
-            Component::new(&self.engine, bytes).map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
+        let component = self.compile_now(policy, &bytes);
+        let component = component.map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
         if let Some(cache) = &self.cache {
             shared::keep(cache, &self.native_name(shared.digest), &component);
         }
@@ -229,8 +266,8 @@ impl Sandbox {
         if let Some(component) = self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, name)) {
             return Ok(component);
         }
-        let component =
-            Component::new(&self.engine, bytes).map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
+        let component = self.compile_now(policy, bytes);
+        let component = component.map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
         if let Some(cache) = &self.cache {
             shared::keep(cache, name, &component);
         }

@@ -1,23 +1,24 @@
 //! Notifications that are due, kept so that a killed run's successor carries them out.
 //!
-//! A journal per node, `pending/NAME.v1`: one line per event, each a JSON array `["due" or "done", policy, receiver,
-//! action]`, each added by one write at the file's end. A killed process leaves at most half a line at the very end, which
+//! A journal per node, `pending/NAME.v1`: one line per event, each a JSON array `["due", policy, receiver, action, run]` or
+//! `["done", policy, receiver, action]`, each added by one write at the file's end; a line of an older version of wrun does
+//! not name the run. A killed process leaves at most half a line at the very end, which
 //! stands for an event whose recorder never returned; the next run drops it. When it is opened and closed the journal is
 //! rewritten to what is still due, so it stays as short as one run makes it; a node with nothing due has none.
 //!
 //! Lines are not forced to the disk one by one: they survive the process, which is what can be killed in the middle of a
 //! run. Waiting for the disk after each of a hundred notifications would cost more than the run.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
 
 use rustix::fs::OFlags;
 
-use crate::StateError;
 use crate::folder::{Folder, Survives};
 use crate::names::check_node_name;
+use crate::{RunId, StateError};
 
 pub(crate) const FOLDER: &str = "pending";
 
@@ -40,6 +41,8 @@ pub struct Pending {
     due: DueList,
     journal: Option<Journal>,
     failed: Option<StateError>,
+    /// The run that is under way; empty: it has no name yet.
+    run: String,
 }
 
 /// The journal, open for adding.
@@ -51,6 +54,12 @@ struct Journal {
 }
 
 impl Pending {
+    /// The same for the run of this name: later runs say since when something has been due.
+    #[must_use]
+    pub fn of_run(self, run: &RunId) -> Self {
+        Self { run: run.to_string(), ..self }
+    }
+
     /// Ends the run's recording: the journal is rewritten to what is still due, and removed if that is nothing.
     ///
     /// # Errors
@@ -75,8 +84,8 @@ impl Pending {
             return self.folder.remove(&self.file_name);
         }
         let mut bytes = vec![];
-        for (policy, receiver, action) in self.due.in_order() {
-            bytes.extend(line("due", policy, receiver, action));
+        for due in self.due.in_order() {
+            bytes.extend(line("due", due, self.due.since(due)));
         }
         self.folder.replace(&self.file_name, &bytes, Survives::Kill)
     }
@@ -84,11 +93,15 @@ impl Pending {
     /// Keeps an event in the journal and in mind; one that changes nothing is not written.
     fn record(&mut self, event: &str, policy: &str, receiver: &str, action: &str) {
         let due = (policy.to_owned(), receiver.to_owned(), action.to_owned());
-        let changed = if event == "due" { self.due.add(due) } else { self.due.remove(&due) };
+        let (changed, run) = match event {
+            "due" => (self.due.add(due.clone(), self.run.clone()), self.run.as_str()),
+            _ => (self.due.remove(&due), ""),
+        };
         if !changed {
             return;
         }
-        if let Err(error) = self.append(policy, &line(event, policy, receiver, action)) {
+        let line = line(event, &due, run);
+        if let Err(error) = self.append(policy, &line) {
             self.failed.get_or_insert(error);
         }
     }
@@ -148,12 +161,10 @@ impl converge::Memory for Pending {
     fn left(&mut self, policy: &str) -> Vec<(String, String)> {
         self.due.of(policy)
     }
-}
 
-impl Drop for Pending {
-    /// A run that ends without `finish` leaves the journal as it is: its lines say the same at greater length.
-    fn drop(&mut self) {
-        self.journal = None;
+    fn since(&self, policy: &str, receiver: &str, action: &str) -> Option<String> {
+        let due = (policy.to_owned(), receiver.to_owned(), action.to_owned());
+        Some(self.due.since(&due)).filter(|run| !run.is_empty()).map(str::to_owned)
     }
 }
 
@@ -169,7 +180,7 @@ impl Unrecorded {
     pub fn new(left: Vec<(String, String, String)>) -> Self {
         let mut due = DueList::default();
         for one in left {
-            due.add(one);
+            due.add(one, String::new());
         }
         Self { due }
     }
@@ -189,21 +200,27 @@ impl converge::Memory for Unrecorded {
 #[derive(Debug, Default)]
 struct DueList {
     order: Vec<Due>,
-    known: HashSet<Due>,
+    /// With the run that it has been due since; empty: that is not known.
+    known: HashMap<Due, String>,
 }
 
 impl DueList {
-    fn add(&mut self, due: Due) -> bool {
-        let new = self.known.insert(due.clone());
+    fn add(&mut self, due: Due, run: String) -> bool {
+        let new = !self.known.contains_key(&due);
         if new {
+            self.known.insert(due.clone(), run);
             self.order.push(due);
         }
         new
     }
 
+    fn since(&self, due: &Due) -> &str {
+        self.known.get(due).map_or("", String::as_str)
+    }
+
     /// Runs carry out what is due from the front, so the search is short.
     fn remove(&mut self, due: &Due) -> bool {
-        let known = self.known.remove(due);
+        let known = self.known.remove(due).is_some();
         if known && let Some(index) = self.order.iter().position(|one| one == due) {
             self.order.remove(index);
         }
@@ -230,7 +247,7 @@ pub(crate) fn open(state: &Arc<Folder>, node: &str) -> Result<Pending, StateErro
     let file_name = format!("{node}{EXTENSION}");
     let bytes = folder.read(&file_name)?;
     let due = parse(bytes.as_deref().unwrap_or_default()).map_err(|bad| bad.in_file(&folder, &file_name))?;
-    let mut pending = Pending { folder, file_name, due, journal: None, failed: None };
+    let mut pending = Pending { folder, file_name, due, journal: None, failed: None, run: String::new() };
     if bytes.is_some() {
         pending.compact()?;
     }
@@ -245,8 +262,10 @@ pub(crate) fn left_due(state: &Folder, node: &str) -> Result<Vec<Due>, StateErro
     Ok(parse(&bytes).map_err(|bad| bad.in_file(&folder, &file_name))?.order)
 }
 
-fn line(event: &str, policy: &str, receiver: &str, action: &str) -> Vec<u8> {
-    format!("{}\n", serde_json::json!([event, policy, receiver, action])).into_bytes()
+fn line(event: &str, (policy, receiver, action): &Due, run: &str) -> Vec<u8> {
+    let mut words = vec![event, policy, receiver, action];
+    words.extend(Some(run).filter(|run| !run.is_empty()));
+    format!("{}\n", serde_json::json!(words)).into_bytes()
 }
 
 /// A line that no run of ours wrote.
@@ -269,11 +288,16 @@ fn parse(bytes: &[u8]) -> Result<DueList, BadLine> {
     let Some(whole) = whole else { return Ok(due) };
     for (index, text) in whole.split(|byte| *byte == b'\n').enumerate() {
         let bad = |reason: String| BadLine { line: index + 1, reason };
-        let (event, policy, receiver, action): (String, String, String, String) =
-            serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
+        let words: Vec<String> = serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
+        let mut words = words.into_iter();
+        let (Some(event), Some(policy), Some(receiver), Some(action), run, None) =
+            (words.next(), words.next(), words.next(), words.next(), words.next(), words.next())
+        else {
+            return Err(bad("a notification has four or five words".into()));
+        };
         let one = (policy, receiver, action);
         match event.as_str() {
-            "due" => due.add(one),
+            "due" => due.add(one, run.unwrap_or_default()),
             "done" => due.remove(&one),
             _ => return Err(bad(format!("a notification is `due` or `done`, not {event:?}"))),
         };
@@ -325,6 +349,16 @@ mod tests {
     fn a_damaged_line_is_named() {
         check("[\"due\",\"p\",\"a\",\"x\"]\nnonsense\n", Err((2, "expected")));
         check("[\"late\",\"p\",\"a\",\"x\"]\n", Err((1, "`due` or `done`")));
+        check("[\"due\",\"p\",\"a\"]\n", Err((1, "four or five words")));
+        check("[\"due\",\"p\",\"a\",\"x\",\"r\",\"y\"]\n", Err((1, "four or five words")));
+    }
+
+    #[test]
+    fn the_first_run_that_left_it_due_is_remembered() {
+        let journal = b"[\"due\",\"p\",\"a\",\"x\",\"first\"]\n[\"due\",\"p\",\"a\",\"x\",\"second\"]\n[\"due\",\"p\",\"b\",\"x\"]\n";
+        let due = parse(journal).unwrap();
+        let since = |receiver: &str| due.since(&("p".to_owned(), receiver.to_owned(), "x".to_owned())).to_owned();
+        assert_eq!((since("a"), since("b")), ("first".to_owned(), String::new()));
     }
 
     proptest! {
@@ -340,8 +374,9 @@ mod tests {
             let mut due = DueList::default();
             for (is_due, policy, receiver) in &events {
                 let one = (format!("p{policy}"), receiver.clone(), "run".to_owned());
-                bytes.extend(line(if *is_due { "due" } else { "done" }, &one.0, &one.1, &one.2));
-                if *is_due { due.add(one) } else { due.remove(&one) };
+                let run = if *is_due { "20261122T092748.123Z-1692af93" } else { "" };
+                bytes.extend(line(if *is_due { "due" } else { "done" }, &one, run));
+                if *is_due { due.add(one, run.to_owned()) } else { due.remove(&one) };
                 states.push((bytes.len(), names(&due)));
             }
             let cut = cut.index(bytes.len() + 1);

@@ -259,7 +259,8 @@ fn the_cache_key_is_made_once_and_never_printed() {
 fn due_notifications_outlive_the_run() {
     let (temporary, state, lock) = fresh();
     let journal = temporary.path().join("var/lib/wrun/pending/n.v1");
-    let mut pending = lock.pending("n").unwrap();
+    let run = lock.run_folder(SystemTime::now()).unwrap();
+    let mut pending = lock.pending("n").unwrap().of_run(run.id());
     assert_eq!(pending.left("core"), []);
     assert!(!journal.exists(), "a run without notifications writes nothing");
     pending.due("core", "service[a]", "restart");
@@ -285,6 +286,11 @@ fn due_notifications_outlive_the_run() {
 
     let mut pending = lock.pending("n").unwrap();
     assert_eq!(fs::read_to_string(&journal).unwrap().lines().count(), 3, "opening compacts");
+    assert_eq!(
+        pending.since("core", "service[a]", "restart").as_deref(),
+        Some(run.id().as_str()),
+        "across compactions"
+    );
     let left = pending.left("core");
     assert_eq!(left, [("execute[x\ny]".to_owned(), "run".to_owned()), ("service[a]".to_owned(), "restart".to_owned())]);
     for (receiver, action) in left {

@@ -72,8 +72,9 @@ impl converge::Observer for RunLog {
             Event::ActionFinished { resource, action, status, .. } => {
                 tracing::debug!(target: "run", "{} {} {}", escape_line(&resource.key), escape_line(action), status.name());
             }
-            Event::Changed { resource, change, .. } => {
-                tracing::info!(target: "run", "{}: {}", escape_line(&resource.key), escape_line(&change.what));
+            Event::Changed { resource, change, why_run, .. } => {
+                let would = if *why_run { "would " } else { "" };
+                tracing::info!(target: "run", "{}: {would}{}", escape_line(&resource.key), escape_line(&change.what));
             }
             Event::PolicyFailed { policy, failure } => {
                 tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));

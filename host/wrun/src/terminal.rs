@@ -68,7 +68,7 @@ impl Door {
 /// Shows a status line from now on, if a person watches standard error.
 pub(crate) fn show_status() {
     let mut door = door();
-    if door.status.is_some() || !io::stderr().is_terminal() {
+    if door.status.is_some() || !is_watched() {
         return;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
@@ -120,6 +120,11 @@ pub(crate) fn hide_status() {
     if let Some(status) = door().status.take() {
         status.finish_and_clear();
     }
+}
+
+/// Whether a person watches standard error.
+pub(crate) fn is_watched() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// Whether a person watches standard output.

@@ -310,4 +310,9 @@ pub trait Memory: Send {
 
     /// What an earlier run left due for this policy, in order.
     fn left(&mut self, policy: &str) -> Vec<(String, String)>;
+
+    /// The run that has left it due, if that is known.
+    fn since(&self, _policy: &str, _receiver: &str, _action: &str) -> Option<String> {
+        None
+    }
 }

@@ -296,7 +296,7 @@ impl Run {
             Amendment::Delayed(action) => {
                 let key = self.known(id)?.key.clone();
                 let (target, sender) = (Party::Resource(id), key.to_string());
-                self.queue(context, Due { target, action, sender, unsure: false });
+                self.queue(context, Due { target, action, sender, unsure: false, since: None });
             }
             Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
             Amendment::OnFailure(mode) => declaration.on_failure = mode,

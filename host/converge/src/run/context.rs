@@ -19,6 +19,8 @@ pub(crate) struct Due {
     pub(crate) sender: String,
     /// None of its senders surely changes: see [`super::Notified::unsure`].
     pub(crate) unsure: bool,
+    /// The earlier run that left it due.
+    pub(crate) since: Option<String>,
 }
 
 #[derive(Debug, Default)]

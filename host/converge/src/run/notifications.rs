@@ -44,7 +44,7 @@ impl Run {
         if note.timing == Timing::Delayed && there.unified && there.updated.contains(&note.sender_key) {
             let (target, action, sender) = (note.target.clone(), note.action.clone(), note.sender_key.clone());
             let unsure = self.is_unsure(context, &sender);
-            self.queue(context, Due { target, action, sender, unsure });
+            self.queue(context, Due { target, action, sender, unsure, since: None });
         }
         if let Some(there) = self.contexts.get_mut(context as usize) {
             there.group(&note.sender_key.clone()).push(note);

@@ -57,6 +57,8 @@ pub struct Notified {
     pub by: Option<String>,
     /// In a dry run: the sender of which it is not known whether it would change. None: some sender surely would.
     pub unsure: Option<String>,
+    /// The earlier run that left it due.
+    pub since: Option<String>,
 }
 
 /// How many actions ended in which way.

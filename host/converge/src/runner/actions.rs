@@ -83,7 +83,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             // A key that nobody has declared yet: a unified context runs it when it is declared.
             if let Party::Resource(target) = note.target {
                 let by = key.to_string();
-                let notified = Notified { timing: Timing::Immediate, unsure: unsure.then(|| by.clone()), by: Some(by) };
+                let notified = Notified {
+                    timing: Timing::Immediate,
+                    unsure: unsure.then(|| by.clone()),
+                    by: Some(by),
+                    since: None,
+                };
                 self.run_action(context, target, note.action, Some(notified)).await?;
             }
         }
@@ -94,7 +99,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Party::Resource(target) => self.run.known(*target)?.declaration.context,
                 Party::Key(_) => context,
             };
-            let due = Due { target: note.target, action: note.action, sender: key.to_string(), unsure };
+            let due = Due { target: note.target, action: note.action, sender: key.to_string(), unsure, since: None };
             self.run.queue(receiver, due);
         }
         self.remember();
@@ -117,7 +122,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 at += 1;
                 let target = self.target(context, key, &note.target, &note.action)?;
                 let unsure = (unsure && self.is_dry()).then(|| key.to_owned());
-                let notified = Notified { timing: Timing::Before, by: Some(key.to_owned()), unsure };
+                let notified = Notified { timing: Timing::Before, by: Some(key.to_owned()), unsure, since: None };
                 self.run_action(context, target, note.action, Some(notified)).await?;
             }
             self.run.known_mut(resource)?.mark(false);
@@ -239,7 +244,6 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.notice_with(|parts| {
             let resource = parts.resources.get(id as usize)?;
             let notified = parts.records.get(at)?.notified.as_ref();
-            let notified = notified.map(|notified| (notified.by.as_deref().unwrap_or_default(), notified.timing));
             Some(Event::ActionStarted { resource, action, nesting: resource.nesting, notified })
         });
         if self.hears("resource_action_start") {

@@ -36,8 +36,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     async fn run_delayed(&mut self, context: ContextId, target: ResourceId, due: Due) -> Outcome {
-        let Due { action, sender, unsure, .. } = due;
-        let notified = Notified { timing: Timing::Delayed, by: None, unsure: unsure.then_some(sender) };
+        let Due { action, sender, unsure, since, .. } = due;
+        let notified = Notified { timing: Timing::Delayed, by: None, unsure: unsure.then_some(sender), since };
         let receiver = self.run.known(target)?.key.clone();
         let outcome = self.run_action(context, target, action.clone(), Some(notified)).await;
         if context == ROOT && !self.run.why_run && !matches!(outcome, Err(Failure::Stopped(_))) {
@@ -104,7 +104,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             if self.run.open(context)?.updated.contains(&note.sender_key) {
                 let target = self.target(context, &note.sender_key, &note.target, &note.action)?;
                 let unsure = self.run.is_unsure(context, &note.sender_key).then(|| note.sender_key.clone());
-                let notified = Notified { timing: Timing::Immediate, by: Some(note.sender_key), unsure };
+                let notified = Notified { timing: Timing::Immediate, by: Some(note.sender_key), unsure, since: None };
                 self.run_action(context, target, note.action, Some(notified)).await?;
             }
         }

@@ -29,9 +29,10 @@ use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse}
 use crate::logging::{self, RunLog};
 use crate::own_state;
 use crate::poll::finish;
-use crate::printer::{Printer, Tone, escape};
+use crate::printer::{Printer, Tone, escape, escape_line};
 use crate::settings::{Color, Format, LogLocation, Settings};
 use crate::signals::{self, Interruption};
+use crate::terminal;
 use anyhow::Context as _;
 use askers::Askers;
 use converge::{
@@ -108,7 +109,13 @@ fn prepare_and_run(
     if !dry {
         own_folders(&settings)?;
     }
-    let sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), printer))?;
+    let mut sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), printer))?;
+    if settings.format != Format::Json && !arguments.compile_only {
+        sandbox = sandbox.announcing(move |policy| {
+            let text = format!("compiling native code of policy {policy}; this is done once for each version");
+            printer.note(Tone::Quiet, &escape_line(&text));
+        });
+    }
     if let Some(folders) = &input.folders {
         sandbox.check(folders::POLICY, folders.runtime().component(), converge::Interfaces::ALL)?;
     }
@@ -192,6 +199,7 @@ impl Running<'_> {
         };
         let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
         let run_id = id.to_string();
+        let _named = self.log_names_run(&run_id);
         let options = RunOptions {
             run_id: run_id.clone(),
             started,
@@ -235,6 +243,7 @@ impl Running<'_> {
             asked: asked(&journal),
             log: kept_log.lines(),
             without_policies,
+            compile_seconds: house.sandbox.compile_time().as_secs_f64(),
         };
         let exit = if let Some(how) = &self.arguments.suggest_grants {
             self.suggestion(how, &journal, &errors)
@@ -244,6 +253,13 @@ impl Running<'_> {
         // The process ends now, and gives all memory back at once: faster than piece by piece.
         std::mem::forget((house.sandbox, report, node));
         exit
+    }
+
+    /// From now on each line of the log names the run, and says if it is a dry one. A person at a terminal knows.
+    fn log_names_run(&self, run_id: &str) -> Option<tracing::span::EnteredSpan> {
+        let is_read = self.settings.log_location == LogLocation::Stderr && terminal::is_watched();
+        let why_run = self.arguments.why_run;
+        (!is_read).then(|| tracing::error_span!(target: "run", "run", run_id, why_run).entered())
     }
 
     /// Who watches the run: people or nobody, and the log.
@@ -492,8 +508,8 @@ fn keeper(
         },
     };
     let lock = state.lock(request)?;
-    let pending = lock.pending(&input.node_name)?;
     let folder = lock.run_folder(began)?;
+    let pending = lock.pending(&input.node_name)?.of_run(folder.id());
     let kept = Kept { lock, pending, filters: settings.saved_attributes.clone() };
     Ok((Keeper::Kept(Box::new(kept)), Some(folder)))
 }

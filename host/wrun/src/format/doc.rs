@@ -313,7 +313,14 @@ impl Observer for Doc {
                 self.line(Tone::Heading, &escape_line(&format!("Policy {policy}{versions}")));
                 self.line(Tone::Plain, &escape_line(&format!("  Cookbooks: {}", cookbooks.join(", "))));
             }
-            Event::ActionStarted { resource, action, nesting, .. } => self.started(resource, action, *nesting),
+            Event::ActionStarted { resource, action, nesting, notified } => {
+                self.started(resource, action, *nesting);
+                if let (Some(since), Some(begun)) =
+                    (notified.and_then(|notified| notified.since.as_ref()), self.begun.last_mut())
+                {
+                    begun.head.push_str(&escape_line(&format!(", due since run {since}")));
+                }
+            }
             Event::Changed { resource, change, why_run, nesting } => self.changed(resource, change, *why_run, *nesting),
             Event::Output { bytes } => {
                 let lines = self.live.take(bytes);

@@ -26,6 +26,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
     pub(crate) without_policies: bool,
+    /// How long native code was compiled, in seconds: before the run began, or when it needed some.
+    pub(crate) compile_seconds: f64,
 }
 
 /// The whole run, written as it is walked through: a run of thousands of actions is never there a second time as values.
@@ -33,7 +35,8 @@ pub(crate) struct Run<'a>(pub(crate) &'a Parts<'a>);
 
 impl Serialize for Run<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Parts { report, node, errors, denials, denials_left_out, asked, log, without_policies } = self.0;
+        let Parts { report, node, errors, denials, denials_left_out, asked, log, without_policies, compile_seconds } =
+            self.0;
         let mut shown = serializer.serialize_map(None)?;
         shown.serialize_entry("version", &VERSION)?;
         shown.serialize_entry("run_id", &report.run_id)?;
@@ -42,6 +45,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("why_run", &report.why_run)?;
         shown.serialize_entry("start_time", &report.started.seconds)?;
         shown.serialize_entry("seconds", &report.seconds)?;
+        shown.serialize_entry("compile_seconds", compile_seconds)?;
         let tally = report.tally();
         shown.serialize_entry("updated", &tally.updated)?;
         shown.serialize_entry("unknown", &tally.unknown)?;
@@ -189,8 +193,11 @@ impl Serialize for Action<'_> {
             shown.serialize_entry("uncertain", &record.uncertain)?;
         }
         if let Some(notified) = &record.notified {
-            let notified = json!({ "timing": notified.timing.name(), "by": notified.by });
-            shown.serialize_entry("notified", &notified)?;
+            let mut shown_notified = json!({ "timing": notified.timing.name(), "by": notified.by });
+            if let (Some(since), Some(object)) = (&notified.since, shown_notified.as_object_mut()) {
+                object.insert("due_since".into(), since.as_str().into());
+            }
+            shown.serialize_entry("notified", &shown_notified)?;
         }
         if record.forced_why_run {
             shown.serialize_entry("forced_why_run", &true)?;

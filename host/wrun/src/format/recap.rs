@@ -30,7 +30,12 @@ pub(crate) fn show(printer: Printer, parts: &Parts<'_>, blocks: &[Block]) {
         (true, tally) => would(tally),
         (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated"),
     };
-    let text = format!("Run {word} in {:.2} s: {counts}", report.seconds);
+    // Compiling comes before the run, and is not in its time.
+    let compiled = match parts.compile_seconds {
+        0.0 => String::new(),
+        seconds => format!(", after {seconds:.2} s of compiling native code"),
+    };
+    let text = format!("Run {word} in {:.2} s{compiled}: {counts}", report.seconds);
     printer.line(Tone::Plain, "");
     printer.prose(if failed { Tone::Error } else { Tone::Heading }, &text);
     // Of a single policy that went well there is nothing more to tell.

@@ -62,6 +62,7 @@ impl Outline {
             asked,
             log,
             without_policies,
+            compile_seconds: 0.0,
         };
         // Nobody is left who could do anything about an error.
         let _ = folder.save_record(&run_json::Run(&parts));
