@@ -290,3 +290,55 @@ fn mistakes_in_grants_are_found() {
     let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
     assert_eq!(check("[policy.solo]\npaths = [\"/srv/a\"]\n", 0).0, "");
 }
+
+/// What a recipe's machine has already, and what its guards skip, has to be granted all the same.
+#[test]
+fn a_suggestion_does_not_depend_on_what_the_machine_looks_like() {
+    let recipe = "file '/srv/checked' do\n  content 'x'\n  verify 'grep -q x %{path}'\n  notifies :run, 'execute[late]'\nend\n\
+        execute 'late' do\n  command 'echo late'\n  action :nothing\nend\n\
+        execute 'echo skipped' do\n  not_if 'test -d /'\nend\n\
+        execute 'echo made' do\n  creates '/etc/passwd'\nend\n\
+        service 'thing' do\n  start_command 'echo start'\n  restart_command 'echo restart'\n  status_command 'echo status'\n  action :start\nend\n\
+        file '/srv/broken' do\n  owner 'nobody-of-that-name'\n  content lazy { raise 'nothing here' }\nend\n\
+        file '/srv/guarded' do\n  content lazy { raise 'not yet' }\n  only_if { false }\nend\n\
+        site_thing 'a' do\n  size 1\nend\n\
+        file '/srv/last' do\n  content node['memory'].to_s\nend\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let resources = bench.program.configuration().join("cookbooks/site/resources");
+    fs::create_dir(&resources).unwrap();
+    let custom = "unified_mode true\nproperty :size, Integer\nload_current_value { size 1 }\n\
+        action :create do\n  converge_by('make it') { file '/srv/by' }\n  \
+        converge_if_changed(:size) { file '/srv/if-changed' }\nend\n";
+    fs::write(resources.join("thing.rb"), custom).unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    machine.run(&["sh", "-c", "mkdir -p /srv; printf x > /srv/checked"]).unwrap();
+    let before = root.changes().unwrap();
+    let output = bench.wrun(&machine, &["grants", "suggest"], &[]).expect_code(1).unwrap();
+    assert_eq!(before.difference(&root.changes().unwrap()), "", "nothing has changed");
+    let (own, others) = output.stdout.split_once("# Only actions").unwrap();
+    for expect in [
+        "grep -q x %{path}",
+        "\"echo late\"",
+        "\"echo skipped\"",
+        "\"test -d /\"",
+        "\"echo made\"",
+        "\"echo start\"",
+        "\"echo status\"",
+        "\"/srv/checked\"",
+        "\"/srv/broken\"",
+        "\"/srv/by\"",
+        "\"/srv/if-changed\"",
+        "\"/srv/last\"",
+        "facts = [\"memory\"]",
+        "services = [\"thing\"]",
+    ] {
+        assert!(own.contains(expect), "{expect} is not in\n{}", output.text());
+    }
+    assert!(others.contains("# commands = [\"echo restart\"]"), "{}", output.text());
+    let said = &output.stderr;
+    assert!(said.contains("not all that file[/srv/broken] would ask for is seen: nothing here"), "{said}");
+    assert!(
+        said.contains("not all that file[/srv/guarded] would ask for is seen: ") && said.contains("not yet"),
+        "{said}"
+    );
+}

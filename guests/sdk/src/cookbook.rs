@@ -69,6 +69,7 @@ pub fn include_recipe(name: &str) -> Result {
 
 /// The phase `load`: attributes and types of all cookbooks, in the host's order.
 pub(crate) fn load(input: &Value) -> Result {
+    table(|table| table.survey = input["survey"] == true);
     let order: Vec<String> = serde_json::from_value(input["cookbooks"].clone())?;
     let cookbooks: Vec<_> = order.iter().filter_map(|name| find(name)).collect();
     for cookbook in &cookbooks {

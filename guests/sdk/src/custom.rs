@@ -278,7 +278,7 @@ impl Resource {
                 }
             }
         }
-        if lines.is_empty() && current.is_some() {
+        if lines.is_empty() && current.is_some() && !table(|table| table.survey) {
             return Ok(false);
         }
         let verb = if current.is_some() { "update" } else { "create" };

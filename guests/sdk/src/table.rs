@@ -44,6 +44,8 @@ pub(crate) struct Table {
     pub(crate) unified: HashSet<u32>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) handlers: Vec<(String, Handler)>,
+    /// This run only asks for what could be needed: what is as it should be is looked at, too.
+    pub(crate) survey: bool,
 }
 
 /// A declared resource that this guest implements.

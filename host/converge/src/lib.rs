@@ -31,7 +31,7 @@ pub use run::{
     MAX_HIDDEN_READS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notified, OwnRunList, Party, Property, ROOT,
     ReadKind, Reads, Resource, ResourceId, Run, Speaker, Tally, Test, Timing, Wish, dotted_path, grant_lines,
 };
-pub use runner::{Runner, Stop};
+pub use runner::{Runner, Stop, UNSEEN};
 pub use whole::{
     House, Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunOptions, RunReport, WholeRun,
 };

@@ -8,6 +8,9 @@ mod dry;
 mod guards;
 mod performing;
 mod stop;
+mod survey;
+
+pub use survey::UNSEEN;
 
 use crate::run::Due;
 use crate::{Event, Failure, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Providers, ROOT, ResourceId, Run};

@@ -64,6 +64,9 @@ pub struct RunOptions {
     pub without_saving: bool,
     /// Stop after compile.
     pub compile_only: bool,
+    /// A dry run that asks for everything that a real run could come to, whatever the machine looks like now: guards do not
+    /// count, every action notifies, and guests carry out what they would only announce.
+    pub survey: bool,
     /// Backtraces show frames of a language's runtime too, not only the cookbooks'.
     pub all_frames: bool,
 }

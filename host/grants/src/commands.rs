@@ -293,7 +293,7 @@ impl PolicyGrants {
         } else {
             self.allow(Capability::Commands, audited, "--allow-all")?;
         }
-        self.uses(Capability::Commands.key(), (!asked.sensitive).then(|| command_entry(&program, asked)));
+        self.uses_command(command_entry(&program, asked), asked.sensitive);
         let by_shell = match asked.line {
             LineAsked::Text(line) => asks_for_shell(line),
             LineAsked::Arguments(_) => false,

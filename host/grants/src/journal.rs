@@ -102,6 +102,8 @@ pub struct Journal(Arc<Mutex<Pages>>);
 #[derive(Debug, Default)]
 struct Pages {
     asker: Option<Asker>,
+    /// Actions are looked at that nobody asked for.
+    others: bool,
     denials: Vec<Denial>,
     /// Of each denial, who asked last.
     last_askers: Vec<Option<Asker>>,
@@ -113,6 +115,10 @@ struct Pages {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
     pub(crate) entries: Entries,
+    /// Entries of sensitive resources: for the suggestion, which the operator reads, and for nothing that is kept.
+    secret: Entries,
+    /// Entries that only actions would need which nobody asked for.
+    others: Entries,
     count: usize,
     /// Some entries are not kept: there were too many, too long ones, or commands of sensitive resources.
     left_out: bool,
@@ -121,6 +127,17 @@ pub(crate) struct Asked {
 /// Entries of a key as JSON: a list, or `true` where the key is not one.
 fn value_of(values: &BTreeSet<String>) -> Value {
     if values.contains("true") { Value::Bool(true) } else { values.iter().filter_map(|value| json_of(value)).collect() }
+}
+
+impl Asked {
+    /// What the policy needs, with what may not be kept.
+    fn wanted(&self) -> Entries {
+        let mut all = self.entries.clone();
+        for (key, values) in &self.secret {
+            all.entry(key.clone()).or_default().extend(values.iter().cloned());
+        }
+        all
+    }
 }
 
 impl Journal {
@@ -154,7 +171,7 @@ impl Journal {
     /// The least file that allows everything that was asked for.
     pub fn suggestion(&self) -> String {
         let pages = self.pages();
-        let tables = pages.asked.iter().map(|(policy, asked)| tidy::table(policy, &asked.entries));
+        let tables = pages.asked.iter().map(|(policy, asked)| tidy::table(policy, &asked.wanted(), &asked.others));
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
@@ -162,18 +179,24 @@ impl Journal {
     pub fn additions(&self) -> Vec<Addition> {
         let pages = self.pages();
         let of = |policy: &String, asked: &Asked| {
-            let keys = asked.entries.iter();
-            let kept = keys.flat_map(|(key, values)| {
-                tidy::needed(key, values, &asked.entries).into_iter().map(move |one| (key, one))
+            let wanted = asked.wanted();
+            let kept = wanted.iter().flat_map(|(key, values)| {
+                tidy::needed(key, values, &wanted).into_iter().map(move |value| (key.clone(), value.to_owned()))
             });
-            kept.map(|(key, value)| Addition { policy: policy.clone(), key: key.clone(), value: value.to_owned() })
-                .collect::<Vec<_>>()
+            kept.map(|(key, value)| Addition { policy: policy.clone(), key, value }).collect::<Vec<_>>()
         };
         pages.asked.iter().flat_map(|(policy, asked)| of(policy, asked)).collect()
     }
 
-    pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>) {
+    /// From now on actions are looked at that nobody asked for, or, with `false`, the run's own again.
+    pub fn looks_at_others(&self, others: bool) {
+        self.pages().others = others;
+    }
+
+    /// Writes down an entry. `secret`: it is shown to the operator who asks for a suggestion, and kept nowhere.
+    pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>, secret: bool) {
         let mut pages = self.pages();
+        let others = pages.others;
         if !pages.asked.contains_key(policy) {
             pages.asked.insert(policy.to_owned(), Asked::default());
         }
@@ -182,10 +205,16 @@ impl Journal {
             asked.left_out = true;
             return;
         };
-        if !asked.entries.contains_key(key) {
-            asked.entries.insert(key.to_owned(), BTreeSet::new());
+        asked.left_out |= secret;
+        let entries = match (others, secret) {
+            (true, _) => &mut asked.others,
+            (false, true) => &mut asked.secret,
+            (false, false) => &mut asked.entries,
+        };
+        if !entries.contains_key(key) {
+            entries.insert(key.to_owned(), BTreeSet::new());
         }
-        if asked.entries.get_mut(key).is_some_and(|values| values.insert(value)) {
+        if entries.get_mut(key).is_some_and(|values| values.insert(value)) {
             asked.count += 1;
         }
     }

@@ -209,7 +209,7 @@ impl PolicyGrants {
         let rule = if self.everything { "--allow-all" } else { "reboot = true" };
         let (policy, key) = (self.policy.as_str(), Capability::Reboot.key());
         tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked = "the node", rule);
-        self.journal.allow(policy, key, Some("true".to_owned()));
+        self.journal.allow(policy, key, Some("true".to_owned()), false);
         Ok(GrantedReboot(()))
     }
 
@@ -256,7 +256,7 @@ impl PolicyGrants {
         self.audit_allowed(capability, asked, rule);
         let (policy, key) = (self.policy.as_str(), capability.key());
         if capability != Capability::Commands {
-            self.journal.allow(policy, key, Some(toml_string(asked)));
+            self.journal.allow(policy, key, Some(toml_string(asked)), false);
         }
         Ok(())
     }
@@ -269,7 +269,17 @@ impl PolicyGrants {
 
     /// Writes down that an entry of the file was used. `None`: one that may not be shown.
     pub(crate) fn uses(&self, key: &'static str, value: Option<String>) {
-        self.journal.allow(&self.policy, key, value);
+        self.journal.allow(&self.policy, key, value, false);
+    }
+
+    /// Writes down that a command was allowed. The text of a secret one is kept nowhere.
+    pub(crate) fn uses_command(&self, value: String, secret: bool) {
+        self.journal.allow(&self.policy, Capability::Commands.key(), Some(value), secret);
+    }
+
+    /// What is asked for is written here.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
     }
 
     /// Writes down that something is refused, and says what would allow it.

@@ -10,8 +10,49 @@ use std::collections::BTreeSet;
 /// The longest line of a list, in characters; a longer one has an entry per line.
 const MAX_LINE: usize = 100;
 
-/// The table of a policy with these entries; empty if there are none.
-pub(crate) fn table(policy: &str, entries: &Entries) -> String {
+/// The table of a policy with these entries; empty if there are none. Behind them, as comments, those that only others would
+/// need: actions that nobody asked for.
+pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries) -> String {
+    let own = lines(entries);
+    let mut all = entries.clone();
+    for (key, values) in others {
+        all.entry(key.clone()).or_default().extend(values.iter().cloned());
+    }
+    let mut more = Entries::new();
+    for (key, values) in others {
+        let known = entries.get(key);
+        let needed = needed(key, values, &all).into_iter().map(str::to_owned);
+        let new: BTreeSet<_> =
+            needed.filter(|value| known.is_none_or(|known| !is_covered(key, value, known))).collect();
+        if !new.is_empty() {
+            more.insert(key.clone(), new);
+        }
+    }
+    let more = lines(&more);
+    if own.is_empty() && more.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n{own}", table_name(policy));
+    if !more.is_empty() {
+        text.push_str(
+            "# Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:\n",
+        );
+        more.lines().for_each(|line| text.push_str(&format!("# {line}\n")));
+    }
+    text
+}
+
+/// Whether one of these entries allows what another one would.
+fn is_covered(key: &str, value: &str, known: &BTreeSet<String>) -> bool {
+    let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else {
+        return known.contains(value);
+    };
+    let Some(rule) = rule_of(capability, value) else { return false };
+    known.iter().filter_map(|one| rule_of(capability, one)).any(|wider| covers(capability, &wider, &rule))
+}
+
+/// The lines of a table without its head.
+fn lines(entries: &Entries) -> String {
     let mut text = String::new();
     for (key, values) in entries {
         let kept = needed(key, values, entries);
@@ -30,7 +71,7 @@ pub(crate) fn table(policy: &str, entries: &Entries) -> String {
             several => text.push_str(&format!("{key} = [\n    {},\n]\n", several.join(",\n    "))),
         }
     }
-    if text.is_empty() { text } else { format!("{}\n{text}", table_name(policy)) }
+    text
 }
 
 /// The entries of a key that no other entry makes needless.

@@ -382,6 +382,29 @@ fn a_suggestion_has_no_entry_that_a_wider_one_makes_needless() {
 }
 
 #[test]
+fn what_only_other_actions_would_need_is_a_comment() {
+    let recorder = Grants::allow_all();
+    let grants = recorder.policy("web", &[]);
+    let _proof = grants.service("a").unwrap();
+    let _proof = grants.manage_path("/srv/a").unwrap();
+    recorder.journal().looks_at_others(true);
+    let _proof = grants.service("a").unwrap();
+    let _proof = grants.command(&shell("a restart")).unwrap();
+    let _proof = grants.manage_tree("/srv/a").unwrap();
+    recorder.journal().looks_at_others(false);
+    let secret = CommandAsked { sensitive: true, ..shell("echo secret") };
+    let _proof = grants.command(&secret).unwrap();
+    let expect = "[policy.web]\ncommands = [\"echo secret\"]\npaths = [\"/srv/a\"]\nservices = [\"a\"]\n\
+        # Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:\n\
+        # commands = [\"a restart\"]\n# paths = [\"/srv/a/**\"]\n";
+    assert_eq!(recorder.journal().suggestion(), expect);
+    // What a run keeps has neither.
+    let asked = recorder.journal().asked();
+    assert_eq!(asked[0].1.keys().collect::<Vec<_>>(), ["paths", "services"]);
+    assert!(!asked[0].2, "something is left out");
+}
+
+#[test]
 fn an_entry_that_would_be_read_as_a_pattern_is_marked() {
     let recorder = Grants::allow_all();
     let _proof = recorder.policy("web", &[]).manage_path("/srv/a*b").unwrap();

@@ -216,6 +216,20 @@ impl Providers for MachineProviders {
         self.look(wanted, |view| Ok(claims::of(wanted, view))).unwrap_or_default()
     }
 
+    fn survey(&mut self, wanted: &Wanted<'_>) {
+        let Some(provider) = resources::provider(&wanted.declaration.kind) else { return };
+        // What cannot be asked for now is what the plan itself will fail of.
+        let _ = self.look(wanted, |view| provider.survey(wanted, view));
+        let grants = Arc::clone(&self.settings.grants);
+        grants.journal().looks_at_others(true);
+        for action in provider.others().iter().copied().filter(|action| *action != wanted.action) {
+            let other =
+                Wanted { action, declaration: wanted.declaration, resolved: wanted.resolved.clone(), ..*wanted };
+            let _ = self.look(&other, |view| provider.plan(&other, view));
+        }
+        grants.journal().looks_at_others(false);
+    }
+
     fn stage(&mut self, plan: &mut ReadyPlan) -> Result<Value, Raised> {
         match plan.0.staging.take() {
             Some(staging) => self.write(|writer| staging.run(writer)),

@@ -34,6 +34,20 @@ pub(crate) trait Provider: Send + Sync {
         Ok(true)
     }
 
+    /// Asks for the grants that the action may come to and that `plan` asks for only as the machine looks: of the commands that
+    /// accept new content, say. For surveys.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    fn survey(&self, _wanted: &Wanted<'_>, _view: &mut View<'_>) -> Result<(), Raised> {
+        Ok(())
+    }
+
+    /// Actions that may need other grants than the one that is asked for. For surveys; `plan` is asked about each.
+    fn others(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether a second `plan` right after the effects must find nothing left to do. False for actions that do something
     /// each time: `execute`, a service's `restart`, `log`.
     fn settles(&self, _action: &str) -> bool {

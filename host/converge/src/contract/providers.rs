@@ -17,6 +17,10 @@ pub trait Providers: Send {
     /// What is wanted makes no sense, is denied, or the machine cannot be read.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<Self::Plan>, Raised>;
 
+    /// Asks for the grants of everything that a resource could come to, whatever the machine looks like now: of commands that
+    /// accept new content, and of actions that nobody asked for. Only a survey does this; what cannot be asked is left out.
+    fn survey(&mut self, _wanted: &Wanted<'_>) {}
+
     /// Whether a lazy value is needed, as far as the values before it and the machine tell. Asked before it is computed, so
     /// that what is wrong without it is said first, and nothing is computed in vain.
     ///

@@ -27,6 +27,10 @@ pub struct Run {
     pub own_names: HashSet<String>,
     /// What it read and wrote of the node beyond that.
     pub reads: Reads,
+    /// A survey: see [`RunOptions::survey`](crate::RunOptions::survey).
+    pub survey: bool,
+    /// The actions of resources that have had their turn in a survey.
+    pub(crate) surveyed: HashSet<(ResourceId, String)>,
     /// What the guest listens to.
     pub listens: HashSet<String>,
     /// The resources, by number.
@@ -416,7 +420,7 @@ impl Run {
         let first = what.next().unwrap_or_default();
         let change = Change::new(what.fold(first, |all, line| all + "\n" + &line));
         self.changed(id, change);
-        Ok(!self.why_run)
+        Ok(!self.why_run || self.survey)
     }
 
     /// Records a change in the open action of a resource and shows it.

@@ -108,15 +108,17 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// A trial run; if it would change the resource, the `:before` notifications run first.
     async fn notify_before(&mut self, context: ContextId, resource: ResourceId, key: &str, action: &str) -> Outcome {
+        let survey = self.run.survey;
         let saved = std::mem::replace(&mut self.run.why_run, true);
         self.trial += u32::from(!saved);
-        let outcome = self.act(resource, action, None).await;
+        // In a survey an action has one turn, and that is not this one.
+        let outcome = if survey { Ok(()) } else { self.act(resource, action, None).await };
         self.trial -= u32::from(!saved);
         self.run.why_run = saved;
         outcome?;
         let this = self.run.known(resource)?;
         let unsure = this.unsure;
-        if this.updated_by_last_action {
+        if survey || this.updated_by_last_action {
             let mut at = 0;
             while let Some(note) = self.run.open(context)?.sent(key, Timing::Before, at) {
                 at += 1;
@@ -133,6 +135,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// One action without notifications: guards, attempts, failures forgiven.
     pub(super) async fn act(&mut self, resource: ResourceId, action: &str, notified: Option<Notified>) -> Outcome {
         self.go_on()?;
+        if self.had_its_turn(resource, action) {
+            self.run.known_mut(resource)?.mark(false);
+            return Ok(());
+        }
         let this = self.run.known_mut(resource)?;
         this.mark(false);
         let (context, key) = (this.declaration.context, this.key.clone());
@@ -198,7 +204,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if action == "nothing" {
             return Ok(Went::Skipped("not_if { action == :nothing }".into()));
         }
-        let unknown = match self.guards(resource).await? {
+        let skips = self.run.survey && self.survey_guards(resource).await?;
+        let verdict = if self.run.survey { super::guards::Verdict::Run } else { self.guards(resource).await? };
+        let unknown = match verdict {
             super::guards::Verdict::Run => None,
             super::guards::Verdict::Skip(conditional) => return Ok(Went::Skipped(conditional)),
             super::guards::Verdict::Unknown(what) => Some(what),
@@ -213,7 +221,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         };
         let this = self.run.known_mut(resource)?;
         this.unsure |= !doubts.is_empty() && this.updated_by_last_action;
-        self.with_kept(outcome)
+        let outcome = self.with_kept(outcome);
+        self.surveyed(resource, skips, outcome, Went::Updated)
     }
 
     /// Says that the open action was notified by a sender of which it is not known whether it changes.

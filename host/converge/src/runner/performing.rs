@@ -72,6 +72,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let why_run = self.run.why_run;
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
+        if self.run.survey {
+            self.providers.survey(&wanted);
+        }
         let prepared = self.providers.prepare(&wanted)?;
         let claims = if self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
         let resolved = wanted.resolved;

@@ -171,6 +171,7 @@ impl<H: House> WholeRun<'_, H> {
             "policy": policy.name,
             "cookbooks": order,
             "why_run": self.options.is_dry(),
+            "survey": self.options.survey,
             "all_frames": self.options.all_frames,
             "places": policy.places,
             "run_list": start.run_list.to_strings(),
@@ -191,6 +192,7 @@ impl<H: House> WholeRun<'_, H> {
         let mut run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
         run.node_name = node.name().to_owned();
         run.recipes.clone_from(&policy.recipes);
+        run.survey = self.options.survey;
         run.places.clone_from(&policy.places);
         run.own_names = policy.cookbooks.iter().map(|(cookbook, _)| cookbook.clone()).collect();
         run.run_list = policy.start.name.is_none().then(OwnRunList::default);

@@ -14,6 +14,10 @@ impl Provider for CookbookFile {
         file_content::plan(self, wanted, view)
     }
 
+    fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        file_content::survey(wanted, view)
+    }
+
     fn settles(&self, action: &str) -> bool {
         file_content::settles(action)
     }

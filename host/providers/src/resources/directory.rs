@@ -29,6 +29,10 @@ impl Provider for Directory {
             _ => plan_create(&wish, view, &mut Vec::new()),
         }
     }
+
+    fn others(&self) -> &'static [&'static str] {
+        &["delete"]
+    }
 }
 
 /// What is wanted of one directory.

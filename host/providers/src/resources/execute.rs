@@ -38,17 +38,29 @@ impl Command {
 
 impl Provider for Execute {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let command = match value(wanted, "command") {
-            Some(Value::Array(words)) => Command::Words(words.iter().map(plain_text).collect()),
-            Some(other) => Command::Line(plain_text(other)),
-            None => Command::Line(wanted.declaration.name.clone()),
-        };
-        plan(command, wanted, view)
+        plan(command(wanted), wanted, view)
+    }
+
+    fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        ask(&command(wanted), wanted, view)
     }
 
     fn settles(&self, _action: &str) -> bool {
         false
     }
+}
+
+fn command(wanted: &Wanted<'_>) -> Command {
+    match value(wanted, "command") {
+        Some(Value::Array(words)) => Command::Words(words.iter().map(plain_text).collect()),
+        Some(other) => Command::Line(plain_text(other)),
+        None => Command::Line(wanted.declaration.name.clone()),
+    }
+}
+
+/// Asks for the grant of a command, also where `creates` says that it need not be run now.
+pub(super) fn ask(command: &Command, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+    grant(command, wanted, view, text(wanted, "cwd").as_deref()).map(drop)
 }
 
 /// Plans to run a command, with the properties that `execute` and scripts share.

@@ -52,6 +52,15 @@ pub(crate) fn plan(source: &dyn Source, wanted: &Wanted<'_>, view: &mut View<'_>
     }
 }
 
+/// Asks for the commands that must accept the content, also where it needs no writing now.
+pub(crate) fn survey(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+    let wish = FileWish::of(wanted)?;
+    if wanted.action != "delete" {
+        verify::ask(&wish, view)?;
+    }
+    Ok(())
+}
+
 /// Whether the content matters, and what is wrong without it: its directory is missing, say.
 pub(crate) fn needs_content(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<bool, Raised> {
     let wish = FileWish::of(wanted)?;

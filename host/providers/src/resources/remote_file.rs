@@ -45,6 +45,10 @@ impl Provider for RemoteFile {
         }
     }
 
+    fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        file_content::survey(wanted, view)
+    }
+
     // The same address may send something else each time; what was put in place is what was asked for.
     fn settles(&self, _action: &str) -> bool {
         false

@@ -81,6 +81,14 @@ impl Provider for Service {
         Ok(task.plan)
     }
 
+    fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        Commands::read(wanted, &asked::name(wanted, "service_name")).ask_status(view)
+    }
+
+    fn others(&self) -> &'static [&'static str] {
+        &["start", "stop", "restart", "reload"]
+    }
+
     /// Whether a service runs is looked at in the effect itself, and only where that can be known: many init scripts start
     /// what ends at once.
     fn settles(&self, action: &str) -> bool {

@@ -24,6 +24,10 @@ impl Provider for Template {
         file_content::plan(self, wanted, view)
     }
 
+    fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        file_content::survey(wanted, view)
+    }
+
     fn needs(&self, wanted: &Wanted<'_>, property: &str, view: &mut View<'_>) -> Result<bool, Raised> {
         if property == "content" { file_content::needs_content(wanted, view) } else { Ok(true) }
     }

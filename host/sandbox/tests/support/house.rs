@@ -187,6 +187,7 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
         keep_going: true,
         without_saving: false,
         compile_only: false,
+        survey: false,
         all_frames: false,
     };
     let facts = json!({ "platform": "debian", "platform_family": "debian" }).as_object().cloned().unwrap();

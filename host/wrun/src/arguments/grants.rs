@@ -13,7 +13,8 @@ pub(super) const IDLE_IN_SUGGESTIONS: [&str; 7] =
 pub(crate) enum GrantsCommand {
     /// Print the least file that lets a plan happen: a dry run in which everything is allowed and written down
     ///
-    /// Takes what `wrun converge` takes. What only a real run comes to (a recipe that reads what it wrote) is not in it.
+    /// Takes what `wrun converge` takes. Guards do not count, and what the machine has already is asked for too. What only a
+    /// real run comes to (a recipe that reads what it wrote) is not in it.
     Suggest(Box<SuggestArguments>),
     /// Add to the grants what a run was denied; shows the change and asks
     Allow(AllowArguments),

@@ -12,6 +12,7 @@ mod input;
 mod not_begun;
 mod outline;
 mod own_places;
+mod unseen;
 
 use crate::activity::Activity;
 use crate::arguments::{ConvergeArguments, SuggestArguments, Suggesting};
@@ -207,6 +208,7 @@ impl Running<'_> {
             keep_going: self.settings.keep_going,
             without_saving: !self.arguments.override_runlist.is_empty(),
             compile_only: self.arguments.compile_only,
+            survey: self.arguments.suggest_grants.is_some(),
             all_frames: self.settings.log_level.threshold() <= LogLevel::Debug,
         };
         let mut policies = input.policies;
@@ -246,7 +248,7 @@ impl Running<'_> {
             compile_seconds: house.sandbox.compile_time().as_secs_f64(),
         };
         let exit = if let Some(how) = &self.arguments.suggest_grants {
-            self.suggestion(how, &journal, &errors)
+            self.suggestion(how, &journal, &report, &errors)
         } else {
             self.end(&parts, house.keeper, folder, &id, &house.reboots)
         };
@@ -288,12 +290,15 @@ impl Running<'_> {
     }
 
     /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
-    fn suggestion(&self, how: &Suggesting, journal: &Journal, errors: &[(String, Value)]) -> anyhow::Result<Exit> {
-        for (policy, error) in errors {
-            let message = error["message"].as_str().unwrap_or_default();
-            let text =
-                format!("warning: policy {policy} failed, and what it would ask for after that is not seen: {message}");
-            self.printer.note(Tone::Warning, &escape(&text));
+    fn suggestion(
+        &self,
+        how: &Suggesting,
+        journal: &Journal,
+        report: &RunReport,
+        errors: &[(String, Value)],
+    ) -> anyhow::Result<Exit> {
+        for text in unseen::of(report) {
+            self.printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
         }
         match &how.write {
             Some(path) => {

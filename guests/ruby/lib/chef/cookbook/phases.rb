@@ -52,6 +52,7 @@ class Chef
 
         def settle_node(input)
           Config[:why_run] = input["why_run"] ? true : false
+          Provider::Converging.wrun_survey = input["survey"] ? true : false
           Node.written_run_list = input["run_list"]
           Node.kept_run_list = input["primary_run_list"]
           Node.environment_name = input["environment"]

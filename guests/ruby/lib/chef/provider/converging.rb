@@ -7,6 +7,11 @@ class Chef
     module Converging
       WRUN_SECRET = "(suppressed sensitive property)"
 
+      class << self
+        # Whether this run only asks for what could be needed: then what is as it should be is looked at, too.
+        attr_accessor :wrun_survey
+      end
+
       # Says what is about to change, and does it unless this is a dry run.
       def converge_by(descriptions)
         lines = Array(descriptions).flatten.compact.map(&:to_s)
@@ -61,7 +66,7 @@ class Chef
       def converge_update(properties, &)
         asked = properties.select { |property| property.set?(new_resource) || property.has_default? }
         changed = asked.reject { |property| new_resource.send(property.name) == current_resource.send(property.name) }
-        return log_unchanged(asked) if changed.empty?
+        return log_unchanged(asked) if changed.empty? && !Converging.wrun_survey
 
         lines = aligned(changed) do |property|
           "#{new_resource.send(property.name).inspect} (was #{current_resource.send(property.name).inspect})"

@@ -61,6 +61,11 @@ impl Verification {
     }
 }
 
+/// Asks for the grants of all commands.
+pub(super) fn ask(wish: &FileWish<'_>, view: &View<'_>) -> Result<(), Raised> {
+    wish.verify.iter().try_for_each(|asked| check(asked, wish.path, view).map(drop))
+}
+
 fn check(asked: &VerifyWish<'_>, path: &str, view: &View<'_>) -> Result<Check, Raised> {
     let line = asked.line;
     match line.strip_prefix(':').unwrap_or(line) {

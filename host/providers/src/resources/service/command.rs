@@ -124,6 +124,13 @@ impl Commands {
         Ok(Act { way, calls, commands: self.clone() })
     }
 
+    /// Asks for the grant of the command that tells whether the service runs.
+    pub(super) fn ask_status(&self, view: &View<'_>) -> Result<(), Raised> {
+        let own = self.status.is_none() && !self.script_is_mute();
+        let init = self.init.as_ref().filter(|_| own).map(|init| format!("{init} status"));
+        self.status.iter().chain(&init).try_for_each(|line| view.command(&CommandTest::text(line)).map(drop))
+    }
+
     /// Whether the service runs. What a dry run cannot know counts as not running, as Chef has it.
     pub(super) fn is_running(
         &self,
