@@ -43,7 +43,7 @@ fn as_json(event: &Event<'_>) -> Option<Value> {
         Event::RecipeStarted { recipe } => ("recipe_started", json!({ "recipe": recipe })),
         Event::CompileFinished { resources } => ("compile_finished", json!({ "resources": resources })),
         Event::ActionStarted { resource, action, nesting, notified } => {
-            let notified = notified.map(|(by, timing)| json!({ "by": by, "timing": timing.name() }));
+            let notified = notified.map(|notified| json!({ "by": notified.by, "timing": notified.timing.name() }));
             ("action_started", with(of_action(resource, action, *nesting), json!({ "notified": notified })))
         }
         Event::Changed { resource, change, why_run, nesting } => {
