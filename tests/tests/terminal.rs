@@ -177,9 +177,11 @@ fn the_first_ctrl_c_finishes_the_action_and_says_so() {
     let place = Place::new(&format!("{later}{HELD}"));
     let mut terminal = place.terminal(80, &[]);
     terminal.wait_for("s] execute[held] run").unwrap();
+    // The command runs when it has opened its pipe.
+    let end = fs::OpenOptions::new().write(true).open(place.root.at("srv/pipe").unwrap()).unwrap();
     terminal.press("\u{3}").unwrap();
     terminal.wait_for("Interrupted: finishing execute[held] run, then stopping. Press Ctrl-C again").unwrap();
-    place.release();
+    drop(end);
     let status = terminal.end().unwrap();
     assert_eq!(status.code(), Some(2), "{}", terminal.rows().join("\n"));
     assert!(!place.root.exists("srv/after"));
