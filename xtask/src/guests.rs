@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use policy::author::{self, NoRuby, PolicyFolder};
-use policy::build::{GuestCompiler, Settings, compile_modules, encode_component, guest_compiler};
+use policy::author::{self, NoRuby, Options, PolicyFolder};
+use policy::build::{GuestCompiler, Profile, Settings, compile_modules, encode_component, guest_compiler};
 
 use crate::{checkout, say};
 
@@ -64,7 +64,12 @@ pub(crate) fn build(compiler: &GuestCompiler) -> Result<()> {
 /// Builds the tests' guests.
 pub(crate) fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
     say::line("building the tests' guests");
-    let modules = compile_modules(&checkout::root().join("guests"), compiler, &checkout::guest_target_of("fixtures")?)?;
+    let modules = compile_modules(
+        &checkout::root().join("guests"),
+        compiler,
+        &checkout::guest_target_of("fixtures")?,
+        Profile::Release,
+    )?;
     for folder in [checkout::components(), checkout::fixtures()] {
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
@@ -92,7 +97,7 @@ pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
         let name = policy.file_name().unwrap_or_default().display();
         say::line(&format!("building the policy {name}"));
         let target = checkout::guest_target_of("policies")?;
-        let artifact = author::build(&policy, None, &mut NoRuby, &mut || Ok(compiler.clone()), &target)
+        let artifact = author::build(&policy, &Options::new(&target), &mut NoRuby, &mut || Ok(compiler.clone()))
             .with_context(|| format!("the policy {name} cannot be built"))?;
         author::store(&artifact, &folder)?;
     }

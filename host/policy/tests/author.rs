@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use converge::CookbookFiles as _;
 use policy::artifact::{EMPTY_COMPONENT, Language, Runtime};
-use policy::author::{self, AuthorError, NoRuby, PolicyFolder, Ruby, SdkSource, Start, create};
+use policy::author::{self, AuthorError, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, create};
 use serde_json::{Value, json};
 
 /// A stand-in for the SDK's folder: `create` looks at its name only.
@@ -83,7 +83,7 @@ fn a_new_policy_in_ruby_is_a_policy() {
 fn refused(folder: &Path) -> String {
     let mut ruby = Says(Ok(json!({"name": "web", "version": "1.2.0"})));
     let mut no_compiler = || unreachable!("nothing is to be compiled");
-    author::build(folder, None, &mut ruby, &mut no_compiler, Path::new("/nowhere")).unwrap_err().to_string()
+    author::build(folder, &Options::new(Path::new("/nowhere")), &mut ruby, &mut no_compiler).unwrap_err().to_string()
 }
 
 #[test]
@@ -109,6 +109,53 @@ fn a_workspace_that_lacks_a_cookbook_is_told_before_it_is_compiled() {
     write("Cargo.toml", &text.replace("resolver = \"3\"", "resolver = \"3\"\nmembers = [\"cookbooks/*\"]"));
     let error = refused(&folder);
     assert!(error.contains("Cargo.toml:5: `members` takes the cookbook web for a crate"), "{error}");
+}
+
+#[test]
+fn a_component_that_lacks_something_is_refused_with_the_line_that_asks_for_it() {
+    let (_temporary, folder) = fresh();
+    let refused = |described: Value| {
+        let policy = PolicyFolder::read(&folder, &mut NoRuby).unwrap();
+        let error = policy.check_component(&serde_json::from_value(described).unwrap());
+        error.map_or_else(|error| error.to_string().replace(folder.to_str().unwrap(), "."), |()| String::new())
+    };
+    let cookbook = |name: &str, recipes: Value, types: Value| json!({"name": name, "version": "1.0.0", "recipes": recipes, "types": types});
+    let hello = cookbook("hello", json!(["default", "more"]), json!([]));
+    assert_eq!(refused(json!({"cookbooks": [hello]})), "");
+    assert_eq!(
+        refused(json!({"cookbooks": [cookbook("hello", json!(["defualt"]), json!([]))]})),
+        "./policy.toml:6: cookbook hello does not have the recipe `default`; did you mean `defualt`?"
+    );
+    let lacking = "./src/lib.rs:3: `policy!` does not name the cookbook hello, so the component is built without it; \
+                   write `wrun_sdk::policy!(hello);`";
+    assert_eq!(refused(json!({"cookbooks": []})), lacking);
+    let stranger = refused(json!({"cookbooks": [hello, cookbook("site", json!([]), json!([]))]}));
+    assert!(
+        stranger.starts_with("./src/lib.rs:3: `policy!` names the cookbook site, which is not among"),
+        "{stranger}"
+    );
+    assert_eq!(
+        refused(json!({"cookbooks": [cookbook("hello", json!(["default"]), json!(["vhost", "vhost"]))]})),
+        "./src/lib.rs:3: the resource type `vhost` is twice in cookbook hello; rename one of them"
+    );
+}
+
+#[test]
+fn templates_and_recipes_that_do_not_exist_are_told_before_anything_is_compiled() {
+    let (_temporary, folder) = fresh();
+    let recipes = folder.join("cookbooks/hello/src/recipes.rs");
+    let text = fs::read_to_string(&recipes).unwrap();
+    fs::write(&recipes, text.replace("hello.txt.j2", "helo.txt.j2")).unwrap();
+    let error = refused(&folder);
+    let expect = "recipes.rs:7: cookbook hello does not have the template `helo.txt.j2`; did you mean `hello.txt.j2`?";
+    assert!(error.ends_with(expect), "{error}");
+    let temporary = tempfile::tempdir().unwrap();
+    ruby_policy(temporary.path());
+    fs::write(temporary.path().join("policy.toml"), "name = \"site\"\nrun_list = [\n\"web\",\n\"web::defalt\"]\n")
+        .unwrap();
+    let error = refused(temporary.path());
+    let expect = "policy.toml:4: cookbook web does not have the recipe `defalt`; did you mean `default`?";
+    assert!(error.ends_with(expect), "{error}");
 }
 
 #[test]
@@ -336,7 +383,8 @@ fn ruby_cookbooks_need_no_compiler() {
     ruby_policy(temporary.path());
     let mut ruby = Says(Ok(json!({"name": "web", "version": "1.2.0", "dependencies": {}})));
     let mut no_compiler = || unreachable!("nothing is to be compiled");
-    let artifact = author::build(temporary.path(), None, &mut ruby, &mut no_compiler, Path::new("/nowhere")).unwrap();
+    let artifact =
+        author::build(temporary.path(), &Options::new(Path::new("/nowhere")), &mut ruby, &mut no_compiler).unwrap();
     let manifest = artifact.manifest();
     assert_eq!(artifact.component(), EMPTY_COMPONENT);
     assert_eq!(manifest.runtime, ruby.runtime().unwrap());

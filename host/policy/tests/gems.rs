@@ -10,7 +10,7 @@ use converge::CookbookFiles as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use policy::artifact::Runtime;
-use policy::author::{self, AuthorError, Ruby};
+use policy::author::{self, AuthorError, Options, Ruby};
 use policy::gems::{GemFolder, GemsError, WantedGem};
 use serde_json::{Value, json};
 use tar::{Builder, EntryType, Header};
@@ -152,10 +152,11 @@ fn an_artifact_carries_gems_and_its_revision_knows_them() {
     fs::create_dir_all(path.join("gems")).unwrap();
     fs::write(path.join("policy.toml"), "name = \"site\"\nrun_list = [\"web\"]\n").unwrap();
     fs::write(path.join("cookbooks/web/metadata.rb"), "name 'web'\n\ngem 'one', '~> 1.0'\n").unwrap();
+    fs::write(path.join("cookbooks/web/recipes/default.rb"), "").unwrap();
     let build = |says: Value, content: &str| {
         fs::write(path.join("gems/one-1.0.gem"), gem("", &[plain("lib/one.rb", content)])).unwrap();
         let mut no_compiler = || unreachable!("nothing is to be compiled");
-        author::build(path, None, &mut Says(says), &mut no_compiler, Path::new("/nowhere"))
+        author::build(path, &Options::new(Path::new("/nowhere")), &mut Says(says), &mut no_compiler)
     };
     let artifact = build(chosen("one"), "ONE = 1").unwrap();
     let gems = artifact.manifest().gems.clone().unwrap();

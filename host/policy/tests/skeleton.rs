@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use converge::CookbookFiles as _;
-use policy::author::{self, NoRuby, SdkSource, Start};
+use policy::author::{self, NoRuby, Options, SdkSource, Start};
 use policy::build::{Settings, guest_compiler};
 use policy::{Artifact, artifact};
 
@@ -26,7 +26,7 @@ fn a_new_policy_builds() {
     // Relative to where wrun is started, and not to the policy.
     std::env::set_current_dir(&house).unwrap();
     let target = Path::new("target/guests/of/policies");
-    let built = author::build(&folder, None, &mut NoRuby, &mut compiler, target).unwrap();
+    let built = author::build(&folder, &Options::new(target), &mut NoRuby, &mut compiler).unwrap();
     let path = author::store(&built, &temporary.path().join("build")).unwrap();
     assert!(path.ends_with("build/new-by-test.wasm"));
 
@@ -36,6 +36,6 @@ fn a_new_policy_builds() {
     assert!(artifact.paths("hello", "src").unwrap().contains(&"src/recipes.rs".to_owned()));
     assert!(!folder.join("target").exists(), "the target folder is where it was said to be");
     // Built again, it is the same to the last bit.
-    let again: Artifact = author::build(&folder, None, &mut NoRuby, &mut compiler, target).unwrap();
+    let again: Artifact = author::build(&folder, &Options::new(target), &mut NoRuby, &mut compiler).unwrap();
     assert_eq!(again.digest(), artifact.digest());
 }

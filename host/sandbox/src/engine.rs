@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use wasmtime::component::{Component, HasSelf, Linker};
-use wasmtime::{Config, Engine};
+use wasmtime::{Config, Engine, OptLevel, RegallocAlgorithm};
 
 /// Why a component cannot be run.
 #[derive(Debug, Error)]
@@ -103,7 +103,22 @@ impl Sandbox {
     /// # Errors
     /// The machine cannot run the engine.
     pub fn new(cache: Option<NativeCache>) -> Result<Self, SandboxError> {
-        let engine = Engine::new(&configuration()).map_err(SandboxError::Engine)?;
+        Self::with(&configuration(), cache)
+    }
+
+    /// Starts an engine that compiles a component in a fraction of the time, to code that runs several times slower: for
+    /// components that run once or twice before they are changed.
+    ///
+    /// # Errors
+    /// The machine cannot run the engine.
+    pub fn quick_to_compile(cache: Option<NativeCache>) -> Result<Self, SandboxError> {
+        let mut configuration = configuration();
+        configuration.cranelift_opt_level(OptLevel::None).cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
+        Self::with(&configuration, cache)
+    }
+
+    fn with(configuration: &Config, cache: Option<NativeCache>) -> Result<Self, SandboxError> {
+        let engine = Engine::new(configuration).map_err(SandboxError::Engine)?;
         let ticker = Ticker::start(&engine);
         if ticker.thread.is_none() {
             let why = wasmtime::Error::msg("no thread could be started for the clock that ends endless loops");

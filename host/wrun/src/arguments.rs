@@ -20,7 +20,7 @@ pub(crate) use converge::{ConvergeArguments, FolderArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand};
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use node::NodeCommand;
-pub(crate) use policy::{BuildArguments, NewArguments, PolicyCommand, ShowPolicyArguments};
+pub(crate) use policy::{BuildArguments, DevArguments, NewArguments, PolicyCommand, ShowPolicyArguments};
 pub(crate) use resources::ResourcesArguments;
 pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};
 pub(crate) use shell::{CompletionsArguments, ManArguments};

@@ -24,7 +24,7 @@ use anyhow::{Context as _, Result, bail};
 use files::Node;
 use kept::Kept;
 use policy::build::GuestCompiler;
-use policy::build::cargo::compile_modules;
+use policy::build::cargo::{Profile, compile_modules};
 use policy::build::encode::check_component;
 use ruby::{Ruby, system_with, with_deep_stack};
 use sandbox::ReadComponent;
@@ -166,7 +166,7 @@ impl Parts {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the checkout lies at the root")?;
         let cache = cache_folder()?;
         fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
-        let bridge = compile_modules(&here.join("bridge"), compiler, target)?;
+        let bridge = compile_modules(&here.join("bridge"), compiler, target, Profile::Release)?;
         let bridge = bridge.into_iter().next().context("the bridge makes no module")?.bytes;
         Ok(Self { here, cache, ours: library.files(&here.join("lib"))?, bridge, boot: library.boot() })
     }

@@ -59,6 +59,9 @@ pub struct Manifest {
     /// The gems that travel with its cookbooks in Ruby.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gems: Option<GemsEntry>,
+    /// Its component was compiled by `wrun policy build --dev`: for the author's own machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dev: bool,
 }
 
 /// Gems of plain Ruby whose files are among the policy's.
@@ -359,6 +362,7 @@ impl Manifest {
             override_attributes,
             needs,
             gems,
+            dev: false,
         };
         manifest.revision_id = manifest.compute_revision()?;
         manifest.check()?;

@@ -13,12 +13,14 @@
 //!
 //! Everything here can be wrong by the author's hand, so everything says file and line.
 
+mod checks;
 mod cookbook;
 mod create;
 mod error;
 mod gems;
 mod policy_toml;
 mod sdk;
+mod sources;
 mod toml_file;
 mod workspace;
 
@@ -29,11 +31,12 @@ use node::cookbook_order::cookbook_order;
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
 use serde_json::{Map, Value};
 
+pub use checks::Described;
 pub use create::{SdkSource, Start, create};
 pub use error::AuthorError;
 
 use crate::artifact::{self, Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
-use crate::build::{GuestCompiler, ToolchainError, compile_component};
+use crate::build::{GuestCompiler, Profile, ToolchainError, compile_component};
 use crate::lock::{AttributeValue, CookbookIdentifier, FileChecksum};
 use cookbook::Cookbook;
 use policy_toml::PolicyToml;
@@ -84,6 +87,8 @@ pub struct PolicyFolder {
     path: PathBuf,
     manifest: Manifest,
     workspace: Workspace,
+    /// The items of all run lists with their lines in policy.toml.
+    items: Vec<(String, usize)>,
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -131,13 +136,34 @@ impl PolicyFolder {
             Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
         let workspace = Workspace::of(&cookbooks);
         let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
-        Ok(Self { path: path.to_owned(), manifest, workspace, files })
+        Ok(Self { path: path.to_owned(), manifest, workspace, items: settings.item_lines, files })
     }
 
     /// What the artifact will say about itself.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Compiles the crates, if the policy has any, and makes the artifact. Checks before that what can be seen in the files.
+    ///
+    /// # Errors
+    /// A file is wrong, there is no compiler, or the crates do not compile.
+    pub fn build(
+        &self,
+        options: &Options<'_>,
+        compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
+    ) -> Result<Artifact, AuthorError> {
+        self.check_files()?;
+        if !self.manifest.has_own_code() {
+            return self.artifact(EMPTY_COMPONENT);
+        }
+        self.workspace.check(&self.path, &self.manifest.name)?;
+        sdk::bring_up_to_date(&self.path)?;
+        let component = compile_component(&self.path, &compiler()?, options.target_folder, options.profile)?;
+        let manifest = Manifest { dev: options.profile == Profile::Dev, ..self.manifest.clone() };
+        let bytes = artifact::write(&component, &manifest, &self.files)?;
+        Ok(Artifact::from_bytes(&self.path, bytes)?)
     }
 
     /// Makes the artifact around a component that was built of this folder.
@@ -150,27 +176,47 @@ impl PolicyFolder {
     }
 }
 
-/// Builds a policy's folder to its artifact, which is not yet written anywhere. Gems are taken from `gems`, else from where
-/// the policy says. `compiler` is asked for if the policy has crates; `target_folder` keeps cargo's intermediate files. Cargo's own messages go to standard error.
+/// How a policy's folder is built.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// Where gems are taken from, instead of the folder that the policy names.
+    pub gems: Option<&'a Path>,
+    /// Where cargo keeps its files.
+    pub target_folder: &'a Path,
+    /// How long cargo may take.
+    pub profile: Profile,
+}
+
+impl<'a> Options<'a> {
+    /// A release, with gems from where the policy says.
+    #[must_use]
+    pub fn new(target_folder: &'a Path) -> Self {
+        Self { gems: None, target_folder, profile: Profile::Release }
+    }
+}
+
+/// Builds a policy's folder to its artifact, which is not yet written anywhere. `compiler` is asked for if the policy has
+/// crates. Cargo's own messages go to standard error.
 ///
 /// # Errors
 /// Something in the folder is wrong, there is no compiler, or its crates do not compile.
 pub fn build(
     folder: &Path,
-    gems: Option<&Path>,
+    options: &Options<'_>,
     ruby: &mut dyn Ruby,
     compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
-    target_folder: &Path,
 ) -> Result<Artifact, AuthorError> {
     // Read first: a mistake in policy.toml is told before minutes of compiling.
-    let policy = PolicyFolder::read_with_gems(folder, gems, ruby)?;
-    if !policy.manifest.has_own_code() {
-        return policy.artifact(EMPTY_COMPONENT);
-    }
-    policy.workspace.check(folder, &policy.manifest.name)?;
-    sdk::bring_up_to_date(folder)?;
-    let component = compile_component(folder, &compiler()?, target_folder)?;
-    policy.artifact(&component)
+    let policy = PolicyFolder::read_with_gems(folder, options.gems, ruby)?;
+    policy.build(options, compiler)
+}
+
+/// The folders of a policy's cookbooks.
+///
+/// # Errors
+/// policy.toml is wrong, or a folder cannot be read.
+pub fn cookbook_folders(policy: &Path) -> Result<Vec<PathBuf>, AuthorError> {
+    PolicyToml::read(policy)?.cookbook_folders(policy)
 }
 
 /// Puts an artifact into a folder as `NAME.wasm`, at once and whole, and returns its path.

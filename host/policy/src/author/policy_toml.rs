@@ -28,7 +28,7 @@ pub(super) struct PolicyToml {
     pub(super) run_list: Vec<String>,
     run_list_line: usize,
     /// The items of all run lists, with their lines.
-    item_lines: Vec<(String, usize)>,
+    pub(super) item_lines: Vec<(String, usize)>,
     pub(super) named_run_lists: Vec<(String, Vec<String>)>,
     pub(super) default: toml::Table,
     pub(super) r#override: toml::Table,

@@ -26,7 +26,7 @@ pub(super) struct Member {
 /// The cookbooks of a policy, by language.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    crates: Vec<Member>,
+    pub(super) crates: Vec<Member>,
     in_ruby: Vec<Member>,
 }
 

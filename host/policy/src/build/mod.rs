@@ -14,7 +14,7 @@ pub mod toolchain;
 
 use std::path::Path;
 
-pub use cargo::{CompileError, CompiledModule, compile_modules};
+pub use cargo::{CompileError, CompiledModule, Profile, compile_modules};
 pub use encode::{EncodeError, encode_component};
 pub use toolchain::{GuestCompiler, Preference, Settings, ToolchainError, guest_compiler};
 
@@ -31,8 +31,13 @@ pub enum BuildError {
 ///
 /// `target_folder` keeps cargo's intermediate files; several workspaces may share it as long as their packages have
 /// different names. Cargo's own progress and errors go to standard error.
-pub fn compile_component(folder: &Path, compiler: &GuestCompiler, target_folder: &Path) -> Result<Vec<u8>, BuildError> {
-    let modules = compile_modules(folder, compiler, target_folder)?;
+pub fn compile_component(
+    folder: &Path,
+    compiler: &GuestCompiler,
+    target_folder: &Path,
+    profile: Profile,
+) -> Result<Vec<u8>, BuildError> {
+    let modules = compile_modules(folder, compiler, target_folder, profile)?;
     let module = cargo::only_module(folder, modules)?;
     encode_component(&module.bytes).map_err(|source| BuildError::Encode { package: module.package, source })
 }

@@ -2,6 +2,7 @@
 
 use crate::settings::View;
 use clap::{Args, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -12,6 +13,8 @@ pub(crate) enum PolicyCommand {
     Build(BuildArguments),
     /// Show what an artifact holds, and whether the grants give it what it needs
     Show(ShowPolicyArguments),
+    /// Build a policy and show what it would change, again whenever one of its files changes
+    Dev(DevArguments),
 }
 
 #[derive(Debug, Args)]
@@ -47,6 +50,23 @@ pub(crate) struct BuildArguments {
     /// Keep the compiler's output here [default: DIR/target]
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
+    /// Compile in a second, to larger and slower code: for trying on this machine
+    #[arg(long)]
+    pub(crate) dev: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: wrun policy dev web -- --allow-all")]
+pub(crate) struct DevArguments {
+    /// The policy's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Keep the compiler's output here [default: DIR/target]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
+    /// Options for the dry runs, as `wrun converge` takes them
+    #[arg(value_name = "OPTION", last = true)]
+    pub(crate) converge: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -110,7 +110,7 @@ fn prepare_and_run(
     if !dry {
         own_folders(&settings)?;
     }
-    let mut sandbox = Sandbox::new(native_cache(&settings, state.as_ref(), printer))?;
+    let mut sandbox = sandbox(native_cache(&settings, state.as_ref(), printer), &input, dry, printer)?;
     if settings.format != Format::Json && !arguments.compile_only {
         sandbox = sandbox.announcing(move |policy| {
             let text = format!("compiling native code of policy {policy}; this is done once for each version");
@@ -196,6 +196,7 @@ impl Running<'_> {
                 .then(|| Arc::new(move |bytes: &[u8]| live.clone().notice(&Event::Output { bytes })) as _),
             reboots: Reboots::default(),
             given_facts: self.arguments.facts.is_some(),
+            links_all: false,
             keeper,
         };
         let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
@@ -428,6 +429,25 @@ fn asked(journal: &Journal) -> Value {
 fn is_pending(report: &RunReport) -> bool {
     let tally = report.tally();
     tally.updated + tally.unknown > 0
+}
+
+/// The engine of the run. In a real run, says which policies were not built for nodes.
+fn sandbox(cache: Option<NativeCache>, input: &Input, dry: bool, printer: Printer) -> anyhow::Result<Sandbox> {
+    for (name, artifact) in input.artifacts.iter().filter(|(_, artifact)| !dry && artifact.manifest().dev) {
+        let revision = artifact.manifest().revision_id.get(..12).unwrap_or_default();
+        let text = format!(
+            "warning: policy {name} (revision {revision}) was built with --dev, for trying; build it without for nodes"
+        );
+        printer.note(Tone::Warning, &text);
+    }
+    let is_quick = dry && input.folders.is_none() && input.artifacts.values().all(is_for_trying);
+    Ok(if is_quick { Sandbox::quick_to_compile(cache)? } else { Sandbox::new(cache)? })
+}
+
+/// Whether a policy was built to be tried and changed again: compiling its component fast counts more than running it
+/// fast. A runtime's native code is there already, for the engine that all other runs use.
+fn is_for_trying(artifact: &policy::Artifact) -> bool {
+    artifact.manifest().dev && artifact.manifest().runtime == policy::artifact::Runtime::Rust
 }
 
 fn colours(color: Color) {

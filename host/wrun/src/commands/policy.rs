@@ -1,6 +1,8 @@
-//! `wrun policy new`, `wrun policy build` and `wrun policy show`.
+//! `wrun policy new`, `wrun policy build`, `wrun policy dev` and `wrun policy show`.
 
 mod build;
+mod describe;
+mod dev;
 mod new;
 mod ruby;
 mod show;
@@ -14,5 +16,6 @@ pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<E
         PolicyCommand::New(arguments) => new::run(arguments, *printer),
         PolicyCommand::Build(arguments) => build::run(&arguments, *printer),
         PolicyCommand::Show(arguments) => show::run(&arguments, *printer),
+        PolicyCommand::Dev(arguments) => dev::run(&arguments, *printer),
     }
 }

@@ -1,5 +1,5 @@
-//! An instance of the Ruby runtime that answers questions about cookbooks in folders. It is granted nothing: what it may see
-//! of the machine are these folders.
+//! An instance of the Ruby runtime that answers questions about cookbooks in folders, or of a policy's component that answers
+//! questions about itself. It is granted nothing: it sees these files and nothing of the machine.
 
 use crate::house::{BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
 use crate::poll::finish;
@@ -29,12 +29,35 @@ pub(super) fn ask<T>(
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
 ) -> anyhow::Result<T> {
     let source = Source::Folders(Folders::new(runtime, files));
-    let grants = Grants::nothing().policy(AUTHOR, &[]);
+    ask_in(Sandbox::new(None)?, settings, AUTHOR, source, questions)
+}
+
+/// Opens an instance of a policy's own component, which is granted nothing, and asks it.
+///
+/// # Errors
+/// It cannot be opened.
+pub(super) fn ask_component<T>(
+    settings: &Settings,
+    policy: &str,
+    source: Source,
+    questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+) -> anyhow::Result<T> {
+    ask_in(Sandbox::quick_to_compile(None)?, settings, policy, source, questions)
+}
+
+fn ask_in<T>(
+    sandbox: Sandbox,
+    settings: &Settings,
+    policy: &str,
+    source: Source,
+    questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+) -> anyhow::Result<T> {
+    let grants = Grants::nothing().policy(policy, &[]);
     let mut house = TheHouse {
         settings,
-        sandbox: Sandbox::new(None)?,
-        sources: BTreeMap::from([(AUTHOR.to_owned(), source)]),
-        grants: BTreeMap::from([(AUTHOR.to_owned(), grants)]),
+        sandbox,
+        sources: BTreeMap::from([(policy.to_owned(), source)]),
+        grants: BTreeMap::from([(policy.to_owned(), grants)]),
         node: NodeIdentity::default(),
         started: Moment::default(),
         why_run: true,
@@ -44,10 +67,12 @@ pub(super) fn ask<T>(
         reboots: Reboots::default(),
         // The cookbooks are the author's: no machine's facts are gathered for them.
         given_facts: true,
+        // A component may import what it is not granted: each call is refused.
+        links_all: true,
         keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),
     };
-    let mut opened = house.open(&PolicyInput { name: AUTHOR.to_owned(), ..PolicyInput::default() })?;
-    let mut asking = Questions::new(&mut opened, AUTHOR, Arc::new(BuiltinTypes));
+    let mut opened = house.open(&PolicyInput { name: policy.to_owned(), ..PolicyInput::default() })?;
+    let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes));
     let answered = questions(&mut |question, input| finish(asking.ask(question, input)));
     // It has answered all it was asked.
     let _ = finish(asking.end());

@@ -1,39 +1,70 @@
 //! `wrun policy build`.
 
+use super::describe;
 use super::ruby::RuntimeHere;
 use crate::arguments::BuildArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Layer;
-use policy::author;
-use policy::build;
+use policy::Artifact;
+use policy::author::{self, Options, PolicyFolder};
+use policy::build::{self, Profile};
+use std::path::{Path, PathBuf};
 
 /// Builds a policy's folder and writes its artifact.
 ///
 /// # Errors
-/// Something in the folder is wrong, there is no compiler, its crates do not compile, or a file cannot be written.
+/// Something in the folder is wrong, there is no compiler, its crates do not compile, the component lacks what the policy
+/// asks of it, or a file cannot be written.
 pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Result<Exit> {
     let folder = &arguments.folder;
-    let output = arguments.output.as_ref().unwrap_or(folder);
-    let target = arguments.target_dir.clone().unwrap_or_else(|| folder.join("target"));
-    let settings = build::Settings::from_environment()?;
-    let program = crate::commands::settings(None, Layer::default())?;
-    let is_first = !target.exists();
-    let mut compiler = || {
-        let compiler = build::guest_compiler(&settings, &mut |sentence| printer.note(Tone::Quiet, sentence))?;
-        let patience = if is_first { "; the first build takes about a minute" } else { "" };
-        printer.note(Tone::Quiet, &format!("compiling with {}{patience}", compiler.describe()));
-        Ok(compiler)
-    };
-    let gems = arguments.gems.as_deref();
-    let artifact = author::build(folder, gems, &mut RuntimeHere::new(&program), &mut compiler, &target)?;
-    let path = author::store(&artifact, output)?;
+    let target = target_folder(folder, arguments.target_dir.as_deref());
+    let profile = if arguments.dev { Profile::Dev } else { Profile::Release };
+    let options = Options { gems: arguments.gems.as_deref(), target_folder: &target, profile };
+    let artifact = built(folder, &options, printer)?;
+    let path = author::store(&artifact, arguments.output.as_ref().unwrap_or(folder))?;
     let manifest = artifact.manifest();
     let revision = manifest.revision_id.get(..12).unwrap_or_default();
     let size = artifact.bytes().len().div_ceil(1024);
     let digest = artifact.digest().get(..12).unwrap_or_default();
     let (place, name) = (path.display(), &manifest.name);
-    let text = format!("{place}: policy {name}, revision {revision}, artifact {digest}, {size} KiB");
+    let dev = if manifest.dev { ", for this machine (--dev)" } else { "" };
+    let text = format!("{place}: policy {name}, revision {revision}, artifact {digest}, {size} KiB{dev}");
     printer.line(Tone::Plain, &text);
     Ok(Exit::Done)
+}
+
+/// The folder for cargo's files.
+pub(super) fn target_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
+    given.map_or_else(|| folder.join("target"), Path::to_owned)
+}
+
+/// Builds an artifact and checks it, without writing it anywhere.
+///
+/// # Errors
+/// As [`run`], but for writing.
+pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
+    let compilers = build::Settings::from_environment()?;
+    let settings = crate::commands::settings(None, Layer::default())?;
+    let is_first = !options.target_folder.exists();
+    let mut compiler = || {
+        let compiler = build::guest_compiler(&compilers, &mut |sentence| printer.note(Tone::Quiet, sentence))?;
+        if is_first || options.profile == Profile::Release {
+            let patience = if is_first { "; the first build takes about a minute" } else { "" };
+            printer.note(Tone::Quiet, &format!("compiling with {}{patience}", compiler.describe()));
+        }
+        Ok(compiler)
+    };
+    let policy = PolicyFolder::read_with_gems(folder, options.gems, &mut RuntimeHere::new(&settings))?;
+    let artifact = policy.build(options, &mut compiler)?;
+    if artifact.manifest().has_own_code() {
+        match describe::component(&settings, &artifact)? {
+            Some(described) => policy.check_component(&described)?,
+            None => printer.note(
+                Tone::Warning,
+                "warning: recipes and cookbooks are not checked: the policy's SDK is older than this program",
+            ),
+        }
+    }
+    Ok(artifact)
 }

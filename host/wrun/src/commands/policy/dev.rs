@@ -1,0 +1,104 @@
+//! `wrun policy dev`: builds a policy, shows what it would change on this machine, and does so again whenever a file changes.
+//!
+//! Files are looked at a few times a second. Notifications of the kernel would save that, but need a watch for each folder,
+//! and miss files of network and container file systems.
+
+use super::build;
+use crate::arguments::DevArguments;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use anyhow::Context as _;
+use policy::author::{self, Options};
+use policy::build::Profile;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How often files are looked at.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Where the artifact goes, below the policy's folder: not over the one that was built for nodes.
+const ARTIFACTS: &str = ".wrun/dev";
+
+/// Folders that builds write to, and that no cookbook has.
+const SKIPPED: [&str; 3] = ["target", ".git", ".wrun"];
+
+/// Most files that are watched.
+const MAXIMUM_FILES: usize = 100_000;
+
+/// Builds and tries until it is interrupted.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(super) fn run(arguments: &DevArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let target = build::target_folder(&arguments.folder, arguments.target_dir.as_deref());
+    let target = std::path::absolute(target).context("the current directory is unknown")?;
+    // Before the first build: an edit that is made meanwhile is not lost.
+    let mut seen = state(&arguments.folder, &target)?;
+    loop {
+        let began = Instant::now();
+        if let Err(error) = try_once(arguments, &target, printer) {
+            printer.error(&error);
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        let folder = arguments.folder.display();
+        printer
+            .note(Tone::Quiet, &format!("tried in {seconds:.1} s; waiting for changes in {folder} (end with Ctrl-C)"));
+        seen = changed(&arguments.folder, &target, &seen)?;
+    }
+}
+
+/// Builds the policy and makes a dry run of it, by this same program.
+fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow::Result<()> {
+    let options = Options { gems: None, target_folder: target, profile: Profile::Dev };
+    let artifact = build::built(&arguments.folder, &options, printer)?;
+    let place = arguments.folder.join(ARTIFACTS);
+    author::store(&artifact, &place)?;
+    let mut converge = Command::new("/proc/self/exe");
+    converge.args(["converge", "--why-run", "--policy-name", &artifact.manifest().name, "--policies"]);
+    // It says itself how it ended.
+    converge.arg(place).args(&arguments.converge).status().context("the dry run does not start")?;
+    Ok(())
+}
+
+/// Waits until files have changed and then stay as they are for a moment: editors write several.
+fn changed(folder: &Path, target: &Path, seen: &State) -> anyhow::Result<State> {
+    let mut last = state(folder, target)?;
+    loop {
+        std::thread::sleep(INTERVAL);
+        let now = state(folder, target)?;
+        if now == last && now != *seen {
+            return Ok(now);
+        }
+        last = now;
+    }
+}
+
+/// The files of a policy: their sizes and when they changed.
+type State = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
+
+/// Looks at the files of a policy's folder and of the cookbooks that it takes from elsewhere.
+fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
+    let mut found = State::new();
+    let mut folders = vec![folder.to_owned()];
+    // Cookbooks that are named may lie elsewhere. A file that cannot be read now is told by the build.
+    folders.extend(author::cookbook_folders(folder).unwrap_or_default());
+    while let Some(one) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&one) else { continue };
+        for entry in entries.flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            // A link's own kind: what it leads to is not a cookbook's.
+            let Ok(about) = entry.metadata() else { continue };
+            let is_artifact = path.extension().is_some_and(|end| end == "wasm" || end == "unfinished");
+            if about.is_dir() {
+                let is_skipped = SKIPPED.iter().any(|skipped| name == *skipped) || path == target;
+                folders.extend((!is_skipped).then_some(path));
+            } else if !is_artifact && found.len() < MAXIMUM_FILES {
+                found.insert(path, (about.len(), about.modified().ok()));
+            }
+        }
+    }
+    anyhow::ensure!(folder.is_dir(), "{} is not a directory", folder.display());
+    Ok(found)
+}

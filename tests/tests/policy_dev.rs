@@ -1,0 +1,91 @@
+//! `wrun policy dev`: a policy is built and tried, again whenever one of its files changes.
+//!
+//! The policy is in Ruby, which needs no compiler.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and helpers are no tests to the lints"
+)]
+
+use specs::{Program, Root};
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// How long a line may take on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The program while it watches; ended with this value.
+struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Watching {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (said, lines) = channel();
+        let (output, errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let also = said.clone();
+        std::thread::spawn(move || {
+            BufReader::new(output).lines().map_while(Result::ok).for_each(|line| drop(said.send(line)));
+        });
+        std::thread::spawn(move || {
+            BufReader::new(errors).lines().map_while(Result::ok).for_each(|line| drop(also.send(line)));
+        });
+        Self { child, lines }
+    }
+
+    /// The lines up to the end of one try.
+    fn one_try(&self) -> String {
+        let mut text = String::new();
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{error} after\n{text}"));
+            let is_last = line.contains("waiting for changes");
+            text.push_str(&line);
+            text.push('\n');
+            if is_last {
+                return text;
+            }
+        }
+    }
+}
+
+#[test]
+fn each_change_is_tried() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let folder = program.configuration().join("site");
+    let place = folder.display().to_string();
+    let _ = program.run(&["policy", "new", "--ruby", &place]).unwrap().expect_code(0).unwrap();
+    let mut command = Command::new(program.executable());
+    command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").envs(program.environment());
+    command.args(["policy", "dev", &place, "--", "--allow-all", "-N", "n1", "--root"]).arg(root.path());
+    let watching = Watching::start(command);
+    let first = watching.one_try();
+    assert!(first.contains("template[/etc/hello.txt]") && first.contains("dry run"), "{first}");
+    // A mistake is told, and does not end it.
+    let recipe = folder.join("cookbooks/hello/recipes/default.rb");
+    fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"hello::missing\"]\n").unwrap();
+    let second = watching.one_try();
+    assert!(second.contains("policy.toml:2: cookbook hello does not have the recipe `missing`"), "{second}");
+    fs::write(&recipe, "file '/etc/other.txt'\n").unwrap();
+    fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"hello\"]\n").unwrap();
+    let mut third = watching.one_try();
+    // The two files may have been seen one after the other.
+    if third.contains("does not have the recipe") {
+        third = watching.one_try();
+    }
+    assert!(third.contains("file[/etc/other.txt]") && !third.contains("hello.txt"), "{third}");
+    assert!(!root.exists("etc/other.txt"), "nothing is changed");
+    assert!(!folder.join("site.wasm").exists(), "the artifact for nodes is another file");
+}
