@@ -27,6 +27,9 @@ const NOT_LINUX: [&str; 15] = [
     "hpux",
 ];
 
+/// How many files long a chain of recipes and types may be that lead to each other.
+const MAX_ROUNDS: usize = 50;
+
 /// Files and the systems that they are for.
 type Files = BTreeMap<String, String>;
 
@@ -55,7 +58,7 @@ fn metadata_platform(gathered: &Gathered) -> Option<String> {
 fn files(gathered: &Gathered) -> Files {
     let mut found = Files::new();
     // Each round may find files that were reached by those of the round before.
-    for _ in 0..=gathered.files.len() {
+    for _ in 0..MAX_ROUNDS {
         let next = round(gathered, &found);
         if next == found {
             break;

@@ -98,16 +98,15 @@ impl<'a> Following<'a> {
         }
     }
 
-    /// Reaches a cookbook: what is always loaded, and what it depends on.
+    /// Reaches a cookbook and those that it depends on: the files that are always loaded.
     fn load(&mut self, at: usize) {
         let all = self.all;
-        let Some(gathered) = all.get(at).filter(|_| !self.files.contains_key(&at)) else { return };
-        self.files.insert(at, BTreeSet::new());
-        self.next.extend(gathered.files.iter().filter(|file| !is_optional(file)).map(|file| (at, file.as_str())));
-        for name in gathered.depends.keys() {
-            if let Some(other) = self.by_name.get(name.as_str()).copied() {
-                self.load(other);
-            }
+        let mut cookbooks = vec![at];
+        while let Some(at) = cookbooks.pop() {
+            let Some(gathered) = all.get(at).filter(|_| !self.files.contains_key(&at)) else { continue };
+            self.files.insert(at, BTreeSet::new());
+            self.next.extend(gathered.files.iter().filter(|file| !is_optional(file)).map(|file| (at, file.as_str())));
+            cookbooks.extend(gathered.depends.keys().filter_map(|name| self.by_name.get(name.as_str()).copied()));
         }
     }
 
