@@ -78,7 +78,17 @@ fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
 
     // What was saved says who wrote what, and what one team left informed another.
     let explained = program.run(&["node", "explain", "redis.port"]).unwrap().expect_code(0).unwrap();
-    assert!(explained.stdout.contains("database"), "{}", explained.text());
+    let expect = "redis.port = 6380\n  policy database saw 6380\n    won   6380  role_default  policy.toml:13 of policy database\n    \
+        lost  6379  default       redis/src/attributes.rs:10\n";
+    assert!(explained.stdout.starts_with(expect), "{}", explained.text());
+    let near = program.run(&["node", "explain", "redis.prot"]).unwrap().expect_code(1).unwrap();
+    let said = "attribute redis.prot of node1 is not set; did you mean `redis.port`?";
+    assert!(near.stderr.contains(said) && near.stdout.is_empty(), "{}", near.text());
+    let shown = program.run(&["node", "show", "redis.port"]).unwrap().expect_code(0).unwrap();
+    assert_eq!(shown.stdout, "6380\n");
+    let shown = program.run(&["node", "show", "redis.bind", "-F", "json"]).unwrap().expect_code(0).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&shown.stdout).unwrap(), serde_json::json!(["127.0.0.1"]));
+    let _refused = program.run(&["node", "show", "rediss"]).unwrap().expect_code(1).unwrap();
     let node = program.run(&["node", "show"]).unwrap().expect_code(0).unwrap();
     let node: Value = serde_json::from_str(&node.stdout).unwrap();
     assert_eq!(node["policy_name"], serde_json::json!(["core", "database", "monitoring"]));

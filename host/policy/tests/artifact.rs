@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use converge::{CookbookFiles as _, FileError};
@@ -50,6 +51,7 @@ fn parts() -> ManifestParts {
         cookbooks: vec![cookbook("ntp", "1.2.0", &[]), cookbook("motd", "0.1.0", &["ntp"])],
         default_attributes: json!({"z": {"b": 1, "a": [null, 2.5]}, "a": "x"}).as_object().unwrap().clone(),
         override_attributes: serde_json::Map::new(),
+        attribute_lines: BTreeMap::new(),
         needs: Needs::parse("[needs]\npaths = [\"/etc/motd\"]\nclock = true\n", "policy.toml").unwrap(),
         runtime: Runtime::Rust,
         gems: None,

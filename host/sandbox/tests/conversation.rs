@@ -65,6 +65,55 @@ fn attributes() {
 }
 
 #[test]
+fn facts_that_are_hidden_are_refused_or_nothing_and_are_recorded() {
+    let ran = check(
+        &["hidden"],
+        &[
+            "whole: Wrun::Denied Wrun::Denied",
+            r#"part: Some(Object {"open": Number(1)}) Wrun::Denied"#,
+            "open: Some(Number(1))",
+            "as nothing: None",
+            "asked: false true",
+            "not there: None None",
+            r#"kept partly: Ok(Kept::Open("{\"open\":1}"))"#,
+            "kept hidden: Ok(Kept::Hidden)",
+            "kept nothing: Ok(Kept::Absent)",
+            r#"kept platform: Ok(Kept::Whole("\"debian\""))"#,
+            "debug: true",
+        ],
+    );
+    let reads = &ran.report.policies[0].reads;
+    let hidden: Vec<_> = reads.hidden.iter().map(|read| (read.shown(), read.partly, read.refused)).collect();
+    let expect = [
+        ("hidden", false, true),
+        ("hidden.a", false, true),
+        ("partly", true, false),
+        ("partly.closed", false, true),
+        ("quiet", false, false),
+        ("hidden.deep.down", false, false),
+        ("hidden.b", false, true),
+    ];
+    assert_eq!(hidden, expect.map(|(path, partly, refused)| (path.to_owned(), partly, refused)));
+    // Each names the place that asked first, and how it could be granted.
+    let first = &reads.hidden[0];
+    assert_eq!((first.origin.file.as_deref(), first.grant.as_str()), (Some("src/outside.rs"), r#"fact = ["hidden"]"#));
+    // Seen or not, the facts that were read are in the list, and nothing that the machine does not have.
+    let facts: Vec<_> = reads.facts.iter().map(|path| path.join(".")).collect();
+    let expect = [
+        "hidden",
+        "hidden.a",
+        "hidden.b",
+        "hidden.deep.down",
+        "partly",
+        "partly.closed",
+        "partly.open",
+        "platform",
+        "quiet",
+    ];
+    assert_eq!(facts, expect);
+}
+
+#[test]
 fn the_machine() {
     // What was changed is said by the host, before the guest says that it was.
     let expected = [

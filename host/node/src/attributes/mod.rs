@@ -75,20 +75,28 @@ impl Attributes {
 
     /// Replaces a whole level: for the host, which loads facts, saved attributes and a policy's own attributes.
     ///
-    /// Each top-level name is recorded as written by `origin`; facts, `normal` and what is inherited are not, as their
-    /// writers are others than the one who loads them.
+    /// Each value that is not an object is recorded as written by `origin`; facts, `normal` and what is inherited are not,
+    /// as their writers are others than the one who loads them.
     ///
     /// # Errors
     /// Where the data holds markers of guest values, or is nested too deeply.
     pub fn set_level(&mut self, level: Level, data: Map<String, Value>, origin: &Origin) -> Result<(), AttributeError> {
+        self.set_level_from(level, data, &|_| origin.clone())
+    }
+
+    /// As [`set_level`](Self::set_level), where `origin` knows of each path who set it.
+    pub(crate) fn set_level_from(
+        &mut self,
+        level: Level,
+        data: Map<String, Value>,
+        origin: &dyn Fn(&[&str]) -> Origin,
+    ) -> Result<(), AttributeError> {
         let data = Value::Object(data);
         if limits::inspect::<&str>(&data, &[])?.holds_guest_values {
             return Err(AttributeError::GuestValueNotAccepted { path: level.as_str().to_owned() });
         }
         if !matches!(level, Level::Automatic | Level::Normal | Level::Inherited) {
-            for (name, value) in data.as_object().into_iter().flatten() {
-                self.history.record(level, &[name], WrittenValue::summary(value), origin);
-            }
+            record_leaves(&mut self.history, level, &mut vec![], &data, origin);
         }
         *self.trees.tree_mut(level) = data;
         self.changed();
@@ -130,5 +138,25 @@ impl Attributes {
 
     fn changed(&mut self) {
         self.version = self.version.wrapping_add(1);
+    }
+}
+
+/// Records every value below a path that is not an object with members.
+fn record_leaves<'data>(
+    history: &mut History,
+    level: Level,
+    path: &mut Vec<&'data str>,
+    value: &'data Value,
+    origin: &dyn Fn(&[&str]) -> Origin,
+) {
+    match value {
+        Value::Object(members) if path.is_empty() || !members.is_empty() => {
+            for (name, member) in members {
+                path.push(name);
+                record_leaves(history, level, path, member, origin);
+                path.pop();
+            }
+        }
+        value => history.record(level, path, WrittenValue::summary(value), &origin(path)),
     }
 }

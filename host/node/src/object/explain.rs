@@ -44,6 +44,11 @@ impl NodeExplanation {
 }
 
 impl NodeObject {
+    /// The value at `path` as the last policy saw it; an empty path is everything.
+    pub fn merged_value<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
+        self.explain(path).value().cloned()
+    }
+
     /// Explains the attribute at `path` of the saved node.
     pub fn explain<Step: AsRef<str>>(&self, path: &[Step]) -> NodeExplanation {
         let mut inherited = Map::new();

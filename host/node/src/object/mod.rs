@@ -20,6 +20,7 @@ mod json_attributes;
 mod records;
 mod saved;
 mod start;
+mod verdict;
 
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ pub use error::ObjectError;
 pub use explain::{NodeExplanation, PolicyPart};
 pub use json_attributes::JsonAttributes;
 pub use records::PolicyRecord;
-pub use start::{Environment, PolicyStart};
+pub use start::{Environment, PolicyStart, attribute_key};
+pub use verdict::{JudgedWrite, Verdict};
 
 use histories::Histories;
 
@@ -201,7 +203,7 @@ impl NodeObject {
             if data.is_empty() {
                 return Ok(());
             }
-            let set = attributes.set_level(level, data, &Origin::policy(said_by));
+            let set = attributes.set_level_from(level, data, &|path| start.origin(level, path, said_by));
             set.map_err(|reason| ObjectError::Attributes { level, reason })
         };
         let policy = start.name.as_deref().unwrap_or("node");

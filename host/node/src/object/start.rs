@@ -1,8 +1,12 @@
 //! What a policy starts with.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
+use crate::attributes::Level;
 use crate::deep_merge::hash_only_merge;
+use crate::origin::Origin;
 use crate::roles::DEFAULT_ENVIRONMENT;
 use crate::run_list::{Expansion, RunList, split_recipe};
 
@@ -46,6 +50,19 @@ pub struct PolicyStart {
     pub env_default: Map<String, Value>,
     /// The `env_override` level.
     pub env_override: Map<String, Value>,
+    /// The lines of the policy's file that set attributes, from 1. Keys as in the file, `default.ntp.servers`, made by
+    /// [`attribute_key`].
+    pub attribute_lines: BTreeMap<String, u32>,
+}
+
+/// The file in which a policy's author writes attributes.
+const POLICY_FILE: &str = "policy.toml";
+
+/// An attribute of a policy's file as one text: its table (`default`, `override`) and its keys, with dots. Dots within keys
+/// are escaped.
+pub fn attribute_key<Step: AsRef<str>>(table: &str, path: &[Step]) -> String {
+    let keys = path.iter().map(|key| key.as_ref().replace('\\', "\\\\").replace('.', "\\."));
+    std::iter::once(table.to_owned()).chain(keys).collect::<Vec<_>>().join(".")
 }
 
 impl PolicyStart {
@@ -88,6 +105,20 @@ impl PolicyStart {
             env_override: environment.override_attributes.clone(),
             ..Self::default()
         }
+    }
+
+    /// Who set an attribute of a level before the policy began: `said_by`, with the line of the policy's file.
+    pub(super) fn origin(&self, level: Level, path: &[&str], said_by: &str) -> Origin {
+        let table = match level {
+            Level::RoleDefault => "default",
+            Level::RoleOverride => "override",
+            _ => return Origin::policy(said_by),
+        };
+        // What stands under the group's name is laid over the rest.
+        let in_group = self.group.as_deref().map(|group| [&[group], path].concat());
+        let line = in_group.and_then(|path| self.attribute_lines.get(&attribute_key(table, &path)));
+        let line = line.or_else(|| self.attribute_lines.get(&attribute_key(table, path))).copied();
+        Origin { file: line.map(|_| POLICY_FILE.to_owned()), line, ..Origin::policy(said_by) }
     }
 
     /// The `automatic` level: the facts, and what the policy may know about itself.

@@ -54,6 +54,10 @@ pub struct Manifest {
     pub default_attributes: Map<String, Value>,
     /// Attributes of the level `override`, an object.
     pub override_attributes: Map<String, Value>,
+    /// The lines of the author's file that set them, from 1, by `default.a.b` (see [`node::object::attribute_key`]). They
+    /// inform, and are no part of the revision.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attribute_lines: BTreeMap<String, u32>,
     /// The entries of the operator's grants that the author asks for. They inform: only the operator grants.
     pub needs: Needs,
     /// The gems that travel with its cookbooks in Ruby.
@@ -345,6 +349,7 @@ impl Manifest {
             cookbooks,
             default_attributes,
             override_attributes,
+            attribute_lines,
             needs,
             runtime,
             gems,
@@ -360,6 +365,7 @@ impl Manifest {
             cookbooks,
             default_attributes,
             override_attributes,
+            attribute_lines,
             needs,
             gems,
             dev: false,
@@ -385,6 +391,8 @@ pub struct ManifestParts {
     pub default_attributes: Map<String, Value>,
     /// Attributes of the level `override`.
     pub override_attributes: Map<String, Value>,
+    /// The lines of the author's file that set them, by `default.a.b`.
+    pub attribute_lines: BTreeMap<String, u32>,
     /// The entries of the operator's grants that the author asks for.
     pub needs: Needs,
     /// What runs the cookbooks.

@@ -128,6 +128,7 @@ impl PolicyFolder {
             cookbooks: entries,
             default_attributes: attributes("default", &settings.default)?,
             override_attributes: attributes("override", &settings.r#override)?,
+            attribute_lines: settings.attribute_lines.clone(),
             needs: settings.needs.clone(),
             runtime,
             gems: gems::entry(&gems),

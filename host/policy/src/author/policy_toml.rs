@@ -2,6 +2,7 @@
 //!
 //! It says what a Policyfile says, under the same names, until Policyfiles themselves are read.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use grants::Needs;
@@ -32,6 +33,8 @@ pub(super) struct PolicyToml {
     pub(super) named_run_lists: Vec<(String, Vec<String>)>,
     pub(super) default: toml::Table,
     pub(super) r#override: toml::Table,
+    /// The line of each attribute, by its key with its table.
+    pub(super) attribute_lines: BTreeMap<String, u32>,
     pub(super) needs: Needs,
     /// Where gems are, as written.
     pub(super) gems: Option<String>,
@@ -91,6 +94,7 @@ impl PolicyToml {
             named_run_lists,
             default: written.default,
             r#override: written.r#override,
+            attribute_lines: file.attribute_lines(["default", "override"]),
             needs,
             gems: written.gems,
             without_gems: written.without_gems,

@@ -1,11 +1,15 @@
 //! TOML files of authors: read whole, with errors that name file and line.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use grants::Needs;
+use node::object::attribute_key;
 use schema::suggest::plainly;
 use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::AuthorError;
 
@@ -49,6 +53,39 @@ impl TomlFile {
     /// The line, from 1, where something begins.
     pub(super) fn line(&self, span: &Range<usize>) -> usize {
         self.text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    /// The line of each value below these tables that is not a table itself, by its keys with dots.
+    pub(super) fn attribute_lines<'t>(&self, tables: impl IntoIterator<Item = &'t str>) -> BTreeMap<String, u32> {
+        let mut lines = BTreeMap::new();
+        // The file has been parsed before; what is wrong with it was said then.
+        let Ok(all) = DeTable::parse(&self.text) else { return lines };
+        for name in tables {
+            let table = all.get_ref().iter().find(|(key, _)| key.get_ref() == name);
+            if let Some((_, value)) = table {
+                self.lines_below(name, &mut vec![], value, &mut lines);
+            }
+        }
+        lines
+    }
+
+    fn lines_below(
+        &self,
+        table: &str,
+        path: &mut Vec<String>,
+        value: &Spanned<DeValue<'_>>,
+        lines: &mut BTreeMap<String, u32>,
+    ) {
+        let Some(members) = value.get_ref().as_table() else {
+            let line = u32::try_from(self.line(&value.span())).unwrap_or(u32::MAX);
+            lines.insert(attribute_key(table, path), line);
+            return;
+        };
+        for (key, member) in members {
+            path.push(key.get_ref().to_string());
+            self.lines_below(table, path, member, lines);
+            path.pop();
+        }
     }
 
     /// An error about a place in the file.

@@ -142,7 +142,12 @@ impl converge::House for House {
     }
 
     fn visible_facts(&self, _: &PolicyInput, facts: &Value) -> Value {
-        facts.clone()
+        let mut seen = facts.clone();
+        for name in ["hidden", "quiet"] {
+            seen.as_object_mut().unwrap().remove(name);
+        }
+        seen["partly"].as_object_mut().unwrap().remove("closed");
+        seen
     }
 
     fn save(&mut self, _: &NodeObject) -> Result<(), Failure> {
@@ -190,7 +195,11 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
         survey: false,
         all_frames: false,
     };
-    let facts = json!({ "platform": "debian", "platform_family": "debian" }).as_object().cloned().unwrap();
+    let facts = json!({
+        "platform": "debian", "platform_family": "debian", "quiet": 1, "partly": { "open": 1, "closed": "secret" },
+        "hidden": { "a": "secret", "b": 1, "deep": { "down": 1 } },
+    });
+    let facts = facts.as_object().cloned().unwrap();
     let observer = Box::new(Heard(Arc::clone(&heard)));
     let run = WholeRun::new(&mut house, options, Arc::new(BuiltinTypes), facts, observer, Stop::default());
     let report = finish(run.run(&mut node, inputs));

@@ -6,12 +6,18 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum NodeCommand {
-    /// Print the saved node as JSON
+    /// Print the saved node as JSON, or one of its attributes
     Show {
         #[command(flatten)]
         common: Common,
+        /// The attribute as the last policy saw it, its keys separated by dots (a dot in a key is written `\.`)
+        #[arg(value_name = "ATTR")]
+        attribute: Option<String>,
+        /// How an attribute is shown: doc (a text as it is) or json
+        #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+        format: Format,
     },
-    /// Say who set an attribute, and who lost: `ntp.servers`
+    /// Show which policy, cookbook or file set an attribute (`ntp.servers`), and which lost
     Explain {
         #[command(flatten)]
         common: Common,

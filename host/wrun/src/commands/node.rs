@@ -5,33 +5,76 @@ mod explanation;
 use crate::arguments::{Common, NodeCommand};
 use crate::exit::Exit;
 use crate::house::{self, HISTORIES};
-use crate::printer::{Printer, Tone};
+use crate::printer::{Printer, Tone, escape, escape_line};
 use crate::settings::Format;
 use anyhow::{Context as _, bail};
+use converge::dotted_path;
 use node::object::NodeObject;
+use schema::suggest::nearest;
+use serde_json::Value;
 use state::StateDirectory;
 
 pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {
-        NodeCommand::Show { common } => {
+        NodeCommand::Show { common, attribute: None, .. } => {
             let (state, name) = find(&common)?;
             let mut saved = state.node(&name)?.context("the saved node is gone")?;
             if let Some(object) = saved.as_object_mut() {
                 object.shift_remove(HISTORIES);
             }
             printer.json(&serde_json::to_string_pretty(&saved)?);
+            Ok(Exit::Done)
+        }
+        NodeCommand::Show { common, attribute: Some(attribute), format } => {
+            let keys = keys(&attribute)?;
+            let node = saved(&common)?;
+            match node.merged_value(&keys) {
+                Some(value) => show(&value, format, *printer)?,
+                None => return Ok(not_set(&node, &attribute, &keys, *printer)),
+            }
+            Ok(Exit::Done)
         }
         NodeCommand::Explain { common, attribute, format } => {
-            let (state, name) = find(&common)?;
-            explain(
-                &house::saved_node(&state, &name)?.context("the saved node is gone")?,
-                &attribute,
-                format,
-                *printer,
-            )?;
+            explain(&saved(&common)?, &attribute, &keys(&attribute)?, format, *printer)
         }
     }
-    Ok(Exit::Done)
+}
+
+/// The node that is meant, as it was saved.
+fn saved(common: &Common) -> anyhow::Result<NodeObject> {
+    let (state, name) = find(common)?;
+    house::saved_node(&state, &name)?.context("the saved node is gone")
+}
+
+/// A value: texts as they are, all else as JSON.
+fn show(value: &Value, format: Format, printer: Printer) -> anyhow::Result<()> {
+    match value {
+        Value::String(text) if !format.is_for_programs() => printer.line(Tone::Plain, &escape(text)),
+        value => printer.json(&serde_json::to_string_pretty(value)?),
+    }
+    Ok(())
+}
+
+/// Says that an attribute is not set, with a near name.
+fn not_set(node: &NodeObject, attribute: &str, keys: &[String], printer: Printer) -> Exit {
+    let error = format!("error: attribute {} of {} is not set", escape_line(attribute), node.name());
+    let near = near(&node.merged_value::<&str>(&[]).unwrap_or_default(), keys);
+    let near = near.map(|near| format!("; did you mean `{}`?", escape_line(&dotted_path(&near)))).unwrap_or_default();
+    printer.note(Tone::Error, &format!("{error}{near}"));
+    Exit::Failed
+}
+
+/// The attribute with the nearest name at the first step that leads to nothing.
+fn near(all: &Value, keys: &[String]) -> Option<Vec<String>> {
+    let (step, rest) = keys.split_first()?;
+    if let Some(below) = all.get(step).filter(|_| !rest.is_empty()) {
+        return near(below, rest).map(|found| [vec![step.clone()], found].concat());
+    }
+    let names = all.as_object()?.keys().map(String::as_str);
+    let name = nearest(step, names)?.to_owned();
+    // The rest of the path, if it leads to something there.
+    let whole = rest.iter().try_fold(all.get(&name)?, |here, key| here.get(key)).map(|_| rest.to_vec());
+    Some([vec![name], whole.unwrap_or_default()].concat())
 }
 
 /// The state, and the name of the node that is meant, which has been saved there.
@@ -54,7 +97,7 @@ fn find(common: &Common) -> anyhow::Result<(StateDirectory, String)> {
 }
 
 /// Keys separated by dots; `\.` is a dot in a key.
-fn keys(attribute: &str) -> Vec<String> {
+fn keys(attribute: &str) -> anyhow::Result<Vec<String>> {
     let mut keys = vec![String::new()];
     let mut characters = attribute.chars();
     while let Some(character) = characters.next() {
@@ -66,21 +109,28 @@ fn keys(attribute: &str) -> Vec<String> {
         }
     }
     keys.retain(|key| !key.is_empty());
-    keys
-}
-
-fn explain(node: &NodeObject, attribute: &str, format: Format, printer: Printer) -> anyhow::Result<()> {
-    let keys = keys(attribute);
     if keys.is_empty() {
         bail!("name an attribute, as in `ntp.servers`");
     }
-    let explanation = node.explain(&keys);
+    Ok(keys)
+}
+
+fn explain(
+    node: &NodeObject,
+    attribute: &str,
+    keys: &[String],
+    format: Format,
+    printer: Printer,
+) -> anyhow::Result<Exit> {
+    let explanation = node.explain(keys);
+    let is_set = explanation.value().is_some();
+    let was_written = explanation.policies.iter().any(|part| !part.writes.is_empty());
     if format.is_for_programs() {
-        printer.json(&explanation::json(&keys, &explanation).to_string());
-    } else {
-        printer.line(Tone::Plain, &explanation::text(attribute, &explanation));
+        printer.json(&explanation::json(keys, &explanation).to_string());
+    } else if is_set || was_written {
+        printer.line(Tone::Plain, &explanation::text(attribute, keys, &explanation));
     }
-    Ok(())
+    Ok(if is_set { Exit::Done } else { not_set(node, attribute, keys, printer) })
 }
 
 #[cfg(test)]
@@ -88,14 +138,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_near_name_is_found_at_the_step_that_is_missing() {
+        let all = serde_json::json!({ "redis": { "port": 1, "bind": { "address": 2 } }, "ntp": {} });
+        for (asked, expect) in [
+            ("redis.prot", Some("redis.port")),
+            ("rediss.port", Some("redis.port")),
+            ("redis.bnid.address", Some("redis.bind.address")),
+            ("redis.bnid.x", Some("redis.bind")),
+            ("redis.port.x", None),
+            ("something", None),
+        ] {
+            let found = near(&all, &keys(asked).unwrap()).map(|path| path.join("."));
+            assert_eq!(found.as_deref(), expect, "{asked}");
+        }
+    }
+
+    #[test]
     fn attributes_are_named_with_dots() {
         for (text, expect) in [
             ("ntp.servers", vec!["ntp", "servers"]),
             ("net.a\\.b.c", vec!["net", "a.b", "c"]),
-            ("..", vec![]),
             ("list.0", vec!["list", "0"]),
         ] {
-            assert_eq!(keys(text), expect, "{text}");
+            assert_eq!(keys(text).unwrap(), expect, "{text}");
         }
+        assert!(keys("..").is_err());
     }
 }

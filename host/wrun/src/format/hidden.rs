@@ -2,19 +2,23 @@
 
 use super::blocks::Block;
 use crate::printer::Tone;
-use converge::{HiddenRead, ReadKind, RunReport, grant_lines};
+use converge::{HiddenRead, PolicyReport, ReadKind, RunReport, grant_lines};
 
 /// The most reads that are listed; the run's JSON has all that were kept.
 const SHOWN: usize = 20;
 
-/// A block for each policy that read something hidden.
+/// A block for each policy that read something hidden and was not told so: refusals are among the denials.
 pub(crate) fn blocks(report: &RunReport) -> Vec<Block> {
-    let hidden = report.policies.iter().filter(|policy| !policy.reads.hidden.is_empty());
     let block = |text: String| {
         let (heading, lines) = text.split_once('\n').unwrap_or((&text, ""));
         Block::new(Tone::Warning, heading).lines(Tone::Warning, "", lines.lines())
     };
-    hidden.map(|policy| block(text(&policy.name, &policy.reads.hidden))).collect()
+    let unsaid = |policy: &PolicyReport| -> Vec<HiddenRead> {
+        policy.reads.hidden.iter().filter(|read| !read.refused).cloned().collect()
+    };
+    let policies = report.policies.iter().map(|policy| (policy.name.as_str(), unsaid(policy)));
+    let with_some = policies.filter(|(_, reads)| !reads.is_empty());
+    with_some.map(|(policy, reads)| block(text(policy, &reads))).collect()
 }
 
 /// The block for one policy. Guests' text is in it.

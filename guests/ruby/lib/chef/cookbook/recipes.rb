@@ -25,8 +25,26 @@ class Chef
           if (path = cookbook.recipe_filenames_by_name[name]) then recipe.from_file(path)
           elsif (path = cookbook.recipe_yml_filenames_by_name[name]) then Data.from_yaml_file(recipe, path)
           elsif (path = cookbook.recipe_json_filenames_by_name[name]) then Data.from_json_file(recipe, path)
-          else raise Exceptions::RecipeNotFound, "could not find recipe #{name} for cookbook #{cookbook.name}"
+          else raise Wrun::Hints.attach(not_found(cookbook, name), hint(cookbook, name))
           end
+        end
+
+        def not_found(cookbook, name)
+          Exceptions::RecipeNotFound.new("could not find recipe #{name} for cookbook #{cookbook.name}")
+        end
+
+        # Near names and what is there; of a cookbook without recipes, what it has instead.
+        def hint(cookbook, name)
+          recipes = %i[recipe_filenames_by_name recipe_yml_filenames_by_name recipe_json_filenames_by_name]
+          there = recipes.flat_map { |files| cookbook.public_send(files).keys }.uniq.sort
+          near = Wrun::Hints.nearest(name, there)
+          return "#{"did you mean `#{near}`? " if near}the recipes of #{cookbook.name}: #{there.join(", ")}" unless there.empty?
+
+          types = Wrun::Sources.paths(cookbook.name, "resources").grep(/\.rb\z/).map { |path| File.basename(path, ".rb") }
+          types = types.map { |type| type == "default" ? cookbook.name : "#{cookbook.name}_#{type}" }
+          return "#{cookbook.name} has no recipes" if types.empty?
+
+          "#{cookbook.name} has no recipes, only resources to be used in others: #{types.join(", ")}"
         end
       end
 

@@ -5,6 +5,7 @@
 //! and handlers hear of it.
 
 mod documents;
+mod hints;
 mod metadata;
 
 use super::data;
@@ -17,8 +18,8 @@ use converge::{Failure, House as _, PolicyInput, Questions};
 use documents::Documents;
 use grants::{Grants, PolicyGrants};
 use metadata::Metadata;
-use node::cookbook_choice::{KnownCookbook, choose_cookbooks};
-use node::object::{Environment, JsonAttributes, NodeObject, ObjectError, PolicyStart};
+use node::cookbook_choice::{ChoiceError, KnownCookbook, choose_cookbooks};
+use node::object::{Environment, JsonAttributes, NodeObject, ObjectError, PolicyStart, is_policys_own};
 use node::roles::Role;
 use node::run_list::{Expansion, RunList, expand, split_recipe};
 use node::version_constraint::{VersionConstraint, VersionStyle};
@@ -41,6 +42,8 @@ const DEFAULT_ENVIRONMENT: &str = "_default";
 pub(super) struct FolderInput {
     runtime: Arc<Runtime>,
     cookbooks: Arc<CookbookFolders>,
+    /// Where cookbooks are looked for.
+    directories: Vec<PathBuf>,
     roles: Documents,
     environments: Documents,
     data_bags: Option<PathBuf>,
@@ -48,6 +51,8 @@ pub(super) struct FolderInput {
     run_list: Option<RunList>,
     override_run_list: Option<RunList>,
     environment: Option<String>,
+    /// The node's name.
+    node: String,
     /// A run list on the command line, and one under the old name `recipes` in the JSON attributes.
     ambiguous: bool,
 }
@@ -72,6 +77,7 @@ impl FolderInput {
         Ok(Self {
             runtime: Arc::new(Runtime::find(settings.runtime_dir.as_deref())?),
             cookbooks: Arc::new(CookbookFolders::open(&directories)?),
+            directories: given.cookbooks.clone(),
             roles: Documents::read(given.roles.as_deref(), "role")?,
             environments: Documents::read(given.environments.as_deref(), "environment")?,
             data_bags,
@@ -80,6 +86,7 @@ impl FolderInput {
             override_run_list: list(&arguments.override_runlist, "--override-runlist")?,
             // What is typed is for nodes that do not say, as in Chef.
             environment: json.chef_environment.clone().or_else(|| given.environment.clone()),
+            node: String::new(),
             ambiguous: !given.run_list.is_empty() && json.as_recipes,
         })
     }
@@ -100,6 +107,7 @@ impl FolderInput {
         house: &mut TheHouse<'_>,
         node: &mut NodeObject,
     ) -> anyhow::Result<PolicyInput> {
+        node.name().clone_into(&mut self.node);
         if let Some(environment) = &self.environment {
             node.set_chef_environment(environment)?;
         }
@@ -122,10 +130,11 @@ impl FolderInput {
         let names: Vec<_> = chosen.names().map(str::to_owned).collect();
         let places = names.iter().filter_map(|name| Some((name.clone(), chosen.place(name)?.display().to_string())));
         let places = places.collect();
+        let grants = all_grants.policy(POLICY, &names);
         let data = DataFolders {
             data_bags: self.data_bags,
             nodes: arguments.folders.nodes.clone(),
-            own_node: Some(own_node),
+            own_node: Some(with_visible_facts(own_node, &grants)),
             roles: self.roles.into_values(),
             environments: self.environments.into_values(),
             secret: self.secret,
@@ -133,7 +142,6 @@ impl FolderInput {
         let folders =
             Folders { runtime: self.runtime, files: Arc::new(chosen), gems: Arc::new(gems), data: Arc::new(data) };
         house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
-        let grants = all_grants.policy(POLICY, &names);
         let wall_time = grants.limits().wall_seconds.map(std::time::Duration::from_secs);
         house.grants.insert(POLICY.to_owned(), grants);
         Ok(PolicyInput {
@@ -169,6 +177,16 @@ impl FolderInput {
         house: &mut TheHouse<'_>,
     ) -> anyhow::Result<Result<Gems, Failure>> {
         let Some(place) = arguments.gems.as_deref().filter(|_| !wanted.is_empty()) else {
+            for gem in
+                wanted.iter().filter(|gem| !gem.gem.first().is_some_and(|name| arguments.without_gems.contains(name)))
+            {
+                let WantedGem { cookbook, gem } = gem;
+                let gem = gem.join(" ");
+                tracing::warn!(
+                    "the metadata of cookbook {cookbook} names the gem {gem}, and no directory of gems was given: \
+                     name one with --gems, or leave the gem out with --without-gems"
+                );
+            }
             return Ok(Ok(Gems::default()));
         };
         let there = GemFolder::open(place)?;
@@ -223,7 +241,7 @@ impl FolderInput {
                 break expansion;
             }
         };
-        missing_roles(&expansion)?;
+        self.missing_roles(&expansion)?;
         // Chef knows what is to be run before it asks for the environment, and sets all attributes after that.
         let start = PolicyStart::of_expansion(list.clone(), &expansion, &Environment::default());
         resolved.start = PolicyStart { role_default: Map::new(), role_override: Map::new(), ..start };
@@ -239,9 +257,26 @@ impl FolderInput {
         if let Some(broken) = reached.filter_map(|name| known.get(&name)?.broken.clone()).next() {
             return Err(broken);
         }
-        let order = order.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+        let order = order.map_err(|error| {
+            let failure = Failure::raised(error.chef_class(), error.to_string());
+            match error {
+                ChoiceError::Missing(missing) => {
+                    let names = known.keys().map(String::as_str);
+                    failure.and_hint(hints::cookbook(&missing.cookbook, names, &self.directories))
+                }
+                _ => failure,
+            }
+        })?;
         resolved.cookbooks = order.iter().filter_map(|name| Some(known.get(name)?.selected(name))).collect();
         Ok(())
+    }
+
+    fn missing_roles(&self, expansion: &Expansion) -> Result<(), Failure> {
+        let names: Vec<_> = expansion.missing_roles.iter().map(|(role, _)| role.as_str()).collect();
+        let Some(first) = names.first() else { return Ok(()) };
+        let message = format!("The expanded run list includes nonexistent roles: {}", names.join(", "));
+        let failure = Failure::raised("Chef::Exceptions::MissingRole", message);
+        Err(failure.and_hint(self.roles.hint(first, "--roles")))
     }
 
     fn role(&self, name: &str) -> Result<Role, Failure> {
@@ -256,7 +291,12 @@ impl FolderInput {
         }
         if !self.environments.has(name) {
             let message = format!("there is no environment {name:?}");
-            return Err(Failure::raised("Chef::Exceptions::EnvironmentNotFound", message));
+            let failure = Failure::raised("Chef::Exceptions::EnvironmentNotFound", message);
+            let failure = match &self.environment {
+                None => failure.and_hint(hints::remembered(name, &self.node)),
+                Some(_) => failure,
+            };
+            return Err(failure.and_hint(self.environments.hint(name, "--environments")));
         }
         let json = self.environments.value(name)?;
         let attributes = |key: &str| json.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -322,6 +362,20 @@ struct Resolved {
     refused: Option<Failure>,
 }
 
+/// The node that a search finds, without the facts that the policy may not see.
+fn with_visible_facts(mut node: Value, grants: &PolicyGrants) -> Value {
+    if let Some(automatic) = node.get_mut("automatic") {
+        let own = automatic.as_object().into_iter().flatten().filter(|(key, _)| is_policys_own(key));
+        let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut visible = grants.visible_facts(automatic);
+        if let Some(visible) = visible.as_object_mut() {
+            visible.extend(own);
+        }
+        *automatic = visible;
+    }
+    node
+}
+
 /// The entries of an object that are texts.
 fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
     object.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
@@ -349,13 +403,4 @@ fn valid_constraints(constraints: &BTreeMap<String, String>) -> Result<(), Failu
         shown.join(", ")
     );
     Err(Failure::raised("Chef::Exceptions::ValidationFailed", message))
-}
-
-fn missing_roles(expansion: &Expansion) -> Result<(), Failure> {
-    if expansion.missing_roles.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<_> = expansion.missing_roles.iter().map(|(role, _)| role.as_str()).collect();
-    let message = format!("The expanded run list includes nonexistent roles: {}", names.join(", "));
-    Err(Failure::raised("Chef::Exceptions::MissingRole", message))
 }

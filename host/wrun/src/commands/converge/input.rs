@@ -215,6 +215,7 @@ fn policy_input(
         recipes: recipes.collect(),
         start: PolicyStart {
             artifact: Some(artifact.digest().to_owned()),
+            attribute_lines: manifest.attribute_lines.clone(),
             ..PolicyStart::of_policy(
                 name,
                 group,

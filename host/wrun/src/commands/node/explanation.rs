@@ -1,14 +1,18 @@
-//! How an attribute's explanation is shown: each policy's part and every write, with who wins.
+//! How an attribute's explanation is shown: for each policy what it saw, who won and who lost.
 
 use crate::printer::escape_line;
 use node::attributes::guest_values::guest_number;
-use node::attributes::{Change, WriteRecord, WrittenValue};
-use node::object::{NodeExplanation, PolicyPart};
+use node::attributes::{Change, Level, WrittenValue};
+use node::object::{JudgedWrite, NodeExplanation, PolicyPart};
+use node::origin::Origin;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// For people.
-pub(super) fn text(attribute: &str, explanation: &NodeExplanation) -> String {
+/// The most characters of a value in one line.
+const SHOWN_VALUE: usize = 60;
+
+/// For people. `keys`: the attribute's path.
+pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanation) -> String {
     let shown = |value: &Value| escape_line(&value.to_string());
     let value = explanation.value().map_or_else(|| "not set".to_owned(), shown);
     let mut text = format!("{} = {value}", escape_line(attribute));
@@ -18,38 +22,66 @@ pub(super) fn text(attribute: &str, explanation: &NodeExplanation) -> String {
     if let Some(normal) = &explanation.normal {
         let _ = write!(text, "\n  normal, which belongs to the node: {}", shown(normal));
     }
-    for part in &explanation.policies {
-        let touched = part.default.is_some() || part.r#override.is_some() || !part.writes.is_empty();
-        if !touched {
+    for (at, part) in explanation.policies.iter().enumerate() {
+        if part.default.is_none() && part.r#override.is_none() && part.writes.is_empty() {
             continue;
         }
         let _ = match &part.policy {
             Some(name) => write!(text, "\n  policy {}", escape_line(name)),
             None => write!(text, "\n  the run list without a policy"),
         };
-        if let Some(seen) = &part.seen {
-            let _ = write!(text, " saw {}", shown(seen));
-        }
-        for (level, value) in [("default", &part.default), ("override", &part.r#override)] {
-            if let Some(value) = value {
-                let _ = write!(text, "\n    its {level} levels: {}", shown(value));
-            }
-        }
-        for record in &part.writes {
-            let _ = write!(text, "\n    {}", write_line(record));
-        }
+        let seen =
+            part.seen.as_ref().map_or_else(|| "did not see it".to_owned(), |seen| format!("saw {}", shown(seen)));
+        let _ = write!(text, " {seen}");
+        let rows: Vec<_> = explanation.judged(keys, at).iter().map(|write| row(keys, write)).collect();
+        text.push_str(&table(&rows));
     }
     text
 }
 
-fn write_line(record: &WriteRecord) -> String {
-    let path = record.path.join(".");
-    let done = match &record.change {
-        Change::Set(value) => format!("{} {path} = {}", record.level.as_str(), written(value)),
-        Change::Removed => format!("removed {path} from {}", record.level.as_str()),
+/// Verdict, value, level and place of a write.
+fn row(keys: &[String], write: &JudgedWrite<'_>) -> [String; 4] {
+    let record = write.record;
+    let what = match &record.change {
+        Change::Set(value) => written(value),
+        Change::Removed => String::new(),
+    };
+    // Above or below the attribute, the path says what was written.
+    let what = if record.path == keys { what } else { format!("{} = {what}", record.path.join(".")) };
+    let what = match what.char_indices().nth(SHOWN_VALUE) {
+        Some((end, _)) => format!("{}..", what.get(..end).unwrap_or_default()),
+        None => what,
+    };
+    let level = match write.level {
+        Level::Inherited => format!("{} of policy {}", record.level, record.origin.policy),
+        level => level.to_string(),
     };
     let times = if record.times > 1 { format!(" ({} times)", record.times) } else { String::new() };
-    escape_line(&format!("{done} by {}{times}", record.origin))
+    [write.verdict.as_str().to_owned(), what, level, format!("{}{times}", place(&record.origin))]
+}
+
+/// `cookbook/file:line`, or as much of it as is known; of a policy's own file with the policy.
+fn place(origin: &Origin) -> String {
+    let line = origin.line.map(|line| format!(":{line}")).unwrap_or_default();
+    match (&origin.cookbook, &origin.file) {
+        (Some(cookbook), Some(file)) => format!("{cookbook}/{file}{line}"),
+        (None, Some(file)) => format!("{file}{line} of policy {}", origin.policy),
+        (Some(cookbook), None) => format!("cookbook {cookbook}"),
+        (None, None) => origin.policy.clone(),
+    }
+}
+
+/// Lines whose columns stand below each other.
+fn table(rows: &[[String; 4]]) -> String {
+    let widths: [usize; 4] = std::array::from_fn(|column| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    });
+    let line = |row: &[String; 4]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("\n    {}", escape_line(cells.collect::<Vec<_>>().join("  ").trim_end()))
+    };
+    rows.iter().map(line).collect()
 }
 
 fn written(value: &WrittenValue) -> String {
@@ -57,29 +89,34 @@ fn written(value: &WrittenValue) -> String {
         WrittenValue::Value(value) if guest_number(value).is_some() => "a value computed when it is read".to_owned(),
         WrittenValue::Value(value) => value.to_string(),
         WrittenValue::LongText(bytes) => format!("a text of {bytes} bytes"),
-        WrittenValue::Array(length) => format!("a list of {length}"),
+        WrittenValue::Array(1) => "a list of 1 element".to_owned(),
+        WrittenValue::Array(length) => format!("a list of {length} elements"),
+        WrittenValue::Object(1) => "an object with 1 key".to_owned(),
         WrittenValue::Object(keys) => format!("an object with {keys} keys"),
         WrittenValue::Withheld => "(not kept)".to_owned(),
     }
 }
 
-/// For programs: `{attribute, value, automatic, normal, policies: [{policy, seen, default, override, writes}]}`.
+/// For programs: `{attribute, value, automatic, normal, policies: [{policy, seen, default, override, writes}]}`. The writes
+/// are those that the policy met, the strongest first; `verdict` is `won`, `merged`, `lost` or `removed`.
 pub(super) fn json(attribute: &[String], explanation: &NodeExplanation) -> Value {
+    let parts = explanation.policies.iter().enumerate();
     json!({
         "attribute": attribute,
         "value": explanation.value(),
         "automatic": explanation.automatic,
         "normal": explanation.normal,
-        "policies": explanation.policies.iter().map(part).collect::<Vec<_>>(),
+        "policies": parts.map(|(at, one)| part(one, &explanation.judged(attribute, at))).collect::<Vec<_>>(),
     })
 }
 
-fn part(part: &PolicyPart) -> Value {
-    let writes: Vec<_> = part
-        .writes
+fn part(part: &PolicyPart, judged: &[JudgedWrite<'_>]) -> Value {
+    let writes: Vec<_> = judged
         .iter()
-        .map(|record| {
+        .map(|write| {
+            let record = write.record;
             json!({
+                "verdict": write.verdict.as_str(),
                 "level": record.level.as_str(),
                 "path": record.path,
                 "change": match &record.change {

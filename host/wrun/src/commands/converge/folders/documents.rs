@@ -1,5 +1,6 @@
 //! Roles and environments: files of JSON, which are read here, or of Ruby, which only a guest can evaluate.
 
+use super::hints;
 use anyhow::Context as _;
 use converge::Failure;
 use providers::parse_written_json;
@@ -14,6 +15,8 @@ const MAX_BYTES: u64 = 16 << 20;
 pub(super) struct Documents {
     /// `role` or `environment`: what the guest is asked for.
     kind: &'static str,
+    /// Where they are read from.
+    folder: Option<PathBuf>,
     found: BTreeMap<String, Document>,
 }
 
@@ -26,7 +29,8 @@ enum Document {
 impl Documents {
     pub(super) fn read(folder: Option<&Path>, kind: &'static str) -> anyhow::Result<Self> {
         let mut found = BTreeMap::new();
-        let Some(folder) = folder else { return Ok(Self { kind, found }) };
+        let place = folder.map(Path::to_owned);
+        let Some(folder) = folder else { return Ok(Self { kind, folder: place, found }) };
         let unreadable = || format!("{kind}s cannot be read from {}", folder.display());
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -46,7 +50,7 @@ impl Documents {
                 }
             }
         }
-        Ok(Self { kind, found })
+        Ok(Self { kind, folder: place, found })
     }
 
     /// Has the guest evaluate those in Ruby.
@@ -63,6 +67,12 @@ impl Documents {
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.found.contains_key(name)
+    }
+
+    /// What a person could do about one that is not there. `option` names a directory of them.
+    pub(super) fn hint(&self, missing: &str, option: &str) -> String {
+        let names = self.found.keys().map(String::as_str);
+        hints::document(missing, names, self.folder.as_deref(), (self.kind, option))
     }
 
     pub(super) fn value(&self, name: &str) -> Result<Value, Failure> {

@@ -59,7 +59,10 @@ pub(super) fn all(
     for folder in cookbooks.names() {
         let (name, metadata) = match read(cookbooks, folder, ask) {
             Ok((name, metadata)) => (name, metadata),
-            Err(failure) => (folder.to_owned(), Metadata::broken(folder, failure)),
+            Err(failure) => {
+                let place = cookbooks.place(folder).map(|path| path.display().to_string()).unwrap_or_default();
+                (folder.to_owned(), Metadata::broken(folder, with_place(failure, folder, &place)))
+            }
         };
         // A folder that is called as its cookbook goes before one that is not.
         if name == folder || !known.contains_key(&name) {
@@ -67,6 +70,18 @@ pub(super) fn all(
         }
     }
     known
+}
+
+/// A failure of metadata with the place that raised it, which its message often does not name.
+fn with_place(failure: Failure, folder: &str, place: &str) -> Failure {
+    let is_own = |frame: &&String| frame.contains("metadata.rb:");
+    let frame = failure.backtrace().iter().find(is_own).and_then(|frame| frame.split(": in ").next());
+    let at = match frame {
+        Some(frame) if frame.starts_with('/') => frame.to_owned(),
+        Some(frame) => format!("{place}/{}", frame.rsplit('/').next().unwrap_or(frame)),
+        None => place.to_owned(),
+    };
+    failure.and_hint(format!("in the metadata of cookbook {folder}: {at}"))
 }
 
 fn read(

@@ -1,0 +1,115 @@
+//! Of all who wrote an attribute: who won, and who lost.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{NodeExplanation, PolicyPart};
+use crate::attributes::{Change, Group, Level, WriteRecord, WrittenValue};
+
+/// What became of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its value is the one that the policy saw.
+    Won,
+    /// Its value is a part of the one that the policy saw.
+    Merged,
+    /// A later write of the same level or one of a higher level hides it.
+    Lost,
+    /// It took the attribute away.
+    Removed,
+}
+
+impl Verdict {
+    /// One word for people and for JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Won => "won",
+            Self::Merged => "merged",
+            Self::Lost => "lost",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// A write as it counted for one policy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedWrite<'a> {
+    /// The write.
+    pub record: &'a WriteRecord,
+    /// The level at which this policy met it: `inherited` for those of earlier policies.
+    pub level: Level,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+impl NodeExplanation {
+    /// The writes that bear on the attribute at `path` for the policy at this place in the order, its own and those of
+    /// earlier ones; the strongest first.
+    pub fn judged<Step: AsRef<str>>(&self, path: &[Step], policy: usize) -> Vec<JudgedWrite<'_>> {
+        let Some(part) = self.policies.get(policy) else { return vec![] };
+        let earlier = self.policies.get(..policy).unwrap_or_default();
+        let inherited =
+            |record: &WriteRecord| if record.level == Level::Normal { Level::Normal } else { Level::Inherited };
+        let earlier = earlier.iter().enumerate().flat_map(|(at, part)| {
+            part.writes.iter().map(move |record| ((inherited(record), at, record.level, record.sequence), record))
+        });
+        let own = part.writes.iter().map(|record| ((record.level, policy, record.level, record.sequence), record));
+        let mut all: Vec<_> = earlier.chain(own).collect();
+        all.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        let mut by_path: BTreeMap<&[String], Vec<(Level, &WriteRecord)>> = BTreeMap::new();
+        for ((level, ..), record) in &all {
+            by_path.entry(&record.path).or_default().push((*level, record));
+        }
+        let judge = |((level, ..), record): ((Level, usize, Level, u64), _)| {
+            let record: &WriteRecord = record;
+            let rivals = by_path.get(record.path.as_slice()).map(Vec::as_slice).unwrap_or_default();
+            let verdict = self.verdict(part, path.len(), level, record, rivals);
+            JudgedWrite { record, level, verdict }
+        };
+        all.iter().copied().map(judge).collect()
+    }
+
+    fn verdict(
+        &self,
+        part: &PolicyPart,
+        depth: usize,
+        level: Level,
+        record: &WriteRecord,
+        rivals: &[(Level, &WriteRecord)],
+    ) -> Verdict {
+        let Change::Set(written) = &record.change else { return Verdict::Removed };
+        // The newest write of a level is the one that the level holds.
+        let is_newest = rivals.iter().find(|(other, _)| *other == level).is_some_and(|(_, newest)| *newest == record);
+        let seen = part.seen.as_ref().and_then(|seen| match record.path.get(depth..) {
+            Some(below) => below.iter().try_fold(seen, |here, step| match here {
+                Value::Array(all) => all.get(step.parse::<usize>().ok()?),
+                here => here.get(step),
+            }),
+            None => Some(seen),
+        });
+        let Some(seen) = seen.filter(|_| is_newest) else { return Verdict::Lost };
+        if record.path.len() < depth {
+            // What was written above the attribute held it or not: it counts where nothing was written at the place itself.
+            let is_alone = part.writes.iter().all(|other| other.path.len() < depth);
+            return if is_alone && self.automatic.is_none() { Verdict::Merged } else { Verdict::Lost };
+        }
+        let is_strongest = |group: Group| rivals.iter().all(|(other, _)| *other <= level || other.group() == group);
+        match (seen, written) {
+            (Value::Object(_), WrittenValue::Object(_)) => Verdict::Merged,
+            _ if self.automatic.is_some() => Verdict::Lost,
+            (Value::Array(_), WrittenValue::Array(_)) if is_strongest(level.group()) => {
+                let shares = rivals.iter().any(|(other, _)| *other != level && other.group() == level.group());
+                if shares { Verdict::Merged } else { Verdict::Won }
+            }
+            (Value::Array(_) | Value::Object(_), _) => Verdict::Lost,
+            // Of others than the strongest, a rival that took the attribute away leaves the next one.
+            (seen, written) => {
+                let stronger = rivals.iter().take_while(|(_, other)| *other != record);
+                let is_hidden = stronger.into_iter().any(|(_, other)| matches!(other.change, Change::Set(_)));
+                let is_it = matches!(written, WrittenValue::Withheld) || *written == WrittenValue::summary(seen);
+                if is_it && !is_hidden { Verdict::Won } else { Verdict::Lost }
+            }
+        }
+    }
+}

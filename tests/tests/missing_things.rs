@@ -1,0 +1,97 @@
+//! What is said beside the error where a cookbook, a recipe, a role or an environment is not there: near names, a list of
+//! what is, and the option that would bring it.
+
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use serde_json::Value;
+use specs::{Machine, Network, Program, Root};
+use std::fs;
+
+const FILES: [(&str, &str); 8] = [
+    ("cookbooks/nginx/metadata.rb", "name 'nginx'\n"),
+    ("cookbooks/nginx/recipes/default.rb", "log 'here'\n"),
+    ("cookbooks/nginx/recipes/server.rb", "log 'here'\n"),
+    ("cookbooks/ntp/metadata.rb", "name 'ntp'\n"),
+    ("cookbooks/ntp/resources/service.rb", "action(:create) {}\n"),
+    ("broken/brk/metadata.rb", "name 'brk'\nversion 'abc'\n"),
+    ("environments/production.json", "{\"name\": \"production\"}"),
+    ("roles/web.json", "{\"name\": \"web\", \"run_list\": [\"recipe[nginx]\"]}"),
+];
+
+/// Some cookbooks, to be run on a machine.
+struct Shop<'a> {
+    program: Program,
+    machine: Machine<'a>,
+}
+
+impl Shop<'_> {
+    fn run(&self, cookbooks: &str, more: &[&str]) -> Value {
+        let place = |name: &str| self.program.configuration().join(name).display().to_string();
+        let (root, cookbooks) = (self.machine.root().path().display().to_string(), place(cookbooks));
+        let fixed =
+            ["converge", "--format", "json", "-N", "n1", "--allow-all", "--root", &root, "--cookbooks", &cookbooks];
+        // Directories are named from here.
+        let more: Vec<_> = more.iter().map(|word| word.strip_prefix('@').map_or((*word).to_owned(), place)).collect();
+        let more: Vec<_> = more.iter().map(String::as_str).collect();
+        let ran = self.program.run_in(&self.machine, &[&fixed[..], &more].concat()).unwrap();
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.text()))
+    }
+
+    /// The class of the error and what is said beside it.
+    fn failed(&self, cookbooks: &str, more: &[&str]) -> (String, String) {
+        let error = &self.run(cookbooks, more)["error"];
+        (error["class"].as_str().unwrap().to_owned(), error["hint"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+#[test]
+fn errors_say_what_is_there_and_what_would_bring_what_is_not() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    for (path, text) in FILES {
+        let path = program.configuration().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let shop = Shop { program, machine: root.machine(Network::Own).unwrap() };
+    let place = shop.program.configuration().display().to_string();
+    #[track_caller]
+    fn check((class, hint): (String, String), expect_class: &str, expect_hint: &str) {
+        assert_eq!(class, format!("Chef::Exceptions::{expect_class}"), "{hint}");
+        assert_eq!(hint, expect_hint);
+    }
+
+    let there = format!("the cookbooks in {place}/cookbooks: nginx, ntp");
+    let near = format!("did you mean \"nginx\"? {there}");
+    check(shop.failed("cookbooks", &["--run-list", "recipe[nxing]"]), "CookbookNotFound", &near);
+    let itself = format!(
+        "{place}/cookbooks/nginx is a cookbook itself; name the directory that it is in: --cookbooks {place}/cookbooks"
+    );
+    check(shop.failed("cookbooks/nginx", &["--run-list", "recipe[nginx]"]), "CookbookNotFound", &itself);
+
+    let only = "ntp has no recipes, only resources to be used in others: ntp_service";
+    check(shop.failed("cookbooks", &["--run-list", "recipe[ntp]"]), "RecipeNotFound", only);
+    let near = "did you mean `server`? the recipes of nginx: default, server";
+    check(shop.failed("cookbooks", &["--run-list", "recipe[nginx::servr]"]), "RecipeNotFound", near);
+
+    let option = "no directory of roles was given (--roles DIR)";
+    check(shop.failed("cookbooks", &["--run-list", "role[web]"]), "MissingRole", option);
+    let near = format!("did you mean \"web\"? the roles in {place}/roles: web");
+    check(shop.failed("cookbooks", &["--run-list", "role[wbe]", "--roles", "@roles"]), "MissingRole", &near);
+
+    let line = format!("in the metadata of cookbook brk: {place}/broken/brk/metadata.rb:2");
+    check(shop.failed("broken", &["--run-list", "recipe[brk]"]), "InvalidCookbookVersion", &line);
+
+    // The node keeps the environment of its last run.
+    let asked = ["--run-list", "recipe[nginx]", "-E", "production"];
+    let option = "no directory of environments was given (--environments DIR)";
+    check(shop.failed("cookbooks", &asked), "EnvironmentNotFound", option);
+    let ran = shop.run("cookbooks", &[&asked[..], &["--environments", "@environments"]].concat());
+    assert_eq!(ran["outcome"], "success", "{ran:#}");
+    let remembered = format!(
+        "the node n1 remembers the environment \"production\" from an earlier run; `--environment _default` runs without \
+         one, and the node remembers that\n{option}"
+    );
+    check(shop.failed("cookbooks", &["--run-list", "recipe[nginx]"]), "EnvironmentNotFound", &remembered);
+    let ran = shop.run("cookbooks", &["--run-list", "recipe[nginx]", "-E", "_default"]);
+    assert_eq!(ran["outcome"], "success", "{ran:#}");
+}
