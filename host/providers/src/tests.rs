@@ -171,10 +171,7 @@ fn a_denial_names_policy_resource_and_origin() {
     let raised = bench(false).run("/else", "make", false).unwrap_err();
     assert_eq!(raised.class, "Wrun::Denied");
     assert_eq!(raised.message, "policy `a` may not manage path `/else` (test[x], declared by a)");
-    assert_eq!(
-        raised.hint.as_deref(),
-        Some("to allow it, put this into grants.toml:\n[policy.a]\npaths = [\"/else\"]")
-    );
+    assert_eq!(raised.hint.as_deref(), Some("to allow it: paths = [\"/else\"] in [policy.a]"));
 }
 
 #[test]

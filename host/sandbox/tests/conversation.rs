@@ -233,21 +233,29 @@ fn the_collection() {
 
 #[test]
 fn actions_of_guests() {
-    let shop = |updated: bool| {
+    // A dry run goes on after a child that fails: the action hears of nothing, ends, and then fails of it.
+    let shop = |why_run: bool| {
         [
             "shop: begins, /srv/shop, port 8080, https".to_owned(),
-            format!("shop: directory updated {updated}"),
-            "shop: rescued Guest::Error".into(),
+            "shop: directory updated true".into(),
+            format!("shop: rescued {}", if why_run { "nothing" } else { "Guest::Error" }),
             "shop: ends".into(),
         ]
     };
     for why_run in [false, true] {
         let ran = run(vec![Guest::new("everything", &["actions"])], why_run);
-        assert_eq!(ran.failure("everything"), "", "{:#?}", ran.heard);
+        let failure = ran.failure("everything");
+        match why_run {
+            true => assert!(
+                failure.contains("directory[/srv/raises]") && failure.ends_with("Guest::Error: no"),
+                "{failure}"
+            ),
+            false => assert_eq!(failure, "", "{:#?}", ran.heard),
+        }
         let block: &[String] = if why_run { &[] } else { &["block: ran".into()] };
         let expected = [
             &["wrong type: Chef::Exceptions::ValidationFailed".into(), "restarter: Guest::Error".into()][..],
-            &shop(true),
+            &shop(why_run),
             &["archive: compiled".into()],
             block,
             &["limit files: differs true".into(), format!("limit same: differs {why_run}")],
