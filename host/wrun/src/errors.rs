@@ -79,12 +79,26 @@ fn frames(failure: &Failure) -> Vec<&String> {
     failure.backtrace().iter().filter(|frame| all || !frame.starts_with("wasm: in ")).collect()
 }
 
-/// The action that failed first: of nested ones the innermost, which was recorded last.
+/// The action that failed first, and inside it the innermost one that it failed of. Later actions of a dry run, which goes
+/// on after a failure, have errors of their own.
 fn innermost(records: &[ActionRecord]) -> Option<&ActionRecord> {
-    let has_failed = |record: &&ActionRecord| record.failure.is_some() && !record.ignored;
-    let first = records.iter().position(|record| has_failed(&record))?;
-    let failed = records.get(first..)?.iter().filter(has_failed);
-    failed.max_by_key(|record| record.nesting)
+    let actions = records.iter().map(|record| (record.nesting, record.failure.is_some() && !record.ignored));
+    records.get(innermost_failed(actions)?)
+}
+
+/// The same of actions in the order in which they began: how deep each is nested, and whether it failed.
+fn innermost_failed(actions: impl Iterator<Item = (u32, bool)>) -> Option<usize> {
+    let mut rest = actions.enumerate().skip_while(|(_, (_, has_failed))| !has_failed);
+    let (mut found, (mut depth, _)) = rest.next()?;
+    for (at, (nesting, has_failed)) in rest {
+        if nesting <= depth {
+            break;
+        }
+        if has_failed {
+            (found, depth) = (at, nesting);
+        }
+    }
+    Some(found)
 }
 
 /// The first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
@@ -131,4 +145,19 @@ pub(crate) fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Exce
     let lines: Vec<_> = (1..).zip(text.lines()).filter(|(at, _)| (first..=line + AROUND).contains(at)).collect();
     let lines = lines.into_iter().map(|(at, text)| (at, text.to_owned())).collect();
     Some(Excerpt { file: format!("{cookbook}/{file}"), line, lines })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::innermost_failed;
+
+    #[test]
+    fn an_error_belongs_to_the_first_action_that_failed() {
+        let found = |actions: &[(u32, bool)]| innermost_failed(actions.iter().copied());
+        assert_eq!(found(&[(0, false), (1, false)]), None);
+        assert_eq!(found(&[(0, false), (0, true), (1, false), (1, true), (2, true)]), Some(4));
+        // A dry run goes on: what fails later, and deeper, is not what the first one failed of.
+        assert_eq!(found(&[(0, true), (1, true), (1, true), (2, true), (0, true), (1, true)]), Some(1));
+        assert_eq!(found(&[(0, true), (0, true), (1, true)]), Some(0));
+    }
 }

@@ -37,7 +37,7 @@ impl GrantsFiles {
         let mut files = Vec::new();
         match read(main) {
             Ok(Some(text)) => files.push((main.display().to_string(), text)),
-            Ok(None) if named => bail!("the grants {} are not there", main.display()),
+            Ok(None) if named => bail!("the grants file {} does not exist", main.display()),
             Ok(None) => {}
             Err(error) => return Err(error),
         }

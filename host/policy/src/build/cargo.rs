@@ -57,6 +57,14 @@ const DEV_SETTINGS: [&str; 6] = [
 ];
 
 impl Profile {
+    /// The folder, below the target's, in which cargo keeps what it builds.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Dev => DEV_PROFILE,
+        }
+    }
+
     /// Cargo's arguments.
     fn arguments(self) -> Vec<String> {
         let dev = ["--profile".to_owned(), DEV_PROFILE.to_owned()];

@@ -18,7 +18,8 @@ pub(crate) fn run(arguments: &CompletionsArguments, printer: &Printer) -> anyhow
 pub(crate) fn man(arguments: &ManArguments, printer: &Printer) -> anyhow::Result<Exit> {
     let description = Arguments::description().disable_help_subcommand(true);
     match &arguments.folder {
-        Some(folder) => clap_mangen::generate_to(description, folder)
+        Some(folder) => std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(description, folder))
             .with_context(|| format!("the pages cannot be written to {}", folder.display()))?,
         None => {
             let mut page = Vec::new();

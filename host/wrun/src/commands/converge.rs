@@ -113,7 +113,7 @@ fn prepare_and_run(
     let mut sandbox = sandbox(native_cache(&settings, state.as_ref(), printer), &input, dry, printer)?;
     if settings.format != Format::Json && !arguments.compile_only {
         sandbox = sandbox.announcing(move |policy| {
-            let text = format!("compiling native code of policy {policy}; this is done once for each version");
+            let text = format!("compiling native code of policy {policy}");
             printer.note(Tone::Quiet, &escape_line(&text));
         });
     }

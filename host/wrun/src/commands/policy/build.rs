@@ -46,11 +46,11 @@ pub(super) fn target_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
 pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
     let compilers = build::Settings::from_environment()?;
     let settings = crate::commands::settings(None, Layer::default())?;
-    let is_first = !options.target_folder.exists();
+    let is_first = !options.target_folder.join(build::toolchain::GUEST_TARGET).join(options.profile.folder()).exists();
     let mut compiler = || {
         let compiler = build::guest_compiler(&compilers, &mut |sentence| printer.note(Tone::Quiet, sentence))?;
         if is_first || options.profile == Profile::Release {
-            let patience = if is_first { "; the first build takes about a minute" } else { "" };
+            let patience = if is_first { "; the first build takes a minute or more" } else { "" };
             printer.note(Tone::Quiet, &format!("compiling with {}{patience}", compiler.describe()));
         }
         Ok(compiler)

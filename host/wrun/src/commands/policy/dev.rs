@@ -11,6 +11,8 @@ use anyhow::Context as _;
 use policy::author::{self, Options};
 use policy::build::Profile;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
@@ -32,6 +34,10 @@ const MAXIMUM_FILES: usize = 100_000;
 /// # Errors
 /// The folder cannot be read.
 pub(super) fn run(arguments: &DevArguments, printer: Printer) -> anyhow::Result<Exit> {
+    if let Some(taken) = taken(&arguments.converge) {
+        let text = "`wrun policy dev` names the policy and its artifact itself";
+        anyhow::bail!("{taken} cannot be given after `--`: {text}; leave it out");
+    }
     let target = build::target_folder(&arguments.folder, arguments.target_dir.as_deref());
     let target = std::path::absolute(target).context("the current directory is unknown")?;
     // Before the first build: an edit that is made meanwhile is not lost.
@@ -49,6 +55,20 @@ pub(super) fn run(arguments: &DevArguments, printer: Printer) -> anyhow::Result<
     }
 }
 
+/// Options of `wrun converge` that are set here.
+const TAKEN: [&str; 2] = ["--policy-name", "--policies"];
+
+/// The first option of those that are given and set here.
+fn taken(given: &[OsString]) -> Option<&'static str> {
+    let is_given = |option: &&&str| {
+        given
+            .iter()
+            .filter_map(|word| word.to_str())
+            .any(|word| word.strip_prefix(**option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+    };
+    TAKEN.iter().find(is_given).copied()
+}
+
 /// Builds the policy and makes a dry run of it, by this same program.
 fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow::Result<()> {
     let options = Options { gems: None, target_folder: target, profile: Profile::Dev };
@@ -56,7 +76,8 @@ fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow
     let place = arguments.folder.join(ARTIFACTS);
     author::store(&artifact, &place)?;
     let mut converge = Command::new("/proc/self/exe");
-    converge.args(["converge", "--why-run", "--policy-name", &artifact.manifest().name, "--policies"]);
+    // Usage errors name the program.
+    converge.arg0("wrun").args(["converge", "--why-run", "--policy-name", &artifact.manifest().name, "--policies"]);
     // It says itself how it ended.
     converge.arg(place).args(&arguments.converge).status().context("the dry run does not start")?;
     Ok(())
@@ -101,4 +122,17 @@ fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
     }
     anyhow::ensure!(folder.is_dir(), "{} is not a directory", folder.display());
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_are_set_here_are_found() {
+        let found = |words: &[&str]| taken(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(found(&["--allow-all", "--policy-group", "a"]), None);
+        assert_eq!(found(&["--policy-name", "web"]), Some("--policy-name"));
+        assert_eq!(found(&["--allow-all", "--policies=out"]), Some("--policies"));
+    }
 }
