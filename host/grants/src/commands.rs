@@ -287,7 +287,7 @@ impl PolicyGrants {
                 return Err(refuse(None, Some(format!("{} refuses it: `{text}`", self.line(rule.line)))));
             }
             let Some(rule) = self.rules.commands.iter().find(|rule| rule.matches(&program, asked)) else {
-                return Err(refuse(Some(command_entry(&program, asked)), self.difference(&program, asked)));
+                return Err(refuse(command_entry(&program, asked), self.difference(&program, asked)));
             };
             self.allow(Capability::Commands, audited, &named(rule))?;
         } else {
@@ -349,8 +349,9 @@ impl PolicyGrants {
     }
 }
 
-/// The rule that would allow exactly this, as TOML.
-fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> String {
+/// The rule that would allow exactly this, as TOML. `None` where the file would read a word or the directory as a pattern,
+/// so that the rule would allow more.
+fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
     let words = |words: &[String]| words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ");
     let mut fields = Vec::new();
     let plain = match asked.line {
@@ -378,8 +379,17 @@ fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> String {
         fields.push(format!("environment = {{ {} }}", pairs.collect::<Vec<_>>().join(", ")));
     }
     fields.extend(asked.input.filter(|input| !input.is_empty()).map(|_| "input = true".into()));
-    match plain {
-        Some(text) if fields.len() == before => text,
-        _ => format!("{{ {} }}", fields.join(", ")),
+    if let (Some(text), true) = (plain, fields.len() == before) {
+        return Some(text);
     }
+    let is_placeholder = |word: &String| word == ANY || word == REST || word.starts_with("<path:");
+    let begins_with_sign =
+        |words: &[String]| words.first().is_none_or(|first| first.is_empty() || first.starts_with('<'));
+    let has_patterns = match program {
+        Program::Arguments(words) | Program::Script { interpreter: words, .. } => {
+            begins_with_sign(words) || words.iter().any(is_placeholder)
+        }
+        Program::Shell(line) => line == ANY,
+    } || asked.cwd.is_some_and(|cwd| cwd.contains(['*', '?']));
+    (!has_patterns).then(|| format!("{{ {} }}", fields.join(", ")))
 }

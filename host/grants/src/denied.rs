@@ -221,6 +221,12 @@ pub(crate) fn toml_string(text: &str) -> String {
     quoted
 }
 
+/// The entry for exactly this text, as TOML. `None` for one with `*` or `?`: the file would read them as wildcards, and the
+/// entry would allow more than was asked for.
+pub(crate) fn literal_entry(text: &str) -> Option<String> {
+    (!text.contains(['*', '?'])).then(|| toml_string(text))
+}
+
 /// Control characters, zero-width ones and those that change the direction of text.
 fn hides(character: char) -> bool {
     character.is_control()

@@ -1,7 +1,7 @@
 //! Facts of the machine: those that every policy may read, those that are granted, and the reads of hidden ones.
 
 use crate::attributes::{Look, may_speak_below, nothing, seen_below};
-use crate::denied::{Capability, Denied, line, toml_string};
+use crate::denied::{Capability, Denied, line, literal_entry, toml_string};
 use crate::pattern::{Asked, join_dots};
 use crate::policy::PolicyGrants;
 use crate::rules::Verdict;
@@ -84,13 +84,13 @@ impl PolicyGrants {
     /// Writes down that the policy read a fact. Nobody needs a grant for a harmless one.
     pub fn uses_fact(&self, path: &[String]) {
         if !HARMLESS_FACTS.iter().any(|harmless| holds(harmless, path)) {
-            self.uses(Capability::Facts.key(), Some(toml_string(&shown(path))));
+            self.uses(Capability::Facts.key(), literal_entry(&shown(path)));
         }
     }
 
     /// Writes down that the policy read what other policies left.
     pub fn uses_attribute(&self, path: &[String]) {
-        self.uses(Capability::ReadAttributes.key(), Some(toml_string(&shown(path))));
+        self.uses(Capability::ReadAttributes.key(), literal_entry(&shown(path)));
     }
 
     /// Refuses the read of a fact that the machine has and that the policy does not see. `None` where the operator wants it
@@ -109,9 +109,9 @@ impl PolicyGrants {
             // A rule that matches inside of a list shows nothing.
             Verdict::Allowed(_) => {
                 let list = path.split_last().map_or(String::new(), |(_, list)| join_dots(list));
-                (Some(toml_string(&list)), Some("a list can only be granted whole".into()))
+                (literal_entry(&list), Some("a list can only be granted whole".into()))
             }
-            Verdict::TooWide(_) | Verdict::Unheard => (Some(toml_string(&asked)), None),
+            Verdict::TooWide(_) | Verdict::Unheard => (literal_entry(&asked), None),
         };
         Some(match is_new {
             true => self.refuse_with(Capability::Facts, &asked, value, reason),

@@ -13,10 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most denials that are kept of a run.
-const MAX_DENIALS: usize = 1_000;
+const MAX_DENIALS: usize = 300;
+
+/// The most bytes that the denials of a run may take together.
+const MAX_DENIED: usize = 256 << 10;
 
 /// The most entries that are kept of a policy.
 const MAX_ASKED: usize = 20_000;
+
+/// The most bytes that the entries of a policy may take together.
+const MAX_ASKED_BYTES: usize = 4 << 20;
 
 /// The longest entry that is kept, in bytes of TOML.
 const MAX_VALUE: usize = 16 << 10;
@@ -75,11 +81,8 @@ pub struct Denial {
     /// The key of the policy's table that would allow it.
     pub key: String,
     /// The entry that would allow it, as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`. `None`: no entry alone would, or it
-    /// belongs to a sensitive resource.
+    /// belongs to a sensitive resource, or the file would read what was asked for as a pattern.
     pub value: Option<String>,
-    /// The entry holds `*` or `?`, and so matches more than was asked for.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub wide: bool,
     /// The path, name or command, shortened. Guest text: escape before showing.
     pub asked: String,
     /// Why a rule that seems to match does not.
@@ -108,6 +111,8 @@ struct Pages {
     /// Of each denial, who asked last.
     last_askers: Vec<Option<Asker>>,
     denials_left_out: usize,
+    /// The bytes of the denials.
+    denied: usize,
     asked: BTreeMap<String, Asked>,
 }
 
@@ -120,6 +125,8 @@ pub(crate) struct Asked {
     /// Entries that only actions would need which nobody asked for.
     others: Entries,
     count: usize,
+    /// The bytes of the entries.
+    bytes: usize,
     /// Some entries are not kept: there were too many, too long ones, or commands of sensitive resources.
     left_out: bool,
 }
@@ -201,7 +208,10 @@ impl Journal {
             pages.asked.insert(policy.to_owned(), Asked::default());
         }
         let Some(asked) = pages.asked.get_mut(policy) else { return };
-        let Some(value) = value.filter(|value| value.len() <= MAX_VALUE && asked.count < MAX_ASKED) else {
+        let Some(value) = value.filter(|value| {
+            let has_room = asked.count < MAX_ASKED && asked.bytes + value.len() <= MAX_ASKED_BYTES;
+            value.len() <= MAX_VALUE && has_room
+        }) else {
             asked.left_out = true;
             return;
         };
@@ -214,8 +224,10 @@ impl Journal {
         if !entries.contains_key(key) {
             entries.insert(key.to_owned(), BTreeSet::new());
         }
+        let bytes = value.len();
         if entries.get_mut(key).is_some_and(|values| values.insert(value)) {
             asked.count += 1;
+            asked.bytes += bytes;
         }
     }
 
@@ -239,7 +251,9 @@ impl Journal {
             }
             return;
         }
-        if pages.denials.len() >= MAX_DENIALS {
+        // Its sentence repeats what was asked for.
+        let bytes = 2 * asked.len() + value.as_ref().map_or(0, String::len);
+        if pages.denials.len() >= MAX_DENIALS || pages.denied + bytes > MAX_DENIED {
             pages.denials_left_out += 1;
             return;
         }
@@ -247,13 +261,13 @@ impl Journal {
             policy: denied.policy.clone(),
             message: format!("may not {} {asked}", denied.capability.deed()),
             key: key.to_owned(),
-            wide: value.as_deref().is_some_and(|value| tidy::is_wide(key, value)),
             value,
             asked,
             reason: denied.reason.clone(),
             by: asker.clone(),
             times: 1,
         };
+        pages.denied += bytes;
         pages.denials.push(denial);
         pages.last_askers.push(asker);
     }

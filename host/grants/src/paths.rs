@@ -1,6 +1,6 @@
 //! Paths: managing, reading, whole trees, set-id bits, and the files through which `cron_d` runs commands.
 
-use crate::denied::{Capability, Denied, toml_string};
+use crate::denied::{Capability, Denied, literal_entry, toml_string};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged;
@@ -48,11 +48,12 @@ impl PolicyGrants {
     /// something there, or something privileged lies there.
     pub fn manage_tree(&self, path: &str) -> Result<GrantedTree, Denied> {
         let _root_of_tree = self.manage_path(path)?;
-        let below = toml_string(&if path == "/" { "/**".into() } else { format!("{path}/**") });
+        let below = if path == "/" { "/**".into() } else { format!("{path}/**") };
+        let below = literal_entry(path).map(|_| toml_string(&below));
         let privileged = privileged::lies_below(path) || privileged::meets(path, &self.own_places);
         let capability = if privileged { Capability::PrivilegedPaths } else { Capability::Paths };
         if self.everything {
-            self.uses(capability.key(), Some(below));
+            self.uses(capability.key(), below);
             return Ok(GrantedTree(path.into()));
         }
         let rules = self.list(Capability::Paths);
@@ -70,11 +71,11 @@ impl PolicyGrants {
             rule.allow && (rule.privileged || !privileged) && pattern.covers_below() && pattern.matches(path)
         });
         if covers {
-            self.uses(capability.key(), Some(below));
+            self.uses(capability.key(), below);
             Ok(GrantedTree(path.into()))
         } else {
             let reason = "the grant does not cover all that is below it".to_owned();
-            Err(self.refuse_with(capability, path, Some(below), Some(reason)))
+            Err(self.refuse_with(capability, path, below, Some(reason)))
         }
     }
 

@@ -1,9 +1,9 @@
 //! The operator's word, per policy, and the one function through which every decision goes.
 
 use crate::commands::CommandGrant;
-use crate::denied::{Capability, Denied, toml_string};
+use crate::denied::{Capability, Denied, literal_entry};
 use crate::facts::OnHiddenFact;
-use crate::file::{self, GrantsError};
+use crate::file::{self, GrantsError, rule_of};
 use crate::journal::Journal;
 use crate::pattern::Asked;
 use crate::proofs::GrantedReboot;
@@ -233,7 +233,7 @@ impl PolicyGrants {
             Verdict::Refused(rule) => {
                 let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
                 // A rule for exactly this would win against a wider one, and lose against its equal.
-                let value = (!rule.pattern.is_exact()).then(|| toml_string(shown));
+                let value = literal_entry(shown).filter(|_| !rule.pattern.is_exact());
                 return Err(self.refuse_with(capability, shown, value, Some(reason)));
             }
             Verdict::TooWide(rule) => Some(format!(
@@ -256,7 +256,7 @@ impl PolicyGrants {
         self.audit_allowed(capability, asked, rule);
         let (policy, key) = (self.policy.as_str(), capability.key());
         if capability != Capability::Commands {
-            self.journal.allow(policy, key, Some(toml_string(asked)), false);
+            self.journal.allow(policy, key, literal_entry(asked), false);
         }
         Ok(())
     }
@@ -273,8 +273,8 @@ impl PolicyGrants {
     }
 
     /// Writes down that a command was allowed. The text of a secret one is kept nowhere.
-    pub(crate) fn uses_command(&self, value: String, secret: bool) {
-        self.journal.allow(&self.policy, Capability::Commands.key(), Some(value), secret);
+    pub(crate) fn uses_command(&self, value: Option<String>, secret: bool) {
+        self.journal.allow(&self.policy, Capability::Commands.key(), value, secret);
     }
 
     /// What is asked for is written here.
@@ -284,7 +284,10 @@ impl PolicyGrants {
 
     /// Writes down that something is refused, and says what would allow it.
     pub(crate) fn refuse(&self, capability: Capability, asked: &str, allowing: &str, reason: Option<String>) -> Denied {
-        self.refuse_with(capability, asked, Some(toml_string(allowing)), reason)
+        // Some names are none that a rule can have.
+        let can_be_rule =
+            |value: &String| !Capability::LISTS.contains(&capability) || rule_of(capability, value).is_some();
+        self.refuse_with(capability, asked, literal_entry(allowing).filter(can_be_rule), reason)
     }
 
     /// The same with the entry that would allow it as TOML, or `None` if no entry would.

@@ -57,17 +57,11 @@ fn lines(entries: &Entries) -> String {
     for (key, values) in entries {
         let kept = needed(key, values, entries);
         let line = format!("{key} = [{}]", kept.join(", "));
-        let wide = kept.iter().any(|value| is_wide(key, value));
-        if wide {
-            text.push_str(
-                "# An entry below has `*` or `?` in its name, which grants read as wildcards: it allows more.\n",
-            );
-        }
         match kept.as_slice() {
             [] => {}
             [flag @ ("true" | "false")] => text.push_str(&format!("{key} = {flag}\n")),
             [_] => text.push_str(&format!("{line}\n")),
-            _ if line.chars().count() <= MAX_LINE && !wide => text.push_str(&format!("{line}\n")),
+            _ if line.chars().count() <= MAX_LINE => text.push_str(&format!("{line}\n")),
             several => text.push_str(&format!("{key} = [\n    {},\n]\n", several.join(",\n    "))),
         }
     }
@@ -104,14 +98,4 @@ pub(crate) fn covers(capability: Capability, wider: &Rule, rule: &Rule) -> bool 
     // The right to a data bag is the right to its items.
     let bag = rule.text.split_once('/').map(|(bag, _)| bag).filter(|_| capability == Capability::DataBags);
     wider.pattern.covers(&rule.pattern) || bag.is_some_and(|bag| wider.text == bag)
-}
-
-/// Whether an entry that was asked for literally has signs that the file reads as wildcards.
-pub(crate) fn is_wide(key: &str, value: &str) -> bool {
-    let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else { return false };
-    // A whole tree is asked for as what it is.
-    rule_of(capability, value).is_some_and(|rule| {
-        let text = rule.text.strip_suffix("/**").unwrap_or(&rule.text);
-        text.contains(['*', '?'])
-    })
 }

@@ -49,7 +49,6 @@ fn remark(denial: &Denial) -> Option<&'static str> {
             Some("the resource is sensitive, so that the entry for it has to be written by hand")
         }
         None => Some("no new entry would allow it"),
-        Some(_) if denial.wide => Some("its `*` and `?` are wildcards in the grants: the entry below allows more"),
         Some(_) => None,
     }
 }
@@ -112,7 +111,6 @@ mod tests {
             message: message.into(),
             key: key.into(),
             value: value.map(Into::into),
-            wide: false,
             asked: "x".into(),
             reason: None,
             by,

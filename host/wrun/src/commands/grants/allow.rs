@@ -32,11 +32,6 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         let text = format!("policy {} {}: no new entry would allow it", denial.policy, denial.message);
         printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
     }
-    for denial in denials.iter().filter(|denial| denial.wide) {
-        let entry = denial.value.as_deref().unwrap_or_default();
-        let text = format!("{} = {entry} allows more than was asked for: `*` and `?` are wildcards", denial.key);
-        printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
-    }
     let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let mut changes = Vec::new();
