@@ -11,7 +11,7 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     near.filter(|(distance, _)| *distance <= most).min().map(|(_, candidate)| candidate)
 }
 
-/// Returns the sentence that offers the nearest name, or `None` if there is none.
+/// Returns the sentence that offers the nearest name, or `None` if no candidate is near.
 pub(crate) fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
 }

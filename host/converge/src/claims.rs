@@ -1,11 +1,13 @@
-//! What policies of one run want to be true of the same thing. A thing has one identity, whatever it is called by whoever
-//! declares it: a real path, a package, a unit, an account. Nothing here looks at the machine; providers make claims.
+//! Conflicts between the policies of one run.
 //!
-//! Two policies are in conflict where one sets an aspect of a thing that an earlier one set otherwise: that is told, once,
-//! with both origins. Wanting the same is no conflict, and neither are different aspects of one thing. It is found by what
-//! is wanted and not by what changes, so that a dry run finds it too: there the machine is still as it was, and the later
-//! policy may have nothing to change. Only where a wanted value is not known beforehand (a download without a checksum)
-//! the change itself counts.
+//! Each resource that a policy declares is about one identity: a real path, a package, a unit, an account. Names that
+//! lead to the same thing have the same identity. Nothing here looks at the machine; providers make claims.
+//!
+//! Two policies conflict if the later one sets an aspect of an identity to another value than the earlier one. wrun
+//! reports it once, with both origins. Equal values do not conflict, and neither do different aspects. The wanted values
+//! are compared and not the changes, because in a dry run the machine is still as it was, and the later policy may have
+//! nothing to change. Only where a value is not known beforehand (a download without a checksum) the change itself
+//! counts.
 
 use node::origin::Origin;
 use std::collections::BTreeMap;
@@ -29,7 +31,7 @@ pub struct Identity {
 /// What an action wants to be true of a thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The thing.
+    /// The identity of the thing that the action is about.
     pub identity: Identity,
     /// The wanted value of each aspect that the action sets, as in `mode`: `644`; `None`: not known beforehand. Values are
     /// compared and never shown: secrets and contents are digests.
@@ -63,14 +65,14 @@ impl Claim {
     }
 }
 
-/// Who claims: an action of a resource.
+/// The action of a resource that makes a claim.
 #[derive(Debug, Clone)]
 pub struct Claimant {
-    /// The policy.
+    /// The name of the policy that declared the resource.
     pub policy: String,
     /// `type[name]`.
     pub resource: String,
-    /// The action.
+    /// The name of the action, such as `create`.
     pub action: String,
     /// Where the resource was declared.
     pub origin: Arc<Origin>,
@@ -79,13 +81,13 @@ pub struct Claimant {
 /// Two policies that want one thing differently.
 #[derive(Debug, Clone)]
 pub struct Conflict {
-    /// The thing.
+    /// The identity that both policies claim.
     pub identity: Identity,
     /// The aspects that they want differently, sorted.
     pub aspects: Vec<&'static str>,
-    /// Who came first.
+    /// The claimant that ran first.
     pub earlier: Claimant,
-    /// Who came later, and has the last word.
+    /// The claimant that ran later; its values are on the machine at the end.
     pub later: Claimant,
 }
 
