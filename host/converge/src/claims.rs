@@ -9,87 +9,14 @@
 //! nothing to change. Only where a value is not known beforehand (a download without a checksum) the change itself
 //! counts.
 
-use node::origin::Origin;
+use contract::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The most things that are kept of one run; later ones are not compared.
 const MAX_THINGS: usize = 250_000;
 
 /// The most conflicts of one run that are told.
 const MAX_CONFLICTS: usize = 1_000;
-
-/// A thing of the machine, under its canonical name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Identity {
-    /// `path`, `package`, `gem`, `unit`, `user`, `group`, `mount` or `cron`.
-    pub kind: &'static str,
-    /// The real path inside the root, the package's name, the unit without `.service`, the account's name.
-    pub name: String,
-}
-
-/// What an action wants to be true of a thing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// The identity of the thing that the action is about.
-    pub identity: Identity,
-    /// The wanted value of each aspect that the action sets, as in `mode`: `644`; `None`: not known beforehand. Values are
-    /// compared and never shown: secrets and contents are digests.
-    pub aspects: BTreeMap<&'static str, Option<String>>,
-}
-
-/// The aspect that says whether the thing is there at all.
-pub const PRESENCE: &str = "presence";
-
-/// The value of [`PRESENCE`] for a thing that is not to be there: nothing else is wanted of it then.
-pub const ABSENT: &str = "absent";
-
-impl Claim {
-    /// A claim without aspects.
-    pub fn of(kind: &'static str, name: impl Into<String>) -> Self {
-        Self { identity: Identity { kind, name: name.into() }, aspects: BTreeMap::new() }
-    }
-
-    /// The same with the wanted value of an aspect.
-    #[must_use]
-    pub fn with(mut self, aspect: &'static str, value: impl Into<String>) -> Self {
-        self.aspects.insert(aspect, Some(value.into()));
-        self
-    }
-
-    /// The same with an aspect that is set to a value not known beforehand.
-    #[must_use]
-    pub fn with_unknown(mut self, aspect: &'static str) -> Self {
-        self.aspects.insert(aspect, None);
-        self
-    }
-}
-
-/// The action of a resource that makes a claim.
-#[derive(Debug, Clone)]
-pub struct Claimant {
-    /// The name of the policy that declared the resource.
-    pub policy: String,
-    /// `type[name]`.
-    pub resource: String,
-    /// The name of the action, such as `create`.
-    pub action: String,
-    /// Where the resource was declared.
-    pub origin: Arc<Origin>,
-}
-
-/// Two policies that want one thing differently.
-#[derive(Debug, Clone)]
-pub struct Conflict {
-    /// The identity that both policies claim.
-    pub identity: Identity,
-    /// The aspects that they want differently, sorted.
-    pub aspects: Vec<&'static str>,
-    /// The claimant that ran first.
-    pub earlier: Claimant,
-    /// The claimant that ran later; its values are on the machine at the end.
-    pub later: Claimant,
-}
 
 /// How the action of a claim ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +96,8 @@ fn differing(earlier: &Held, later: &BTreeMap<&'static str, Option<String>>, end
 #[cfg(test)]
 mod tests {
     use super::*;
+    use node::origin::Origin;
+    use std::sync::Arc;
 
     const CHANGED: Ended = Ended { changes: true, dry: false };
     const UNCHANGED: Ended = Ended { changes: false, dry: false };

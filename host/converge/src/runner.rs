@@ -7,17 +7,17 @@ mod conversation;
 mod dry;
 mod guards;
 mod performing;
-mod stop;
 mod survey;
 
 pub use survey::UNSEEN;
 
-use crate::run::Due;
-use crate::{Event, Failure, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Providers, ROOT, ResourceId, Run};
+use crate::claims::Claims;
+use contract::{
+    Due, Event, Failure, Got, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Providers, ROOT, Request,
+    ResourceId, Run, Stop,
+};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-
-pub use stop::Stop;
 
 /// Runs one policy: its state, its guest, its providers, and what must outlive the run.
 pub struct Runner<'a, G, P> {
@@ -34,6 +34,8 @@ pub struct Runner<'a, G, P> {
     trial: u32,
     /// An event is being handed to the guest: what its handler does makes no further events.
     in_event: bool,
+    /// What the policies of this run claim; `None` if there is no other policy.
+    claims: Option<&'a mut Claims>,
 }
 
 impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
@@ -45,7 +47,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         memory: &'a mut dyn Memory,
         stop: Stop,
     ) -> Self {
-        Self { run, guest, providers, memory, stop, deadline: None, depth: 0, trial: 0, in_event: false }
+        Self { run, guest, providers, memory, stop, deadline: None, depth: 0, trial: 0, in_event: false, claims: None }
     }
 
     /// Ends the policy when it has taken this long. It is looked at between actions: what has begun is finished.
@@ -55,12 +57,19 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self
     }
 
+    /// Holds the claims of its actions against those of the run's other policies.
+    #[must_use]
+    pub(crate) fn with_claims(mut self, claims: Option<&'a mut Claims>) -> Self {
+        self.claims = claims;
+        self
+    }
+
     /// Has the guest run one of its phases: load, compile, a handler.
     ///
     /// # Errors
     /// What guest code raised, or the guest is lost.
     pub async fn phase(&mut self, name: &str, input: Value) -> Outcome {
-        self.ask(crate::Request::Phase { name: name.into(), input }).await.map(drop)
+        self.ask(Request::Phase { name: name.into(), input }).await.map(drop)
     }
 
     /// Compiles a recipe (`cookbook::recipe`), once per run.
@@ -102,8 +111,8 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         for marker in self.run.node.guest_values() {
             let callback = u32::try_from(marker.number).unwrap_or(u32::MAX);
             let value = match self.evaluate(callback, None).await? {
-                crate::Got::Json(value) => value,
-                crate::Got::Bytes(_) => Value::Null,
+                Got::Json(value) => value,
+                Got::Bytes(_) => Value::Null,
             };
             let frozen = self.run.node.freeze(marker.level, &marker.path, value);
             frozen.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
@@ -150,7 +159,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
                     let line =
                         format!("{receiver} {action} was due when {run} ended; it will run at the end of this one");
                     self.run.log(LogLevel::Info, &line);
-                    let target = crate::Party::Resource(id);
+                    let target = Party::Resource(id);
                     self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false, since });
                 }
                 None => {

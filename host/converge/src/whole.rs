@@ -14,7 +14,7 @@ pub use questions::Questions;
 pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport};
 
 use crate::claims::Claims;
-use crate::{Event, Failure, Memory, Moment, Observer, Stop, Types};
+use contract::{Event, Failure, Memory, Moment, Observer, Stop, Types};
 use node::object::NodeObject;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -4,7 +4,8 @@
 
 mod support;
 
-use converge::{ActionRecord, Certainty, Change, Expected, Outcome, Prepared, ROOT, Run, Runner, Stop, Tally};
+use contract::{ActionRecord, Certainty, Change, Expected, Outcome, Prepared, ROOT, Run, Stop, Tally};
+use converge::Runner;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use support::{AnyType, Case, FakeGuest, FakeProviders, Journal, UNIFIED, finish};

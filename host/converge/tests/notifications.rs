@@ -6,7 +6,8 @@
 mod entered;
 mod support;
 
-use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Stop};
+use contract::{Failure, Outcome, Place, ROOT, Resource, Run, Stop};
+use converge::Runner;
 use entered::Entered;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -4,7 +4,8 @@
 
 mod support;
 
-use converge::{ActionRecord, ROOT, Run, Runner, Stop, UNSEEN};
+use contract::{ActionRecord, ROOT, Run, Stop};
+use converge::{Runner, UNSEEN};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use support::{AnyType, Case, FakeGuest, FakeProviders, Journal, UNIFIED, finish};

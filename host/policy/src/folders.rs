@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use converge::{CookbookFiles, FileError};
+use contract::{CookbookFiles, FileError};
 
 use crate::artifact::MAX_FILES;
 use crate::ignore::Ignore;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use converge::{CookbookFiles as _, FileError};
+use contract::{CookbookFiles as _, FileError};
 use policy::artifact::{self, CookbookEntry, Language, ManifestParts, Needs, Runtime};
 use policy::lock::{CookbookIdentifier, FileChecksum};
 use policy::{Artifact, ArtifactError, CONTRACT, Manifest};

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use converge::CookbookFiles as _;
+use contract::CookbookFiles as _;
 use policy::artifact::{EMPTY_COMPONENT, Language, Runtime};
 use policy::author::{self, AuthorError, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, create};
 use serde_json::{Value, json};

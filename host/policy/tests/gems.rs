@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use converge::CookbookFiles as _;
+use contract::CookbookFiles as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use policy::artifact::Runtime;

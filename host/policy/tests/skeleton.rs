@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use converge::CookbookFiles as _;
+use contract::CookbookFiles as _;
 use policy::author::{self, NoRuby, Options, SdkSource, Start};
 use policy::build::{Settings, guest_compiler};
 use policy::{Artifact, artifact};

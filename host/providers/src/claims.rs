@@ -8,7 +8,7 @@ use crate::digest::Digest;
 use crate::plan::View;
 use crate::resources::{Account, cookbook_source, texts};
 use crate::value;
-use converge::{ABSENT, Claim, Known, PRESENCE, Wanted};
+use contract::{ABSENT, Claim, Known, PRESENCE, Wanted};
 use serde_json::Value;
 
 /// The claims of an action.

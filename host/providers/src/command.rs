@@ -28,7 +28,7 @@ pub(crate) use wait::MAX_OUTPUT;
 use crate::plan::denied;
 use crate::root::Root;
 use crate::users::Users;
-use converge::{CommandLine, CommandOutcome, CommandTest, Raised, Stop};
+use contract::{CommandLine, CommandOutcome, CommandTest, Raised, Stop};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
 use std::io;

@@ -6,7 +6,7 @@ mod written_json;
 pub use folders::{DataFolders, FolderData};
 pub use written_json::parse_written_json;
 
-use converge::{Data, DataError};
+use contract::{Data, DataError};
 use grants::{Denied, PolicyGrants};
 use serde_json::Value;
 use std::sync::Arc;

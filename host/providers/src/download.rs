@@ -16,7 +16,7 @@ use crate::Downloads;
 use crate::digest::Hasher;
 use crate::plan::denied;
 use crate::root::{NamelessFile, Root, memory_file};
-use converge::{HttpRequest, HttpResponse, Raised};
+use contract::{HttpRequest, HttpResponse, Raised};
 use failure::{of_body, of_call, of_status};
 use grants::{GrantedUrl, PolicyGrants};
 use std::io::{Read, Write};

@@ -29,7 +29,7 @@ pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 
 use command::Commands;
-use converge::{Certainty, Change, Claim, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
+use contract::{Certainty, Change, Claim, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;

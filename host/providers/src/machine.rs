@@ -13,7 +13,7 @@ use crate::Settings;
 use crate::command::{self, CommandFailure, Commands, How, Launch};
 use crate::root::{Entry, Fault, Kind, Place, Root, absent};
 use crate::users::Users;
-use converge::{
+use contract::{
     CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup,
     MachineUser, Raised, Stat, StatKind,
 };

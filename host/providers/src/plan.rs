@@ -12,7 +12,7 @@ use crate::Settings;
 use crate::command::{Answer, CommandFailure, Commands, Launch};
 use crate::root::{Place, Prospect, Root};
 use crate::users::Users;
-use converge::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
+use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
 use serde_json::{Map, Value};
 use std::collections::HashSet;

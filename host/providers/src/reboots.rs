@@ -2,7 +2,7 @@
 
 use crate::command::{Commands, Launch, require_success};
 use crate::users::Users;
-use converge::Raised;
+use contract::Raised;
 use grants::GrantedReboot;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::command::Live;
 use crate::reboots::Reboots;
-use converge::{CookbookFiles, LogLevel, Stop};
+use contract::{CookbookFiles, LogLevel, Stop};
 use grants::PolicyGrants;
 use node::file_specificity::NodeIdentity;
 use serde_json::{Map, Value};

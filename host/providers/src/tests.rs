@@ -4,7 +4,7 @@
 use super::*;
 use crate::plan::{Assumption, Provider, Staging, Step};
 use crate::root::ModeBits;
-use converge::{Certainty, CookbookFiles, FileError, LogLevel, Property, Stop};
+use contract::{Certainty, CookbookFiles, FileError, LogLevel, Property, Stop};
 use grants::Grants;
 use serde_json::json;
 use std::sync::Mutex;

@@ -4,7 +4,7 @@
 
 mod support;
 
-use converge::{CommandTest, LogLevel, Machine as _, Providers as _, Truth};
+use contract::{CommandTest, LogLevel, Machine as _, Providers as _, Truth};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use support::{Bench, exists, run};
@@ -276,7 +276,7 @@ fn a_commands_directory_is_granted_by_where_it_is() {
     assert_eq!(bench.providers(false).guard(&own, false), Ok(Truth::True));
     let mut machine = bench.providers(false).machine();
     let refused = machine.run(&guard, false).unwrap_err();
-    assert!(matches!(refused, converge::MachineError::Denied(_)), "{refused:?}");
+    assert!(matches!(refused, contract::MachineError::Denied(_)), "{refused:?}");
     assert_eq!(machine.run(&own, false).unwrap().code, Some(0));
     assert!(!exists(&bench.path("foreign/marker")));
 }
@@ -459,7 +459,7 @@ fn output_is_shown_while_it_is_written_if_asked_for() {
     settings.live = Some(std::sync::Arc::new(move |bytes: &[u8]| ear.lock().unwrap().extend_from_slice(bytes)));
     let mut providers = providers::MachineProviders::new(std::sync::Arc::new(settings)).unwrap();
     let mut tell = |properties: Value, sensitive: bool| {
-        let declaration = converge::Declaration { sensitive, ..bench.declaration("execute", "x", properties) };
+        let declaration = contract::Declaration { sensitive, ..bench.declaration("execute", "x", properties) };
         run(&mut providers, &declaration, "run", false).unwrap();
     };
     tell(json!({"command": "echo quiet"}), false);

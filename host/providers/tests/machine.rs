@@ -4,7 +4,7 @@
 
 mod support;
 
-use converge::{CommandTest, HttpRequest, Machine as _, MachineChange, MachineError, StatKind};
+use contract::{CommandTest, HttpRequest, Machine as _, MachineChange, MachineError, StatKind};
 use providers::GuestMachine;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
 use support::{Bench, exists};

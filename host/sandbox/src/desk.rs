@@ -1,6 +1,6 @@
 //! Where the turn is handed over. One slot; the lock is never contended and never held across an await.
 
-use converge::{Lost, Run, Said, Tell};
+use contract::{Lost, Run, Said, Tell};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Clone, Default)]

@@ -6,7 +6,7 @@ use crate::cache::NativeCache;
 use crate::limits::{COMPONENT_BYTES, GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
 use crate::shared::{self, Code, MadeFor, SharedComponent};
-use converge::{Interfaces, Services};
+use contract::{Interfaces, Services};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

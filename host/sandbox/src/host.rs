@@ -16,7 +16,7 @@ mod turns;
 use crate::bindings::wrun::cookbook::types;
 use crate::policy::State;
 use crate::rules::Lie;
-use converge::Run;
+use contract::Run;
 use wasmtime::Result;
 
 impl types::Host for State {}
@@ -29,7 +29,7 @@ impl State {
     }
 
     /// The run and the services beside it.
-    fn run_and_services(&mut self) -> Result<(&mut Run, &mut converge::Services)> {
+    fn run_and_services(&mut self) -> Result<(&mut Run, &mut contract::Services)> {
         let lie = if self.rules.closed() { Lie::AfterDone } else { Lie::NotReady };
         match self.run.as_deref_mut() {
             Some(run) => Ok((run, &mut self.services)),

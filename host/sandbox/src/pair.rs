@@ -7,7 +7,7 @@
 use crate::policy::Policy;
 use crate::session::Session;
 use crate::voice::Voice;
-use converge::{Answer, Guest, Lost, Request, Run, Said, Tell};
+use contract::{Answer, Guest, Lost, Request, Run, Said, Tell};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -158,7 +158,7 @@ impl Two<'_> {
     }
 }
 
-fn of_resource(run: &Run, id: converge::ResourceId) -> Voice {
+fn of_resource(run: &Run, id: contract::ResourceId) -> Voice {
     let speaker = run.known(id).map_or(0, |resource| resource.declaration.speaker);
     if speaker == Voice::Second.speaker() { Voice::Second } else { Voice::First }
 }

@@ -6,7 +6,7 @@ use crate::desk::Desk;
 use crate::limits::{Bounds, Limits};
 use crate::rules::{Lie, Rules};
 use crate::voice::Voice;
-use converge::{Lost, Run, Services};
+use contract::{Lost, Run, Services};
 use std::time::Duration;
 use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
 

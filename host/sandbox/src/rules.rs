@@ -2,7 +2,7 @@
 
 use crate::bindings::wrun::cookbook::turns as wit;
 use crate::limits::MAX_OPEN;
-use converge::{Request, Tell};
+use contract::{Request, Tell};
 use std::fmt;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, Slot};
 use crate::policy::{Policy, lost};
 use crate::rules::Rules;
-use converge::{Guest, Lost, Run, Said, Tell};
+use contract::{Guest, Lost, Run, Said, Tell};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;

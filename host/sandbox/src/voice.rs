@@ -1,7 +1,7 @@
 //! Whose words these are. A policy with cookbooks in two languages has two guests, and each numbers its closures and
 //! exceptions on its own: outside a guest such a number carries a mark of the guest that it is from.
 
-use converge::Speaker;
+use contract::Speaker;
 
 /// Set in the numbers of the second guest; no guest uses numbers that large.
 const MARK: u32 = 1 << 31;

@@ -4,7 +4,7 @@ use crate::bindings::wrun::cookbook::{resources as wit, turns, types};
 use crate::limits::{RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
 use crate::rules::Lie;
 use crate::voice::Voice;
-use converge::{
+use contract::{
     Amendment, Answer, Call, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Got, Guard, Party,
     Property, Raised, Request, Said, Tell, Test, Timing, Wish,
 };
@@ -73,7 +73,7 @@ fn raised_from(voice: Voice, raised: types::Raised) -> Raised {
     Raised {
         class: cut(raised.class),
         message: cut(raised.message),
-        passed: raised.passed.into_iter().take(converge::MAX_DEPTH as usize).map(cut).collect(),
+        passed: raised.passed.into_iter().take(contract::MAX_DEPTH as usize).map(cut).collect(),
         backtrace: raised.backtrace.into_iter().take(RAISED_FRAMES).map(cut).collect(),
         object: raised.object.and_then(|object| voice.mark(object)),
         hint: raised.hint.filter(|hint| !hint.is_empty()).map(|hint| limit(hint, RAISED_HINT)),

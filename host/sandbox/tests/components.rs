@@ -11,7 +11,7 @@
 
 mod support;
 
-use converge::Interfaces;
+use contract::Interfaces;
 use sandbox::{Limits, NativeCache, Sandbox};
 use std::time::Duration;
 use support::{finish, fixture, sandbox_with_cache, services};

@@ -10,7 +10,7 @@
 
 mod support;
 
-use converge::Interfaces;
+use contract::Interfaces;
 use sandbox::{Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
 use std::cell::Cell;
 use std::os::unix::fs::PermissionsExt as _;

@@ -13,7 +13,8 @@
 mod entered;
 mod support;
 
-use converge::{Failure, Outcome, Place, ROOT, Resource, Run, Runner, Stop};
+use contract::{Failure, Outcome, Place, ROOT, Resource, Run, Stop};
+use converge::Runner;
 use entered::Entered;
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;

@@ -149,7 +149,7 @@ impl Journal {
     }
 }
 
-impl converge::Memory for Pending {
+impl contract::Memory for Pending {
     fn due(&mut self, policy: &str, receiver: &str, action: &str) {
         self.record("due", policy, receiver, action);
     }
@@ -186,7 +186,7 @@ impl Unrecorded {
     }
 }
 
-impl converge::Memory for Unrecorded {
+impl contract::Memory for Unrecorded {
     fn due(&mut self, _policy: &str, _receiver: &str, _action: &str) {}
 
     fn done(&mut self, _policy: &str, _receiver: &str, _action: &str) {}

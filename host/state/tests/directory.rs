@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use converge::Memory as _;
+use contract::Memory as _;
 use serde_json::{Value, json};
 use state::{Holder, LockRequest, RunId, RunLock, StateDirectory, StateError, Unrecorded};
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use converge::Memory as _;
+use contract::Memory as _;
 use serde_json::json;
 use state::{LockRequest, RunLock, StateDirectory};
 

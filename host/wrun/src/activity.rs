@@ -3,7 +3,7 @@
 
 use crate::printer::escape_line;
 use crate::terminal;
-use converge::{Event, Observer};
+use contract::{Event, Observer};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The running actions. Copies share them.

@@ -1,7 +1,8 @@
 //! The one error shape: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?, causes[]}`, in
 //! the run's JSON and in `STATE/runs/ID/error.json`.
 
-use converge::{ActionRecord, CookbookFiles, Excerpt, Failure, PolicyReport};
+use contract::{ActionRecord, CookbookFiles, Excerpt, Failure};
+use converge::PolicyReport;
 use node::origin::Origin;
 use serde_json::{Value, json};
 

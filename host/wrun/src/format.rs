@@ -13,7 +13,7 @@ pub(crate) mod minimal;
 pub(crate) mod ndjson;
 pub(crate) mod recap;
 
-use converge::{Event, Observer, Tally};
+use contract::{Event, Observer, Tally};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a dry run says at its end: `3 would change, 2 unknown, 1 would fail (of 12)`.

@@ -9,7 +9,8 @@ mod types;
 use crate::poll::finish;
 use crate::settings::Settings;
 use anyhow::Context as _;
-use converge::{Failure, House, Instance, Interfaces, Lost, Memory, Moment, PolicyInput, Services};
+use contract::{Failure, Interfaces, Lost, Memory, Moment, Services};
+use converge::{House, Instance, PolicyInput};
 use grants::{Capability, Grants, PolicyGrants};
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
@@ -39,7 +40,7 @@ pub(crate) struct TheHouse<'a> {
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
     pub(crate) why_run: bool,
-    pub(crate) stop: converge::Stop,
+    pub(crate) stop: contract::Stop,
     pub(crate) log: Arc<providers::Log>,
     pub(crate) live: Option<Arc<providers::Live>>,
     pub(crate) reboots: Reboots,

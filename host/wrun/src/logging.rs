@@ -52,9 +52,9 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
 /// Writes what a run logs, where the log is not what people watch anyway.
 pub(crate) struct RunLog;
 
-impl converge::Observer for RunLog {
-    fn notice(&mut self, event: &converge::Event<'_>) {
-        use converge::{Event, LogLevel, Tally};
+impl contract::Observer for RunLog {
+    fn notice(&mut self, event: &contract::Event<'_>) {
+        use contract::{Event, LogLevel, Tally};
         match event {
             Event::Log { level, line, .. } => {
                 let line = escape_line(line);
@@ -80,7 +80,7 @@ impl converge::Observer for RunLog {
                 tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));
             }
             Event::HiddenReads { policy, reads } => {
-                let paths = reads.iter().map(converge::HiddenRead::shown).collect::<Vec<_>>().join(", ");
+                let paths = reads.iter().map(contract::HiddenRead::shown).collect::<Vec<_>>().join(", ");
                 tracing::warn!(target: "run", policy, "read values that it is not granted: {}", escape_line(&paths));
             }
             Event::RunFinished { failed, tally, seconds } => {

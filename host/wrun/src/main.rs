@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let printer = Printer::new();
     // What a run makes is as Chef would make it, whoever started the run.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    // The converge loop nests guests' children on this stack; see `converge::MAX_DEPTH`.
+    // The converge loop nests guests' children on this stack; see `contract::MAX_DEPTH`.
     let run = std::thread::Builder::new().name("main".into()).stack_size(16 << 20).spawn(move || {
         let outcome = match arguments.command {
             Command::Converge(converge) => commands::converge::run(*converge, &printer),

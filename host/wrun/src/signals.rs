@@ -6,7 +6,7 @@ use crate::activity::Activity;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone, escape_line};
 use crate::terminal;
-use converge::Stop;
+use contract::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

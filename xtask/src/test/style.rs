@@ -32,20 +32,21 @@ const LICENCES: [&str; 14] = [
 ];
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
-const DOORS: [(&str, &[&str]); 9] = [
-    ("converge", &["node", "schema"]),
+const DOORS: [(&str, &[&str]); 10] = [
+    ("contract", &["node"]),
+    ("converge", &["contract", "node"]),
     ("facts", &[]),
     ("grants", &["schema"]),
     ("node", &[]),
-    ("policy", &["converge", "grants", "node", "schema"]),
-    ("providers", &["converge", "grants", "node", "schema"]),
-    ("sandbox", &["converge", "node", "schema"]),
+    ("policy", &["contract", "grants", "node", "schema"]),
+    ("providers", &["contract", "grants", "node"]),
+    ("sandbox", &["contract", "node"]),
     ("schema", &[]),
-    ("state", &["converge", "node"]),
+    ("state", &["contract", "node"]),
 ];
 
 /// Rooms that decide and touch nothing.
-const PURE_ROOMS: [&str; 4] = ["converge", "grants", "node", "schema"];
+const PURE_ROOMS: [&str; 5] = ["contract", "converge", "grants", "node", "schema"];
 
 /// What pure rooms do not name: files, processes, the network, the environment and the clock.
 const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];
@@ -244,12 +245,43 @@ fn doors() -> Result<Vec<String>> {
             if known.is_some_and(|doors| rooms.contains(wanted) && !doors.contains(&wanted)) {
                 problems.push(format!("{name} must not know {wanted}"));
             }
+            if known.is_some() && rooms.contains(wanted) && !names_room(package, wanted)? {
+                problems.push(format!("{name} depends on {wanted} and does not use it"));
+            }
             if wanted == ENGINE.0 && !ENGINE.1.contains(&name) {
                 problems.push(format!("{name} must not depend on {wanted}: only {} do", ENGINE.1.join(" and ")));
             }
         }
+        for door in known.into_iter().flatten() {
+            if !dependencies(package).any(|dependency| dependency.get("name").and_then(Value::as_str) == Some(door)) {
+                problems.push(format!("{name} may know {door} and does not depend on it: take it out of the list"));
+            }
+        }
     }
     Ok(problems)
+}
+
+/// Whether a package's source names a room.
+fn names_room(package: &Value, room: &str) -> Result<bool> {
+    let manifest = Path::new(package.get("manifest_path").and_then(Value::as_str).unwrap_or_default());
+    let path = format!("{room}::");
+    for file in targets::sources(&manifest.with_file_name("src")) {
+        let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        if names_path(&text, &path) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether code, and not a comment, has a path that begins with `path`, as in `node::`.
+fn names_path(text: &str, path: &str) -> bool {
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let begins = |line: &str, at: usize| {
+        let before = line.get(..at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|sign| !sign.is_alphanumeric() && sign != '_' && sign != ':')
+    };
+    code.into_iter().any(|line| line.match_indices(path).any(|(at, _)| begins(line, at)))
 }
 
 fn touches() -> Result<Vec<String>> {
@@ -311,6 +343,16 @@ mod tests {
         check("MIT AND MPL-2.0", false);
         check("GPL-3.0-only", false);
         check("", false);
+    }
+
+    #[test]
+    fn a_room_is_used_where_code_names_it() {
+        let check = |text: &str, expected: bool| assert_eq!(names_path(text, "node::"), expected, "{text}");
+        check("use node::origin::Origin;", true);
+        check("    let x: &node::Node = y;", true);
+        check("// node::Node", false);
+        check("use crate::node::Node;", false);
+        check("use other_node::Node;", false);
     }
 
     #[test]

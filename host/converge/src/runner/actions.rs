@@ -1,8 +1,8 @@
 //! One action: its notifications around it, its guards, its attempts, its record.
 
 use super::Runner;
-use crate::run::Due;
-use crate::{
+use contract::Due;
+use contract::{
     ActionRecord, ContextId, Event, Failure, FailureMode, Guest, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified, Outcome,
     Party, Property, Providers, ROOT, ResourceId, Status, Timing,
 };
@@ -400,7 +400,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         match failure {
             Failure::Raised(raised) if OWN_MESSAGE.contains(&raised.class.as_str()) => Failure::Raised(raised),
             Failure::Raised(mut raised) => {
-                if raised.passed.len() <= crate::MAX_DEPTH as usize {
+                if raised.passed.len() <= contract::MAX_DEPTH as usize {
                     raised.passed.push(place);
                 }
                 Failure::Raised(raised)

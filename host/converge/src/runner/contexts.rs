@@ -1,11 +1,11 @@
 //! Converging a context: its resources in order, then its delayed notifications, then forgetting it.
 
 use super::Runner;
-use crate::run::{Due, not_found};
-use crate::{
+use contract::{
     ActionRecord, ContextId, Failure, Guest, MAX_RECORDS, Notified, Outcome, Party, Place, Providers, ROOT, Request,
     ResourceId, Status, Timing,
 };
+use contract::{Due, not_found};
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// Converges a context and then its delayed notifications, these also after a failure.

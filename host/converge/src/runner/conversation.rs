@@ -1,7 +1,7 @@
 //! Asking the guest: one request, and whatever errands come before its answer.
 
 use super::Runner;
-use crate::{Answer, Callback, Errand, Failure, Got, Guest, Outcome, Providers, Request, Said, Tell};
+use contract::{Answer, Callback, Errand, Failure, Got, Guest, Outcome, Providers, Request, Said, Tell};
 use serde_json::Value;
 use std::pin::Pin;
 
@@ -69,8 +69,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     fn deeper_recipe(&mut self, recipe: &str) -> Outcome {
-        if self.depth >= crate::MAX_DEPTH {
-            let message = format!("recipe {recipe}: recipes include each other more than {} deep", crate::MAX_DEPTH);
+        if self.depth >= contract::MAX_DEPTH {
+            let message = format!("recipe {recipe}: recipes include each other more than {} deep", contract::MAX_DEPTH);
             return Err(Failure::raised("Wrun::NestedTooDeep", message));
         }
         self.depth += 1;

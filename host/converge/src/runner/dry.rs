@@ -9,7 +9,7 @@
 //! whoever calls one by name expects an answer, and may rescue it.
 
 use super::Runner;
-use crate::{Failure, Guest, Outcome, Providers, Run};
+use contract::{Failure, Guest, Outcome, Providers};
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// Whether this is a dry run, and not the trial that `:before` makes in a real one.
@@ -42,18 +42,5 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Err(failure) if failure.is_final() => Err(failure),
             _ => Err(first),
         }
-    }
-}
-
-impl Run {
-    /// The first failure of a dry run that went on after it: a real run would end there. It is given once.
-    pub fn take_kept(&mut self) -> Option<Failure> {
-        let kept = std::mem::take(&mut self.kept);
-        kept.into_iter().next().map(|(_, failure)| failure)
-    }
-
-    /// The same, to look at.
-    pub fn kept(&self) -> Option<&Failure> {
-        self.kept.first().map(|(_, failure)| failure)
     }
 }

@@ -1,7 +1,7 @@
 //! Guards: all `only_if`, then all `not_if`; the first that fails skips.
 
 use super::Runner;
-use crate::{CommandLine, CommandTest, Failure, Got, Guard, Guest, LogLevel, Providers, ResourceId, Test, Truth};
+use contract::{CommandLine, CommandTest, Failure, Got, Guard, Guest, LogLevel, Providers, ResourceId, Test, Truth};
 use serde_json::Value;
 
 /// What a resource's guards say.

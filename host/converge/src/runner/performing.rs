@@ -4,9 +4,9 @@ use super::Runner;
 use super::actions::Went;
 use super::guards::is_true;
 use crate::claims::Ended;
-use crate::{
+use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, Expected, Failure, Got, Guest, GuestType, Outcome,
-    Property, Providers, Request, ResourceId, Run, Wanted,
+    Property, Providers, Request, ResourceId, Wanted,
 };
 use node::attributes::Level;
 use node::origin::Origin;
@@ -116,21 +116,21 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Whether claims are compared: there are other policies, and this is not the trial run that `:before` makes.
     fn claims_count(&self) -> bool {
-        self.run.claims.is_some() && self.trial == 0
+        self.claims.is_some() && self.trial == 0
     }
 
     /// Holds the claims of an action that went well against those of other policies.
     fn claim(&mut self, id: ResourceId, action: &str, claims: Vec<Claim>, changes: bool) {
-        let Run { claims: Some(all), resources, policy, why_run, .. } = &mut *self.run else { return };
-        let Some(resource) = resources.get(id as usize) else { return };
+        let Some(all) = self.claims.as_deref_mut() else { return };
+        let Ok(resource) = self.run.known(id) else { return };
         for claim in claims {
             let claimant = Claimant {
-                policy: policy.clone(),
+                policy: self.run.policy.clone(),
                 resource: resource.key.to_string(),
                 action: action.to_owned(),
                 origin: Arc::clone(&resource.declaration.origin),
             };
-            all.claim(claim, claimant, Ended { changes, dry: *why_run });
+            all.claim(claim, claimant, Ended { changes, dry: self.run.why_run });
         }
     }
 

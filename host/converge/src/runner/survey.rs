@@ -4,7 +4,7 @@
 //! changed something. Each action of a resource has one turn, so that notifications in a circle come to an end.
 
 use super::Runner;
-use crate::{Failure, Guest, Providers, ResourceId, Test, Truth};
+use contract::{Failure, Guest, Providers, ResourceId, Test, Truth};
 
 /// How a record says that the survey did not see all of an action: what failed follows.
 pub const UNSEEN: &str = "not all that it would ask for is seen: ";

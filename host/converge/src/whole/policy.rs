@@ -2,8 +2,9 @@
 
 use super::report::Ended;
 use super::{House, NodeState, WholeRun};
-use crate::run::OwnRunList;
-use crate::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Runner, Stop, Tally};
+use crate::Runner;
+use contract::OwnRunList;
+use contract::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Stop, Tally};
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use node::run_list::RunList;
 use serde_json::{Value, json};
@@ -104,10 +105,8 @@ impl<H: House> WholeRun<'_, H> {
         let (instance, outcome) = match opened {
             Ok(mut instance) => {
                 run.set_observer(self.observer.take());
-                run.claims = self.claims.take();
                 let outcome = self.live_in(&mut instance, node, &policy, &mut run).await;
                 self.observer = run.take_observer();
-                self.claims = run.claims.take();
                 (Some(instance), outcome)
             }
             Err(failure) => (None, Err(failure)),
@@ -138,8 +137,9 @@ impl<H: House> WholeRun<'_, H> {
         let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
         let (mut session, providers) = instance.conversation();
         let memory = self.house.memory();
-        let mut runner =
-            Runner::new(run, &mut session, providers, memory, self.stop.clone()).with_wall_time(policy.wall_time);
+        let mut runner = Runner::new(run, &mut session, providers, memory, self.stop.clone())
+            .with_wall_time(policy.wall_time)
+            .with_claims(self.claims.as_mut());
         let outcome = live(&mut runner, load, began, recipes, self.options.compile_only).await;
         if outcome.is_err() {
             // What could not be computed is left out of the report; the first failure is the one worth telling.

@@ -1,7 +1,7 @@
 //! Questions that an instance answers before a policy begins: what a cookbook's metadata says, what a role holds.
 
 use super::Instance;
-use crate::{Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Tell, Types};
+use contract::{Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Tell, Types};
 use node::attributes::Attributes;
 use serde_json::Value;
 use std::sync::Arc;

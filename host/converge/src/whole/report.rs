@@ -1,6 +1,6 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
-use crate::{ActionRecord, Conflict, Failure, Moment, ROOT, Reads, Run, Tally};
+use contract::{ActionRecord, Conflict, Failure, Moment, ROOT, Reads, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! The actions that providers really entered, in order: what the notification vectors list.
 
-use converge::{ActionRecord, Event, Observer, Status};
+use contract::{ActionRecord, Event, Observer, Status};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 

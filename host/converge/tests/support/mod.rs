@@ -1,6 +1,6 @@
 //! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
 
-use converge::{
+use contract::{
     Answer, Call, Certainty, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, Guest,
     GuestType, Lost, Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell, Test,
     Timing, Truth, Types, Wanted, Wish,
@@ -168,9 +168,9 @@ impl FakeGuest<'_> {
             notifications,
             retries: spec["retries"].as_u64().unwrap_or(0) as u32,
             on_failure: if spec["ignore_failure"] == true {
-                converge::FailureMode::Ignore
+                contract::FailureMode::Ignore
             } else {
-                converge::FailureMode::Raise
+                contract::FailureMode::Raise
             },
             ..Declaration::default()
         })

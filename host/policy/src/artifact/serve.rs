@@ -2,7 +2,7 @@
 //!
 //! What the guest asks for is text that is compared with the paths of the index and is never a path of the machine.
 
-use converge::{CookbookFiles, FileError};
+use contract::{CookbookFiles, FileError};
 
 use super::Artifact;
 

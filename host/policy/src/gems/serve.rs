@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use converge::{CookbookFiles, FileError};
+use contract::{CookbookFiles, FileError};
 
 use super::{COOKBOOK, Gems};
 

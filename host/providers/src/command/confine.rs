@@ -34,7 +34,7 @@ pub(super) use ask::ask;
 #[cfg(target_arch = "x86_64")]
 pub use launcher::launch_confined;
 
-use converge::CommandOutcome;
+use contract::CommandOutcome;
 
 /// The directory of a file that a confined command is asked about, in its scratch directory.
 pub(crate) const PLACED: &str = "/tmp/.wrun-asked";

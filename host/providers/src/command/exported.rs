@@ -1,7 +1,7 @@
 //! What a cookbook put into its environment: its commands find it there, as a program's children do.
 
 use super::DEFAULT_PATH;
-use converge::MachineError;
+use contract::MachineError;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,7 +2,7 @@
 //! for.
 
 use super::Launch;
-use converge::{CommandOutcome, Raised};
+use contract::{CommandOutcome, Raised};
 use std::io;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::failure::Nobody;
 use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME};
 use crate::users::{User, Users};
-use converge::CommandOutcome;
+use contract::CommandOutcome;
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{Access, Mode};
 use rustix::process::{Gid, Uid};

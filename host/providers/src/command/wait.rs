@@ -1,7 +1,7 @@
 //! Waiting for a program: its output, its end, its time.
 
 use super::held;
-use converge::{CommandOutcome, Stop};
+use contract::{CommandOutcome, Stop};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};

@@ -2,7 +2,7 @@
 //! and environments come read, since some are Ruby that only a guest can evaluate.
 
 use super::refused;
-use converge::{Data, DataError};
+use contract::{Data, DataError};
 use grants::{Capability, Denied, PolicyGrants};
 use node::search::{Document, Query};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! What went wrong with a request, under the class that Ruby's `Net::HTTP` would have raised.
 
-use converge::Raised;
+use contract::Raised;
 use grants::GrantedUrl;
 use std::io;
 use ureq::http::{Response, StatusCode};

@@ -2,7 +2,7 @@
 
 use super::{denied, fault};
 use crate::root::{Dress, Entry, Kind, ModeBits, Root, absent};
-use converge::{MachineChange, MachineError};
+use contract::{MachineChange, MachineError};
 use grants::{GrantedPath, PolicyGrants};
 
 /// The most bytes of a file that something is added to: the whole of it is written anew, so that it is either its old or

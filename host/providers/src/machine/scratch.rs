@@ -4,7 +4,7 @@
 //! follows it is the path that a real run would use, and needs the same grants. They are kept in memory, the policy's own
 //! code sees them, and they are gone with it. Programs do not see them: a command that names one is unknown.
 
-use converge::{CommandLine, CommandTest, MachineChange, MachineError, Stat, StatKind};
+use contract::{CommandLine, CommandTest, MachineChange, MachineError, Stat, StatKind};
 use std::collections::BTreeMap;
 
 /// Where a dry run's temporary files seem to be; in front of the path of a real run.

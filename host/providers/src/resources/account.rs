@@ -1,6 +1,6 @@
 //! What `user` and `group` have in common.
 
-use converge::Raised;
+use contract::Raised;
 
 /// The longest name that the kernel's and the login tools' records hold, in bytes.
 const MAXIMUM_NAME: usize = 32;

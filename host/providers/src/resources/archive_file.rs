@@ -10,7 +10,7 @@ mod reader;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use crate::root::{Dress, Entry, ModeBits, absent};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::{GrantedMode, GrantedPath};
 use reader::{Archive, Item, Kind};
 use rustix::io::Errno;

@@ -1,7 +1,7 @@
 //! Reading the properties of a declaration. They are validated by the schema; what is of another type all the same counts as
 //! absent.
 
-use converge::Wanted;
+use contract::Wanted;
 use serde_json::Value;
 
 /// A property's JSON; null is Chef's "not set".

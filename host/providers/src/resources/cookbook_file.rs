@@ -3,7 +3,7 @@
 use super::cookbook_source;
 use super::file_content::{self, Content, Current, Source, wish};
 use crate::plan::{Plan, Provider, View};
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 use std::borrow::Cow;
 
 /// The provider.

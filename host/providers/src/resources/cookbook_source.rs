@@ -1,7 +1,7 @@
 //! Finds what a cookbook brings along, the most specific place first.
 
 use crate::plan::View;
-use converge::{FileError, Raised, Wanted};
+use contract::{FileError, Raised, Wanted};
 use node::file_specificity::{given_paths, lookup_paths};
 
 /// Chef's class for a cookbook that lacks a file.

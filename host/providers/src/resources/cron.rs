@@ -12,7 +12,7 @@ use crate::command::{CommandFailure, Launch, UNKNOWN, require_success};
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
-use converge::{Change, CommandOutcome, Raised, Wanted};
+use contract::{Change, CommandOutcome, Raised, Wanted};
 use table::{Entry, Table};
 
 /// The class of what goes wrong with crontabs.

@@ -9,7 +9,7 @@ use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
 use crate::resources::file_content::wish::Grant;
 use crate::resources::file_content::{self, Access, FileWish, Text};
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 
 /// Where cron looks for jobs.

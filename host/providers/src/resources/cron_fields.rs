@@ -1,7 +1,7 @@
 //! What the fields of `cron` and `cron_d` jobs may hold: nothing that would begin another job.
 
 use crate::resources::asked;
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 
 /// The `timeout` command that the job runs under. (Chef's `cron_d` accepts the property and does nothing with it; its
 /// `cron` writes it as this does.)

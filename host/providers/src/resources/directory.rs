@@ -4,7 +4,7 @@ use super::file_content::wish::{boolean, text};
 use super::file_content::{Access, access_step, assumption};
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::root::{Entry, Kind, ModeBits, Prospect, absent};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 
 /// Permission bits before the process's file mode creation mask.

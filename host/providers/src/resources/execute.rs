@@ -8,7 +8,7 @@ use crate::command::{CommandFailure, How, Launch, home, list_of_words, real_dire
 use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
 use crate::root::absent;
 use crate::value;
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
 use serde_json::Value;
 use std::time::Duration;

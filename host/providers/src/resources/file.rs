@@ -2,7 +2,7 @@
 
 use super::file_content::{self, Content, Current, Source, wish};
 use crate::plan::{Plan, Provider, View};
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 use std::borrow::Cow;
 
 /// The provider.

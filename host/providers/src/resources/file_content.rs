@@ -26,7 +26,7 @@ pub(crate) use remove::{delete_step, plan_delete};
 pub(crate) use wish::FileWish;
 
 use crate::plan::{Plan, View};
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 use std::borrow::Cow;
 
 /// Where the content of a file comes from.

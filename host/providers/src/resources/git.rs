@@ -18,7 +18,7 @@ use crate::resources::asked;
 use crate::root::{Kind, absent};
 use access::Rights;
 use call::{Call, Caller, Silence};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use refs::Target;
 use std::collections::HashSet;
 

@@ -3,7 +3,7 @@
 use crate::command::{Launch, list_of_words, require_success};
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::{account, asked};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedGroup;
 
 /// The class of what goes wrong with groups.

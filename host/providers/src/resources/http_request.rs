@@ -6,7 +6,7 @@
 use crate::download;
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
-use converge::{Certainty, Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
+use contract::{Certainty, Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
 use serde_json::Value;
 
 /// A request.

@@ -7,7 +7,7 @@ use super::file_content::wish::text;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::root::{Entry, Fault, Kind, Place, absent};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 
 /// The provider.

@@ -4,7 +4,7 @@
 
 use crate::plan::{Plan, Provider, View};
 use crate::value;
-use converge::{LogLevel, Raised, Wanted};
+use contract::{LogLevel, Raised, Wanted};
 use serde_json::Value;
 
 pub(crate) struct Log;

@@ -12,7 +12,7 @@ use crate::plan::{Plan, Provider, Step, View, Writer, denied};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
 use crate::root::absent;
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use std::time::{Duration, Instant};
 use table::Line;

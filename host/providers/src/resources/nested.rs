@@ -1,7 +1,7 @@
 //! A plan within a plan: a resource whose one sentence stands for what another provider does.
 
 use crate::plan::{Plan, Step, Writer};
-use converge::{Change, Raised};
+use contract::{Change, Raised};
 
 /// The inner plan's steps as one step under a sentence of its own, with the inner sentences below it; `after` follows once
 /// they are done. Nothing to do inside: nothing to do.

@@ -1,7 +1,7 @@
 //! `notify_group`: one name for several notifications. It counts as changed each time it runs, and changes nothing.
 
 use crate::plan::{Plan, Provider, Step, View};
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 
 pub(crate) struct NotifyGroup;
 

@@ -4,7 +4,7 @@
 
 use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;
-use converge::{Change, Raised, Wanted};
+use contract::{Change, Raised, Wanted};
 
 /// A gathering of facts.
 pub(crate) struct Ohai;

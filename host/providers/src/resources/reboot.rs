@@ -5,7 +5,7 @@
 use crate::Reboot;
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
-use converge::{Change, Raised, Stop, Wanted};
+use contract::{Change, Raised, Stop, Wanted};
 
 /// The reason if nothing is said: Chef's words.
 const REASON: &str = "Reboot by Chef Infra Client";

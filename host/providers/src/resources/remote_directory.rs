@@ -9,7 +9,7 @@ use super::file_content::wish::{backups, boolean, text};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::root::{Kind, absent};
-use converge::{Change, Raised, Wanted};
+use contract::{Change, Raised, Wanted};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 

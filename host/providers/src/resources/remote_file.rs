@@ -8,7 +8,7 @@ use crate::download::{self, CacheControl, Fetched, Wish};
 use crate::plan::{Plan, Provider, View, denied};
 use crate::root::NamelessFile;
 use address::Address;
-use converge::{Certainty, Known, Raised, Wanted};
+use contract::{Certainty, Known, Raised, Wanted};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 use super::execute::{self, Command};
 use crate::plan::{Plan, Provider, View};
 use crate::value;
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 use grants::split_words;
 use serde_json::Value;
 

@@ -17,7 +17,7 @@ use crate::plan::{Plan, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use bus::Bus;
 use command::{Commands, Way};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedService;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use crate::plan::{Plan, Provider, Step, View, Writer, denied};
 use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, unit_standing};
 use crate::resources::{asked, nested};
-use converge::{Change, Raised, Wanted};
+use contract::{Change, Raised, Wanted};
 
 /// A unit of systemd.
 pub(crate) struct SystemdUnit;

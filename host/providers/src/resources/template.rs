@@ -6,7 +6,7 @@
 use super::cookbook_source;
 use super::file_content::{self, Content, Current, Source, wish};
 use crate::plan::{Plan, Provider, View};
-use converge::{Certainty, Known, Raised, Wanted};
+use contract::{Certainty, Known, Raised, Wanted};
 use serde_json::Value;
 use std::borrow::Cow;
 

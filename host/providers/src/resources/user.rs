@@ -12,7 +12,7 @@ use crate::command::{Launch, require_success};
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::{account, asked};
 use change::{Account, Difference, compare};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use shadow::Shadow;
 
 /// The class of what goes wrong with users.

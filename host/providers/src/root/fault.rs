@@ -1,6 +1,6 @@
 //! What the kernel refused, under the class that Ruby would have raised: cookbooks rescue `Errno::ENOENT`.
 
-use converge::Raised;
+use contract::Raised;
 use rustix::io::Errno;
 
 /// A refused system call.

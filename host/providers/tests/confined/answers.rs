@@ -2,7 +2,7 @@
 
 use crate::support::Bench;
 use crate::{ask, asked, is_stopped, machine};
-use converge::{CommandTest, Machine as _, MachineError, Providers as _, Truth};
+use contract::{CommandTest, Machine as _, MachineError, Providers as _, Truth};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -78,7 +78,7 @@ fn a_commands_options_are_kept_to() {
     let script = CommandTest { interpreter: Some("bash".into()), ..CommandTest::text("[[ abc == a* ]]") };
     assert_eq!(asked(&script), Truth::True);
     let words = CommandTest {
-        line: converge::CommandLine::Arguments(vec!["test".into(), "-d".into(), "/".into()]),
+        line: contract::CommandLine::Arguments(vec!["test".into(), "-d".into(), "/".into()]),
         ..CommandTest::text("")
     };
     assert_eq!(asked(&words), Truth::True);

@@ -2,7 +2,7 @@
 
 use crate::victim::Victim;
 use crate::{ask, asked, is_stopped};
-use converge::{CommandTest, Truth};
+use contract::{CommandTest, Truth};
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixListener;

@@ -9,7 +9,7 @@ mod hostile;
 mod support;
 mod victim;
 
-use converge::{CommandTest, Providers as _, Truth};
+use contract::{CommandTest, Providers as _, Truth};
 use support::Bench;
 
 fn machine() -> Bench {

@@ -1,5 +1,5 @@
 use super::support::{Asked, Machine, resource};
-use converge::Certainty;
+use contract::Certainty;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 

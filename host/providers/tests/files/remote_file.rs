@@ -1,6 +1,6 @@
 use super::server::{Request, Server, answer, ok, talker};
 use super::support::{Asked, Machine, resource};
-use converge::Certainty;
+use contract::Certainty;
 use serde_json::{Value, json};
 
 fn remote(path: &str, properties: Value) -> Asked {

@@ -42,7 +42,7 @@ fn unchanged_files_cost_little_more_than_the_system_calls() {
         let wanted: Vec<_> = resources.iter().map(|asked| asked.wanted(false)).collect();
         let begun = processor_time();
         for one in &wanted {
-            assert!(matches!(machine.prepare(one).expected().0, converge::Expected::Nothing));
+            assert!(matches!(machine.prepare(one).expected().0, contract::Expected::Nothing));
         }
         best.1 = best.1.min(processor_time() - begun);
     }

@@ -1,6 +1,6 @@
 //! A throw-away root with providers on it, and one call that runs an action as the runner does.
 
-use converge::{Certainty, CookbookFiles, Declaration, FileError, Prepared, Property, Providers, Raised, Stop, Wanted};
+use contract::{Certainty, CookbookFiles, Declaration, FileError, Prepared, Property, Providers, Raised, Stop, Wanted};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use node::origin::Origin;
@@ -233,7 +233,7 @@ impl Machine {
     }
 }
 
-fn outcome(changes: Vec<converge::Change>, certainty: Vec<Certainty>) -> Outcome {
+fn outcome(changes: Vec<contract::Change>, certainty: Vec<Certainty>) -> Outcome {
     Outcome {
         diffs: changes.iter().filter_map(|change| change.diff.clone()).collect(),
         changes: changes.into_iter().map(|change| change.what).collect(),

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of it")]
 
-use converge::{
+use contract::{
     Change, CookbookFiles, Declaration, FileError, LogLevel, Property, Providers as _, Raised, Stop, Wanted,
 };
 use grants::Grants;
@@ -62,7 +62,7 @@ impl CookbookFiles for Files {
 pub(crate) struct Done {
     pub(crate) changes: Vec<Change>,
     pub(crate) updated: bool,
-    pub(crate) certainty: Vec<converge::Certainty>,
+    pub(crate) certainty: Vec<contract::Certainty>,
 }
 
 impl Done {

@@ -1,7 +1,7 @@
 //! A throw-away root, and one policy's providers on it.
 
 use ::node::origin::Origin;
-use converge::{
+use contract::{
     Certainty, CookbookFiles, Declaration, Expected, FileError, Property, Providers as _, Raised, Status, Wanted,
 };
 use grants::Grants;
@@ -119,7 +119,7 @@ impl Node {
             node: ::node::file_specificity::NodeIdentity::default(),
             why_run,
             launcher: Some(specs::program::executable().unwrap()),
-            stop: converge::Stop::default(),
+            stop: contract::Stop::default(),
             package_lock_wait,
             backups: Settings::BACKUPS,
             downloads: providers::Downloads::default(),
@@ -204,6 +204,6 @@ fn wanted<'a>(declaration: &'a Declaration, action: &'a str, why_run: bool) -> W
     Wanted { resource: 0, declaration, action, resolved: vec![], why_run }
 }
 
-fn words(changes: Vec<converge::Change>) -> Vec<String> {
+fn words(changes: Vec<contract::Change>) -> Vec<String> {
     changes.into_iter().map(|change| change.what).collect()
 }

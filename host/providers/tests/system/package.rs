@@ -109,7 +109,7 @@ fn a_dry_run_changes_nothing_and_says_what_it_takes_for_granted() {
          refreshes them first"
             .to_owned(),
     ];
-    assert_eq!(foreseen, Foreseen { status: converge::Status::Unknown, unknown, ..Foreseen::default() });
+    assert_eq!(foreseen, Foreseen { status: contract::Status::Unknown, unknown, ..Foreseen::default() });
     unchanged(&node, &before);
     node.output("apt-get -q update");
     let before = node.root.tree("/").unwrap();

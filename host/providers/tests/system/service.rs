@@ -160,7 +160,7 @@ fn a_service_that_is_missing_is_an_error_now_or_an_assumption() {
     let mut node = node.dry();
     let assumed = "Init script '/etc/init.d/absent' doesn't exist, assuming a prior action would have created it.";
     let expect = Foreseen {
-        status: converge::Status::Updated,
+        status: contract::Status::Updated,
         changes: vec!["start service service[absent]".into()],
         assumed: vec![assumed.into()],
         unknown: vec![],

@@ -1,7 +1,7 @@
 //! Of every type: a dry run that is in doubt, and has no step, never says that nothing is to be done.
 
 use crate::node::Node;
-use converge::Status;
+use contract::Status;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use crate::pack::pack;
 use crate::support::{Bench, exists};
-use converge::Certainty;
+use contract::Certainty;
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::Command;

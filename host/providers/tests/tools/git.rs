@@ -1,7 +1,7 @@
 //! `git`: real repositories, real clones.
 
 use crate::support::{Bench, exists};
-use converge::Certainty;
+use contract::Certainty;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! `mount`: file systems that are really mounted, and tables that are really written.
 
 use crate::support::{Bench, exists};
-use converge::Certainty;
+use contract::Certainty;
 use serde_json::{Value, json};
 use std::process::Command;
 

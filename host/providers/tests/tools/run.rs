@@ -1,7 +1,7 @@
 //! What resources ask of the run itself: that the node be started again, that facts be gathered anew.
 
 use crate::support::{Bench, run};
-use converge::{Providers as _, Stop};
+use contract::{Providers as _, Stop};
 use providers::{MachineProviders, Reboots, Settings};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -13,7 +13,7 @@ fn with_reboots(bench: &Bench, why_run: bool) -> (Settings, Reboots, Stop) {
     (settings, reboots, stop)
 }
 
-fn act(settings: Settings, bench: &Bench, action: &str, properties: Value) -> Result<Vec<String>, converge::Raised> {
+fn act(settings: Settings, bench: &Bench, action: &str, properties: Value) -> Result<Vec<String>, contract::Raised> {
     let why_run = settings.why_run;
     let mut providers = MachineProviders::new(Arc::new(settings)).unwrap();
     let done = run(&mut providers, &bench.declaration("reboot", "later", properties), action, why_run)?;

@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::bindings::wrun::cookbook::cookbooks as wit;
-use converge::FileError;
+use contract::FileError;
 use wasmtime::Result;
 
 /// The most names that `locate` looks for at a time.

@@ -2,7 +2,7 @@
 
 use crate::bindings::wrun::cookbook::data as wit;
 use crate::policy::State;
-use converge::DataError;
+use contract::DataError;
 use serde_json::Value;
 use wasmtime::Result;
 

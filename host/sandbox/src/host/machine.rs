@@ -1,10 +1,10 @@
-//! The machine as a cookbook sees it. Whoever implements `converge::Machine` checks the grants; what it changes is
+//! The machine as a cookbook sees it. Whoever implements `contract::Machine` checks the grants; what it changes is
 //! recorded here, in the run.
 
 use crate::bindings::wrun::cookbook::{machine as wit, resources};
 use crate::policy::State;
 use crate::words;
-use converge::{HttpRequest, MachineChange, MachineError, Stat, StatKind};
+use contract::{HttpRequest, MachineChange, MachineError, Stat, StatKind};
 use wasmtime::Result;
 
 type Answer<T> = Result<Result<T, wit::MachineError>>;
@@ -77,7 +77,7 @@ impl wit::Host for State {
         let why_run = Self::run(self)?.why_run;
         let command = words::command(command);
         let ended = self.on_host_time(|state| state.services.machine.run(&command, why_run));
-        let outcome = |it: converge::CommandOutcome| wit::Outcome {
+        let outcome = |it: contract::CommandOutcome| wit::Outcome {
             code: it.code,
             signal: it.signal,
             output: it.output,
@@ -109,7 +109,7 @@ impl wit::Host for State {
     }
 
     fn users(&mut self) -> Answer<Vec<wit::User>> {
-        let user = |it: converge::MachineUser| wit::User {
+        let user = |it: contract::MachineUser| wit::User {
             name: it.name,
             uid: it.uid,
             gid: it.gid,
@@ -121,7 +121,7 @@ impl wit::Host for State {
     }
 
     fn groups(&mut self) -> Answer<Vec<wit::Group>> {
-        let group = |it: converge::MachineGroup| wit::Group { name: it.name, gid: it.gid, members: it.members };
+        let group = |it: contract::MachineGroup| wit::Group { name: it.name, gid: it.gid, members: it.members };
         Ok(self.services.machine.groups().map(|all| all.into_iter().map(group).collect()).map_err(error))
     }
 
@@ -131,7 +131,7 @@ impl wit::Host for State {
         let request = HttpRequest { method, url, headers, body };
         let came = self.on_host_time(|state| state.services.machine.http(&request, why_run));
         let response =
-            |it: converge::HttpResponse| wit::HttpResponse { status: it.status, headers: it.headers, body: it.body };
+            |it: contract::HttpResponse| wit::HttpResponse { status: it.status, headers: it.headers, body: it.body };
         Ok(came.map(response).map_err(error))
     }
 }

@@ -6,7 +6,7 @@ use crate::policy::State;
 use crate::words;
 use ::node::attributes::{AttributeError, Attributes, Level};
 use ::node::run_list::RunList;
-use converge::Event;
+use contract::Event;
 use serde_json::Value;
 use wasmtime::Result;
 

@@ -4,7 +4,7 @@ use crate::bindings::wrun::cookbook::{output as wit, types};
 use crate::limits::{LOG_BYTES, LOG_LINE};
 use crate::policy::State;
 use crate::words;
-use converge::{Event, Failure, LogLevel};
+use contract::{Event, Failure, LogLevel};
 use wasmtime::Result;
 
 /// What a guest may listen to besides events.

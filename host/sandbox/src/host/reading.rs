@@ -9,7 +9,7 @@ use crate::words;
 use ::node::attributes::{Level, Shape};
 use ::node::object::is_policys_own;
 use ::node::origin::Origin;
-use converge::{AttributeRights, HiddenRead, ReadKind, Run};
+use contract::{AttributeRights, HiddenRead, ReadKind, Run};
 use serde_json::Value;
 
 /// The most bytes of one text of a place that is recorded with a read.
@@ -46,7 +46,7 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(
-        (run, services): (&'a mut Run, &'a mut converge::Services),
+        (run, services): (&'a mut Run, &'a mut contract::Services),
         view: wit::View,
         path: &'a [String],
         at: Option<types::Origin>,

@@ -4,7 +4,7 @@ use crate::bindings::wrun::cookbook::{resources as wit, types};
 use crate::policy::State;
 use crate::voice::Voice;
 use crate::words;
-use converge::{Failure, GuestType};
+use contract::{Failure, GuestType};
 use wasmtime::Result;
 
 type Answer<T> = Result<Result<T, types::Raised>>;

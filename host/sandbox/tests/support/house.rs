@@ -1,10 +1,8 @@
 //! Whole runs of one or more policies.
 
 use super::{Acting, BuiltinTypes, Journal, all_services, finish, fixture, sandbox_with_cache};
-use converge::{
-    Event, Failure, Instance, Lost, Memory, Moment, Observer, PolicyInput, PolicyOutcome, RunOptions, RunReport,
-    Services, Stop, WholeRun,
-};
+use contract::{Event, Failure, Lost, Memory, Moment, Observer, Services, Stop};
+use converge::{Instance, PolicyInput, PolicyOutcome, RunOptions, RunReport, WholeRun};
 use node::object::{NodeObject, PolicyStart};
 use sandbox::{Limits, Policy, Sandbox, Session};
 use serde_json::{Map, Value, json};

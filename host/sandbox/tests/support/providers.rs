@@ -1,6 +1,6 @@
 //! Providers that only keep a list, the built-in types, and a journal in memory.
 
-use converge::{
+use contract::{
     Change, CommandLine, CommandTest, Declaration, Failure, Known, Memory, Prepared, Property, Providers, Raised,
     ResourceId, Truth, Types, Wanted,
 };

@@ -1,6 +1,6 @@
 //! A small machine, two data bags, one cookbook's files: all in memory.
 
-use converge::{
+use contract::{
     AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead, HttpRequest,
     HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, ReadKind,
     Services, Stat, StatKind, TypeTexts,

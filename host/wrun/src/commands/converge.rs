@@ -36,9 +36,8 @@ use crate::signals::{self, Interruption};
 use crate::terminal;
 use anyhow::Context as _;
 use askers::Askers;
-use converge::{
-    CookbookFiles, Event, LogLevel, LogSource, Moment, Observer, PolicyOutcome, RunOptions, RunReport, Stop, WholeRun,
-};
+use contract::{CookbookFiles, Event, LogLevel, LogSource, Moment, Observer, Stop};
+use converge::{PolicyOutcome, RunOptions, RunReport, WholeRun};
 use grants::Journal;
 use input::Input;
 use node::object::NodeObject;
@@ -118,7 +117,7 @@ fn prepare_and_run(
         });
     }
     if let Some(folders) = &input.folders {
-        sandbox.check(folders::POLICY, folders.runtime().component(), converge::Interfaces::ALL)?;
+        sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL)?;
     }
     let data = data::of_policies(&settings)?;
     let mut sources = BTreeMap::new();
@@ -128,7 +127,7 @@ fn prepare_and_run(
             sandbox.check(name, code, house::interfaces(grants))?;
         }
         if let Some(runtime) = source.runtime() {
-            sandbox.check(name, runtime.component(), converge::Interfaces::ALL)?;
+            sandbox.check(name, runtime.component(), contract::Interfaces::ALL)?;
         }
         sources.insert(name.clone(), source);
     }

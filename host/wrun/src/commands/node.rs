@@ -8,7 +8,7 @@ use crate::house::{self, HISTORIES};
 use crate::printer::{Printer, Tone, escape, escape_line};
 use crate::settings::Format;
 use anyhow::{Context as _, bail};
-use converge::dotted_path;
+use contract::dotted_path;
 use node::object::NodeObject;
 use schema::suggest::nearest;
 use serde_json::Value;

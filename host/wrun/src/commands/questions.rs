@@ -4,7 +4,8 @@
 use crate::house::{BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
 use crate::poll::finish;
 use crate::settings::Settings;
-use converge::{Failure, House as _, Moment, PolicyInput, Questions, Stop};
+use contract::{Failure, Moment, Stop};
+use converge::{House as _, PolicyInput, Questions};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use policy::CookbookFolders;

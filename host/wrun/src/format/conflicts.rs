@@ -2,7 +2,8 @@
 
 use super::blocks::Block;
 use crate::printer::Tone;
-use converge::{Claimant, Conflict, RunReport};
+use contract::{Claimant, Conflict};
+use converge::RunReport;
 
 /// The most conflicts that are shown; the run's record has them all.
 const SHOWN: usize = 20;

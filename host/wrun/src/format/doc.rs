@@ -9,7 +9,7 @@ mod new_thing;
 
 use super::compiled;
 use crate::printer::{Printer, Tone, escape, escape_line};
-use converge::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
+use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
 use new_thing::NewThing;
 
@@ -280,7 +280,7 @@ fn message_of(sentence: &str) -> &str {
 }
 
 fn indent(nesting: u32) -> String {
-    "  ".repeat(2 + nesting.min(converge::MAX_DEPTH) as usize)
+    "  ".repeat(2 + nesting.min(contract::MAX_DEPTH) as usize)
 }
 
 /// Every line of a text, so deep.

@@ -2,7 +2,8 @@
 
 use super::blocks::Block;
 use crate::printer::Tone;
-use converge::{HiddenRead, PolicyReport, ReadKind, RunReport, grant_lines};
+use contract::{HiddenRead, ReadKind, grant_lines};
+use converge::{PolicyReport, RunReport};
 
 /// The most reads that are listed; the run's JSON has all that were kept.
 const SHOWN: usize = 20;

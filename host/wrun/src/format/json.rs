@@ -1,6 +1,7 @@
 //! The run as JSON: printed by `--format json`, kept in `STATE/runs/ID/run.json`. Stable; documented in docs/run-json.md.
 
-use converge::{ActionRecord, Claimant, Conflict, HiddenRead, PolicyOutcome, PolicyReport, RunReport, dotted_path};
+use contract::{ActionRecord, Claimant, Conflict, HiddenRead, dotted_path};
+use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Denial;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};

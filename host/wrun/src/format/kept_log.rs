@@ -1,6 +1,6 @@
 //! The log as the run's JSON has it: what cookbooks and the host said, from `info` on, in order.
 
-use converge::{Event, LogLevel, LogSource, Observer};
+use contract::{Event, LogLevel, LogSource, Observer};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
 //! The `minimal` format: a letter per action and what was logged; the recap follows.
 
 use crate::printer::{Printer, Tone, escape, escape_line};
-use converge::{Event, LogLevel, Observer, Status};
+use contract::{Event, LogLevel, Observer, Status};
 
 /// Shows a run in a few lines.
 pub(crate) struct Minimal {

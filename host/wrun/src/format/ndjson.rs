@@ -2,7 +2,7 @@
 
 use super::json;
 use crate::printer::Printer;
-use converge::{Event, Failure, HiddenRead, LogLevel, LogSource, Observer, Resource, Tally};
+use contract::{Event, Failure, HiddenRead, LogLevel, LogSource, Observer, Resource, Tally};
 use serde_json::{Value, json};
 
 /// The version of these objects. It grows when a key changes its meaning or goes away; new keys and events do not count.

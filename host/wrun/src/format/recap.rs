@@ -5,7 +5,8 @@ use super::blocks::Block;
 use super::json::Parts;
 use super::would;
 use crate::printer::{Printer, Tone};
-use converge::{Failure, PolicyOutcome, PolicyReport, Tally};
+use contract::{Failure, Tally};
+use converge::{PolicyOutcome, PolicyReport};
 use serde_json::Value;
 
 /// The most frames of a backtrace that are shown below the excerpt.

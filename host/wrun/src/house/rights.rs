@@ -1,6 +1,6 @@
 //! What a policy may read and write of the node, for the sandbox.
 
-use converge::{AttributeRights, HiddenRead, ReadKind};
+use contract::{AttributeRights, HiddenRead, ReadKind};
 use grants::{Capability, PolicyGrants};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! It lies where the setting `runtime_dir` says, else in `../share/wrun` beside the program, as it is installed and as a
 //! checkout's target folder has it. Its digest names it: a policy's artifact says which one it was built for.
 
-use converge::{CookbookFiles, FileError};
+use contract::{CookbookFiles, FileError};
 use sandbox::{ReadComponent, SharedComponent, is_installed};
 use sha2::{Digest as _, Sha256};
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use super::runtime::{self, Runtime, RuntimeError};
 use crate::settings::Settings;
-use converge::{CookbookFiles, Data};
+use contract::{CookbookFiles, Data};
 use grants::PolicyGrants;
 use policy::artifact::Language;
 use policy::gems::{Gems, WithGems};

@@ -1,6 +1,6 @@
 //! The built-in resource types, as the runner and guests need them: `schema` behind `converge`'s traits.
 
-use converge::{Declaration, Failure, Property, Raised, TypeTexts, Types};
+use contract::{Declaration, Failure, Property, Raised, TypeTexts, Types};
 use schema::{Given, ValidationFailed};
 use serde_json::Value;
 

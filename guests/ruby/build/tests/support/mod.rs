@@ -10,10 +10,11 @@
 
 mod services;
 
-use converge::{
+use contract::{
     Answer, Change, CommandTest, Declaration, Event, Failure, Got, Guest as _, Known, Memory, Observer, Prepared,
-    Property, Providers, Raised, Request, Run, Runner, Said, Services, Stop, Tell, Truth, Types, Wanted,
+    Property, Providers, Raised, Request, Run, Said, Services, Stop, Tell, Truth, Types, Wanted,
 };
+use converge::Runner;
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
 use policy::build::{GuestCompiler, Settings, guest_compiler};

@@ -1,6 +1,6 @@
 //! A cookbook's files in memory, attributes that may be written, and a machine that grants nothing.
 
-use converge::{
+use contract::{
     AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead, HttpRequest,
     HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, ReadKind,
     Services, Stat, TypeTexts,

@@ -7,7 +7,7 @@ use super::tracer::{self, Ending, Leash};
 use crate::command::wait::{self, Pipes};
 use crate::command::{CommandFailure, Launch, start, start::Identity};
 use crate::root::Root;
-use converge::Stop;
+use contract::Stop;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Read as _, Write as _};
@@ -134,7 +134,7 @@ fn first_line(output: &mut ChildStdout) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-fn answer(ending: Ending, outcome: converge::CommandOutcome, launch: &Launch, cwd: &str) -> Answer {
+fn answer(ending: Ending, outcome: contract::CommandOutcome, launch: &Launch, cwd: &str) -> Answer {
     if let Some(what) = ending.stopped {
         return Answer::Unknown(format!("a dry run stopped it at: {what}"));
     }
@@ -144,7 +144,7 @@ fn answer(ending: Ending, outcome: converge::CommandOutcome, launch: &Launch, cw
     if !ending.started {
         return answer_of_reply(Reply::of_line(outcome.output.trim_ascii_end()), cwd);
     }
-    Answer::Ended(converge::CommandOutcome { code: ending.code, signal: ending.signal, ..outcome })
+    Answer::Ended(contract::CommandOutcome { code: ending.code, signal: ending.signal, ..outcome })
 }
 
 fn answer_of_reply(reply: Reply, cwd: &str) -> Answer {

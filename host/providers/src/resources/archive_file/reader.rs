@@ -3,7 +3,7 @@
 //! Everything in an archive is a stranger's: names are checked before anybody uses them, and counts and sizes are bounded.
 
 use super::meter::Meter;
-use converge::Raised;
+use contract::Raised;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use tar::EntryType;

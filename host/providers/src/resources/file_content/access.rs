@@ -2,7 +2,7 @@
 
 use crate::plan::{Assumption, Plan, View, denied};
 use crate::root::{Entry, ModeBits};
-use converge::{Certainty, Change, Known, Raised, Wanted};
+use contract::{Certainty, Change, Known, Raised, Wanted};
 use grants::{GrantedMode, GrantedPath};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use crate::plan::Writer;
 use crate::root::{Dress, Kind, ModeBits, absent};
-use converge::Raised;
+use contract::Raised;
 use grants::GrantedPath;
 
 /// Copies what is at a file's path, with its owner, mode and times, and removes the oldest copies beyond `count`.

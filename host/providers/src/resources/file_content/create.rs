@@ -10,7 +10,7 @@ use crate::diff;
 use crate::digest::short;
 use crate::plan::{Plan, Rejection, Staging, Step, View, Writer};
 use crate::root::{Dress, Kind, ModeBits, StagedFile};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use rustix::fd::OwnedFd;
 use serde_json::json;

@@ -4,7 +4,7 @@ use super::wish::FileWish;
 use crate::digest::{Digest, digest_of};
 use crate::plan::{Plan, View};
 use crate::root::{Entry, Fault, Kind, Place, absent};
-use converge::{Certainty, Raised};
+use contract::{Certainty, Raised};
 use grants::GrantedPath;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -5,7 +5,7 @@ use super::inspect::unresolved;
 use super::wish::FileWish;
 use crate::plan::{Plan, Step, View};
 use crate::root::{Kind, absent};
-use converge::{Certainty, Change, Raised};
+use contract::{Certainty, Change, Raised};
 use grants::GrantedPath;
 use rustix::io::Errno;
 

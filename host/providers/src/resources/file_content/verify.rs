@@ -8,7 +8,7 @@ use crate::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
 use crate::plan::{Plan, View, Writer};
 use crate::resources::execute::plain_text;
 use crate::root::{Dress, ModeBits, StagedFile};
-use converge::{Certainty, CommandTest, Raised};
+use contract::{Certainty, CommandTest, Raised};
 use grants::GrantedCommand;
 use std::io::Read;
 use std::time::Duration;

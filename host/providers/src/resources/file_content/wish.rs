@@ -3,7 +3,7 @@
 use super::Access;
 use crate::plan::{View, denied};
 use crate::root::absent;
-use converge::{Known, Property, Raised, Wanted};
+use contract::{Known, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use serde_json::{Map, Value};
 

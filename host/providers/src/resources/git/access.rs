@@ -11,7 +11,7 @@
 use super::call::Caller;
 use super::plain;
 use crate::plan::{DENIED, View, Writer, denied};
-use converge::{CommandLine, CommandTest, Raised};
+use contract::{CommandLine, CommandTest, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
 
 /// The proofs.

@@ -5,7 +5,7 @@ use crate::command::{Answer, Launch, require_success};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
 use crate::root::Fault;
-use converge::{CommandOutcome, Raised, Wanted};
+use contract::{CommandOutcome, Raised, Wanted};
 use std::time::Duration;
 
 /// What git does whatever a repository's own configuration says, where a policy may fetch and no more: no hooks, no

@@ -6,7 +6,7 @@
 
 use crate::plan::View;
 use crate::root::{Entry, Fault, Kind, absent};
-use converge::Raised;
+use contract::Raised;
 use std::collections::HashSet;
 use std::io::Read as _;
 

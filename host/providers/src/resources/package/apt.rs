@@ -6,7 +6,7 @@ use super::tools::{self, REFRESH_SENTENCE, Transaction};
 use super::{PACKAGE_ERROR, database, preseed, status::Status};
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use std::sync::Arc;
 
 /// Packages from apt's archives.

@@ -2,7 +2,7 @@
 
 use super::{AptPackage, DnfPackage};
 use crate::plan::{Plan, Provider, View};
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 
 /// Packages from the archives of the root's distribution.
 pub(crate) struct Package;

@@ -5,7 +5,7 @@ use super::status::{JOURNAL, STATUS_FILE, Status};
 use super::{PACKAGE_ERROR, tools};
 use crate::plan::View;
 use crate::root::Root;
-use converge::Raised;
+use contract::Raised;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

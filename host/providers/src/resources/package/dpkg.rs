@@ -8,7 +8,7 @@ use super::tools::{self, Transaction};
 use super::{PACKAGE_ERROR, preseed};
 use crate::plan::{Assumption, Plan, Provider, Step, View, denied};
 use crate::resources::asked;
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use std::sync::Arc;
 
 /// Packages from `.deb` files, without their dependencies.

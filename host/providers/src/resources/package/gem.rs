@@ -5,7 +5,7 @@
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
-use converge::{Certainty, Raised, Wanted};
+use contract::{Certainty, Raised, Wanted};
 
 /// The pseudo-cookbook that holds the policy's gems, in folders called NAME-VERSION.
 const GEMS: &str = "wrun:gems";

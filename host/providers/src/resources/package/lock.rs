@@ -6,7 +6,7 @@
 use super::PACKAGE_ERROR;
 use crate::plan::Writer;
 use crate::root::Root;
-use converge::Raised;
+use contract::Raised;
 use std::time::{Duration, Instant};
 
 /// The locks of whoever changes packages.

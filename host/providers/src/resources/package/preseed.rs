@@ -10,7 +10,7 @@ use super::tools::Transaction;
 use crate::plan::{Plan, Step, View};
 use crate::resources::{asked, cookbook_source};
 use crate::root::{Dress, ModeBits};
-use converge::{Change, Raised, Wanted};
+use contract::{Change, Raised, Wanted};
 use std::collections::HashMap;
 
 /// Where debconf keeps questions with their owners.

@@ -4,7 +4,7 @@ use super::status::{State, Status};
 use super::tools::TRANSACTION_SECONDS;
 use crate::plan::{View, denied};
 use crate::resources::asked;
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 use grants::GrantedPackage;
 use std::time::Duration;
 

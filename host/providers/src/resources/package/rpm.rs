@@ -13,7 +13,7 @@ pub(crate) use file::RpmPackage;
 
 use crate::command::{Launch, require_success};
 use crate::plan::Writer;
-use converge::Raised;
+use contract::Raised;
 use std::time::Duration;
 
 /// How long a query may take: with a cold cache the lists are fetched first.

@@ -3,7 +3,7 @@
 use super::{PACKAGE_ERROR, database, lock};
 use crate::command::{Launch, require_success};
 use crate::plan::{View, Writer};
-use converge::{Change, CommandOutcome, Raised};
+use contract::{Change, CommandOutcome, Raised};
 use std::time::Duration;
 
 /// How long a query may take: with a cold cache apt reads some hundred megabytes of lists.

@@ -1,6 +1,6 @@
 //! What a `source` means.
 
-use converge::Raised;
+use contract::Raised;
 use std::borrow::Cow;
 
 /// An address.

@@ -2,7 +2,7 @@
 
 use super::command::Way;
 use super::{SERVICE_ERROR, Standing};
-use converge::Raised;
+use contract::Raised;
 use std::time::{Duration, Instant};
 use zbus::{Connection, DynamicType, OwnedObjectPath, OwnedVariant};
 

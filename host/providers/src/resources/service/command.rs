@@ -7,7 +7,7 @@ use super::{SERVICE_ERROR, processes, script, unsupported};
 use crate::command::{Answer, CommandFailure, How, Launch, require_success};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
-use converge::{Certainty, CommandTest, Raised, Wanted};
+use contract::{Certainty, CommandTest, Raised, Wanted};
 use grants::{GrantedCommand, Program};
 use serde_json::Value;
 use std::time::{Duration, Instant};

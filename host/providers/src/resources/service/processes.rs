@@ -1,6 +1,6 @@
 //! The process table, for services that nobody else can tell about.
 
-use converge::Raised;
+use contract::Raised;
 use std::path::Path;
 
 /// How large a pattern may grow when it is compiled, in bytes: a guest wrote it.

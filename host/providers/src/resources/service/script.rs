@@ -5,7 +5,7 @@ use crate::command::{Launch, require_success};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
 use crate::root::Root;
-use converge::{Raised, Wanted};
+use contract::{Raised, Wanted};
 use serde_json::Value;
 
 /// The run levels in which something starts with the system.

@@ -6,7 +6,7 @@
 use super::{SERVICE_ERROR, Standing};
 use crate::plan::{View, Writer, denied};
 use crate::root::{Kind, ModeBits, Root};
-use converge::Raised;
+use contract::Raised;
 use grants::{GrantedPath, GrantedService};
 
 /// Where administrators put units, and the links that enable them.

@@ -1,6 +1,6 @@
 //! The text of a unit, from a text or from sections.
 
-use converge::Raised;
+use contract::Raised;
 use serde_json::Value;
 
 /// A unit's text. Sections come as a map of maps; a list is an option that is written several times.

@@ -4,7 +4,7 @@ use super::{Shadow, USER_ERROR, run, shadow};
 use crate::command::{Launch, require_success};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::{account, asked};
-use converge::{Certainty, Raised, Wanted};
+use contract::{Certainty, Raised, Wanted};
 use std::fmt;
 
 /// A password's hash, which no message shows.

@@ -2,7 +2,7 @@
 
 use super::change::{Account, Wish, clean};
 use crate::plan::{View, denied};
-use converge::Raised;
+use contract::Raised;
 use grants::GrantedUser;
 
 /// Where `useradd` puts home directories unless its own configuration says otherwise.

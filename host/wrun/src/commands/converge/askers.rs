@@ -1,6 +1,6 @@
 //! Tells the grants who asks: the resource whose action runs, else the recipe that is compiled.
 
-use converge::{Event, Observer, Resource};
+use contract::{Event, Observer, Resource};
 use grants::{Asker, Journal};
 
 /// Follows a run from action to action.

@@ -2,7 +2,8 @@
 //! answer: which policies ended how, and what was being done.
 
 use crate::format::json as run_json;
-use converge::{Event, Failure, Moment, Observer, PolicyOutcome, PolicyReport, RunReport};
+use contract::{Event, Failure, Moment, Observer};
+use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Journal;
 use serde_json::{Value, json};
 use state::RunFolder;

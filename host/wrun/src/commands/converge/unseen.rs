@@ -1,6 +1,7 @@
 //! What a survey did not see of a policy's needs: actions that failed, and phases that ended early.
 
-use converge::{Failure, PolicyOutcome, RunReport, UNSEEN};
+use contract::Failure;
+use converge::{PolicyOutcome, RunReport, UNSEEN};
 
 /// A sentence for each, in order, each failure once.
 pub(super) fn of(report: &RunReport) -> Vec<String> {

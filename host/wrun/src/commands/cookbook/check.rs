@@ -21,7 +21,7 @@ use crate::house::Runtime;
 use crate::printer::Printer;
 use crate::settings::{Format, Layer};
 use anyhow::{Context as _, ensure};
-use converge::CookbookFiles as _;
+use contract::CookbookFiles as _;
 use gather::{Gathered, Wanted};
 use policy::CookbookFolders;
 use std::path::{Path, PathBuf};

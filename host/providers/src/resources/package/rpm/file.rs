@@ -8,7 +8,7 @@ use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant};
 use crate::resources::package::targets::{Aim, Seen, sentence, target_by};
-use converge::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, Raised, Wanted};
 use std::cmp::Ordering;
 
 /// Packages from `.rpm` files.

@@ -4,7 +4,7 @@ use super::QUERY;
 use super::version::Version;
 use crate::command::{Launch, require_success};
 use crate::plan::View;
-use converge::Raised;
+use contract::Raised;
 
 /// How rpm is to answer: fields that hold no white space.
 const FORMAT: &str = "%{NAME} %{EPOCH} %{VERSION} %{RELEASE} %{ARCH}\\n";

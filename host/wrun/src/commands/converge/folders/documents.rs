@@ -2,7 +2,7 @@
 
 use super::hints;
 use anyhow::Context as _;
-use converge::Failure;
+use contract::Failure;
 use providers::parse_written_json;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

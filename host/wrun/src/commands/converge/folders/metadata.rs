@@ -1,7 +1,7 @@
 //! What cookbooks say of themselves: `metadata.json`, read here, or `metadata.rb`, which only a guest can evaluate.
 
 use super::texts;
-use converge::{CookbookFiles as _, Failure, FileError};
+use contract::{CookbookFiles as _, Failure, FileError};
 use node::cookbook_choice::KnownCookbook;
 use policy::CookbookFolders;
 use policy::folders::Selected;

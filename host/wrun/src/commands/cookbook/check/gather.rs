@@ -5,7 +5,7 @@ use super::facts::{Fact, What};
 use crate::commands::questions;
 use crate::house::Runtime;
 use crate::settings::Settings;
-use converge::{CookbookFiles as _, Failure};
+use contract::{CookbookFiles as _, Failure};
 use policy::CookbookFolders;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

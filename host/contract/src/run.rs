@@ -8,14 +8,13 @@ mod notifications;
 mod reads;
 mod record;
 
-pub use collection::{OwnRunList, Run};
-pub(crate) use context::{Context, Due};
-pub use context::{ContextId, ROOT};
+pub use collection::{OwnRunList, Parts, Run};
+pub use context::{Context, ContextId, Due, ROOT};
 pub use declaration::{
     Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Speaker, Test,
     Timing, Wish,
 };
-pub(crate) use notifications::{Notification, not_found};
+pub use notifications::{Notification, not_found};
 pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
 pub use record::{ActionRecord, Notified, Tally};
 

@@ -4,7 +4,6 @@ use super::{
     Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
     ResourceId, Speaker, reads::Reads,
 };
-use crate::claims::Claims;
 use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
@@ -27,10 +26,10 @@ pub struct Run {
     pub own_names: HashSet<String>,
     /// What it read and wrote of the node beyond that.
     pub reads: Reads,
-    /// A survey: see [`RunOptions::survey`](crate::RunOptions::survey).
+    /// A dry run that asks for the grants of everything that a real run could come to.
     pub survey: bool,
     /// The actions of resources that have had their turn in a survey.
-    pub(crate) surveyed: HashSet<(ResourceId, String)>,
+    pub surveyed: HashSet<(ResourceId, String)>,
     /// What the guest listens to.
     pub listens: HashSet<String>,
     /// The resources, by number.
@@ -46,17 +45,17 @@ pub struct Run {
     pub run_list: Option<OwnRunList>,
     /// Where cookbooks lie that are read from folders, by name.
     pub places: BTreeMap<String, String>,
-    pub(crate) types: BTreeMap<Speaker, HashMap<String, GuestType>>,
-    pub(crate) contexts: Vec<Context>,
-    pub(crate) actions: u32,
+    types: BTreeMap<Speaker, HashMap<String, GuestType>>,
+    /// The contexts, by number.
+    pub contexts: Vec<Context>,
+    /// How many actions were begun, retries included.
+    pub actions: u32,
     /// What has become due in the root context and is not in the journal yet: receiver and action.
-    pub(crate) newly_due: Vec<(String, String)>,
+    pub newly_due: Vec<(String, String)>,
     /// Records of the actions that are open, innermost last.
-    pub(crate) open_records: Vec<usize>,
+    pub open_records: Vec<usize>,
     /// What failed in a dry run, which goes on: the first failure inside each open action, or outside of all.
-    pub(crate) kept: Vec<(Option<usize>, Failure)>,
-    /// What the policies of this run claim; `None` if there is no other policy.
-    pub(crate) claims: Option<Claims>,
+    pub kept: Vec<(Option<usize>, Failure)>,
     builtin: Option<Arc<dyn Types>>,
     observer: Option<Box<dyn Observer>>,
 }
@@ -100,7 +99,7 @@ impl Run {
     }
 
     /// As [`notice`](Self::notice), for events that show a part of the run itself.
-    pub(crate) fn notice_with<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) {
+    pub fn notice_with<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) {
         let Self { observer, resources, records, .. } = self;
         if let (Some(observer), Some(event)) = (observer, event(Parts { resources, records })) {
             observer.notice(&event);
@@ -121,6 +120,17 @@ impl Run {
     /// Lets somebody watch the run.
     pub fn set_observer(&mut self, observer: Option<Box<dyn Observer>>) {
         self.observer = observer;
+    }
+
+    /// The first failure of a dry run that went on after it: a real run would end there. It is given once.
+    pub fn take_kept(&mut self) -> Option<Failure> {
+        let kept = std::mem::take(&mut self.kept);
+        kept.into_iter().next().map(|(_, failure)| failure)
+    }
+
+    /// The same, to look at.
+    pub fn kept(&self) -> Option<&Failure> {
+        self.kept.first().map(|(_, failure)| failure)
     }
 
     /// Writes a line of the host's own to the log.
@@ -251,14 +261,21 @@ impl Run {
             .ok_or_else(|| Failure::raised("Wrun::NoSuchResource", format!("there is no resource {id}")))
     }
 
-    pub(crate) fn known_mut(&mut self, id: ResourceId) -> Result<&mut Resource, Failure> {
+    /// The same, to be changed.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn known_mut(&mut self, id: ResourceId) -> Result<&mut Resource, Failure> {
         self.resources
             .get_mut(id as usize)
             .ok_or_else(|| Failure::raised("Wrun::NoSuchResource", format!("there is no resource {id}")))
     }
 
     /// A context that is open.
-    pub(crate) fn open(&self, context: ContextId) -> Result<&Context, Failure> {
+    ///
+    /// # Errors
+    /// There is no such context, or it has ended.
+    pub fn open(&self, context: ContextId) -> Result<&Context, Failure> {
         let open = self.contexts.get(context as usize).filter(|context| !context.ended);
         open.ok_or_else(|| Failure::raised("Wrun::ContextEnded", format!("context {context} is not open")))
     }
@@ -309,7 +326,8 @@ impl Run {
         Ok(())
     }
 
-    pub(crate) fn queue(&mut self, context: ContextId, due: Due) -> bool {
+    /// Queues a delayed notification, once per receiver and action. True: it was not queued yet.
+    pub fn queue(&mut self, context: ContextId, due: Due) -> bool {
         let action = due.action.clone();
         let receiver = match &due.target {
             Party::Key(key) => key.clone(),
@@ -327,7 +345,7 @@ impl Run {
     ///
     /// # Errors
     /// `Chef::Exceptions::ValidationFailed`.
-    pub(crate) fn check_property(
+    pub fn check_property(
         &self,
         kind: &str,
         name: &str,
@@ -343,14 +361,14 @@ impl Run {
     ///
     /// # Errors
     /// `Chef::Exceptions::ValidationFailed`.
-    pub(crate) fn check_required(&self, id: ResourceId, action: &str) -> Outcome {
+    pub fn check_required(&self, id: ResourceId, action: &str) -> Outcome {
         let declaration = &self.known(id)?.declaration;
         let Some(types) = &self.builtin else { return Ok(()) };
         types.check_required(&declaration.kind, action, &|name| declaration.property(name).is_some())
     }
 
     /// A place in a cookbook as a person finds it: absolute where the cookbook lies in a folder of the machine.
-    pub(crate) fn place(&self, origin: &Origin) -> String {
+    pub fn place(&self, origin: &Origin) -> String {
         let (Some(file), Some(line)) = (&origin.file, origin.line) else { return String::new() };
         let folder = origin.cookbook.as_ref().and_then(|cookbook| self.places.get(cookbook));
         match folder {
@@ -367,12 +385,12 @@ impl Run {
     }
 
     /// Whether an action of a built-in type looks at a property.
-    pub(crate) fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
+    pub fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
         self.builtin.as_ref().is_none_or(|types| types.uses(kind, action, name))
     }
 
     /// Whether a cookbook wrote a property, and not the guest's side of the type.
-    pub(crate) fn written(&self, kind: &str, name: &str) -> bool {
+    pub fn written(&self, kind: &str, name: &str) -> bool {
         self.builtin.as_ref().is_none_or(|types| types.written(kind, name))
     }
 
@@ -424,7 +442,7 @@ impl Run {
     }
 
     /// Records a change in the open action of a resource and shows it.
-    pub(crate) fn changed(&mut self, id: ResourceId, change: Change) {
+    pub fn changed(&mut self, id: ResourceId, change: Change) {
         let why_run = self.why_run;
         let open = self.open_records.iter().rev().copied();
         let record = open.into_iter().find(|at| self.records.get(*at).is_some_and(|record| record.resource == id));
@@ -467,7 +485,8 @@ impl Run {
         Ok(())
     }
 
-    pub(crate) fn begin(&mut self, parent: ContextId, owner: ResourceId, by_guest: bool) -> ContextId {
+    /// Opens a context around an action of `owner`; `by_guest`: the guest entered it on its own.
+    pub fn begin(&mut self, parent: ContextId, owner: ResourceId, by_guest: bool) -> ContextId {
         let owner_type = self.resources.get(owner as usize).and_then(|owner| self.type_of(&owner.declaration));
         let unified = owner_type.is_some_and(|guest_type| guest_type.unified);
         let outer = self.contexts.get(parent as usize);
@@ -494,7 +513,10 @@ impl Run {
     }
 
     /// The resource that a context entered by the guest is around.
-    pub(crate) fn entered_for(&self, context: ContextId) -> Result<ResourceId, Failure> {
+    ///
+    /// # Errors
+    /// The context is not open, or the runner made it.
+    pub fn entered_for(&self, context: ContextId) -> Result<ResourceId, Failure> {
         match self.open(context)?.owner {
             Some((owner, true)) => Ok(owner),
             _ => {
@@ -505,7 +527,7 @@ impl Run {
     }
 
     /// The contexts inside `context` that are still open, innermost first.
-    pub(crate) fn open_inside(&self, context: ContextId) -> Vec<ContextId> {
+    pub fn open_inside(&self, context: ContextId) -> Vec<ContextId> {
         let parent = |at: ContextId| self.contexts.get(at as usize).and_then(|context| context.parent).unwrap_or(ROOT);
         let inside = |mut at: ContextId| {
             while at > context {
@@ -520,7 +542,7 @@ impl Run {
 
     /// Keeps a context's resources for the report, drops what only a live context needs. What changed in it counts as a
     /// change of its resource.
-    pub(crate) fn end(&mut self, id: ContextId) {
+    pub fn end(&mut self, id: ContextId) {
         let Some(context) = self.contexts.get_mut(id as usize) else { return };
         let (parent, unified, nesting) = (context.parent, context.unified, context.nesting);
         let resources = std::mem::take(&mut context.resources);
@@ -547,7 +569,9 @@ impl Run {
 }
 
 /// What an event may show of the run while the observer is borrowed.
-pub(crate) struct Parts<'a> {
-    pub(crate) resources: &'a [Resource],
-    pub(crate) records: &'a [ActionRecord],
+pub struct Parts<'a> {
+    /// See [`Run::resources`].
+    pub resources: &'a [Resource],
+    /// See [`Run::records`].
+    pub records: &'a [ActionRecord],
 }

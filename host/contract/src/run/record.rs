@@ -94,7 +94,7 @@ impl Tally {
 
 impl ActionRecord {
     /// The record of an action that begins.
-    pub(crate) fn new(resource: &Resource, id: ResourceId, action: &str, status: Status) -> Self {
+    pub fn new(resource: &Resource, id: ResourceId, action: &str, status: Status) -> Self {
         let declaration = &resource.declaration;
         Self {
             resource: id,

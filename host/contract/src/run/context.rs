@@ -13,34 +13,41 @@ pub const ROOT: ContextId = 0;
 
 /// A delayed notification that waits for the end of its context.
 #[derive(Debug, Clone)]
-pub(crate) struct Due {
-    pub(crate) target: Party,
-    pub(crate) action: String,
-    pub(crate) sender: String,
+pub struct Due {
+    /// Its receiver.
+    pub target: Party,
+    /// The action that the receiver is to do.
+    pub action: String,
+    /// `type[name]` of the sender; empty if an earlier run left it due.
+    pub sender: String,
     /// None of its senders surely changes: see [`super::Notified::unsure`].
-    pub(crate) unsure: bool,
+    pub unsure: bool,
     /// The earlier run that left it due.
-    pub(crate) since: Option<String>,
+    pub since: Option<String>,
 }
 
+/// A context and what is declared in it. One that has ended keeps its place and nothing else.
 #[derive(Debug, Default)]
-pub(crate) struct Context {
+pub struct Context {
     pub(crate) parent: Option<ContextId>,
-    pub(crate) unified: bool,
+    /// Children converge where they are declared.
+    pub unified: bool,
     /// The guest-made resource whose action this context is around, and whether the guest entered it on its own.
     pub(crate) owner: Option<(ResourceId, bool)>,
     pub(crate) nesting: u32,
     pub(crate) resources: Vec<ResourceId>,
     pub(crate) by_key: HashMap<Arc<str>, ResourceId>,
     /// Grouped by sender, groups in the order in which the sender was first seen.
-    pub(crate) groups: Vec<Vec<Notification>>,
+    pub groups: Vec<Vec<Notification>>,
     pub(crate) group_of: HashMap<String, usize>,
-    pub(crate) delayed: Vec<Due>,
+    /// Delayed notifications, in the order in which they were queued first.
+    pub delayed: Vec<Due>,
     /// Where in `delayed` it is, by receiver and action, so that queueing again costs nothing.
     pub(crate) queued: HashMap<(Party, String), usize>,
-    pub(crate) updated: HashSet<String>,
+    /// The keys of resources that changed in it, `type[name]`.
+    pub updated: HashSet<String>,
     /// While converging: where the next declared resource goes.
-    pub(crate) insert_at: Option<usize>,
+    pub insert_at: Option<usize>,
     pub(crate) ended: bool,
 }
 
@@ -62,7 +69,7 @@ impl Context {
     }
 
     /// The `at`-th notification that `sender` sends at that time; by number, since actions may add more meanwhile.
-    pub(crate) fn sent(&self, sender: &str, timing: Timing, at: usize) -> Option<Notification> {
+    pub fn sent(&self, sender: &str, timing: Timing, at: usize) -> Option<Notification> {
         let group = self.groups.get(*self.group_of.get(sender)?)?;
         group.iter().filter(|note| note.timing == timing).nth(at).cloned()
     }

@@ -3,12 +3,17 @@
 use super::{Due, Party, ResourceId, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
 
+/// A notification as its context keeps it.
 #[derive(Debug, Clone)]
-pub(crate) struct Notification {
-    pub(crate) sender_key: String,
-    pub(crate) target: Party,
-    pub(crate) action: String,
-    pub(crate) timing: Timing,
+pub struct Notification {
+    /// `type[name]` of the sender.
+    pub sender_key: String,
+    /// Its receiver.
+    pub target: Party,
+    /// The action that the receiver is to do.
+    pub action: String,
+    /// When the receiver does it.
+    pub timing: Timing,
 }
 
 impl Run {
@@ -52,14 +57,17 @@ impl Run {
     }
 
     /// Whether a dry run found no action of a sender that would surely change it.
-    pub(crate) fn is_unsure(&self, context: super::ContextId, sender: &str) -> bool {
+    pub fn is_unsure(&self, context: super::ContextId, sender: &str) -> bool {
         let sender = self.find(context, sender).and_then(|id| self.resources.get(id as usize));
         sender.is_some_and(|sender| sender.updated && !sender.surely_updated)
     }
 
     /// Turns the keys in a resource's notifications into resources. In a unified context those that nobody has declared
     /// yet stay keys until `always`.
-    pub(crate) fn resolve(&mut self, id: ResourceId, always: bool) -> Outcome {
+    ///
+    /// # Errors
+    /// Nobody declared a receiver, or a key names several.
+    pub fn resolve(&mut self, id: ResourceId, always: bool) -> Outcome {
         let Some(own) = self.resources.get(id as usize) else { return Ok(()) };
         let context_id = own.declaration.context;
         let Some(context) = self.contexts.get(context_id as usize) else { return Ok(()) };
@@ -113,7 +121,7 @@ fn too_many(sender: &str, place: &str, target: &str) -> Failure {
 }
 
 /// Chef's sentence for a receiver that nobody declared.
-pub(crate) fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
+pub fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
     // A type alone stands for its resource without a name.
     let target = target.strip_suffix("[]").unwrap_or(target);
     Failure::raised(

@@ -90,7 +90,7 @@ impl Status {
     }
 
     /// The event that tells handlers how an action ended.
-    pub(crate) fn event(self) -> &'static str {
+    pub fn event(self) -> &'static str {
         match self {
             Self::Updated => "resource_updated",
             Self::Unknown => "resource_unknown",

@@ -211,7 +211,8 @@ pub struct Resource {
 }
 
 impl Resource {
-    pub(crate) fn mark(&mut self, updated: bool) {
+    /// Says whether its last action changed it, for sure.
+    pub fn mark(&mut self, updated: bool) {
         self.updated |= updated;
         self.updated_by_last_action = updated;
         self.unsure = false;

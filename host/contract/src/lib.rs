@@ -1,0 +1,33 @@
+//! The types and traits that rooms share.
+//!
+//! A guest, a provider and a memory are traits here, with the plain data that they pass to each other: declarations,
+//! requests, failures, events. [`Run`] is the state of one policy's run, which travels with the turn: the runner in
+//! `converge` and the guests in `sandbox` both work on it. This room has no algorithm of a run and no I/O.
+
+mod claims;
+mod conversation;
+mod events;
+mod failure;
+mod providers;
+mod run;
+mod services;
+mod stop;
+
+pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
+pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said, Tell};
+pub use events::{Event, LogLevel, LogSource, Observer, Status};
+pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
+pub use providers::{
+    Certainty, Change, CommandLine, CommandTest, Expected, Known, Memory, Prepared, Providers, Truth, Types, Wanted,
+};
+pub use run::{
+    ActionRecord, Amendment, Context, ContextId, Declaration, Due, FailureMode, Guard, GuestType, HiddenRead,
+    MAX_ACTIONS, MAX_DEPTH, MAX_HIDDEN_READS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified,
+    OwnRunList, Parts, Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, Speaker, Tally, Test, Timing,
+    Wish, dotted_path, grant_lines, not_found,
+};
+pub use services::{
+    AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse, Interfaces,
+    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, StatKind, TypeTexts,
+};
+pub use stop::Stop;
