@@ -33,15 +33,15 @@ impl Drop for Watching {
 
 impl Watching {
     fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // One pipe for both: the order of the lines is that in which they were written.
+        let (output, input) = std::io::pipe().unwrap();
+        let errors = input.try_clone().unwrap();
+        let child = command.stdin(Stdio::null()).stdout(input).stderr(errors).spawn().unwrap();
+        // It holds the pipe's other ends, and the reader would wait for their end.
+        drop(command);
         let (said, lines) = channel();
-        let (output, errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let also = said.clone();
         std::thread::spawn(move || {
             BufReader::new(output).lines().map_while(Result::ok).for_each(|line| drop(said.send(line)));
-        });
-        std::thread::spawn(move || {
-            BufReader::new(errors).lines().map_while(Result::ok).for_each(|line| drop(also.send(line)));
         });
         Self { child, lines }
     }
