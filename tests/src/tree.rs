@@ -159,7 +159,7 @@ fn read_content(path: &Path, length: u64) -> Result<Kind> {
 }
 
 fn binary(bytes: &[u8]) -> Kind {
-    let digest = Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let digest = text::hex(Sha256::digest(bytes).iter().take(8).copied().collect::<Vec<_>>());
     Kind::Binary { length: bytes.len() as u64, digest }
 }
 

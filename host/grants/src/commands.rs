@@ -3,7 +3,7 @@
 //! A command that needs a shell matches only a rule for its whole text, since nobody can say what a shell makes of a part
 //! of it. Any other is split into words and run without one, so that no text in it can become a second command.
 
-use crate::denied::{Capability, Denied, toml_key, toml_string};
+use crate::denied::{Capability, Denied};
 use crate::pattern::PathPattern;
 use crate::policy::PolicyGrants;
 use crate::privileged;
@@ -11,6 +11,7 @@ use crate::proofs::{GrantedCommand, Program};
 use crate::words::{asks_for_shell, split_words};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
+use text::{toml_key, toml_string};
 
 /// One argument, whatever it is.
 const ANY: &str = "<any>";
@@ -192,7 +193,7 @@ fn words_match(patterns: &[WordPattern], words: &[String]) -> bool {
 
 /// A text's SHA-256 in lower-case hexadecimal.
 pub(crate) fn sha256_of(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    text::hex(Sha256::digest(text.as_bytes()))
 }
 
 impl CommandGrant {

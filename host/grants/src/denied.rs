@@ -1,6 +1,7 @@
 //! What can be granted, and what a denial says.
 
 use std::fmt;
+use text::{toml_key, toml_string};
 
 /// Something that can be granted. Each is one list in a policy's table, with a `deny_` twin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -201,40 +202,8 @@ pub(crate) fn line(key: &str, value: &str) -> String {
     if matches!(value, "true" | "false") { format!("{key} = {value}") } else { format!("{key} = [{value}]") }
 }
 
-/// Text as a TOML basic string: control characters and those that reorder or hide text are escaped, so that pasting the
-/// line does what it shows.
-pub(crate) fn toml_string(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            hidden if hides(hidden) => quoted.push_str(&format!("\\U{:08X}", u32::from(hidden))),
-            plain => quoted.push(plain),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 /// The entry for exactly this text, as TOML. `None` for one with `*` or `?`: the file would read them as wildcards, and the
 /// entry would allow more than was asked for.
 pub(crate) fn literal_entry(text: &str) -> Option<String> {
     (!text.contains(['*', '?'])).then(|| toml_string(text))
-}
-
-/// Control characters, zero-width ones and those that change the direction of text.
-fn hides(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{AD}')
-}
-
-/// A name as a TOML key: bare where that is possible.
-pub(crate) fn toml_key(name: &str) -> String {
-    let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    if bare { name.into() } else { toml_string(name) }
 }

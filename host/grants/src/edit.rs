@@ -1,10 +1,11 @@
 //! Adding entries to the operator's file: comments and the order of what is there stay.
 
-use crate::denied::{Capability, toml_key};
+use crate::denied::Capability;
 use crate::file::rule_of;
 use crate::policy::Grants;
 use crate::tidy;
 use crate::{GrantsError, journal::Denial};
+use text::toml_key;
 use toml_edit::{Array, DocumentMut, Item, RawString, TableLike, Value};
 
 /// The longest line of a list, in characters; a longer one gets an entry per line.

@@ -1,11 +1,12 @@
 //! Facts of the machine: those that every policy may read, those that are granted, and the reads of hidden ones.
 
 use crate::attributes::{Look, may_speak_below, nothing, seen_below};
-use crate::denied::{Capability, Denied, line, literal_entry, toml_string};
+use crate::denied::{Capability, Denied, line, literal_entry};
 use crate::pattern::{Asked, join_dots};
 use crate::policy::PolicyGrants;
 use crate::rules::Verdict;
 use serde_json::Value;
+use text::toml_string;
 
 /// The facts that every policy may read, also one without a table: the one exception to "absent means denied". Ohai's
 /// paths, each with all below it. They say which distribution and which kernel the machine runs, what it is called and

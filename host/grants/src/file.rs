@@ -8,9 +8,9 @@ use crate::needs::TABLE;
 use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
 use crate::policy::{Limits, PolicyRules};
 use crate::rules::Rule;
-use schema::suggest::nearest;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use text::nearest;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 

@@ -4,7 +4,7 @@
 //! same code ([`crate::file`]): a key that can be granted can be asked for. Needs inform. Only the operator grants.
 
 use crate::commands::CommandGrant;
-use crate::denied::{Capability, toml_string};
+use crate::denied::Capability;
 use crate::file::{self, GrantsError};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::{Limits, PolicyGrants, PolicyRules};
@@ -12,6 +12,7 @@ use crate::privileged;
 use crate::rules::{Rule, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use text::toml_string;
 
 /// The name of the table in an author's file.
 pub(crate) const TABLE: &str = "needs";

@@ -1,11 +1,12 @@
 //! Paths: managing, reading, whole trees, set-id bits, and the files through which `cron_d` runs commands.
 
-use crate::denied::{Capability, Denied, literal_entry, toml_string};
+use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged;
 use crate::proofs::{GrantedMode, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath};
 use crate::rules::Verdict;
+use text::toml_string;
 
 /// Set-user-id and set-group-id.
 const SET_ID_BITS: u32 = 0o6000;

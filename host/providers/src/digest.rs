@@ -23,12 +23,7 @@ impl Hasher {
 
     /// The digest of all that was added.
     pub(crate) fn finish(self) -> Digest {
-        use std::fmt::Write as _;
-        let mut text = String::with_capacity(64);
-        for byte in self.0.finalize() {
-            let _ = write!(text, "{byte:02x}");
-        }
-        Digest(text)
+        Digest(text::hex(self.0.finalize()))
     }
 }
 

@@ -10,7 +10,6 @@ pub mod reference;
 pub mod resource;
 mod ruby_types;
 mod rust_builders;
-pub mod suggest;
 pub mod types;
 pub mod validation;
 pub mod value;

@@ -7,9 +7,9 @@ use crate::property::{Class, Default, Literal, Matcher, Property, Required};
 use crate::resource::{ImplementedBy, NOTHING, ResourceType};
 use crate::ruby_types::NOT_IN_RUBY;
 use crate::rust_builders::ONLY_IN_RUBY;
-use crate::suggest::nearest;
 use crate::types::{BUILTIN, RUBY_ONLY};
 use crate::validation::{ValidationFailed, require};
+use text::nearest;
 
 /// The version of the JSON form; it changes when a key changes its meaning or goes.
 pub const JSON_VERSION: u32 = 1;

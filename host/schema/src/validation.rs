@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 
 use crate::property::{Default, Property};
 use crate::resource::{NOTHING, ResourceType};
-use crate::suggest::nearest;
 use crate::types::{BUILTIN, OTHER_PLATFORMS, RUBY_ONLY, WITHOUT_PROVIDER};
 use crate::value::{Unacceptable, Value};
+use text::nearest;
 
 /// How many properties one declaration may set: more than any type has.
 pub const MAXIMUM_PROPERTIES: usize = 256;

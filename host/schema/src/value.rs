@@ -298,14 +298,12 @@ fn push_escaped(out: &mut String, character: char) {
         '\u{8}' => out.push_str("\\b"),
         '\u{b}' => out.push_str("\\v"),
         '\u{c}' => out.push_str("\\f"),
-        hidden if hidden.is_control() || is_invisible(hidden) => out.push_str(&format!("\\u{:04X}", u32::from(hidden))),
+        hidden if text::is_hidden(hidden) && u32::from(hidden) > 0xffff => {
+            out.push_str(&format!("\\u{{{:X}}}", u32::from(hidden)));
+        }
+        hidden if text::is_hidden(hidden) => out.push_str(&format!("\\u{:04X}", u32::from(hidden))),
         plain => out.push(plain),
     }
-}
-
-/// Characters without width and those that turn the direction of writing.
-fn is_invisible(character: char) -> bool {
-    matches!(character, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn is_plain_symbol(name: &str) -> bool {

@@ -278,5 +278,5 @@ pub(crate) fn random<const LENGTH: usize>(path: &Path) -> Result<[u8; LENGTH], S
 
 /// Random bytes in hexadecimal.
 pub(crate) fn random_hex<const LENGTH: usize>(path: &Path) -> Result<String, StateError> {
-    Ok(random::<LENGTH>(path)?.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(text::hex(random::<LENGTH>(path)?))
 }

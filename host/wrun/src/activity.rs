@@ -1,10 +1,10 @@
 //! What the run is doing right now: for the status line, and for whoever interrupts the run and wants to know what it
 //! still waits for.
 
-use crate::printer::escape_line;
 use crate::terminal;
 use contract::{Event, Observer};
 use std::sync::{Arc, Mutex, PoisonError};
+use text::escape_line;
 
 /// The running actions. Copies share them.
 #[derive(Clone, Default)]

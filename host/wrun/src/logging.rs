@@ -1,12 +1,12 @@
 //! The log: what the rooms say through `tracing`, and what cookbooks log, to one place.
 
-use crate::printer::escape_line;
 use crate::settings::{Level, LogLocation, Settings};
 use crate::terminal::LogStream;
 use anyhow::Context as _;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Mutex;
+use text::escape_line;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::filter_fn;

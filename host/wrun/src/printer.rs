@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
+use text::{escape, escape_json};
 
 /// What a line means; never said by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,50 +156,6 @@ fn choice() -> anstream::ColorChoice {
     *CHOICE.get_or_init(|| anstream::AutoStream::choice(&io::stdout()))
 }
 
-/// A text of a guest as people may see it: control, bidirectional and invisible characters are written out, so that a
-/// name cannot move the cursor or hide its end. Line breaks and tabs stay.
-pub(crate) fn escape(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            character if is_unsafe(character) => {
-                let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-            }
-            character => shown.push(character),
-        }
-    }
-    shown
-}
-
-/// As [`escape`], for what must stay on one line.
-pub(crate) fn escape_line(text: &str) -> String {
-    escape(text).replace('\n', "\\n").replace('\t', "\\t")
-}
-
-/// JSON with the same values and no character in it that does something to a terminal. Those stand in texts only, where
-/// they can be written as numbers; line breaks are the layout's.
-fn escape_json(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character == '\n' || !is_unsafe(character) {
-            shown.push(character);
-            continue;
-        }
-        for unit in character.encode_utf16(&mut [0; 2]) {
-            let _ = write!(shown, "\\u{unit:04x}");
-        }
-    }
-    shown
-}
-
-fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,23 +170,9 @@ mod tests {
                 shown.contains("\\u202e") && shown.contains("\\u009b") && shown.contains("\\udb40\\udc01"),
                 "{shown}"
             );
-            assert!(shown.chars().all(|character| character == '\n' || !is_unsafe(character)), "{shown}");
+            assert!(shown.chars().all(|character| character == '\n' || !text::is_hidden(character)), "{shown}");
             assert!(shown.contains("\u{e4}\u{4e2d}"), "{shown}");
             assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
         }
-    }
-
-    #[test]
-    fn guests_texts_are_escaped() {
-        for (text, shown) in [
-            ("plain \u{e4}\u{4e2d}", "plain \u{e4}\u{4e2d}"),
-            ("\u{1b}[2J\u{7}", "\\u{1b}[2J\\u{7}"),
-            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
-            ("two\nlines\r", "two\nlines\\u{d}"),
-            ("\u{9b}31m", "\\u{9b}31m"),
-        ] {
-            assert_eq!(escape(text), shown);
-        }
-        assert_eq!(escape_line("a\nb"), "a\\nb");
     }
 }

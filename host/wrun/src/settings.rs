@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use node::saved_filter::{LevelFilter, SavedFilters};
-use schema::suggest::{nearest, plainly};
 use serde::{Deserialize, Serialize};
+use text::{nearest, plainly};
 
 pub(crate) use shown::{Setting, Sources};
 pub(crate) use values::{

@@ -4,12 +4,13 @@
 
 use crate::activity::Activity;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::terminal;
 use contract::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use text::escape_line;
 
 /// How long the run may take after the second signal to end by itself, beside what it is asked to wait for: commands have
 /// five seconds, and what kills them some more; the record is written in milliseconds.

@@ -32,21 +32,22 @@ const LICENCES: [&str; 14] = [
 ];
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
-const DOORS: [(&str, &[&str]); 10] = [
+const DOORS: [(&str, &[&str]); 11] = [
     ("contract", &["node"]),
     ("converge", &["contract", "node"]),
     ("facts", &[]),
-    ("grants", &["schema"]),
+    ("grants", &["text"]),
     ("node", &[]),
-    ("policy", &["contract", "grants", "node", "schema"]),
-    ("providers", &["contract", "grants", "node"]),
+    ("policy", &["contract", "grants", "node", "text"]),
+    ("providers", &["contract", "grants", "node", "text"]),
     ("sandbox", &["contract", "node"]),
-    ("schema", &[]),
-    ("state", &["contract", "node"]),
+    ("schema", &["text"]),
+    ("state", &["contract", "node", "text"]),
+    ("text", &[]),
 ];
 
 /// Rooms that decide and touch nothing.
-const PURE_ROOMS: [&str; 5] = ["contract", "converge", "grants", "node", "schema"];
+const PURE_ROOMS: [&str; 6] = ["contract", "converge", "grants", "node", "schema", "text"];
 
 /// What pure rooms do not name: files, processes, the network, the environment and the clock.
 const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];

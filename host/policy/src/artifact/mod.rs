@@ -40,9 +40,9 @@ pub use manifest::{
     check_policy_name,
 };
 
-use crate::lock::hex;
 use files::FileIndex;
 use sections::{Section, Walk};
+use text::hex;
 
 /// The contract that this program speaks with components.
 pub const CONTRACT: &str = "wrun:cookbook@0.1.0";
@@ -222,7 +222,7 @@ impl<'a> Parts<'a> {
         let covered = bytes.get(..digest.start).unwrap_or_default();
         let component = bytes.get(..manifest.start).unwrap_or_default();
         let mut hasher = Sha256::new_with_prefix(component);
-        let component_digest = hex(&hasher.clone().finalize());
+        let component_digest = hex(hasher.clone().finalize());
         hasher.update(covered.get(component.len()..).unwrap_or_default());
         if hasher.finalize().as_slice() != digest.content {
             return Err(damaged("its content does not have the digest that it states"));

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use node::run_list::split_recipe;
-use schema::suggest::nearest;
 use serde::Deserialize;
+use text::nearest;
 
 use super::sources::{Kind, references};
 use super::{AuthorError, PolicyFolder};

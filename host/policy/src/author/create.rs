@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use text::toml_string;
+
 use super::workspace::Member;
 use super::{AuthorError, sdk};
 use crate::artifact::check_policy_name;
@@ -78,7 +80,7 @@ impl SdkSource {
     /// The dependency as Cargo.toml writes it.
     fn dependency(&self) -> Result<String, AuthorError> {
         match self {
-            Self::Carried => Ok(quoted(sdk::requirement())),
+            Self::Carried => Ok(toml_string(sdk::requirement())),
             Self::Path(path) => {
                 let failed = |source| AuthorError::Read { path: path.clone(), source };
                 let text = std::fs::read_to_string(path.join("Cargo.toml")).map_err(failed)?;
@@ -89,11 +91,11 @@ impl SdkSource {
                     return Err(AuthorError::File { path: path.clone(), what });
                 }
                 let path = path.canonicalize().map_err(failed)?;
-                Ok(format!("{{ path = {} }}", quoted(&path.to_string_lossy())))
+                Ok(format!("{{ path = {} }}", toml_string(&path.to_string_lossy())))
             }
-            Self::Git { url, revision: None } => Ok(format!("{{ git = {} }}", quoted(url))),
+            Self::Git { url, revision: None } => Ok(format!("{{ git = {} }}", toml_string(url))),
             Self::Git { url, revision: Some(revision) } => {
-                Ok(format!("{{ git = {}, rev = {} }}", quoted(url), quoted(revision)))
+                Ok(format!("{{ git = {}, rev = {} }}", toml_string(url), toml_string(revision)))
             }
         }
     }
@@ -139,11 +141,11 @@ pub(super) fn workspace_files(name: &str, policy: &Path, cookbooks: &[Member]) -
     let place = |one: &Member| one.path.strip_prefix(policy).unwrap_or(&one.path).display().to_string();
     let lines = |line: &dyn Fn(&Member) -> String| cookbooks.iter().map(line).collect::<String>();
     let manifest = include_str!("skeleton/rust/Cargo.toml.txt")
-        .replace(HELLO_PATH, &lines(&|one| format!("{} = {{ path = {} }}\n", one.name, quoted(&place(one)))))
+        .replace(HELLO_PATH, &lines(&|one| format!("{} = {{ path = {} }}\n", one.name, toml_string(&place(one)))))
         .replace(HELLO_LINKED, &lines(&|one| format!("{}.workspace = true\n", one.name)))
         .replace("@PATCH@", &PATCH.replace("@FOLDER@", sdk::FOLDER))
         .replace("@PACKAGE@", &package_name(name))
-        .replace("@SDK@", &quoted(sdk::requirement()));
+        .replace("@SDK@", &toml_string(sdk::requirement()));
     let crates: Vec<_> = cookbooks.iter().map(|one| one.name.replace('-', "_")).collect();
     (manifest, format!("wrun_sdk::policy!({});\n", crates.join(", ")))
 }
@@ -151,8 +153,4 @@ pub(super) fn workspace_files(name: &str, policy: &Path, cookbooks: &[Member]) -
 /// The package of a policy's component. A policy may be called `core` or `3.1`, a package may not.
 fn package_name(policy: &str) -> String {
     format!("policy-{}", policy.replace('.', "-"))
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }

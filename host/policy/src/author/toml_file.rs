@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use grants::Needs;
 use node::object::attribute_key;
-use schema::suggest::plainly;
 use serde::de::DeserializeOwned;
+use text::plainly;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

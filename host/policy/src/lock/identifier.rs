@@ -6,7 +6,7 @@
 use md5::{Digest as _, Md5};
 use sha1::Sha1;
 
-use super::hex;
+use text::hex;
 
 /// A file of a cookbook and its content's MD5.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl FileChecksum {
     /// Of a file's content.
     #[must_use]
     pub fn of(path: &str, content: &[u8]) -> Self {
-        Self { path: path.to_owned(), md5: hex(&Md5::digest(content)) }
+        Self { path: path.to_owned(), md5: hex(Md5::digest(content)) }
     }
 }
 
@@ -33,7 +33,7 @@ impl CookbookIdentifier {
     /// Of a cookbook's files, in any order.
     #[must_use]
     pub fn of(files: &[FileChecksum]) -> Self {
-        Self(hex(&Sha1::digest(fingerprint_text(files))))
+        Self(hex(Sha1::digest(fingerprint_text(files))))
     }
 
     /// Reads an identifier. None: it is not 40 hexadecimal digits in lower case.

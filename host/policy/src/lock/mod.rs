@@ -9,13 +9,3 @@ mod revision;
 pub use attribute::{AttributeKey, AttributeValue, InvalidAttribute};
 pub use identifier::{CookbookIdentifier, FileChecksum};
 pub use revision::RevisionParts;
-
-/// Bytes in lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing into a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{AttributeValue, InvalidAttribute, hex};
+use super::{AttributeValue, InvalidAttribute};
+use text::hex;
 
 /// What a revision depends on.
 #[derive(Debug, Clone)]
@@ -56,6 +57,6 @@ impl RevisionParts<'_> {
     /// # Errors
     /// An attribute that has no JSON form.
     pub fn revision_id(&self) -> Result<String, InvalidAttribute> {
-        Ok(hex(&Sha256::digest(self.canonical_text()?)))
+        Ok(hex(Sha256::digest(self.canonical_text()?)))
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::arguments::{ConfigCommand, ShowConfigArguments};
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::{Setting, View};
 use serde_json::{Value, json};
 use std::path::Path;
+use text::escape_line;
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
 const VERSION: u32 = 1;

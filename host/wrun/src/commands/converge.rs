@@ -30,7 +30,7 @@ use crate::house::{self, BuiltinTypes, Keeper, Kept, Released, Source, TheHouse}
 use crate::logging::{self, RunLog};
 use crate::own_state;
 use crate::poll::finish;
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::{Color, Format, LogLocation, Settings};
 use crate::signals::{self, Interruption};
 use crate::terminal;
@@ -50,6 +50,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use text::{escape, escape_line};
 
 /// A dry run that prints what it asked for, as the operator's file of grants would say it.
 pub(crate) fn suggest_grants(arguments: SuggestArguments, printer: &Printer) -> anyhow::Result<Exit> {

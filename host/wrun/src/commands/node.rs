@@ -5,14 +5,15 @@ mod explanation;
 use crate::arguments::{Common, NodeCommand};
 use crate::exit::Exit;
 use crate::house::{self, HISTORIES};
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::Format;
 use anyhow::{Context as _, bail};
 use contract::dotted_path;
 use node::object::NodeObject;
-use schema::suggest::nearest;
 use serde_json::Value;
 use state::StateDirectory;
+use text::nearest;
+use text::{escape, escape_line};
 
 pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {

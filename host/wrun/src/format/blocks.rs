@@ -1,6 +1,7 @@
 //! Things that a run has to tell beside its outcome: each is a block of lines before the recap.
 
-use crate::printer::{Printer, Tone, escape_line};
+use crate::printer::{Printer, Tone};
+use text::escape_line;
 
 /// Lines that belong together. Each is escaped when it is printed.
 pub(crate) struct Block(Vec<Line>);

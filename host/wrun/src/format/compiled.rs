@@ -1,7 +1,7 @@
 //! A resource as it was compiled, for whoever reads why it failed: where it was declared, and with what.
 
-use crate::printer::escape_line;
 use contract::{Property, Resource};
+use text::escape_line;
 
 /// The most characters of a value that are shown.
 const SHOWN_CHARACTERS: usize = 100;

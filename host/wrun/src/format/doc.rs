@@ -8,10 +8,11 @@ mod live;
 mod new_thing;
 
 use super::compiled;
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone};
 use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
 use new_thing::NewThing;
+use text::{escape, escape_line};
 
 /// How much further than an action's sentences a diff is indented: its signs are no dashes of the list.
 const DIFF_NESTING: u32 = 3;

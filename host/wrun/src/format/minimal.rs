@@ -1,7 +1,8 @@
 //! The `minimal` format: a letter per action and what was logged; the recap follows.
 
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone};
 use contract::{Event, LogLevel, Observer, Status};
+use text::{escape, escape_line};
 
 /// Shows a run in a few lines.
 pub(crate) struct Minimal {

@@ -150,7 +150,7 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 fn digest(component: &[u8]) -> String {
-    Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect()
+    text::hex(Sha256::digest(component))
 }
 
 /// The digest that was installed beside a runtime, so that nobody has to read 23 MB to learn it. It counts as far as the

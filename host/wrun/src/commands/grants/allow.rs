@@ -6,10 +6,11 @@ use crate::commands::records;
 use crate::exit::Exit;
 use crate::format::denials::by_file;
 use crate::grants_files::GrantsFiles;
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use grants::Denial;
 use serde_json::Value;
+use text::{escape, escape_line};
 
 pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;

@@ -4,13 +4,14 @@ use crate::arguments::CheckGrantsArguments;
 use crate::commands::records;
 use crate::exit::Exit;
 use crate::grants_files::GrantsFiles;
-use crate::printer::{Printer, Tone, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::Settings;
 use grants::{Grants, Needs, PolicyGrants};
 use policy::artifact::{self, Manifest};
-use schema::suggest::nearest;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use text::escape_line;
+use text::nearest;
 
 /// The name of the table for cookbooks that are run from folders.
 const FOLDERS: &str = "solo";

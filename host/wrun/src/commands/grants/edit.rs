@@ -1,6 +1,6 @@
 //! A change of a file of grants: shown, asked about, written whole or not at all.
 
-use crate::printer::{Printer, Tone, escape};
+use crate::printer::{Printer, Tone};
 use anyhow::{Context as _, bail};
 use grants::{Addition, Edited};
 use similar::TextDiff;
@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::{Path, PathBuf};
+use text::escape;
 
 /// The mode of a new file: the grants hold no secrets, and ordinary users plan with them.
 const NEW_MODE: u32 = 0o644;

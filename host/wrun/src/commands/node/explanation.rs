@@ -1,12 +1,12 @@
 //! How an attribute's explanation is shown: for each policy what it saw, who won and who lost.
 
-use crate::printer::escape_line;
 use node::attributes::guest_values::guest_number;
 use node::attributes::{Change, Level, WrittenValue};
 use node::object::{JudgedWrite, NodeExplanation, PolicyPart};
 use node::origin::Origin;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use text::escape_line;
 
 /// The most characters of a value in one line.
 const SHOWN_VALUE: usize = 60;

@@ -3,12 +3,13 @@
 use crate::arguments::ShowPolicyArguments;
 use crate::exit::Exit;
 use crate::grants_files::GrantsFiles;
-use crate::printer::{Printer, Tone, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, View};
 use grants::{Held, HeldAnswer};
 use policy::Artifact;
 use policy::artifact::{Language, Manifest, Runtime};
 use serde_json::{Value, json};
+use text::escape_line;
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
 const VERSION: u32 = 1;

@@ -3,10 +3,11 @@
 use super::{Runs, policies, record, short, text};
 use crate::arguments::DiffArguments;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use text::escape_line;
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
 const VERSION: u32 = 1;

@@ -3,9 +3,10 @@
 use super::{Runs, changes, number, policies, text};
 use crate::arguments::ListArguments;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use serde_json::{Map, Value, json};
+use text::escape_line;
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
 const VERSION: u32 = 1;

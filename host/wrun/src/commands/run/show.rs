@@ -3,9 +3,10 @@
 use super::{Runs, changes, policies, record, short, text};
 use crate::arguments::ShowRunArguments;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use serde_json::Value;
+use text::{escape, escape_line};
 
 pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.common.layer())?;

@@ -1,9 +1,9 @@
 //! What a person could do about a cookbook, a role or an environment that is not there: near names, a list of those that
 //! are, the option that would bring them.
 
-use crate::printer::escape_line;
-use schema::suggest::nearest;
 use std::path::{Path, PathBuf};
+use text::escape_line;
+use text::nearest;
 
 /// The most names that are listed.
 const LISTED: usize = 10;

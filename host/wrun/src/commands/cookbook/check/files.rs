@@ -3,8 +3,8 @@
 use super::facts::Resource;
 use super::gather::Gathered;
 use super::judge::Verdict;
-use schema::suggest::nearest;
 use serde_json::Value;
+use text::nearest;
 
 /// Types that take a file from a cookbook, the cookbook's folder, and what a resource's name becomes without a `source`.
 const TAKING: [(&str, &str, &str); 3] =

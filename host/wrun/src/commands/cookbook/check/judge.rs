@@ -7,8 +7,8 @@ use super::facts::{Fact, Property, Resource, What};
 use super::gather::Gathered;
 use super::shapes::{Shape, Shapes};
 use super::{files, targets};
-use schema::suggest::nearest;
 use std::collections::{BTreeMap, BTreeSet};
+use text::nearest;
 
 /// Something to say about a place in a cookbook.
 pub(super) struct Finding {

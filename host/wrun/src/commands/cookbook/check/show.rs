@@ -4,9 +4,10 @@ use super::Report;
 use super::judge::Finding;
 use super::needs::{Kind, Need};
 use super::suggest;
-use crate::printer::{Printer, Tone, escape, escape_line};
+use crate::printer::{Printer, Tone};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use text::{escape, escape_line};
 
 /// The version of the JSON. It grows when a key changes its meaning or goes away; new keys do not count.
 const VERSION: u32 = 1;

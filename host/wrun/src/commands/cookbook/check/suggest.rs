@@ -3,6 +3,7 @@
 
 use super::needs::{Kind, Need, Needs};
 use std::fmt::Write as _;
+use text::{toml_key, toml_string};
 
 /// Grants' keys and the kinds of needs that they are for.
 const KEYS: [(&str, Kind); 13] = [
@@ -25,18 +26,16 @@ const KEYS: [(&str, Kind); 13] = [
 pub(super) fn table(policy: &str, needs: &Needs) -> String {
     let mut lines = String::new();
     for (key, kind) in KEYS {
-        let values: Vec<_> = wanted(needs, kind).map(|(name, _)| quoted(name)).collect();
+        let values: Vec<_> = wanted(needs, kind).map(|(name, _)| toml_string(name)).collect();
         add(&mut lines, key, &values);
     }
-    let commands = wanted(needs, Kind::Commands).map(|(line, _)| quoted(line));
+    let commands = wanted(needs, Kind::Commands).map(|(line, _)| toml_string(line));
     let scripts = wanted(needs, Kind::Scripts).map(|(code, need)| {
         let interpreter = need.note.as_deref().unwrap_or_default();
-        format!("{{ interpreter = [{}], script = {} }}", quoted(interpreter), quoted(code))
+        format!("{{ interpreter = [{}], script = {} }}", toml_string(interpreter), toml_string(code))
     });
     add(&mut lines, "commands", &commands.chain(scripts).collect::<Vec<_>>());
-    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    let key = if !policy.is_empty() && policy.chars().all(is_bare) { policy.to_owned() } else { quoted(policy) };
-    if lines.is_empty() { lines } else { format!("[policy.{key}]\n{lines}") }
+    if lines.is_empty() { lines } else { format!("[policy.{}]\n{lines}", toml_key(policy)) }
 }
 
 /// What is needed on this system and can be written down: patterns in names would grant more than is asked for.
@@ -57,11 +56,6 @@ fn add(lines: &mut String, key: &str, values: &[String]) {
         [only] => drop(writeln!(lines, "{key} = [{only}]")),
         several => drop(writeln!(lines, "{key} = [\n    {},\n]", several.join(",\n    "))),
     }
-}
-
-/// A text as TOML writes it.
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use super::facts::{What, Words};
 use super::gather::Gathered;
 use super::judge::Verdict;
-use schema::suggest::nearest;
 use std::collections::{BTreeMap, BTreeSet};
+use text::nearest;
 
 /// The resources that are declared, by type; `None` where the name of one is computed.
 pub(super) struct Declared<'a> {

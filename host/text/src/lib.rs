@@ -1,0 +1,14 @@
+//! The words that rooms share: near names, the characters that may reach a terminal or a log, hexadecimal digests and
+//! TOML quoting. Pure, and without dependencies, so that every room can use it.
+
+mod complaints;
+mod hex;
+mod near;
+mod shown;
+mod toml;
+
+pub use complaints::plainly;
+pub use hex::hex;
+pub use near::{did_you_mean, nearest};
+pub use shown::{escape, escape_json, escape_line, is_hidden};
+pub use toml::{toml_key, toml_string};

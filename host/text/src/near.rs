@@ -1,0 +1,68 @@
+//! Near names: the name that somebody may have meant.
+//!
+//! The SDK for cookbooks has this very file, by a link, because `wrun policy new` copies the SDK's folder alone into policies.
+
+/// Names longer than this are compared by their beginning only: the cost grows with the square, and guests choose names.
+const MAXIMUM_COMPARED_CHARACTERS: usize = 64;
+
+/// Returns the candidate nearest to a name, or `None` if more than a third of its characters differ. Of equally near ones it
+/// is the first in alphabetical order, so that the answer never depends on the order of tables.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (name.chars().count() / 3).clamp(1, 4);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= most)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Returns the sentence that offers the nearest name, or `None` if no candidate is near.
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// How many characters must be inserted, removed, replaced or swapped with their neighbour (optimal string alignment).
+fn distance(left: &str, right: &str) -> usize {
+    let left: Vec<char> = left.chars().take(MAXIMUM_COMPARED_CHARACTERS).collect();
+    let right: Vec<char> = right.chars().take(MAXIMUM_COMPARED_CHARACTERS).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=right.len()).collect();
+    for (row, letter) in left.iter().enumerate() {
+        let mut line = vec![row + 1];
+        for (column, other) in right.iter().enumerate() {
+            let at = |line: &[usize], column: usize| line.get(column).copied().unwrap_or(usize::MAX / 2);
+            let replaced = at(&above, column) + usize::from(letter != other);
+            let mut best = replaced.min(at(&above, column + 1) + 1).min(at(&line, column) + 1);
+            let is_swap =
+                row > 0 && column > 0 && left.get(row - 1) == Some(other) && right.get(column - 1) == Some(letter);
+            if is_swap {
+                best = best.min(at(&before, column - 1) + 1);
+            }
+            line.push(best);
+        }
+        before = std::mem::replace(&mut above, line);
+    }
+    above.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised() {
+        let check = |name: &str, expected: Option<&str>| {
+            assert_eq!(nearest(name, ["mode", "owner", "content", "group", "path"]), expected, "{name}");
+        };
+        check("mod", Some("mode"));
+        check("mdoe", Some("mode"));
+        check("onwer", Some("owner"));
+        check("contents", Some("content"));
+        check("Mode", Some("mode"));
+        check("colour", None);
+        check("", None);
+        check(&"x".repeat(1_000_000), None);
+        assert_eq!(did_you_mean("onwer", ["owner"]).as_deref(), Some("did you mean `owner`?"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The characters that may reach a terminal or a log. A guest's text is escaped on its way there, so that a name cannot move
+//! the cursor, turn the direction of writing, or look like another name.
+
+use std::fmt::Write as _;
+
+/// Characters that are not control characters and yet do not show: Unicode's `Default_Ignorable_Code_Point` and `Bidi_Control`,
+/// the line and paragraph separators, and the marks of interlinear annotations. In order.
+const HIDDEN: [(char, char); 20] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{13430}', '\u{1345f}'),
+    ('\u{16fe4}', '\u{16fe4}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Returns whether a character acts on a terminal, turns the direction of writing, or does not show.
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || HIDDEN.iter().take_while(|(first, _)| *first <= character).any(|(_, last)| character <= *last)
+}
+
+/// Returns a guest's text as people may see it: hidden characters are written as `\u{1b}`. Line breaks and tabs stay.
+pub fn escape(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            hidden if is_hidden(hidden) => drop(write!(shown, "\\u{{{:x}}}", u32::from(hidden))),
+            plain => shown.push(plain),
+        }
+    }
+    shown
+}
+
+/// As [`escape`], for text that must stay on one line: line breaks and tabs are written as `\n` and `\t`.
+pub fn escape_line(text: &str) -> String {
+    escape(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Returns JSON with the same values and without hidden characters. They occur within texts only, where JSON can write them
+/// as numbers; line breaks belong to the layout.
+pub fn escape_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character == '\n' || !is_hidden(character) {
+            shown.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guests_texts_are_escaped() {
+        for (text, shown) in [
+            ("plain \u{e4}\u{4e2d}", "plain \u{e4}\u{4e2d}"),
+            ("\u{1b}[2J\u{7}", "\\u{1b}[2J\\u{7}"),
+            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
+            ("two\nlines\r", "two\nlines\\u{d}"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("a\u{61c}\u{180e}\u{2028}\u{fff9}\u{e0041}\u{fe0f}\u{3164}", {
+                "a\\u{61c}\\u{180e}\\u{2028}\\u{fff9}\\u{e0041}\\u{fe0f}\\u{3164}"
+            }),
+        ] {
+            assert_eq!(escape(text), shown);
+        }
+        assert_eq!(escape_line("a\nb\tc"), "a\\nb\\tc");
+    }
+
+    #[test]
+    fn json_keeps_its_layout_and_hides_nothing() {
+        let json = "{\n  \"a\u{202e}\": \"\u{9b}31m\u{7f}\u{e0001}\u{e4}\u{4e2d}\"\n}";
+        let shown = escape_json(json);
+        assert_eq!(shown, "{\n  \"a\\u202e\": \"\\u009b31m\\u007f\\udb40\\udc01\u{e4}\u{4e2d}\"\n}");
+    }
+
+    #[test]
+    fn the_table_is_in_order() {
+        assert!(HIDDEN.iter().all(|(first, last)| first <= last));
+        assert!(HIDDEN.windows(2).all(|pair| pair[0].1 < pair[1].0));
+    }
+}
