@@ -46,6 +46,16 @@ impl Watching {
         Self { child, lines }
     }
 
+    /// The first try that says this. A file may be seen half-written, or one of two files before the other: what is tried then is tried again.
+    fn try_with(&self, expected: &str) -> String {
+        loop {
+            let text = self.one_try();
+            if text.contains(expected) {
+                return text;
+            }
+        }
+    }
+
     /// The lines up to the end of one try.
     fn one_try(&self) -> String {
         let mut text = String::new();
@@ -76,16 +86,11 @@ fn each_change_is_tried() {
     // A mistake is told, and does not end it.
     let recipe = folder.join("cookbooks/hello/recipes/default.rb");
     fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"hello::missing\"]\n").unwrap();
-    let second = watching.one_try();
-    assert!(second.contains("policy.toml:2: cookbook hello does not have the recipe `missing`"), "{second}");
+    let _ = watching.try_with("policy.toml:2: cookbook hello does not have the recipe `missing`");
     fs::write(&recipe, "file '/etc/other.txt'\n").unwrap();
     fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"hello\"]\n").unwrap();
-    let mut third = watching.one_try();
-    // The two files may have been seen one after the other.
-    if third.contains("does not have the recipe") {
-        third = watching.one_try();
-    }
-    assert!(third.contains("file[/etc/other.txt]") && !third.contains("hello.txt"), "{third}");
+    let third = watching.try_with("file[/etc/other.txt]");
+    assert!(!third.contains("hello.txt"), "{third}");
     assert!(!root.exists("etc/other.txt"), "nothing is changed");
     assert!(!folder.join("site.wasm").exists(), "the artifact for nodes is another file");
 }
