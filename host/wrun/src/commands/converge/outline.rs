@@ -53,7 +53,7 @@ impl Outline {
         };
         let (node, log) = (seen.node.as_str(), json!([]));
         let (denials, denials_left_out) = self.1.denials();
-        let asked = super::asked(&self.1);
+        let asked = super::ending::asked(&self.1);
         let parts = run_json::Parts {
             report: &report,
             node,

@@ -1,0 +1,198 @@
+//! The end of a run: the report, the record, the exit code.
+
+use super::running::Running;
+use super::{handlers, unseen};
+use crate::arguments::Suggesting;
+use crate::commands::grants::{Written, write_suggestion};
+use crate::errors;
+use crate::exit::Exit;
+use crate::format::blocks::Block;
+use crate::format::{self, conflicts, hidden, json, recap};
+use crate::grants_files::GrantsFiles;
+use crate::house::{self, Keeper, Kept};
+use crate::own_state;
+use crate::printer::Tone;
+use crate::settings::{Format, Settings};
+use crate::signals;
+use contract::{CookbookFiles, Stop};
+use converge::{PolicyOutcome, RunReport};
+use grants::Journal;
+use providers::Reboots;
+use serde_json::{Map, Value, json};
+use state::{RunFolder, RunId, StateError};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use text::{escape, escape_line};
+
+impl Running<'_> {
+    /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
+    pub(super) fn suggestion(
+        &self,
+        how: &Suggesting,
+        journal: &Journal,
+        report: &RunReport,
+        errors: &[(String, Value)],
+    ) -> anyhow::Result<Exit> {
+        for text in unseen::of(report) {
+            self.printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
+        }
+        match &how.write {
+            Some(path) => {
+                let written = write_suggestion(path, &journal.additions(), how.yes, self.printer)?;
+                if written == Written::Declined {
+                    return Ok(Exit::Failed);
+                }
+            }
+            None => self.printer.line(Tone::Plain, journal.suggestion().trim_end()),
+        }
+        Ok(if errors.is_empty() { Exit::Done } else { Exit::Failed })
+    }
+
+    /// The report, the record, the exit code.
+    pub(super) fn end(
+        &self,
+        parts: &json::Parts<'_>,
+        keeper: Keeper,
+        folder: Option<Arc<RunFolder>>,
+        id: &RunId,
+        reboots: &Reboots,
+    ) -> anyhow::Result<Exit> {
+        let (report, errors) = (parts.report, parts.errors);
+        let shown = json::Run(parts);
+        if self.settings.format == Format::Json || self.arguments.compile_only {
+            self.printer.json_document(&shown)?;
+        }
+        let recorded = self.record_dry_run(&shown, errors, id);
+        if !self.settings.format.is_for_programs() && !self.arguments.compile_only {
+            let mut blocks = hidden::blocks(report);
+            blocks.extend(self.denials(parts, recorded)?);
+            blocks.extend(conflicts::block(report));
+            recap::show(self.printer, parts, &blocks);
+        }
+        // From here on the run records itself.
+        self.interruption.end();
+        if let Keeper::Kept(kept) = keeper {
+            let Kept { lock, pending, .. } = *kept;
+            let kept = keep(&lock, folder.as_deref(), &shown, errors.first().map(|(_, error)| error), self.settings);
+            let finished = pending.finish();
+            if let Err(error) = kept.and(finished) {
+                self.printer.note(
+                    Tone::Error,
+                    &format!("error: the run could not be recorded: {}", house::error_chain(&error)),
+                );
+                handlers::end(self.settings, &shown, true, self.printer);
+                return Ok(Exit::Failed);
+            }
+        }
+        self.interruption.die_if_at_once();
+        handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
+        Ok(match (self.interruption.stop.requested(), report.failure()) {
+            (None, None) if self.arguments.detailed_exitcode && is_pending(report) => Exit::ChangesPending,
+            (Some(Stop::REBOOT), _) | (None, None) => self.start_again(reboots),
+            (Some(signal), _) => signals::exit(Some(signal)),
+            (None, Some(_)) => Exit::Failed,
+        })
+    }
+
+    /// Keeps the record of a dry run; false: it has none. Nothing depends on it, so that one that cannot be kept is no failure.
+    fn record_dry_run(&self, shown: &json::Run<'_>, errors: &[(String, Value)], id: &RunId) -> bool {
+        if self.arguments.compile_only || !self.arguments.why_run {
+            return !self.arguments.compile_only;
+        }
+        let kept = own_state::keep_dry_run(self.settings, id, |folder| {
+            folder.save_record(shown)?;
+            errors.first().map_or(Ok(()), |(_, error)| folder.save_error(error))
+        });
+        if let Err(error) = &kept {
+            let text = format!("warning: this dry run is not recorded: {}", house::error_chain(error));
+            self.printer.note(Tone::Warning, &text);
+        }
+        kept.is_ok()
+    }
+
+    /// What was denied, and what would allow it.
+    fn denials(&self, parts: &json::Parts<'_>, recorded: bool) -> anyhow::Result<Vec<Block>> {
+        if parts.denials.is_empty() {
+            return Ok(vec![]);
+        }
+        let files = GrantsFiles::read(&self.settings.grants, false)?;
+        let common = &self.arguments.common;
+        let options =
+            [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &self.arguments.grants)];
+        let given = options.iter().filter_map(|(name, path)| Some(format!(" {name} {}", quoted(path.as_deref()?))));
+        let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
+        Ok(format::denials::block(parts.denials, parts.denials_left_out, &files, command.as_deref())
+            .into_iter()
+            .collect())
+    }
+
+    /// Starts the node again, if a policy asked for it: the run went well and is recorded.
+    fn start_again(&self, reboots: &Reboots) -> Exit {
+        match reboots.carry_out(&self.settings.root) {
+            Ok(None) => Exit::Done,
+            Ok(Some(true)) => Exit::RebootScheduled,
+            Ok(Some(false)) => {
+                self.printer.note(Tone::Warning, "the node must be started again: it is not this machine");
+                Exit::RebootNeeded
+            }
+            Err(raised) => {
+                self.printer
+                    .note(Tone::Error, &format!("error: the node was not started again: {}", escape(&raised.message)));
+                Exit::RebootFailed
+            }
+        }
+    }
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%=".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// What the policies asked of their grants, by policy.
+pub(super) fn asked(journal: &Journal) -> Value {
+    let asked = journal.asked().into_iter();
+    asked
+        .map(|(policy, entries, complete)| (policy, json!({ "complete": complete, "entries": entries })))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// Whether a dry run found anything that would change, or that it could not know.
+fn is_pending(report: &RunReport) -> bool {
+    let tally = report.tally();
+    tally.updated + tally.unknown > 0
+}
+
+/// The error of each policy that failed, as JSON.
+pub(super) fn errors_of(report: &RunReport, files: &BTreeMap<String, Arc<dyn CookbookFiles>>) -> Vec<(String, Value)> {
+    let failed = report.policies.iter().filter_map(|policy| match &policy.outcome {
+        PolicyOutcome::Failed(failure) => Some((policy, failure)),
+        _ => None,
+    });
+    failed
+        .map(|(policy, failure)| {
+            let files = files.get(&policy.name).map(AsRef::as_ref);
+            (policy.name.clone(), errors::json(policy, failure, files))
+        })
+        .collect()
+}
+
+/// Keeps the run's record, and its error.
+fn keep(
+    lock: &state::RunLock,
+    folder: Option<&RunFolder>,
+    shown: &json::Run<'_>,
+    error: Option<&Value>,
+    settings: &Settings,
+) -> Result<(), StateError> {
+    let Some(folder) = folder else { return Ok(()) };
+    folder.save_record(shown)?;
+    if let Some(error) = error {
+        folder.save_error(error)?;
+    }
+    lock.prune_runs(usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX))
+}

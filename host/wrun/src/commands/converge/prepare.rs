@@ -1,0 +1,124 @@
+//! The things that a run needs before it begins: state, folders, the engine, the lock, the saved node.
+
+use super::input::Input;
+use crate::house::{self, Keeper, Kept};
+use crate::own_state;
+use crate::printer::{Printer, Tone};
+use crate::settings::Settings;
+use anyhow::Context as _;
+use contract::Stop;
+use node::object::NodeObject;
+use sandbox::{NativeCache, Sandbox};
+use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
+use std::time::SystemTime;
+use text::escape;
+
+/// The state: made where it is not there, unless this is a dry run.
+pub(super) fn open_state(settings: &Settings, dry: bool, printer: Printer) -> anyhow::Result<Option<StateDirectory>> {
+    if !dry {
+        return Ok(Some(StateDirectory::open(&settings.state_dir)?));
+    }
+    let (state, warning) = own_state::open_for_looking(settings)?;
+    if let Some(text) = warning {
+        printer.note(Tone::Warning, &format!("warning: {text}"));
+    }
+    Ok(state)
+}
+
+/// Makes the folders that every change needs, so that one that cannot be had is no resource's fault in the middle of a run.
+pub(super) fn own_folders(settings: &Settings) -> anyhow::Result<()> {
+    for (key, variable, folder) in
+        [("cache_dir", "WRUN_CACHE_DIR", &settings.cache_dir), ("backup_dir", "WRUN_BACKUP_DIR", &settings.backup_dir)]
+    {
+        house::writable_folder(folder).with_context(|| {
+            let folder = folder.display();
+            format!("`{key}` {folder} cannot be written to; name another folder in the settings or with {variable}")
+        })?;
+    }
+    Ok(())
+}
+
+/// Native code is kept between runs where the folder is ours alone; else it is compiled each time, and that is said.
+pub(super) fn native_cache(
+    settings: &Settings,
+    state: Option<&StateDirectory>,
+    printer: Printer,
+) -> Option<NativeCache> {
+    let state = state?;
+    let folder = settings.cache_dir.join("native-v1");
+    let opened = house::own_folder(&folder)
+        .and_then(|()| Ok(NativeCache::new(&folder, *state.cache_key()?.bytes())?))
+        .with_context(|| format!("native code is not kept: {}", folder.display()));
+    match opened {
+        Ok(cache) => Some(cache),
+        Err(error) => {
+            printer.note(Tone::Warning, &format!("warning: {error:#}"));
+            None
+        }
+    }
+}
+
+pub(super) fn keeper(
+    settings: &Settings,
+    state: Option<&StateDirectory>,
+    input: &Input,
+    began: SystemTime,
+    stop: &Stop,
+    dry: bool,
+    printer: Printer,
+) -> anyhow::Result<(Keeper, Option<RunFolder>)> {
+    let Some(state) = state.filter(|_| !dry) else {
+        let left = state.map(|state| state.left_due(&input.node_name)).transpose()?;
+        return Ok((Keeper::Unrecorded(Unrecorded::new(left.unwrap_or_default())), None));
+    };
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let command = words.collect::<Vec<_>>().join(" ");
+    let request = LockRequest {
+        command: &command,
+        began,
+        wait: settings.lock_timeout.seconds(),
+        interrupted: &|| stop.requested().is_some(),
+        waiting: &mut |holder| {
+            let who = holder.map_or_else(String::new, |holder| {
+                format!(": process {}, since {} (`{}`)", holder.pid, holder.began, escape(&holder.command))
+            });
+            printer.note(Tone::Warning, &format!("waiting for another run to end{who}"));
+        },
+    };
+    let lock = state.lock(request)?;
+    let folder = lock.run_folder(began)?;
+    let pending = lock.pending(&input.node_name)?.of_run(folder.id());
+    let kept = Kept { lock, pending, filters: settings.saved_attributes.clone() };
+    Ok((Keeper::Kept(Box::new(kept)), Some(folder)))
+}
+
+pub(super) fn load_node(state: Option<&StateDirectory>, name: &str) -> anyhow::Result<NodeObject> {
+    match state.map(|state| house::saved_node(state, name)).transpose()?.flatten() {
+        Some(saved) => Ok(saved),
+        None => Ok(NodeObject::new(name)?),
+    }
+}
+
+/// The engine of the run. In a real run, says which policies were not built for nodes.
+pub(super) fn sandbox(
+    cache: Option<NativeCache>,
+    input: &Input,
+    dry: bool,
+    printer: Printer,
+) -> anyhow::Result<Sandbox> {
+    for (name, artifact) in input.artifacts.iter().filter(|(_, artifact)| !dry && artifact.manifest().dev) {
+        let revision = artifact.manifest().revision_id.get(..12).unwrap_or_default();
+        let text = format!(
+            "warning: policy {name} (revision {revision}) was built with --dev, for trying; build it without for nodes"
+        );
+        printer.note(Tone::Warning, &text);
+    }
+    let is_quick = dry && input.folders.is_none() && input.artifacts.values().all(is_for_trying);
+    Ok(if is_quick { Sandbox::quick_to_compile(cache)? } else { Sandbox::new(cache)? })
+}
+
+/// Whether a policy was built to be tried and changed again: compiling its component fast counts more than running it
+/// fast. A runtime's native code is there already, for the engine that all other runs use.
+fn is_for_trying(artifact: &policy::Artifact) -> bool {
+    artifact.manifest().dev && artifact.manifest().runtime == policy::artifact::Runtime::Rust
+}
