@@ -24,6 +24,7 @@ mod journal;
 mod mounts;
 mod names;
 mod needs;
+mod package_tools;
 mod paths;
 mod pattern;
 mod policy;

@@ -10,24 +10,6 @@ use crate::proofs::{
 };
 use crate::rules::Verdict;
 
-/// Options of package tools that decide how and what else, but not what code runs.
-const HARMLESS_OPTIONS: [&str; 10] = [
-    "--no-install-recommends",
-    "--install-recommends",
-    "--no-install-suggests",
-    "--install-suggests",
-    "--no-remove",
-    "--yes",
-    "-y",
-    "--quiet",
-    "-q",
-    "-qq",
-];
-
-/// Variables that choose words and whether questions are asked, not what runs.
-const HARMLESS_VARIABLES: [&str; 7] =
-    ["DEBIAN_FRONTEND", "DEBIAN_PRIORITY", "LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "TZ"];
-
 impl PolicyGrants {
     /// A thing that a tool will be told by name. What tools would take for an option, a file or several names is no name,
     /// whatever the rules say.
@@ -50,38 +32,6 @@ impl PolicyGrants {
     /// Not granted.
     pub fn package(&self, name: &str) -> Result<GrantedPackage, Denied> {
         self.plain(Capability::Packages, name, || false).map(GrantedPackage)
-    }
-
-    /// Whether the policy may give these options to a package tool: harmless ones, and those that the operator lists.
-    /// `-o DPkg::Pre-Invoke::=..` runs any command as root, and there are many like it, so unknown ones are refused.
-    ///
-    /// # Errors
-    /// One of them is neither.
-    pub fn package_options(&self, options: &[String]) -> Result<GrantedOptions, Denied> {
-        for option in options {
-            if !HARMLESS_OPTIONS.contains(&option.as_str()) {
-                self.decide(Capability::PackageOptions, Asked::Text(option), option, || false)?;
-            }
-        }
-        Ok(GrantedOptions(options.to_vec()))
-    }
-
-    /// Whether the policy may give these variables to a package tool, which runs as root and hands them to every
-    /// maintainer script: harmless ones, and those that the operator lists as `NAME=value`.
-    ///
-    /// # Errors
-    /// One of them is neither.
-    pub fn package_environment(&self, variables: &[(String, String)]) -> Result<GrantedEnvironment, Denied> {
-        for (name, value) in variables {
-            let harmless = HARMLESS_VARIABLES.contains(&name.as_str()) && !value.contains(['/', '\0']);
-            if !harmless {
-                let asked = format!("{name}={value}");
-                self.decide(Capability::PackageEnvironment, Asked::Text(&asked), &asked, || {
-                    privileged::variable(name)
-                })?;
-            }
-        }
-        Ok(GrantedEnvironment(variables.to_vec()))
     }
 
     /// Whether the policy may start, stop, enable and disable a service. `x` and `x.service` are the same.
@@ -151,8 +101,7 @@ impl PolicyGrants {
         self.group(group)
     }
 
-    /// Whether the policy may make a directory at this path a user's home: its owner is changed, and the skeleton's
-    /// files are put there.
+    /// Whether the policy may make a directory at this resolved path as a user's home, or as a directory on the way there.
     ///
     /// # Errors
     /// The path is not granted.

@@ -138,6 +138,23 @@ fn package_environments_and_files_are_refused() {
     let variable = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
     for (name, value) in
         [("LD_PRELOAD", "/tmp/x.so"), ("PATH", "/tmp"), ("APT_CONFIG", "/tmp/x"), ("DEBIAN_FRONTEND", "/tmp/x")]
+#[test]
+fn debconf_frontend_is_no_place_for_code() {
+    let code = "noninteractive; BEGIN { system(q(id>).chr(47).q(pwned)) } #";
+    let variable = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    let table = "packages = [\"ssl-cert\"]";
+    for (name, value) in [("DEBIAN_FRONTEND", code), ("DEBIAN_PRIORITY", code), ("LANG", "C;id"), ("TZ", "$(id)")] {
+        denied_until_granted(table, |grants| grants.package_environment(&variable(name, value)));
+    }
+    for wide in ["*", "DEBIAN_FRONTEND=*"] {
+        let grants = policy(&format!("package_environment = [\"{wide}\"]"));
+        assert!(grants.package_environment(&variable("DEBIAN_FRONTEND", code)).is_err(), "{wide}");
+    }
+    for value in ["noninteractive", "readline", "teletype", "text", "dialog", "Noninteractive"] {
+        assert!(policy("").package_environment(&variable("DEBIAN_FRONTEND", value)).is_ok(), "{value}");
+    }
+}
+
     {
         denied_until_granted("packages = [\"*\"]", |grants| grants.package_environment(&variable(name, value)));
     }

@@ -80,6 +80,13 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
     let owners = owners(&answers, &known_owners(view), view.grants.allows_everything()).map_err(|what| {
         Raised::new(PACKAGE_ERROR, format!("response file {file} answers for {what:?}, which is no package"))
     })?;
+    if !view.grants.allows_everything()
+        && let Some(odd) = answers.iter().find(|answer| !grants::is_harmless_answer(&answer.label, &answer.value))
+    {
+        let (label, value) = (&odd.label, &odd.value);
+        let message = format!("response file {file} answers {label} with {value:?}, which debconf would run as code");
+        return Err(Raised::new(PACKAGE_ERROR, message));
+    }
     let _granted = grant(view, owners.iter().map(String::as_str))?;
     let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"+.=~-".contains(c), "_");
     let record = format!("/preseed/{}/{}.seed", plain(cookbook), plain(&chosen.join("-")));
@@ -104,11 +111,12 @@ fn selections(request: &Request, answers: &Answers) -> Transaction {
     }
 }
 
-/// One answer: who is said to ask, and the question.
+/// One answer: who is said to ask, the question, and the value without blanks around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Answer {
     owner: String,
     label: String,
+    value: String,
 }
 
 /// The answers of a file, read as `debconf-set-selections` reads it: a line that ends in a backslash is joined with the next
@@ -125,9 +133,19 @@ fn answers(text: &str) -> Vec<Answer> {
             line.truncate(line.len() - 1);
             line.push_str(next);
         }
-        let mut words = line.split(is_blank).filter(|word| !word.is_empty()).map(str::to_owned);
-        let Some(owner) = words.next().filter(|word| !word.starts_with('#')) else { continue };
-        found.push(Answer { owner, label: words.next().unwrap_or_default() });
+        let mut rest = line.as_str();
+        let mut word = || {
+            rest = rest.trim_start_matches(is_blank);
+            let (word, after) = rest.split_at(rest.find(is_blank).unwrap_or(rest.len()));
+            rest = after;
+            word
+        };
+        let (owner, label, _kind) = (word(), word(), word());
+        if owner.is_empty() || owner.starts_with('#') {
+            continue;
+        }
+        let value = rest.trim_matches(is_blank).to_owned();
+        found.push(Answer { owner: owner.to_owned(), label: label.to_owned(), value });
     }
     found
 }
@@ -150,7 +168,7 @@ fn owners(answers: &[Answer], known: &HashMap<String, Vec<String>>, everything: 
         }
         Ok(())
     };
-    for Answer { owner, label } in answers {
+    for Answer { owner, label, .. } in answers {
         if owner != INSTALLER {
             add(owner)?;
         }
@@ -221,6 +239,17 @@ mod tests {
         for odd in ["a a:b/c string x\n", "a _x/c string x\n", "a\u{a0}b a/b string x\n"] {
             check(odd, &["refused"]);
         }
+    }
+
+    #[test]
+    fn debconf_frontend_answers_are_told_with_their_value() {
+        let value = |text: &str| answers(text).pop().unwrap().value;
+        assert_eq!(
+            value("debconf  debconf/frontend\tselect  noninteractive; BEGIN { } # \n"),
+            "noninteractive; BEGIN { } #"
+        );
+        assert_eq!(value("debconf debconf/frontend select nonin\\\nteractive"), "noninteractive");
+        assert_eq!(value("a a/b string"), "");
     }
 
     #[test]
