@@ -109,7 +109,8 @@ impl PolicyGrants {
     }
 
     /// Whether the policy may give these permission bits to what is at a granted path. Set-id bits on files need a rule
-    /// of their own, since such a file lends its owner's rights to whoever starts it. On directories they lend nothing.
+    /// of their own, since such a file lends its owner's rights to whoever starts it. On directories they lend nothing:
+    /// without that rule, the proof holds for a directory only, and the effect must look at the handle it has opened.
     ///
     /// # Errors
     /// The bits hold set-id bits that are not granted.
@@ -117,7 +118,7 @@ impl PolicyGrants {
         if mode & SET_ID_BITS != 0 && !is_directory {
             self.decide(Capability::SetId, Asked::Text(path.path()), path.path(), || false)?;
         }
-        Ok(GrantedMode { bits: mode & 0o7777, path: path.path().into() })
+        Ok(GrantedMode { bits: mode & 0o7777, only_directory: has_set_id && is_directory, path: path.path().into() })
     }
 
     /// Whether the policy may have this package file installed. What is in it runs as root, so the right to a package's

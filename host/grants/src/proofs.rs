@@ -142,13 +142,20 @@ impl GrantedEnvironment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedMode {
     pub(crate) bits: u32,
+    /// The bits may be set on a directory only: a set-id bit among them was not granted for files.
+    pub(crate) only_directory: bool,
     pub(crate) path: String,
 }
 
 impl GrantedMode {
-    /// Permission bits, set-id and sticky ones too.
-    pub fn bits(&self) -> u32 {
+    /// Returns the permission bits for a directory, set-id and sticky ones too.
+    pub fn bits_of_directory(&self) -> u32 {
         self.bits
+    }
+
+    /// Returns the permission bits for anything but a directory, or `None` if they may only be set on a directory.
+    pub fn bits_of_file(&self) -> Option<u32> {
+        (!self.only_directory).then_some(self.bits)
     }
 
     /// The path they were granted for.

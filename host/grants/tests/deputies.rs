@@ -118,8 +118,10 @@ fn set_id_bits_need_a_grant_of_their_own() {
     };
     denied_until_granted(table, mode(0o4755, false));
     denied_until_granted(table, mode(0o2755, false));
-    assert_eq!(mode(0o755, false)(&policy(table)).unwrap().bits(), 0o755);
-    assert_eq!(mode(0o2775, true)(&policy(table)).unwrap().bits(), 0o2775);
+    assert_eq!(mode(0o755, false)(&policy(table)).unwrap().bits_of_file(), Some(0o755));
+    let shared = mode(0o2775, true)(&policy(table)).unwrap();
+    assert_eq!((shared.bits_of_directory(), shared.bits_of_file()), (0o2775, None));
+    assert_eq!(mode(0o1777, true)(&policy(table)).unwrap().bits_of_file(), Some(0o1777));
 }
 
 #[test]

@@ -26,25 +26,37 @@ const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
 /// Attributes that say something about the content they were made for.
 const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
 
-/// Permission bits that may be set: granted ones, or plain ones.
+/// Permission bits that may be set: granted ones, or plain ones. Bits that were granted for a directory are refused
+/// for anything else, by the handle that is open when they are set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ModeBits(u32);
+pub(crate) struct ModeBits {
+    bits: u32,
+    only_directory: bool,
+}
 
 impl ModeBits {
     /// Bits that give no one else's rights away: set-id ones are dropped.
     pub(crate) const fn plain(bits: u32) -> Self {
-        Self(bits & 0o1777)
+        Self { bits: bits & 0o1777, only_directory: false }
     }
 
-    /// The number.
-    pub(crate) fn bits(self) -> u32 {
-        self.0
+    /// The bits with which something is made: never set-id ones, which are set on the open handle afterwards.
+    pub(super) const fn at_creation(self) -> u32 {
+        self.bits & 0o1777
+    }
+
+    /// The bits for something of this kind.
+    ///
+    /// # Errors
+    /// They were granted for a directory, and this is none: `ENOTDIR`.
+    pub(super) fn of(self, kind: super::Kind) -> Result<u32, Errno> {
+        if self.only_directory && kind != super::Kind::Directory { Err(Errno::NOTDIR) } else { Ok(self.bits) }
     }
 }
 
 impl From<&GrantedMode> for ModeBits {
     fn from(granted: &GrantedMode) -> Self {
-        Self(granted.bits() & 0o7777)
+        Self { bits: granted.bits_of_directory() & 0o7777, only_directory: granted.bits_of_file().is_none() }
     }
 }
 
@@ -79,7 +91,7 @@ pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile
     let fault = |errno| Fault::new(errno, "rb_sysopen", place.real());
     let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(creation_mode.bits());
+    let mode = Mode::from_raw_mode(creation_mode.at_creation());
     let mut handle = None;
     let name = unused_name(place.name(), |name| {
         handle = Some(rustix::fs::openat(&parent, name, flags, mode)?);
@@ -233,7 +245,8 @@ fn put_on(dress: &Dress, file: &File) -> Result<(), Errno> {
         copy_attributes(old, file);
     }
     // Last: a change of owner takes set-id bits away.
-    dress.mode.map_or(Ok(()), |mode| rustix::fs::fchmod(file, Mode::from_raw_mode(mode.bits())))
+    let Some(mode) = dress.mode else { return Ok(()) };
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode.of(now.kind)?))
 }
 
 /// Copies extended attributes as far as the file system takes them.

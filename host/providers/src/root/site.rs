@@ -66,7 +66,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `EEXIST` if something is there.
     pub(crate) fn make_directory(&self, mode: ModeBits) -> Result<(), Fault> {
-        rustix::fs::mkdirat(&self.0.parent, self.0.name.as_str(), Mode::from_raw_mode(mode.bits()))
+        rustix::fs::mkdirat(&self.0.parent, self.0.name.as_str(), Mode::from_raw_mode(mode.at_creation()))
             .map_err(|errno| self.fault(errno, "dir_s_mkdir"))
     }
 
@@ -136,23 +136,25 @@ impl Site {
             .map_err(|errno| self.fault(errno, "rb_file_s_rename"))
     }
 
-    /// Sets permission bits. Of a link: `EOPNOTSUPP`, Linux has none.
+    /// Sets permission bits. Of a link: `EOPNOTSUPP`, Linux has none. Which bits may be set is decided on the open handle:
+    /// whoever owns the directory can exchange what has this name at any time.
     ///
     /// # Errors
     /// The kernel refuses.
     pub(crate) fn set_mode(&self, mode: ModeBits) -> Result<(), Fault> {
-        let mode = Mode::from_raw_mode(mode.bits());
+        let bits = |handle: &OwnedFd| match Entry::of(&rustix::fs::fstat(handle)?).kind {
+            super::Kind::Link => Err(Errno::OPNOTSUPP),
+            kind => mode.of(kind).map(Mode::from_raw_mode),
+        };
         let set = || {
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let handle = rustix::fs::openat(&self.0.parent, self.0.name.as_str(), flags, Mode::empty())?;
-            if Entry::of(&rustix::fs::fstat(&handle)?).kind == super::Kind::Link {
-                return Err(Errno::OPNOTSUPP);
-            }
+            let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
             // A handle that can be had for anything, sockets and unreadable files too, has its mode set through /proc only.
-            match rustix::fs::chmodat(CWD, format!("/proc/self/fd/{}", handle.as_raw_fd()), mode, AtFlags::empty()) {
+            match rustix::fs::chmodat(CWD, path, bits(&handle)?, AtFlags::empty()) {
                 Err(Errno::NOENT) => {
                     let handle = rustix::fs::openat(&self.0.parent, self.0.name.as_str(), CONTENT, Mode::empty())?;
-                    rustix::fs::fchmod(handle, mode)
+                    rustix::fs::fchmod(&handle, bits(&handle)?)
                 }
                 other => other,
             }
@@ -163,7 +165,7 @@ impl Site {
     /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses; `ENOTDIR` where the bits were granted for a directory and something else is there by now.
     pub(crate) fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> Result<(), Fault> {
         let (uid, gid) = (uid.map(Uid::from_raw), gid.map(Gid::from_raw));
         rustix::fs::chownat(&self.0.parent, self.0.name.as_str(), uid, gid, AtFlags::SYMLINK_NOFOLLOW)

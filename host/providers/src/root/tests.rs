@@ -106,6 +106,31 @@ fn prospects_name_what_is_missing() {
     }
 }
 
+/// Bits that are free on a directory, and a file of root's that has the directory's name when they are set.
+#[test]
+fn set_id_race_bits_of_a_directory_are_never_set_on_a_file() {
+    let mut tree = Tree::new();
+    let grants = Grants::parse("[policy.core]\npaths = ['/srv/**']\n", "grants.toml").unwrap();
+    tree.grants = grants.policy("core", &[]);
+    std::fs::create_dir_all(tree.inside("srv/app/way")).unwrap();
+    std::fs::write(tree.inside("srv/app/tool"), "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(tree.inside("srv/app/tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let granted = tree.grants.manage_path("/srv/app/way").unwrap();
+    let mode = ModeBits::from(&tree.grants.file_mode(&granted, 0o6755, true).unwrap());
+    let site = tree.root.site(&granted).unwrap();
+    site.set_mode(mode).unwrap();
+    let bits = |name: &str| std::fs::metadata(tree.inside(name)).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(bits("srv/app/way"), 0o6755);
+    std::fs::rename(tree.inside("srv/app/way"), tree.inside("srv/app/old")).unwrap();
+    std::fs::rename(tree.inside("srv/app/tool"), tree.inside("srv/app/way")).unwrap();
+    assert_eq!(site.set_mode(mode).unwrap_err().name(), "ENOTDIR");
+    assert_eq!(bits("srv/app/way"), 0o755);
+    // New content takes no bits along that were granted for a directory.
+    let dress = Dress { mode: Some(mode), ..Dress::default() };
+    assert_eq!(site.write(b"x", ModeBits::plain(0o600), &dress).unwrap_err().name(), "ENOTDIR");
+    assert_eq!(std::fs::read_to_string(tree.inside("srv/app/way")).unwrap(), "#!/bin/sh\n");
+}
+
 #[test]
 fn sites_refuse_links_that_appeared_after_the_check() {
     let tree = Tree::new();
