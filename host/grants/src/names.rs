@@ -4,10 +4,7 @@ use crate::denied::{Capability, Denied};
 use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
 use crate::privileged;
-use crate::proofs::{
-    GrantedEnvironment, GrantedGroup, GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedService,
-    GrantedUser,
-};
+use crate::proofs::{GrantedGroup, GrantedName, GrantedPackage, GrantedPath, GrantedService, GrantedTree, GrantedUser};
 use crate::rules::Verdict;
 
 impl PolicyGrants {
@@ -109,6 +106,38 @@ impl PolicyGrants {
         self.manage_path(path)
     }
 
+    /// The user's own place among the homes, and the missing directories that lead to it: a part of the user. `base` is the
+    /// directory for new homes by the machine's own configuration.
+    pub fn own_home(&self, user: &GrantedUser, base: &str) -> GrantedTree {
+        GrantedTree(own_place(user, base))
+    }
+
+    /// The same as the paths that have to be made. `missing` are resolved paths, in order.
+    ///
+    /// # Errors
+    /// One of them neither is that place nor leads to it, and is not granted.
+    pub fn make_own_home(
+        &self,
+        user: &GrantedUser,
+        base: &str,
+        missing: &[String],
+    ) -> Result<Vec<GrantedPath>, Denied> {
+        let own = own_place(user, base);
+        let leads_there =
+            |path: &str| own.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let grant = |path: &String| match leads_there(path) {
+            true => Ok(GrantedPath(path.clone())),
+            false => self.manage_path(path),
+        };
+        missing.iter().map(grant).collect()
+    }
+
+    /// The user's mailbox, which goes with the user. `directory` is the place of mailboxes by the machine's own
+    /// configuration.
+    pub fn mailbox(&self, user: &GrantedUser, directory: &str) -> GrantedPath {
+        GrantedPath(own_place(user, directory))
+    }
+
     /// Whether the policy may read a data bag, or one item of it: a rule is `bag`, or `bag/item`.
     ///
     /// # Errors
@@ -162,4 +191,9 @@ impl PolicyGrants {
             |name: &str| self.everything || matches!(rules.decide(Asked::Text(name), || false), Verdict::Allowed(_));
         all.into_iter().filter(|(name, _)| visible(name)).collect()
     }
+}
+
+/// What has a user's name in a directory.
+fn own_place(user: &GrantedUser, directory: &str) -> String {
+    format!("{}/{}", directory.trim_end_matches('/'), user.name())
 }

@@ -17,6 +17,7 @@
 mod entry;
 mod fault;
 mod file_cache;
+mod home;
 mod nameless;
 mod replace;
 mod site;
@@ -25,6 +26,7 @@ mod walk;
 
 pub(crate) use entry::{Entry, Kind};
 pub(crate) use fault::Fault;
+pub(crate) use home::HomeAccess;
 pub(crate) use nameless::{NamelessFile, memory_file};
 pub(crate) use replace::{Dress, ModeBits, StagedFile};
 pub(crate) use site::{GrantedSite, Site};

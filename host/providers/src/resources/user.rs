@@ -2,10 +2,11 @@
 //!
 //! The tools know about locks, subordinate numbers, mail spools and login.defs; what is there is read from the files, never
 //! from the host's name service. A password's hash goes to `chpasswd` through a pipe, since arguments can be seen by all
-//! users of the machine (Chef passes it as one).
+//! users of the machine (Chef passes it as one). Home directories are wrun's own work: see [`home`].
 
 mod change;
 mod grant;
+mod home;
 mod shadow;
 
 use crate::command::{Launch, require_success};
@@ -36,26 +37,43 @@ impl Provider for User {
         let current = current.map(|user| Account::of(&user, shadow.as_ref()));
         match wanted.action {
             "create" if current.is_none() => {
-                grant::check(&granted, &mut wish, None, view)?;
+                grant::check(&granted, &wish, None, view)?;
+                let home = match wish.manage_home {
+                    true => home::plan_new(&granted, &mut wish, view)?,
+                    false => home::NewHome::default(),
+                };
                 plan.assume(Assumption::User(wish.name.clone()));
                 plan.assume(Assumption::Group(wish.name.clone()));
                 let sentence = format!("create user {}", wish.name);
-                plan.steps.push(Step::new(Change::new(sentence), move |writer| change::create(writer, &wish)));
+                plan.steps.push(Step::new(Change::new(sentence), move |writer| {
+                    change::create(writer, &wish)?;
+                    home.make(&wish.name, writer)
+                }));
             }
             "create" | "manage" | "modify" => {
                 let blank = (wanted.action == "modify").then(Account::default);
                 let Some(current) = current.or(blank) else { return Ok(plan) };
-                grant::check(&granted, &mut wish, Some(&current), view)?;
+                grant::check(&granted, &wish, Some(&current), view)?;
+                let home = match wish.manage_home {
+                    true => home::plan_move(&granted, &mut wish, &current, view)?,
+                    false => home::MovedHome::default(),
+                };
                 let verb = if wanted.action == "create" { "alter" } else { wanted.action };
                 let difference = compare(&wish, &current);
-                plan.steps.extend(modify(verb, wish, difference));
+                plan.steps.extend(modify(verb, wish, difference, home));
             }
-            "remove" if current.is_some() => {
-                grant::check_removal(&granted, &wish, current.as_ref(), view)?;
+            "remove" => {
+                let Some(current) = current else { return Ok(plan) };
+                let belongings = match wish.manage_home {
+                    true => Some(home::plan_removal(&granted, &wish, &current, view)?),
+                    false => None,
+                };
                 let sentence = format!("remove user {}", wish.name);
-                plan.steps.push(Step::new(Change::new(sentence), move |writer| change::remove(writer, &wish)));
+                plan.steps.push(Step::new(Change::new(sentence), move |writer| {
+                    change::remove(writer, &wish)?;
+                    belongings.map_or(Ok(()), |belongings| belongings.remove(&wish, writer))
+                }));
             }
-            "remove" => {}
             action @ ("lock" | "unlock") => plan.steps.extend(lock(action == "lock", &wish.name, shadow.as_ref())),
             other => {
                 let message = format!("{} does not support :{other}", wanted.declaration.key());
@@ -78,13 +96,13 @@ fn require(wanted: &Wanted<'_>, name: &str, view: &View<'_>, plan: &mut Plan) ->
     Ok(())
 }
 
-fn modify(verb: &str, wish: change::Wish, difference: Difference) -> Option<Step> {
+fn modify(verb: &str, wish: change::Wish, difference: Difference, home: home::MovedHome) -> Option<Step> {
     if difference.sentences.is_empty() {
         return None;
     }
     let first = Change::new(format!("{verb} user {}", wish.name));
     let sentences = difference.sentences.clone();
-    let step = Step::new(first, move |writer| change::modify(writer, &wish, &difference));
+    let step = Step::new(first, move |writer| home.around(writer, |writer| change::modify(writer, &wish, &difference)));
     Some(sentences.into_iter().map(Change::new).fold(step, Step::also))
 }
 

@@ -2,12 +2,12 @@
 
 use super::{CONTENT, Dress, Entry, Fault, ModeBits, Place, StagedFile, replace, tree};
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, Uid};
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW, Uid};
 use rustix::io::Errno;
 
 /// A place that may be changed. Made only by [`super::Root`], out of a proof.
 #[derive(Debug)]
-pub(crate) struct Site(Place);
+pub(crate) struct Site(pub(super) Place);
 
 /// A directory that may be changed with all that is below it.
 #[derive(Debug)]
@@ -37,6 +37,30 @@ impl GrantedSite {
     /// The kernel refuses.
     pub(crate) fn rename(&self, target: &Self) -> Result<(), Fault> {
         self.0.rename(&target.0)
+    }
+
+    /// Gives it another name that nothing has yet.
+    ///
+    /// # Errors
+    /// The kernel refuses; `EEXIST` if something has the name, `EXDEV` if it is on another file system.
+    pub(crate) fn rename_to_free(&self, target: &Site) -> Result<(), Fault> {
+        rename_to_free(&self.0.0, &target.0)
+    }
+
+    /// Takes back a [`rename_to_free`](Self::rename_to_free).
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn rename_back(&self, target: &Site) -> Result<(), Fault> {
+        rename_to_free(&target.0, &self.0.0)
+    }
+
+    /// What is there.
+    ///
+    /// # Errors
+    /// Nothing, or it may not be looked at.
+    pub(crate) fn entry(&self) -> Result<Entry, Fault> {
+        self.0.entry()
     }
 }
 
@@ -210,4 +234,10 @@ impl Site {
     fn fault(&self, errno: Errno, operation: &'static str) -> Fault {
         Fault::new(errno, operation, self.0.real())
     }
+}
+
+fn rename_to_free(from: &Place, to: &Place) -> Result<(), Fault> {
+    let flags = RenameFlags::NOREPLACE;
+    rustix::fs::renameat_with(&from.parent, from.name.as_str(), &to.parent, to.name.as_str(), flags)
+        .map_err(|errno| Fault::new(errno, "rb_file_s_rename", from.real()))
 }

@@ -20,7 +20,7 @@ pub(super) fn names(directory: impl AsFd) -> Result<Vec<String>, Errno> {
 }
 
 /// Names as bytes, and what they are, sorted by name.
-fn entries(directory: impl AsFd) -> Result<Vec<(Vec<u8>, Kind)>, Errno> {
+pub(super) fn entries(directory: impl AsFd) -> Result<Vec<(Vec<u8>, Kind)>, Errno> {
     let mut found = Vec::new();
     for entry in Dir::read_from(&directory)? {
         let entry = entry?;

@@ -70,6 +70,57 @@ fn home_directories_are_made_moved_and_removed() {
     assert!(node.output("id -u robot").parse::<u32>().unwrap() < 1000);
 }
 
+/// A link of the policy's own on the way to a home, with two directories missing behind it.
+#[test]
+fn home_through_link_is_asked_for_where_it_would_be_made() {
+    let mut node = Node::granting("users = [\"deploy\"]\npaths = [\"/srv/h/**\"]\n");
+    node.output("mkdir -p /srv/h /usr/local/share; ln -s /usr/local/share /srv/h/way; ln -s /var/nowhere /srv/h/blind");
+    let there = "find /usr/local/share /var/nowhere 2>/dev/null || true";
+    let before = node.output(there);
+    for home in ["/srv/h/way/perl/5.36.0", "/srv/h/way/perl", "/srv/h/way", "/srv/h/blind/x", "/srv/h/blind"] {
+        let properties = json!({"manage_home": true, "home": home});
+        assert!(node.act("user", "deploy", "create", properties).is_err(), "{home}");
+        assert_eq!(node.output(there), before, "{home}");
+    }
+    assert_eq!(node.output("grep -c ^deploy: /etc/passwd || true"), "0");
+    // The same for the way to which a home is moved, and from which it is taken.
+    node.act("user", "deploy", "create", json!({"manage_home": true, "home": "/srv/h/a/b"})).unwrap();
+    assert_eq!(node.output("stat -c %U:%a /srv/h/a /srv/h/a/b"), "root:755\ndeploy:755");
+    let away = json!({"manage_home": true, "home": "/srv/h/way/perl/5.36.0"});
+    assert_eq!(node.act("user", "deploy", "modify", away).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(node.output("getent passwd deploy | cut -d: -f6"), "/srv/h/a/b");
+    let text_only = json!({"home": "/srv/h/way/there"});
+    node.act("user", "deploy", "modify", text_only).unwrap();
+    node.output("mkdir /usr/local/share/there; chown deploy /usr/local/share/there");
+    let error = node.act("user", "deploy", "remove", json!({"manage_home": true})).unwrap_err();
+    assert_eq!(error.class, "Wrun::Denied");
+    assert!(node.root.exists("/usr/local/share/there"));
+}
+
+#[test]
+fn home_through_link_programs_get_no_path_to_follow() {
+    let mut node = Node::granting("users = [\"deploy\"]\npaths = [\"/srv/**\"]\n");
+    node.output("mkdir -p /srv/real; ln -s real /srv/link; mkdir -p /etc/skel/.config; echo hi >/etc/skel/.config/x");
+    node.act("user", "deploy", "create", json!({"manage_home": true, "home": "/srv/link/deploy"})).unwrap();
+    assert_eq!(node.output("getent passwd deploy | cut -d: -f6"), "/srv/real/deploy");
+    assert_eq!(
+        node.output("stat -c %U:%G /srv/real/deploy /srv/real/deploy/.config/x"),
+        "deploy:deploy\ndeploy:deploy"
+    );
+    let again = json!({"manage_home": true, "home": "/srv/link/deploy"});
+    assert_eq!(node.act("user", "deploy", "create", again).unwrap(), [""; 0]);
+    // A home that is another's is not removed, unless by force.
+    node.output(
+        "chown root /srv/real/deploy; mkdir -p /var/mail; touch /var/mail/deploy; chown deploy /var/mail/deploy",
+    );
+    let error = node.act("user", "deploy", "remove", json!({"manage_home": true})).unwrap_err();
+    assert_eq!(
+        error.message,
+        "user deploy was removed, but not the home /srv/real/deploy: it is not owned by the user"
+    );
+    assert!(node.root.exists("/srv/real/deploy/.config/x") && !node.root.exists("/var/mail/deploy"));
+}
+
 #[test]
 fn fields_that_would_break_the_files_are_refused() {
     let mut node = Node::new();

@@ -212,42 +212,23 @@ pub(super) fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised>
     if wish.system {
         arguments.push("-r".into());
     }
-    arguments.push(if wish.manage_home { "-m" } else { "-M" }.into());
+    arguments.push("-M".into());
     run(writer, "useradd", arguments, &wish.name)?;
     set_password(writer, wish)
 }
 
 /// Changes what differs.
 pub(super) fn modify(writer: &mut Writer<'_>, wish: &Wish, difference: &Difference) -> Result<(), Raised> {
-    let mut arguments = options(wish, difference);
-    if difference.home && wish.manage_home {
-        arguments.push("-m".into());
-    }
+    let arguments = options(wish, difference);
     if !arguments.is_empty() {
-        arguments.extend(["--".to_owned(), wish.name.clone()]);
-        let launch = Launch::program("usermod", arguments).shown_as_words();
-        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
-        writer.caches.users.forget();
-        let outcome = outcome?;
-        // 12: the home directory. That the new one exists already is no failure.
-        if outcome.code == Some(12) && !String::from_utf8_lossy(&outcome.errors).contains("exists") {
-            let message = format!("Unable to modify home directory for {}", wish.name);
-            return Err(Raised::new(USER_ERROR, message));
-        }
-        require_success(&launch, &outcome, &[0, 12])?;
+        run(writer, "usermod", arguments, &wish.name)?;
     }
     if difference.password { set_password(writer, wish) } else { Ok(()) }
 }
 
 /// Removes the user.
 pub(super) fn remove(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
-    let mut arguments = vec![];
-    if wish.manage_home {
-        arguments.push("-r".to_owned());
-    }
-    if wish.force {
-        arguments.push("-f".to_owned());
-    }
+    let arguments = if wish.force { vec!["-f".to_owned()] } else { vec![] };
     run(writer, "userdel", arguments, &wish.name)
 }
 

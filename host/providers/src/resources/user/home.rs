@@ -1,0 +1,239 @@
+//! A user's home directory: made, moved and removed by wrun itself.
+//!
+//! `useradd -m`, `usermod -m` and `userdel -r` take the path as text and follow every link in it as root. A policy, or
+//! whoever owns a directory that a policy manages, can lay such a link. So these programs only change the user database, and
+//! wrun makes, moves and removes directories over handles, each with its own proof.
+
+use super::USER_ERROR;
+use super::change::{Account, Wish, clean};
+use crate::plan::{View, Writer, denied};
+use crate::root::{HomeAccess, Kind, ModeBits, Root, absent};
+use converge::Raised;
+use grants::{GrantedPath, GrantedTree, GrantedUser};
+use rustix::io::Errno;
+
+/// Where home directories and mailboxes are unless the machine's own configuration says otherwise.
+const HOMES: &str = "/home";
+const SKELETON: &str = "/etc/skel";
+const MAILBOXES: &str = "/var/mail";
+
+/// The permission bits of directories that lead to a home.
+const PARENT: ModeBits = ModeBits::plain(0o755);
+
+/// Directories that are made, in order; the last is the home. Empty: it is there already.
+#[derive(Debug, Default)]
+pub(super) struct NewHome(Vec<GrantedPath>);
+
+/// Where a home is moved from and to. `None`: there is nothing to move, or something is there already.
+#[derive(Debug, Default)]
+pub(super) struct MovedHome(Option<(GrantedTree, NewHome)>);
+
+/// What goes with a user who is removed.
+#[derive(Debug)]
+pub(super) struct Belongings {
+    home: Option<GrantedTree>,
+    mailbox: GrantedPath,
+    uid: u32,
+}
+
+/// Plans the home of a user who is to be made, and puts its resolved path into the wish.
+///
+/// # Errors
+/// A directory that has to be made is not granted; the path cannot be resolved.
+pub(super) fn plan_new(user: &GrantedUser, wish: &mut Wish, view: &View<'_>) -> Result<NewHome, Raised> {
+    let base = base(view.root);
+    let asked = wish.home.clone().unwrap_or_else(|| format!("{base}/{}", wish.name));
+    let prospect = view.prospect(&asked, |grants, real| grants.home(user, real).map(drop))?;
+    let mut missing = prospect.real_paths();
+    if view.why_run {
+        missing.retain(|path| !view.assumed.directory(path));
+    }
+    let granted = if prospect.real() == format!("{base}/{}", wish.name) {
+        view.grants.make_own_home(user, &base, &missing)
+    } else if missing.is_empty() {
+        view.grants.home(user, prospect.base.real()).map(|_| vec![])
+    } else {
+        // The last one first: a denial names what was asked for, and does not tell which of its parents are missing.
+        let granted = missing.iter().rev().map(|path| view.grants.home(user, path)).collect::<Result<Vec<_>, _>>();
+        granted.map(|granted| granted.into_iter().rev().collect())
+    };
+    let granted = granted.map_err(denied)?;
+    if prospect.entry.kind != Kind::Directory && !missing.is_empty() {
+        return Err(Raised::new(USER_ERROR, format!("the home {asked} cannot be made: a file is on the way")));
+    }
+    // A link to nowhere resolves to itself; what it says can change at any time.
+    for path in &missing {
+        if view.root.entry(path)?.is_some() {
+            return Err(Raised::new(USER_ERROR, format!("the home {asked} cannot be made: a link leads to nowhere")));
+        }
+    }
+    wish.home = wish.home.as_ref().map(|_| prospect.real());
+    Ok(NewHome(granted))
+}
+
+/// Plans the move of a home, and puts its resolved path into the wish.
+///
+/// # Errors
+/// As [`plan_new`]; or the old home may not be taken away with all that is in it.
+pub(super) fn plan_move(
+    user: &GrantedUser,
+    wish: &mut Wish,
+    current: &Account,
+    view: &View<'_>,
+) -> Result<MovedHome, Raised> {
+    let Some(asked) = wish.home.clone() else { return Ok(MovedHome::default()) };
+    if clean(&asked) == clean(&current.home) {
+        return Ok(MovedHome::default());
+    }
+    let new = plan_new(user, wish, view)?;
+    let old = view.root.prospect(&current.home).ok();
+    if old.as_ref().is_some_and(|old| Some(old.real()) == wish.home) {
+        // One directory under two names.
+        wish.home = Some(current.home.clone());
+        return Ok(MovedHome::default());
+    }
+    let old = whole(user, &current.home, view)?;
+    Ok(MovedHome(old.map(|old| (old, new)).filter(|(_, new)| !new.0.is_empty())))
+}
+
+/// Plans what goes with a user.
+///
+/// # Errors
+/// The home may not be removed.
+pub(super) fn plan_removal(
+    user: &GrantedUser,
+    wish: &Wish,
+    current: &Account,
+    view: &View<'_>,
+) -> Result<Belongings, Raised> {
+    let home = whole(user, &current.home, view)?;
+    if let Some(home) = home.as_ref().filter(|_| wish.force) {
+        // By force it is removed whoever owns it.
+        let place = view.root.locate(home.path())?;
+        place.require_below(view.grants, home)?.map_err(denied)?;
+    }
+    let directory = setting(view.root, "/etc/login.defs", "MAIL_DIR").unwrap_or_else(|| MAILBOXES.into());
+    Ok(Belongings {
+        home,
+        mailbox: view.grants.mailbox(user, &clean(&directory)),
+        uid: current.uid.unwrap_or(u32::MAX),
+    })
+}
+
+/// The right to a home with all that is in it; `None` if it is not there. A user's own place among the homes is part of
+/// the user.
+fn whole(user: &GrantedUser, home: &str, view: &View<'_>) -> Result<Option<GrantedTree>, Raised> {
+    let Ok(prospect) = view.root.prospect(home) else { return Ok(None) };
+    let own = view.grants.own_home(user, &base(view.root));
+    let real = prospect.real();
+    let tree = if real == own.path() { own } else { view.grants.manage_tree(&real).map_err(denied)? };
+    Ok(prospect.missing.is_empty().then_some(tree))
+}
+
+impl NewHome {
+    /// Makes the directories, the home filled from the skeleton.
+    pub(super) fn make(&self, name: &str, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let Some((home, parents)) = self.0.split_last() else { return Ok(()) };
+        self.make_parents(parents, writer)?;
+        writer.caches.users.forget();
+        writer.caches.users.refresh(writer.root);
+        let Some((uid, gid)) = writer.caches.users.user(name).map(|user| (user.uid, user.gid)) else {
+            return Err(Raised::new(USER_ERROR, format!("user {name} is not in the user database after useradd")));
+        };
+        let root = writer.root;
+        let skeleton = setting(root, "/etc/default/useradd", "SKEL").unwrap_or_else(|| SKELETON.into());
+        let skeleton = absent(root.locate_target(&skeleton))?;
+        let is_directory = |place: &crate::root::Place| place.entry().is_ok_and(|entry| entry.kind == Kind::Directory);
+        let skeleton = skeleton.filter(is_directory);
+        let access = HomeAccess { uid, gid, mode: mode(root) };
+        Ok(root.site(home)?.make_home(skeleton.as_ref(), access)?)
+    }
+
+    fn make_parents(&self, parents: &[GrantedPath], writer: &Writer<'_>) -> Result<(), Raised> {
+        for parent in parents {
+            match writer.root.site(parent)?.make_directory(PARENT) {
+                // What it is shows when it is opened for the next one: never by following a link.
+                Err(fault) if fault.errno == Errno::EXIST => {}
+                made => made?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MovedHome {
+    /// Moves the home, changes the user, and moves it back where that fails.
+    pub(super) fn around(
+        &self,
+        writer: &mut Writer<'_>,
+        change: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised>,
+    ) -> Result<(), Raised> {
+        let Some((old, new)) = &self.0 else { return change(writer) };
+        let Some((home, parents)) = new.0.split_last() else { return change(writer) };
+        new.make_parents(parents, writer)?;
+        let (from, to) = (writer.root.tree_site(old)?, writer.root.site(home)?);
+        from.rename_to_free(&to).map_err(|fault| match fault.errno {
+            Errno::XDEV => {
+                let (from, to) = (old.path(), home.path());
+                let message = format!("the home {from} cannot be moved to {to}, which is on another file system");
+                Raised::new(USER_ERROR, message).with_hint(format!("copy {from} to {to} by hand, then run again"))
+            }
+            _ => fault.into(),
+        })?;
+        let changed = change(writer);
+        if changed.is_err() && from.rename_back(&to).is_err() {
+            tracing::warn!("the home that was moved to {} could not be moved back to {}", home.path(), old.path());
+        }
+        changed
+    }
+}
+
+impl Belongings {
+    /// Removes home and mailbox, as `userdel -r` does: a home that is another's stays unless by force.
+    pub(super) fn remove(&self, wish: &Wish, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let mailbox = absent(writer.root.site(&self.mailbox))?;
+        if let Some(mailbox) = mailbox
+            && let Some(entry) = absent(mailbox.entry())?
+            && entry.kind == Kind::File
+            && (entry.uid == self.uid || wish.force)
+        {
+            mailbox.remove_file()?;
+        }
+        let Some(home) = &self.home else { return Ok(()) };
+        let Some(site) = absent(writer.root.tree_site(home))? else { return Ok(()) };
+        let Some(entry) = absent(site.entry())? else { return Ok(()) };
+        let shared = writer.caches.users.users().iter().any(|user| clean(&user.home) == home.path());
+        if !wish.force && (entry.uid != self.uid || shared) {
+            let whose = if shared { "is another user's home too" } else { "is not owned by the user" };
+            let message = format!("user {} was removed, but not the home {}: it {whose}", wish.name, home.path());
+            return Err(Raised::new(USER_ERROR, message));
+        }
+        Ok(site.remove()?)
+    }
+}
+
+/// The directory for new homes, by the configuration of `useradd`.
+fn base(root: &Root) -> String {
+    clean(&setting(root, "/etc/default/useradd", "HOME").unwrap_or_else(|| HOMES.into()))
+}
+
+/// The permission bits of a new home, by the configuration of the login tools.
+fn mode(root: &Root) -> u32 {
+    let number = |name: &str| {
+        let text = setting(root, "/etc/login.defs", name)?;
+        u32::from_str_radix(&text, 8).ok().filter(|number| *number <= 0o777)
+    };
+    number("HOME_MODE").unwrap_or_else(|| 0o777 & !number("UMASK").unwrap_or(0o022))
+}
+
+/// A setting of a file with lines `NAME=value` or `NAME value`.
+fn setting(root: &Root, file: &str, name: &str) -> Option<String> {
+    let text = root.read(file).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let value = text.lines().rev().find_map(|line| {
+        let rest = line.trim().strip_prefix(name)?;
+        let value = rest.strip_prefix('=').or_else(|| rest.strip_prefix([' ', '\t']))?;
+        Some(value.trim().trim_matches('"').to_owned())
+    });
+    value.filter(|value| !value.is_empty())
+}
