@@ -43,7 +43,8 @@ pub use file::GrantsError;
 pub use journal::{Asker, Denial, Journal};
 pub use mounts::MountAsked;
 pub use needs::{Held, HeldAnswer, Needs};
-pub use policy::{Grants, Limits, PolicyGrants};
+pub use package_tools::is_harmless_answer;
+pub use policy::{Grants, Limits, OwnPlaces, PolicyGrants};
 pub use proofs::{
     GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedMount, GrantedName,
     GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,

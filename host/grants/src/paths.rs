@@ -16,11 +16,17 @@ const CRON_DIRECTORY: &str = "/etc/cron.d/";
 
 impl PolicyGrants {
     pub(crate) fn is_privileged(&self, path: &str) -> bool {
-        privileged::path(path) || privileged::meets(path, &self.own_places)
+        privileged::path(path) || self.meets_own_places(path)
     }
 
     pub(crate) fn is_secret(&self, path: &str) -> bool {
-        privileged::secret(path) || privileged::lies_in(path, &self.own_places)
+        privileged::secret(path) || privileged::lies_in(path, &self.own_places.data)
+    }
+
+    /// Whether a path is one of wrun's own places, lies below one, or leads to one.
+    fn meets_own_places(&self, path: &str) -> bool {
+        let own = &self.own_places;
+        privileged::meets(path, &own.data) || privileged::meets(path, &own.code)
     }
 
     /// Whether what stands at this resolved path is more than a file: what root runs, reads as code or trusts, or wrun's
@@ -51,7 +57,7 @@ impl PolicyGrants {
         let _root_of_tree = self.manage_path(path)?;
         let below = if path == "/" { "/**".into() } else { format!("{path}/**") };
         let below = literal_entry(path).map(|_| toml_string(&below));
-        let privileged = privileged::lies_below(path) || privileged::meets(path, &self.own_places);
+        let privileged = privileged::lies_below(path) || self.meets_own_places(path);
         let capability = if privileged { Capability::PrivilegedPaths } else { Capability::Paths };
         if self.everything {
             self.uses(capability.key(), below);
@@ -87,7 +93,7 @@ impl PolicyGrants {
     /// It is privileged, and the rule that grants the directory is too wide to reach it.
     pub fn manage_below(&self, tree: &GrantedTree, name: &str) -> Result<(), Denied> {
         let path = format!("{}/{name}", tree.path().trim_end_matches('/'));
-        if !privileged::path(&path) {
+        if !self.is_privileged(&path) {
             return Ok(());
         }
         self.manage_path(&path).map(drop)
@@ -115,7 +121,8 @@ impl PolicyGrants {
     /// # Errors
     /// The bits hold set-id bits that are not granted.
     pub fn file_mode(&self, path: &GrantedPath, mode: u32, is_directory: bool) -> Result<GrantedMode, Denied> {
-        if mode & SET_ID_BITS != 0 && !is_directory {
+        let has_set_id = mode & SET_ID_BITS != 0;
+        if has_set_id && !is_directory {
             self.decide(Capability::SetId, Asked::Text(path.path()), path.path(), || false)?;
         }
         Ok(GrantedMode { bits: mode & 0o7777, only_directory: has_set_id && is_directory, path: path.path().into() })

@@ -20,7 +20,17 @@ pub struct Grants {
     policies: BTreeMap<String, PolicyRules>,
     everything: bool,
     journal: Journal,
-    own_places: Arc<[String]>,
+    own_places: Arc<OwnPlaces>,
+}
+
+/// The resolved paths, as seen from inside the root, of all that is wrun's own on this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnPlaces {
+    /// State, settings, grants and data: privileged and secret with all below them.
+    pub data: Vec<String>,
+    /// wrun's program, its runtime and libraries, cookbooks, programs of the operator's that it starts: privileged with all
+    /// below them. Reading them gives nothing away.
+    pub code: Vec<String>,
 }
 
 impl Grants {
@@ -60,10 +70,9 @@ impl Grants {
         Self { everything: true, ..Self::default() }
     }
 
-    /// The same grants on a machine where these resolved paths, as seen from inside the root, are wrun's own: state, grants,
-    /// settings. They are privileged and secret with all below them, as their usual places are anywhere.
+    /// The same grants on a machine where these places are wrun's own. Rules with wildcards do not reach them.
     #[must_use]
-    pub fn keeping(self, own_places: Vec<String>) -> Self {
+    pub fn keeping(self, own_places: OwnPlaces) -> Self {
         Self { own_places: own_places.into(), ..self }
     }
 
@@ -151,8 +160,7 @@ pub struct PolicyGrants {
     pub(crate) contested: Vec<String>,
     pub(crate) rules: PolicyRules,
     journal: Journal,
-    /// Paths of wrun's own.
-    pub(crate) own_places: Arc<[String]>,
+    pub(crate) own_places: Arc<OwnPlaces>,
 }
 
 static NO_RULES: Rules = Rules::NONE;

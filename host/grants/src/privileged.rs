@@ -30,6 +30,8 @@ const PATHS: [&str; 94] = [
     "/usr/local/bin",
     "/usr/local/sbin",
     "/usr/local/lib",
+    "/usr/share",
+    "/usr/local/share",
     "/etc/ld.so.preload",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -52,7 +54,6 @@ const PATHS: [&str; 94] = [
     "/var/spool/at",
     "/etc/systemd",
     "/run/systemd",
-    "/usr/local/share/systemd",
     "/etc/init.d",
     "/etc/init",
     "/etc/inittab",
@@ -247,6 +248,8 @@ mod tests {
     #[test]
     fn privileged_paths() {
         for asked in [
+            "/usr/share/perl5/x.pm",
+            "/usr/local/share/wrun/runtime.native",
             "/etc/cron.d/x",
             "/etc/systemd/system/x.service",
             "/etc/sudoers",

@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{CommandAsked, Denied, Grants, LineAsked, MountAsked, PolicyGrants};
+use grants::{CommandAsked, Denied, Grants, LineAsked, MountAsked, OwnPlaces, PolicyGrants};
 use std::sync::Arc;
 
 fn policy(table: &str) -> Arc<PolicyGrants> {
@@ -47,7 +47,8 @@ fn shell(line: &str) -> CommandAsked<'_> {
 fn wide_rules_do_not_reach_wruns_own_places_wherever_they_are() {
     let grants = |table: &str| {
         let grants = Grants::parse(&format!("[policy.database]\n{table}"), "grants.toml").unwrap();
-        grants.keeping(vec!["/srv/wrun/grants.toml".into(), "/srv/state".into()]).policy("database", &[])
+        let data = vec!["/srv/wrun/grants.toml".into(), "/srv/state".into()];
+        grants.keeping(OwnPlaces { data, code: vec!["/srv/bin".into()] }).policy("database", &[])
     };
     let wide = grants("paths = [\"/srv/**\"]\nread_paths = [\"/srv/**\"]\n");
     for path in ["/srv/wrun/grants.toml", "/srv/wrun", "/srv", "/srv/state", "/srv/state/nodes/n.json"] {
@@ -64,6 +65,8 @@ fn wide_rules_do_not_reach_wruns_own_places_wherever_they_are() {
     for path in ["/srv/wrun/other", "/srv/statement", "/srv/www/index.html"] {
         assert!(wide.manage_path(path).is_ok() && wide.read_path(path).is_ok() && !wide.guards(path), "{path}");
     }
+    assert!(wide.manage_path("/srv/bin/wrun").is_err() && wide.manage_tree("/srv/bin").is_err());
+    assert!(wide.read_path("/srv/bin/wrun").is_ok(), "the program itself is not a secret");
     assert!(wide.read_path("/srv/wrun").is_ok(), "the names beside it are no secret");
     assert!(grants("privileged_paths = [\"/srv/**\"]\n").manage_path("/srv/state").is_ok());
 }
@@ -136,11 +139,6 @@ fn package_options_that_run_commands_are_refused() {
 }
 
 #[test]
-fn package_environments_and_files_are_refused() {
-    let variable = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
-    for (name, value) in
-        [("LD_PRELOAD", "/tmp/x.so"), ("PATH", "/tmp"), ("APT_CONFIG", "/tmp/x"), ("DEBIAN_FRONTEND", "/tmp/x")]
-#[test]
 fn debconf_frontend_is_no_place_for_code() {
     let code = "noninteractive; BEGIN { system(q(id>).chr(47).q(pwned)) } #";
     let variable = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
@@ -157,6 +155,11 @@ fn debconf_frontend_is_no_place_for_code() {
     }
 }
 
+#[test]
+fn package_environments_and_files_are_refused() {
+    let variable = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    for (name, value) in
+        [("LD_PRELOAD", "/tmp/x.so"), ("PATH", "/tmp"), ("APT_CONFIG", "/tmp/x"), ("DEBIAN_FRONTEND", "/tmp/x")]
     {
         denied_until_granted("packages = [\"*\"]", |grants| grants.package_environment(&variable(name, value)));
     }

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use runtime::Runtime;
+pub(crate) use runtime::{Runtime, folders as runtime_folders};
 pub(crate) use source::{Folders, Released, Source};
 pub(crate) use types::BuiltinTypes;
 

@@ -164,7 +164,7 @@ impl Site {
     /// whoever owns the directory can exchange what has this name at any time.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses; `ENOTDIR` where the bits were granted for a directory and something else is there by now.
     pub(crate) fn set_mode(&self, mode: ModeBits) -> Result<(), Fault> {
         let bits = |handle: &OwnedFd| match Entry::of(&rustix::fs::fstat(handle)?).kind {
             super::Kind::Link => Err(Errno::OPNOTSUPP),
@@ -189,7 +189,7 @@ impl Site {
     /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to.
     ///
     /// # Errors
-    /// The kernel refuses; `ENOTDIR` where the bits were granted for a directory and something else is there by now.
+    /// The kernel refuses.
     pub(crate) fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> Result<(), Fault> {
         let (uid, gid) = (uid.map(Uid::from_raw), gid.map(Gid::from_raw));
         rustix::fs::chownat(&self.0.parent, self.0.name.as_str(), uid, gid, AtFlags::SYMLINK_NOFOLLOW)

@@ -224,8 +224,8 @@ impl CookbookFiles for WithLibrary {
     }
 }
 
-/// Where runtimes may be, most wanted first.
-fn folders(setting: Option<&Path>) -> Vec<PathBuf> {
+/// The folders in which runtimes may lie, most wanted first: that of the setting, else `../share/wrun` beside the program.
+pub(crate) fn folders(setting: Option<&Path>) -> Vec<PathBuf> {
     if let Some(folder) = setting {
         return vec![folder.to_owned()];
     }

@@ -54,9 +54,8 @@ impl Input {
         let lists = if with_folders { RunLists::default() } else { RunLists::read(arguments, &names)? };
         let folders = with_folders.then(|| FolderInput::read(arguments, settings, &json)).transpose()?;
         let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
-        let config = arguments.common.config.as_deref();
         let (all_grants, no_grants) = grants(arguments, settings)?;
-        let all_grants = all_grants.keeping(own_places::inside(settings, config));
+        let all_grants = all_grants.keeping(own_places::inside(settings, arguments)?);
         // Facts are gathered while artifacts are read.
         let (artifacts, facts) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| gather(arguments, settings, now));

@@ -1,35 +1,116 @@
 //! Where wrun's own files are, as the policies' paths would name them: rules with wildcards do not reach them.
+//!
+//! wrun runs as root, and root runs again whatever it loads: its program, libraries, runtimes, cookbooks and the operator's
+//! handlers. They are protected wherever they lie, also where no setting names them.
 
+use crate::arguments::ConvergeArguments;
 use crate::grants_files::GrantsFiles;
-use crate::settings::{LogLocation, Settings};
+use crate::house::runtime_folders;
+use crate::settings::{Handler, LogLocation, Settings};
+use anyhow::Context as _;
+use grants::OwnPlaces;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The paths, from inside the root, of all that the settings name and that is inside it: as they are written, for who
-/// replaces a link on the way replaces what is behind it, and resolved, for that is what grants are asked about.
-pub(super) fn inside(settings: &Settings, config: Option<&Path>) -> Vec<String> {
+/// Returns the paths of all that is wrun's own and lies inside the root, as seen from inside it: as they are written, since
+/// whoever replaces a link on the way replaces what is behind it; and resolved, since grants are asked about resolved paths.
+///
+/// # Errors
+/// wrun cannot tell where its own program lies.
+pub(super) fn inside(settings: &Settings, arguments: &ConvergeArguments) -> anyhow::Result<OwnPlaces> {
+    let (program, mappings) = loaded()?;
+    let config = arguments.common.config.clone().unwrap_or_else(crate::commands::settings_file);
+    let roots = both(&settings.root);
+    let data = data(settings, arguments).chain([config]);
+    let code = code(settings, arguments).into_iter().chain(files_and_folders(&program, &mappings));
+    Ok(OwnPlaces { data: seen_from(&roots, data), code: seen_from(&roots, code) })
+}
+
+/// What holds settings, state, grants and attributes.
+fn data(settings: &Settings, arguments: &ConvergeArguments) -> impl Iterator<Item = PathBuf> {
     let log = match &settings.log_location {
-        LogLocation::File(path) => Some(path),
+        LogLocation::File(path) => Some(path.clone()),
         LogLocation::Stderr | LogLocation::Journald => None,
     };
-    let always = [&settings.state_dir, &settings.cache_dir, &settings.backup_dir, &settings.policies, &settings.grants];
-    let named = [&settings.data_bags, &settings.encrypted_data_bag_secret, &settings.runtime_dir];
-    let more_grants = GrantsFiles::folder(&settings.grants);
-    let always = always.into_iter().chain([&more_grants]);
-    let all = always.chain(named.into_iter().flatten()).chain(log).map(PathBuf::as_path);
-    let config = config.map_or_else(crate::commands::settings_file, Path::to_owned);
-    let roots = both(&settings.root);
-    let mut found = Vec::new();
-    for path in all.chain([config.as_path()]).flat_map(both) {
-        for root in &roots {
+    let Settings { state_dir, cache_dir, backup_dir, grants, .. } = settings;
+    let always = [state_dir, cache_dir, backup_dir, &settings.policies, grants, &GrantsFiles::folder(grants)];
+    let named = [&settings.data_bags, &settings.encrypted_data_bag_secret];
+    let folders = &arguments.folders;
+    let given = [&folders.roles, &folders.environments, &folders.nodes, &arguments.json_attributes, &arguments.facts];
+    let optional = named.into_iter().chain(given).flatten();
+    always.into_iter().chain(optional).cloned().chain(log).collect::<Vec<_>>().into_iter()
+}
+
+/// What wrun loads or starts and settings or arguments name.
+fn code(settings: &Settings, arguments: &ConvergeArguments) -> Vec<PathBuf> {
+    let folders = &arguments.folders;
+    let mut code = runtime_folders(settings.runtime_dir.as_deref());
+    code.extend(settings.ruby_library.clone());
+    code.extend(folders.cookbooks.iter().cloned());
+    code.extend(folders.gems.clone());
+    code.extend(settings.handlers.iter().flat_map(handler));
+    code
+}
+
+/// A handler's program with its folder, and the files that its arguments name: an interpreter's script, settings.
+fn handler(handler: &Handler) -> Vec<PathBuf> {
+    let Some((program, arguments)) = handler.command.split_first() else { return vec![] };
+    let mut places: Vec<PathBuf> =
+        arguments.iter().filter(|argument| argument.starts_with('/')).map(PathBuf::from).collect();
+    if program.contains('/') {
+        places.extend(with_folder(Path::new(program)));
+    } else {
+        // Nobody but the operator decides what stands in the variable; each folder of it may hold the program.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
+        places.extend(found.flat_map(|path| with_folder(&path)));
+    }
+    places
+}
+
+/// The program that runs now and the files that are mapped into it to be executed.
+fn loaded() -> anyhow::Result<(PathBuf, String)> {
+    let why = "wrun cannot tell where its own program lies, and so cannot protect it from policies (is /proc mounted?)";
+    let program = std::env::current_exe().context(why)?;
+    let mappings = std::fs::read_to_string("/proc/self/maps").context(why)?;
+    Ok((program, mappings))
+}
+
+/// The program and its libraries, each with the folder in which a file of another name would be found first.
+fn files_and_folders(program: &Path, mappings: &str) -> Vec<PathBuf> {
+    let mapped: BTreeSet<&str> = mappings.lines().filter_map(executable_file).collect();
+    mapped.into_iter().map(Path::new).chain([program]).flat_map(with_folder).collect()
+}
+
+/// The path of a mapping that is a file's code: the sixth word of a line of `/proc/PID/maps`, after its permissions.
+fn executable_file(line: &str) -> Option<&str> {
+    let permissions = line.split_ascii_whitespace().nth(1)?;
+    let path = line.get(line.find('/')?..)?;
+    permissions.contains('x').then(|| path.strip_suffix(" (deleted)").unwrap_or(path))
+}
+
+fn with_folder(file: &Path) -> Vec<PathBuf> {
+    let resolved = resolved(file);
+    let folders = [file.parent(), resolved.parent()].into_iter().flatten().map(Path::to_owned);
+    // A folder at the top (`/opt`) holds more than one application.
+    let folders = folders.filter(|folder| folder.components().count() > 2);
+    let mut places: Vec<PathBuf> = folders.collect();
+    places.push(file.to_owned());
+    places
+}
+
+/// The places inside one of the roots, as seen from inside it, in order and each once.
+fn seen_from(roots: &[PathBuf], places: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for path in places.into_iter().flat_map(|path| both(&path)) {
+        for root in roots {
             // What holds the whole root says nothing about what is in it.
             let Some(rest) = path.strip_prefix(root).ok().filter(|rest| !rest.as_os_str().is_empty()) else { continue };
-            found.push(format!("/{}", rest.display()));
+            found.insert(format!("/{}", rest.display()));
         }
     }
-    found.sort_unstable();
-    found.dedup();
-    found
+    found.into_iter().collect()
 }
 
 /// A path as it is written, and resolved.
@@ -56,8 +137,18 @@ fn resolved(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::{Arguments, Command};
     use crate::settings::{Layer, resolve};
+    use clap::Parser as _;
     use std::collections::BTreeMap;
+
+    fn inside_of(text: &str, more: &[&str]) -> OwnPlaces {
+        let layer: Layer = toml::from_str(text).unwrap();
+        let settings = resolve(Layer::default(), &BTreeMap::new(), layer).unwrap();
+        let line = ["wrun", "converge"].iter().chain(more);
+        let Command::Converge(arguments) = Arguments::try_parse_from(line).unwrap().command else { unreachable!() };
+        inside(&settings, &arguments).unwrap()
+    }
 
     #[test]
     fn paths_are_those_inside_the_root_also_over_links_and_where_nothing_is_yet() {
@@ -69,9 +160,7 @@ mod tests {
             "root = '{0}/root'\nstate_dir = '{0}/root/new/state'\ngrants = '{0}/root/link/grants.toml'\ncache_dir = '{0}/cache'\n",
             top.display()
         );
-        let layer: Layer = toml::from_str(&text).unwrap();
-        let settings = resolve(Layer::default(), &BTreeMap::new(), layer).unwrap();
-        let found = inside(&settings, Some(&top.join("root/wrun.toml")));
+        let found = inside_of(&text, &["--config", top.join("root/wrun.toml").to_str().unwrap()]);
         let expect = [
             "/link/grants.d",
             "/link/grants.toml",
@@ -81,6 +170,63 @@ mod tests {
             "/real/grants.toml",
             "/wrun.toml",
         ];
-        assert_eq!(found, expect);
+        assert_eq!(found.data, expect);
+        assert_eq!(found.code, Vec::<String>::new());
+    }
+
+    #[test]
+    fn runtime_native_the_program_its_runtime_and_libraries_are_own_places() {
+        let found = inside_of("", &[]).code;
+        let program = std::env::current_exe().unwrap();
+        let beside = program.parent().unwrap().parent().unwrap().join("share/wrun");
+        for own in [program.as_path(), program.parent().unwrap(), &beside] {
+            assert!(found.contains(&own.display().to_string()), "{} in {found:?}", own.display());
+        }
+        assert!(found.iter().any(|place| place.contains("/libc.so")), "{found:?}");
+        let mappings = "7f00-7f01 r-xp 00000000 08:01 12   /opt/wrun/lib/libx y.so\n\
+                        7f02-7f03 rw-p 00000000 08:01 13   /srv/data\n\
+                        7f04-7f05 r-xp 00000000 00:00 0    [vdso]\n\
+                        7f06-7f07 r-xp 00000000 08:01 14   /opt/wrun/share/a.native (deleted)\n";
+        let places = files_and_folders(Path::new("/opt/wrun/bin/wrun"), mappings);
+        let places = seen_from(&["/".into()], places);
+        let expect = [
+            "/opt/wrun/bin",
+            "/opt/wrun/bin/wrun",
+            "/opt/wrun/lib",
+            "/opt/wrun/lib/libx y.so",
+            "/opt/wrun/share",
+            "/opt/wrun/share/a.native",
+        ];
+        assert_eq!(places, expect);
+    }
+
+    #[test]
+    fn runtime_native_what_settings_and_arguments_name_are_own_places() {
+        let text = "runtime_dir = '/srv/runtime'\nhandlers = [\
+                    { on = ['report'], command = ['/srv/hooks/tell', '/srv/tell.toml', '-v'] },\
+                    { on = ['start'], command = ['/tool'] }]\n";
+        let line = [
+            "--cookbooks",
+            "/srv/a,/srv/b",
+            "--roles",
+            "/srv/roles",
+            "--environments",
+            "/srv/environments",
+            "--nodes",
+            "/srv/nodes",
+            "--gems",
+            "/srv/gems",
+            "--json-attributes",
+            "/srv/node.json",
+        ];
+        let found = inside_of(text, &line);
+        for own in ["/srv/runtime", "/srv/hooks/tell", "/srv/hooks", "/srv/tell.toml", "/srv/a", "/srv/b", "/srv/gems"]
+        {
+            assert!(found.code.contains(&own.to_owned()), "{own} in {:?}", found.code);
+        }
+        for own in ["/srv/roles", "/srv/environments", "/srv/nodes", "/srv/node.json"] {
+            assert!(found.data.contains(&own.to_owned()), "{own} in {:?}", found.data);
+        }
+        assert!(found.code.contains(&"/tool".to_owned()) && !found.code.contains(&"/".to_owned()));
     }
 }
