@@ -8,7 +8,7 @@ use super::USER_ERROR;
 use super::change::{Account, Wish, clean};
 use crate::plan::{View, Writer, denied};
 use crate::root::{HomeAccess, Kind, ModeBits, Root, absent};
-use converge::Raised;
+use contract::Raised;
 use grants::{GrantedPath, GrantedTree, GrantedUser};
 use rustix::io::Errno;
 
