@@ -367,3 +367,46 @@ fn a_resource_shows_itself_as_chefs_does() {
         cookbook.check_log(recipe, 0, &[inspect, text]);
     });
 }
+
+#[test]
+fn the_files_of_a_remote_directory_and_of_a_unit_are_actions_of_their_own() {
+    with_cookbook(|cookbook| {
+        let tree = cookbook.program.configuration().join("cookbooks/web/files/tree/deep");
+        fs::create_dir_all(&tree).unwrap();
+        fs::write(tree.join("b"), "b").unwrap();
+        fs::write(tree.join("../a"), "a").unwrap();
+        cookbook.machine.root().write_program("/usr/bin/systemctl", "#!/bin/sh\n").unwrap();
+        let recipe = "remote_directory('/srv/tree') { source 'tree' }
+            systemd_unit('app.service') { content \"[Unit]\\n\"; verify false; action :create }
+            file('/srv/last')";
+        let (run, lines) = cookbook.converge(recipe, 0);
+        let unit = "/etc/systemd/system/app.service";
+        let [unit_created, unit_kept] =
+            ["create updated", "create up-to-date"].map(|end| format!("systemd_unit[app.service] {end}"));
+        assert_eq!(
+            lines,
+            [
+                "remote_directory[/srv/tree] create updated",
+                "cookbook_file[/srv/tree/a] create updated",
+                "directory[/srv/tree/deep] create updated",
+                "cookbook_file[/srv/tree/deep/b] create updated",
+                &unit_created,
+                &format!("file[{unit}] create updated"),
+                "file[/srv/last] create updated",
+            ]
+        );
+        let rows = list(&run, "resources");
+        let nesting: Vec<_> = rows.iter().map(|row| row.get("nesting").and_then(Value::as_u64).unwrap()).collect();
+        assert_eq!(nesting, [0, 1, 1, 1, 0, 1, 0]);
+        let cookbooks: Vec<_> = rows.iter().map(|row| row.get("cookbook").and_then(Value::as_str)).collect();
+        assert_eq!(cookbooks[1..6], [Some("web"), Some("web"), Some("web"), Some("web"), None]);
+        let [place, own] = ["line", "updates"].map(|key| rows.get(5).unwrap().get(key).cloned().unwrap());
+        assert_eq!(place, 2, "where the unit was declared");
+        assert!(own.to_string().contains(&format!("create new file {unit}")), "{own}");
+        assert_eq!(rows.get(4).and_then(|row| row.pointer("/updates")).unwrap().as_array().unwrap().len(), 1);
+
+        let (_, lines) = cookbook.converge(recipe, 0);
+        let kept = ["/srv/tree/a", "/srv/tree/deep/b"].map(|path| format!("cookbook_file[{path}] create up-to-date"));
+        assert_eq!(lines[1..4], [kept[0].as_str(), &kept[1], &unit_kept], "{lines:?}");
+    });
+}

@@ -18,7 +18,8 @@ pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
 pub use providers::{
-    Certainty, Change, CommandLine, CommandTest, Expected, Known, Memory, Prepared, Providers, Truth, Types, Wanted,
+    Certainty, Change, CommandLine, CommandTest, Expected, Known, Memory, Part, PartStatus, Prepared, Providers, Truth,
+    Types, Wanted,
 };
 pub use run::{
     ActionRecord, Amendment, Context, ContextId, Declaration, Due, FailureMode, Guard, GuestType, HiddenRead,

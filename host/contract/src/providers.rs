@@ -62,6 +62,12 @@ pub trait Providers: Send {
     /// The machine said no, or is not as it should be afterwards.
     fn commit(&mut self, wanted: &Wanted<'_>, plan: Self::Plan) -> Result<Vec<Change>, Raised>;
 
+    /// The resources that the provider made as parts of the last action, in order, for the report: each once, as
+    /// [`prepare`](Self::prepare) foresees them or as [`commit`](Self::commit) left them. A failed one is the last.
+    fn parts(&mut self) -> Vec<Part> {
+        vec![]
+    }
+
     /// Runs a guard's command.
     ///
     /// # Errors
@@ -193,6 +199,32 @@ impl Change {
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), diff: None }
     }
+}
+
+/// A resource that a provider makes as part of another one's action: a file of a `remote_directory`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its type, such as `cookbook_file`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// What is done to it.
+    pub action: &'static str,
+    /// The cookbook that it is taken from, if there is one.
+    pub cookbook: Option<String>,
+    /// What changed.
+    pub changes: Vec<Change>,
+    /// How it ended.
+    pub outcome: Result<PartStatus, Raised>,
+}
+
+/// How a part ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartStatus {
+    /// It was changed, or would be.
+    Updated,
+    /// There was nothing to do.
+    UpToDate,
 }
 
 /// Why a dry run's word is not certain.

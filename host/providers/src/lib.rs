@@ -15,6 +15,7 @@ mod diff;
 mod digest;
 mod download;
 mod machine;
+mod parts;
 mod plan;
 mod reboots;
 mod resources;
@@ -29,7 +30,14 @@ pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 
 use command::Commands;
+<<<<<<< HEAD
 use contract::{Certainty, Change, Claim, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
+=======
+use converge::{
+    Certainty, Change, Claim, CommandTest, Declaration, Known, Part, Prepared, Providers, Raised, Truth, Wanted,
+};
+use parts::Parts;
+>>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;
@@ -53,6 +61,8 @@ pub struct MachineProviders {
     caches: Caches,
     assumed: Assumed,
     gathered: Option<Map<String, Value>>,
+    /// The parts of the last action.
+    parts: Vec<Part>,
 }
 
 impl MachineProviders {
@@ -72,6 +82,7 @@ impl MachineProviders {
             caches: Caches::default(),
             assumed: Assumed::default(),
             gathered: None,
+            parts: vec![],
         })
     }
 
@@ -155,19 +166,30 @@ impl MachineProviders {
         let mut changes = Vec::new();
         let mut plan = plan;
         for _round in 0..MAX_ROUNDS {
+            let mut parts = Parts::of(&plan);
+            let mut doing = None;
             let again = self.write(|writer| {
                 for step in plan.steps.drain(..) {
+                    doing = step.part();
                     let done = step.run(writer)?;
                     if let Some(instead) = writer.again.take() {
                         changes.extend(instead);
                         return Ok(true);
                     }
-                    changes.extend(done);
+                    changes.extend(parts.done(doing, done));
                 }
                 Ok(false)
-            })?;
-            if !again {
-                return Ok(changes);
+            });
+            match again.map_err(|raised| with_origin(raised, wanted.declaration)) {
+                Ok(false) => {
+                    self.parts = parts.all();
+                    return Ok(changes);
+                }
+                Ok(true) => {}
+                Err(raised) => {
+                    self.parts = parts.until(doing, &raised);
+                    return Err(raised);
+                }
             }
             plan = self.inspect(wanted)?;
         }
@@ -198,7 +220,8 @@ impl Providers for MachineProviders {
             self.assumed.extend(std::mem::take(&mut plan.assumptions));
         }
         let certainty = std::mem::take(&mut plan.certainty);
-        let changes = plan.steps.iter().flat_map(|step| step.changes().iter().cloned()).collect();
+        let changes = parts::own_changes(&plan, wanted.why_run);
+        self.parts = parts::foreseen(&plan, wanted.why_run);
         let plan = (!plan.steps.is_empty()).then_some(ReadyPlan(plan));
         Ok(Prepared::new(plan, changes, certainty))
     }
@@ -242,6 +265,10 @@ impl Providers for MachineProviders {
         self.write(rejection).map(Some)
     }
 
+    fn parts(&mut self) -> Vec<Part> {
+        std::mem::take(&mut self.parts)
+    }
+
     fn gathered(&mut self) -> Option<Map<String, Value>> {
         self.gathered.take()
     }
@@ -251,7 +278,8 @@ impl Providers for MachineProviders {
             return Err(Raised::new("Wrun::DryRun", "a dry run changes nothing"));
         }
         let _mask = wanted.declaration.umask.map(Mask::set);
-        let changes = self.carry_out(wanted, plan.0).map_err(|raised| with_origin(raised, wanted.declaration))?;
+        self.parts.clear();
+        let changes = self.carry_out(wanted, plan.0)?;
         let settles =
             resources::provider(&wanted.declaration.kind).is_some_and(|provider| provider.settles(wanted.action));
         if settles {

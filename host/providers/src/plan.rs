@@ -60,6 +60,8 @@ pub(crate) trait Provider: Send + Sync {
 pub(crate) struct Plan {
     /// What is done, in order. None: up to date.
     pub(crate) steps: Vec<Step>,
+    /// Resources that are parts of this one, in order; steps name them by their place here.
+    pub(crate) parts: Vec<PlannedPart>,
     /// What a dry run takes for granted or cannot know.
     pub(crate) certainty: Vec<Certainty>,
     /// Puts content where the guest's `verify` blocks can look at it.
@@ -86,10 +88,31 @@ impl Plan {
         Self { certainty: vec![certainty], ..Self::default() }
     }
 
+    /// Adds another resource's plan as that of a part.
+    pub(crate) fn add_part(&mut self, part: PlannedPart, plan: Self) {
+        let at = self.parts.len();
+        self.parts.push(part);
+        self.steps.extend(plan.steps.into_iter().map(|step| step.of_part(at)));
+        self.certainty.extend(plan.certainty);
+        self.assumptions.extend(plan.assumptions);
+    }
+
     /// Adds something that later resources of a dry run may take for granted.
     pub(crate) fn assume(&mut self, assumption: Assumption) {
         self.assumptions.push(assumption);
     }
+}
+
+/// A resource that is a part of another one's action and has a row of its own in the report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlannedPart {
+    pub(crate) kind: &'static str,
+    pub(crate) name: String,
+    pub(crate) action: &'static str,
+    /// The cookbook that it is taken from.
+    pub(crate) cookbook: Option<String>,
+    /// A dry run reports it too. Chef's dry run does not begin some parts; their sentences are then the whole resource's.
+    pub(crate) in_dry_run: bool,
 }
 
 type Effect = Box<dyn FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send>;
@@ -98,6 +121,7 @@ type Effect = Box<dyn FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send>;
 pub(crate) struct Step {
     changes: Vec<Change>,
     effect: Effect,
+    part: Option<usize>,
 }
 
 impl Step {
@@ -106,12 +130,12 @@ impl Step {
         change: Change,
         effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static,
     ) -> Self {
-        Self { changes: vec![change], effect: Box::new(effect) }
+        Self { changes: vec![change], effect: Box::new(effect), part: None }
     }
 
     /// An effect that no sentence tells of: the resource counts as changed all the same.
     pub(crate) fn silent(effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static) -> Self {
-        Self { changes: vec![], effect: Box::new(effect) }
+        Self { changes: vec![], effect: Box::new(effect), part: None }
     }
 
     /// A further sentence about the same effect: one rename puts content, mode and owner in place.
@@ -119,6 +143,18 @@ impl Step {
     pub(crate) fn also(mut self, change: Change) -> Self {
         self.changes.push(change);
         self
+    }
+
+    /// The same step as one of a part, by its place in [`Plan::parts`].
+    #[must_use]
+    pub(crate) fn of_part(mut self, part: usize) -> Self {
+        self.part = Some(part);
+        self
+    }
+
+    /// The part that it belongs to.
+    pub(crate) fn part(&self) -> Option<usize> {
+        self.part
     }
 
     /// What people read.

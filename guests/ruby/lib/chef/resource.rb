@@ -166,6 +166,7 @@ class Chef
 
     # `FILE:LINE` as the declaring code was called.
     def source_line = @source_line&.to_s
+    def wrun_source_line = @source_line
     def source_line_file = source_line && source_line[/(.*):(\d+):?.*$/, 1]
     def source_line_number = source_line && source_line[/(.*):(\d+):?.*$/, 2]
 

@@ -181,25 +181,10 @@ impl Run {
         if declaration.umask.is_none() {
             declaration.umask = self.umask_around(declaration.context);
         }
-        let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
         let (context, detached) = (declaration.context, declaration.detached);
         let key: Arc<str> = declaration.key().into();
         let wishes = declaration.notifications.clone();
-        let shown = self.shown(declaration.speaker, &declaration.kind);
-        self.resources.push(Resource {
-            declaration,
-            key: Arc::clone(&key),
-            shown,
-            updated: false,
-            updated_by_last_action: false,
-            unsure: false,
-            surely_updated: false,
-            converged: false,
-            executed: false,
-            before: None,
-            after: None,
-            nesting,
-        });
+        let id = self.add(declaration, nesting)?;
         // All or nothing: a notification must never outlive a resource that was refused.
         let notifications: Result<Vec<_>, _> = wishes.into_iter().map(|wish| self.interpret(id, wish)).collect();
         match notifications {
@@ -221,6 +206,35 @@ impl Run {
         Ok(id)
     }
 
+    /// Adds a resource that no collection has yet.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn add(&mut self, declaration: Declaration, nesting: u32) -> Result<ResourceId, Failure> {
+        if self.resources.len() >= MAX_RESOURCES {
+            let message =
+                format!("{} is one more than the {MAX_RESOURCES} resources that a policy may have", declaration.key());
+            return Err(Failure::raised("Wrun::TooManyResources", message));
+        }
+        let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
+        let shown = self.shown(declaration.speaker, &declaration.kind);
+        self.resources.push(Resource {
+            key: declaration.key().into(),
+            declaration,
+            shown,
+            updated: false,
+            updated_by_last_action: false,
+            unsure: false,
+            surely_updated: false,
+            converged: false,
+            executed: false,
+            before: None,
+            after: None,
+            nesting,
+        });
+        Ok(id)
+    }
+
     /// The file mode creation mask of the action that a context is around.
     fn umask_around(&self, context: ContextId) -> Option<u32> {
         let (owner, _) = self.contexts.get(context as usize)?.owner?;
@@ -236,11 +250,6 @@ impl Run {
     }
 
     fn check(&self, declaration: &mut Declaration) -> Outcome {
-        if self.resources.len() >= MAX_RESOURCES {
-            let message =
-                format!("{} is one more than the {MAX_RESOURCES} resources that a policy may have", declaration.key());
-            return Err(Failure::raised("Wrun::TooManyResources", message));
-        }
         if declaration.notifications.len() + declaration.guards.len() > MAX_PER_RESOURCE {
             let message = format!("{} has more than {MAX_PER_RESOURCE} guards and notifications", declaration.key());
             return Err(Failure::raised("Wrun::TooManyNotifications", message));

@@ -232,7 +232,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Some(format!("notified by {sender}, and whether that would change is not known"))
     }
 
-    async fn begin_record(
+    pub(super) async fn begin_record(
         &mut self,
         id: ResourceId,
         action: &str,
@@ -263,7 +263,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(at)
     }
 
-    async fn finish_record(
+    pub(super) async fn finish_record(
         &mut self,
         id: ResourceId,
         action: &str,

@@ -85,6 +85,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let (expected, changes) = prepared.expected();
         let plan = match expected {
             Expected::Nothing => {
+                self.report_parts(id).await?;
                 self.claim(id, action, claims, false);
                 return Ok(Went::UpToDate);
             }
@@ -99,12 +100,23 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         };
         if why_run {
             self.changed(id, changes);
+            self.report_parts(id).await?;
         } else if let Some(plan) = plan {
             let plan = self.verify(id, plan, checks).await?;
             let declaration = &self.run.known(id)?.declaration;
             let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
-            let changes = self.providers.commit(&wanted, plan)?;
-            self.changed(id, changes);
+            let done = self.providers.commit(&wanted, plan);
+            let failure = match done {
+                Ok(changes) => {
+                    self.changed(id, changes);
+                    None
+                }
+                Err(raised) => Some(raised),
+            };
+            self.report_parts(id).await?;
+            if let Some(raised) = failure {
+                return Err(raised.into());
+            }
             if let Some(facts) = self.providers.gathered() {
                 self.take_facts(facts)?;
             }

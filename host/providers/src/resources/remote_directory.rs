@@ -1,13 +1,13 @@
 //! `remote_directory`: a folder of a cookbook, with everything in it.
 //!
 //! It is a directory, the directories below it and the files in them, planned one after the other with what the plan has
-//! made so far in mind; the sentences are those of the parts.
+//! made so far in mind. All but the directory itself are parts with rows of their own in the report.
 
 use super::cookbook_source;
 use super::directory::{self, DirectoryWish};
 use super::file_content::wish::{backups, boolean, text};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
-use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer, denied};
 use crate::root::{Kind, absent};
 use contract::{Change, Raised, Wanted};
 use std::borrow::Cow;
@@ -33,22 +33,6 @@ impl Source for Given {
     }
 }
 
-/// A plan that grows, and what it has made so far.
-#[derive(Default)]
-struct Growing {
-    plan: Plan,
-    /// Real paths of new directories.
-    made: Vec<String>,
-}
-
-impl Growing {
-    fn add(&mut self, part: Plan) {
-        self.plan.steps.extend(part.steps);
-        self.plan.certainty.extend(part.certainty);
-        self.plan.assumptions.extend(part.assumptions);
-    }
-}
-
 impl Provider for RemoteDirectory {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let wish = DirectoryWish {
@@ -65,9 +49,8 @@ impl Provider for RemoteDirectory {
 }
 
 fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let mut growing = Growing::default();
-    let part = directory::plan_create(wish, view, &mut growing.made)?;
-    growing.add(part);
+    let mut made = Vec::new();
+    let mut plan = directory::plan_create(wish, view, &mut made)?;
     let cookbook = cookbook_source::cookbook(wanted)?;
     let base_name = wish.path.rsplit('/').next().unwrap_or_default();
     let source = text(wanted, "source").unwrap_or(base_name).trim_matches('/');
@@ -84,8 +67,10 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
                 access: wish.access,
                 key: format!("directory[{parent}]"),
             };
-            let part = directory::plan_create(&below, view, &mut growing.made)?;
-            growing.add(part);
+            let inner = directory::plan_create(&below, view, &mut made)?;
+            if !inner.steps.is_empty() {
+                plan.add_part(part("directory", parent, "create", Some(cookbook)), inner);
+            }
         }
         let names = format!("{source}/{file}");
         let content = Given(cookbook_source::read(view, cookbook, "files", &[&names])?);
@@ -94,17 +79,22 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
             access: files_access,
             backup: backups(wanted.get("files_backup")),
             only_if_missing: wanted.action == "create_if_missing" || boolean(wanted, "overwrite") == Some(false),
-            directories_made: &growing.made,
+            directories_made: &made,
             ..FileWish::plain(wanted)
         };
-        let part = plan_create(&one, &content, wanted, view)?;
-        growing.add(part);
+        let action = if one.only_if_missing { "create_if_missing" } else { "create" };
+        let inner = plan_create(&one, &content, wanted, view)?;
+        plan.add_part(part("cookbook_file", &path, action, Some(cookbook)), inner);
         managed.extend(with_parents(file));
     }
     if boolean(wanted, "purge") == Some(true) {
-        purge(wish, &managed, view, &mut growing.plan)?;
+        purge(wish, &managed, view, &mut plan)?;
     }
-    Ok(growing.plan)
+    Ok(plan)
+}
+
+fn part(kind: &'static str, name: &str, action: &'static str, cookbook: Option<&str>) -> PlannedPart {
+    PlannedPart { kind, name: name.into(), action, cookbook: cookbook.map(str::to_owned), in_dry_run: true }
 }
 
 /// Owner, group and mode of the files.
@@ -133,20 +123,24 @@ fn purge(
     if !absent(place.entry())?.is_some_and(|entry| entry.kind == Kind::Directory) {
         return Ok(());
     }
-    for (real, kind) in place.descendants()? {
+    let mut found = place.descendants()?;
+    // Chef's order, in which what is inside a directory comes before it.
+    found.sort_by(|(one, _), (other, _)| other.cmp(one));
+    for (real, kind) in found {
         let relative = real.strip_prefix(place.real()).unwrap_or_default().trim_start_matches('/');
         if managed.contains(relative) {
             continue;
         }
         let granted = view.grants.manage_path(&real).map_err(denied)?;
         let shown = format!("{}/{relative}", wish.path);
-        plan.steps.push(if kind == Kind::Directory {
-            Step::new(Change::new(format!("delete existing directory {shown}")), move |writer| {
-                Ok(writer.root.site(&granted)?.remove_directory()?)
-            })
+        let (kind, step) = if kind == Kind::Directory {
+            let change = Change::new(format!("delete existing directory {shown}"));
+            let remove = move |writer: &mut Writer<'_>| Ok(writer.root.site(&granted)?.remove_directory()?);
+            ("directory", Step::new(change, remove))
         } else {
-            super::file_content::delete_step(shown, granted, kind, view)
-        });
+            ("file", super::file_content::delete_step(shown.clone(), granted, kind, view))
+        };
+        plan.add_part(part(kind, &shown, "delete", None), Plan::steps(vec![step]));
     }
     Ok(())
 }

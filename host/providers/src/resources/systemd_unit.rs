@@ -9,11 +9,16 @@
 mod content;
 
 use crate::command::{Launch, require_success};
-use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer, denied};
+use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, unit_standing};
+<<<<<<< HEAD
 use crate::resources::{asked, nested};
 use contract::{Change, Raised, Wanted};
+=======
+use converge::{Change, Raised, Wanted};
+>>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
 
 /// A unit of systemd.
 pub(crate) struct SystemdUnit;
@@ -130,24 +135,29 @@ impl Unit {
             return Ok(Plan::up_to_date());
         }
         let inner = file_content::plan_create(&wish, &Text(text), wanted, view)?;
-        Ok(self.around(format!("creating unit: {}", self.name), inner))
+        Ok(self.around(format!("creating unit: {}", self.name), "create", inner))
     }
 
     fn delete(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let inner = file_content::plan_delete(&self.wish(wanted), view)?;
-        Ok(self.around(format!("deleting unit: {}", self.name), inner))
+        Ok(self.around(format!("deleting unit: {}", self.name), "delete", inner))
     }
 
-    /// The file's own plan under the unit's sentence; then systemd is told.
-    fn around(&self, sentence: String, inner: Plan) -> Plan {
-        let (systemctl, reload) = (self.systemctl.clone(), self.reload);
-        nested::around(
-            sentence,
-            inner,
-            move |writer| {
-                if reload { systemctl.run(writer, &["daemon-reload"]) } else { Ok(()) }
-            },
-        )
+    /// The file's own plan as a part of the unit's; then systemd is told. Nothing to do for the file: nothing to do.
+    fn around(&self, sentence: String, action: &'static str, inner: Plan) -> Plan {
+        if inner.steps.is_empty() {
+            return inner;
+        }
+        let (staging, rejection) = (inner.staging, inner.rejection);
+        let inner = Plan { staging: None, rejection: None, ..inner };
+        let file = PlannedPart { kind: "file", name: self.path.clone(), action, cookbook: None, in_dry_run: false };
+        let mut plan = Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Ok(()))]);
+        plan.add_part(file, inner);
+        if self.reload {
+            let systemctl = self.systemctl.clone();
+            plan.steps.push(Step::silent(move |writer| systemctl.run(writer, &["daemon-reload"])));
+        }
+        Plan { staging, rejection, ..plan }
     }
 
     fn wish<'a>(&'a self, wanted: &'a Wanted<'_>) -> FileWish<'a> {

@@ -1,4 +1,4 @@
-use super::support::{Machine, resource};
+use super::support::{Machine, resource, rows};
 use serde_json::json;
 use std::os::unix::fs::symlink;
 
@@ -23,6 +23,27 @@ fn a_folder_with_all_that_is_in_it() {
             "create new file /srv/www/site/css/deep/main.css",
         ]
     );
+    assert_eq!(
+        outcome.parts,
+        [
+            "cookbook_file[/srv/www/site/index.html] create updated",
+            "directory[/srv/www/site/css] create updated",
+            "cookbook_file[/srv/www/site/css/a.css] create updated",
+            "directory[/srv/www/site/css/deep] create updated",
+            "cookbook_file[/srv/www/site/css/deep/main.css] create updated",
+        ]
+    );
+    machine.write("/srv/www/site/css/a.css", "changed");
+    let again = machine.run(&asked).unwrap();
+    assert_eq!(
+        again.parts,
+        [
+            "cookbook_file[/srv/www/site/index.html] create up-to-date",
+            "cookbook_file[/srv/www/site/css/a.css] create updated",
+            "cookbook_file[/srv/www/site/css/deep/main.css] create up-to-date",
+        ],
+        "directories that are there have no row"
+    );
     assert_eq!(machine.run(&asked).unwrap().changes, Vec::<String>::new());
     assert_eq!(machine.read("/srv/www/site/css/deep/main.css"), "css");
     assert_eq!((machine.mode("/srv/www"), machine.mode("/srv/www/site/css/deep")), (0o755, 0o750));
@@ -34,7 +55,9 @@ fn a_folder_with_all_that_is_in_it() {
 
     machine.write("/srv/www/site/index.html", "changed");
     let missing = resource("remote_directory", "/srv/www/site", "create_if_missing", json!({}));
-    assert_eq!(machine.run(&missing).unwrap().changes, Vec::<String>::new());
+    let outcome = machine.run(&missing).unwrap();
+    assert_eq!(outcome.changes, Vec::<String>::new());
+    assert_eq!(outcome.parts[0], "cookbook_file[/srv/www/site/index.html] create_if_missing up-to-date");
     let kept = resource("remote_directory", "/srv/www/site", "create", json!({ "overwrite": false }));
     assert_eq!(machine.run(&kept).unwrap().changes, Vec::<String>::new());
     machine.run(&asked).unwrap();
@@ -53,15 +76,25 @@ fn purge_removes_what_the_cookbook_does_not_have() {
     machine.write("/srv/site/css/.hidden", "x");
     machine.write("/srv/kept", "x");
     symlink("/srv", machine.at("/srv/site/up")).unwrap();
-    machine.check(
+    let outcome = machine.check(
         &asked,
         &[
-            "delete file /srv/site/css/.hidden",
+            "delete file /srv/site/up",
             "delete file /srv/site/old/deep/file",
             "delete existing directory /srv/site/old/deep",
             "delete existing directory /srv/site/old",
-            "delete file /srv/site/up",
+            "delete file /srv/site/css/.hidden",
         ],
+    );
+    assert_eq!(
+        outcome.parts[3..],
+        [
+            "file[/srv/site/up] delete updated",
+            "file[/srv/site/old/deep/file] delete updated",
+            "directory[/srv/site/old/deep] delete updated",
+            "directory[/srv/site/old] delete updated",
+            "file[/srv/site/css/.hidden] delete updated",
+        ]
     );
     assert_eq!(machine.read("/srv/kept"), "x");
     assert_eq!(machine.names("/srv/site"), ["css", "index.html"]);
@@ -90,5 +123,21 @@ fn a_dry_run_says_the_same() {
     let plan = machine.plan(&asked).unwrap();
     assert_eq!(plan.changes.iter().filter(|what| what.starts_with("create")).count(), 6);
     assert_eq!(plan.certainty, []);
+    assert_eq!(plan.parts.len(), 5, "all but the directory itself: {:?}", plan.parts);
     assert!(machine.names("/srv").is_empty());
+}
+
+#[test]
+fn the_part_that_fails_is_the_last_that_is_reported() {
+    let mut machine = Machine::open();
+    let asked = resource("remote_directory", "/srv/site", "create", json!({}));
+    machine.run(&asked).unwrap();
+    std::fs::remove_dir_all(machine.at("/srv/site/css")).unwrap();
+    let wanted = asked.wanted(false);
+    let plan = machine.prepare(&wanted).expected().0.plan().unwrap();
+    machine.write("/srv/site/css", "in the way");
+    let raised = machine.providers.commit(&wanted, plan).unwrap_err();
+    let parts = rows(&machine.providers.parts());
+    assert_eq!(parts[0], "cookbook_file[/srv/site/index.html] create up-to-date");
+    assert_eq!(parts[1..], [format!("directory[/srv/site/css] create {}", raised.class)]);
 }

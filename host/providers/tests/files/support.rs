@@ -1,6 +1,13 @@
 //! A throw-away root with providers on it, and one call that runs an action as the runner does.
 
+<<<<<<< HEAD
 use contract::{Certainty, CookbookFiles, Declaration, FileError, Prepared, Property, Providers, Raised, Stop, Wanted};
+=======
+use converge::{
+    Certainty, Change, CookbookFiles, Declaration, FileError, Part, PartStatus, Prepared, Property, Providers, Raised,
+    Stop, Wanted,
+};
+>>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use node::origin::Origin;
@@ -21,9 +28,12 @@ pub(crate) struct Machine {
 /// What an action came to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
+    /// Sentences: its own, then those of its parts.
     pub(crate) changes: Vec<String>,
     pub(crate) diffs: Vec<String>,
     pub(crate) certainty: Vec<Certainty>,
+    /// Its parts, as `type[name] action status`.
+    pub(crate) parts: Vec<String>,
 }
 
 /// A resource to be run.
@@ -179,7 +189,10 @@ impl Machine {
         let prepared = self.providers.prepare(&asked.wanted(false))?;
         let certainty = prepared.certainty().to_vec();
         let (expected, foreseen) = prepared.expected();
-        let Some(mut plan) = expected.plan() else { return Ok(Outcome { certainty, ..Outcome::default() }) };
+        let parts = self.providers.parts();
+        let Some(mut plan) = expected.plan() else {
+            return Ok(Outcome { certainty, parts: rows(&parts), ..Outcome::default() });
+        };
         if asked.declaration.properties.iter().any(|(_, one)| matches!(one, Property::Verify(_))) {
             let staged = self.providers.stage(&mut plan)?;
             if let Some(path) = staged.as_str()
@@ -191,7 +204,9 @@ impl Machine {
         }
         let changes = self.providers.commit(&asked.wanted(false), plan)?;
         assert_eq!(changes, foreseen, "what was planned is what is said");
-        Ok(outcome(changes, certainty))
+        let done = self.providers.parts();
+        assert_eq!(done, parts, "for parts too");
+        Ok(outcome(changes, certainty, done))
     }
 
     /// Looks, without doing anything.
@@ -203,7 +218,8 @@ impl Machine {
     pub(crate) fn plan(&mut self, asked: &Asked) -> Result<Outcome, Raised> {
         let prepared = self.providers.prepare(&asked.wanted(true))?;
         let certainty = prepared.certainty().to_vec();
-        Ok(outcome(prepared.expected().1, certainty))
+        let parts = self.providers.parts();
+        Ok(outcome(prepared.expected().1, certainty, parts))
     }
 
     /// Runs an action, which must say this, then again, which must say nothing.
@@ -211,7 +227,8 @@ impl Machine {
     pub(crate) fn check(&mut self, asked: &Asked, changes: &[&str]) -> Outcome {
         let outcome = self.run(asked).unwrap();
         assert_eq!(outcome.changes, changes);
-        assert_eq!(self.run(asked).unwrap(), Outcome::default(), "the second run");
+        let again = self.run(asked).unwrap();
+        assert_eq!((again.changes, again.certainty), (vec![], vec![]), "the second run");
         outcome
     }
 
@@ -233,12 +250,32 @@ impl Machine {
     }
 }
 
+<<<<<<< HEAD
 fn outcome(changes: Vec<contract::Change>, certainty: Vec<Certainty>) -> Outcome {
+=======
+fn outcome(mut changes: Vec<Change>, certainty: Vec<Certainty>, parts: Vec<Part>) -> Outcome {
+    let rows = rows(&parts);
+    changes.extend(parts.into_iter().flat_map(|part| part.changes));
+>>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
     Outcome {
         diffs: changes.iter().filter_map(|change| change.diff.clone()).collect(),
         changes: changes.into_iter().map(|change| change.what).collect(),
         certainty,
+        parts: rows,
     }
+}
+
+/// Parts as `type[name] action status`.
+pub(crate) fn rows(parts: &[Part]) -> Vec<String> {
+    let row = |part: &Part| {
+        let status = match &part.outcome {
+            Ok(PartStatus::Updated) => "updated",
+            Ok(PartStatus::UpToDate) => "up-to-date",
+            Err(raised) => &raised.class,
+        };
+        format!("{}[{}] {} {status}", part.kind, part.name, part.action)
+    };
+    parts.iter().map(row).collect()
 }
 
 /// One cookbook, `web`.

@@ -44,8 +44,10 @@ fn told(node: &Node) -> Vec<String> {
 fn a_unit_is_written_once_and_systemd_told() {
     let mut node = node();
     let done = node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap();
-    assert_eq!(done.first().map(String::as_str), Some("creating unit: app.service"));
-    assert!(done.iter().any(|what| what == &format!("create new file {PATH}")), "{done:?}");
+    assert_eq!(done, ["creating unit: app.service"]);
+    let parts = node.providers.parts();
+    assert_eq!(parts.iter().map(|part| (part.kind, part.name.as_str())).collect::<Vec<_>>(), [("file", PATH)]);
+    assert_eq!(parts[0].changes[0].what, format!("create new file {PATH}"));
     assert_eq!(node.root.read(PATH).unwrap(), TEXT);
     assert_eq!(node.output(&format!("stat -c '%a %U %G' {PATH}")), "644 root root");
     assert_eq!(told(&node), ["--system daemon-reload"]);
@@ -55,7 +57,8 @@ fn a_unit_is_written_once_and_systemd_told() {
     assert!(!node.act("systemd_unit", "other", "create", quiet).unwrap().is_empty());
     assert_eq!((node.root.read(PATH).unwrap().as_str(), told(&node)), ("[Unit]\n", vec![]));
     let done = node.act("systemd_unit", "app.service", "delete", json!({})).unwrap();
-    assert_eq!(done, ["deleting unit: app.service", &format!("delete file {PATH}")]);
+    assert_eq!(done, ["deleting unit: app.service"]);
+    assert_eq!(node.providers.parts()[0].changes[0].what, format!("delete file {PATH}"));
     assert!(!node.root.exists(PATH));
     assert_eq!(told(&node), ["--system daemon-reload"]);
     assert_eq!(node.act("systemd_unit", "app.service", "delete", json!({})).unwrap(), [""; 0]);

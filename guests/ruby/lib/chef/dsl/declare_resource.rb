@@ -114,7 +114,7 @@ class Chef
         type = type.to_sym
         resource = Resource.resource_for_node(type, context.node).new(name, context)
         refuse_nameless(resource)
-        resource.source_line = created_at
+        resource.source_line = wrun_place_of(created_at)
         resource.declared_type = type
         resource.cookbook_name = cookbook_name
         resource.recipe_name = recipe_name
@@ -123,6 +123,15 @@ class Chef
         wrun_fill(resource, block) if block
         resource.after_created
         resource
+      end
+
+      # Where a resource is said to stand. What a type of the runtime's own declares stands where the cookbook declared that
+      # type's resource: a line of ours helps nobody.
+      def wrun_place_of(created_at)
+        return created_at unless is_a?(Provider)
+
+        path = created_at.is_a?(String) ? created_at : created_at&.path
+        path&.match?(Wrun::Machine::RUNTIME) ? new_resource.wrun_source_line : created_at
       end
 
       def wrun_fill(resource, block)
