@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 18] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -23,6 +23,15 @@ const FILES: [(&str, &str); 12] = [
     ("recipes/node.rb", "log node.platform\n"),
     ("recipes/inner.rb", "web_site 'a'\n"),
     ("recipes/denied.rb", "web_other 'a'\n"),
+    (
+        "recipes/nil.rb",
+        "%w(a).each do |one|\n  log node['b'].to_s + node['web']['none'][one] + node['web'][one]\nend\n",
+    ),
+    ("recipes/page.rb", "template '/srv/page' do\n  source \"#{node['web']['page']}.erb\"\nend\n"),
+    ("templates/nil.erb", "one\n<%= @list.map { |one| one.name } %>\n"),
+    ("templates/open.erb", "<% if true %>\ntwo\nlast\n"),
+    ("templates/twice.erb", "one\n<% end %>\nthree\n<%= @a + %>\n"),
+    ("recipes/inside.rb", "log 'x'\nuser_ulimit 'web' do\n  filehandle_limit 10\nend\n"),
     ("recipes/library.rb", "file '/srv/c' do\n  mode '0600'\n  content lazy { Web.go }\nend\n"),
 ];
 
@@ -47,9 +56,22 @@ impl Cookbook<'_> {
     }
 
     fn error(&self, recipe: &str) -> Value {
-        let (stdout, _) = self.converge(recipe, &["--format", "json"]);
+        self.error_with(recipe, &[])
+    }
+
+    fn error_with(&self, recipe: &str, options: &[&str]) -> Value {
+        let (stdout, _) = self.converge(recipe, &[&["--format", "json"], options].concat());
         let run: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error} in {stdout}"));
         run["error"].clone()
+    }
+}
+
+impl Cookbook<'_> {
+    /// Writes a file of JSON; its path.
+    fn json(&self, name: &str, text: &str) -> String {
+        let path = self.program.configuration().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
     }
 }
 
@@ -116,5 +138,58 @@ fn people_see_the_cookbooks_line_and_the_resource_and_nothing_of_the_runtime() {
         // Whoever looks for a fault in the runtime asks for its frames.
         let (whole, _) = cookbook.converge("library", &["--log-level", "debug"]);
         assert!(whole.contains("from /wrun/"), "{whole}");
+    });
+}
+
+#[test]
+fn an_error_about_nil_says_which_expression_was_nil() {
+    with_cookbook(|cookbook| {
+        let error = cookbook.error("nil");
+        assert_eq!(error["message"], "undefined method '[]' for nil", "{error:#}");
+        assert_eq!(
+            error["hint"], "`node['web']` is nil (web/recipes/nil.rb:2)",
+            "of three calls on the line: {error:#}"
+        );
+        let error = cookbook.error_with("page", &["-j", &cookbook.json("nil.json", r#"{"web": {"page": "nil"}}"#)]);
+        assert_eq!(error["hint"], "`@list` is nil (web/templates/nil.erb:2)", "{error:#}");
+    });
+}
+
+#[test]
+fn a_templates_syntax_errors_are_told_by_its_own_lines() {
+    with_cookbook(|cookbook| {
+        for (page, message, line) in [
+            ("open", "syntax error: unexpected end-of-input; expected an `end` to close the conditional clause", 3),
+            ("twice", "syntax error: unexpected 'end'; line 4: unexpected ')'", 2),
+        ] {
+            let options = cookbook.json("page.json", &format!(r#"{{"web": {{"page": "{page}"}}}}"#));
+            let error = cookbook.error_with("page", &["-j", &options]);
+            assert_eq!(error["class"], "Chef::Mixin::Template::TemplateError", "{error:#}");
+            let said = error["message"].as_str().unwrap();
+            assert!(said.starts_with(message), "{said}");
+            assert!(!said.contains("_buf"), "nobody has written the code that it is made into: {said}");
+            let excerpt = &error["excerpt"];
+            let place = [&excerpt["file"], &excerpt["line"]];
+            assert_eq!(place, [&serde_json::json!(format!("web/templates/{page}.erb")), &serde_json::json!(line)]);
+        }
+    });
+}
+
+#[test]
+fn what_a_type_of_the_runtime_declares_stands_where_the_cookbook_declared_that_type() {
+    with_cookbook(|cookbook| {
+        let (stdout, _) = cookbook.converge("inside", &["--format", "json"]);
+        let run: Value = serde_json::from_str(&stdout).unwrap();
+        let rows = run["resources"].as_array().unwrap();
+        let children: Vec<_> = rows.iter().filter(|row| row["nesting"] == 1).collect();
+        assert!(!children.is_empty(), "{run:#}");
+        for child in children {
+            assert_eq!(
+                [&child["file"], &child["line"]],
+                [&serde_json::json!("recipes/inside.rb"), &serde_json::json!(2)],
+                "{child:#}"
+            );
+        }
+        assert!(!run["error"].to_string().contains("/wrun/"), "{run:#}");
     });
 }

@@ -30,14 +30,10 @@ pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 
 use command::Commands;
-<<<<<<< HEAD
-use contract::{Certainty, Change, Claim, CommandTest, Declaration, Known, Prepared, Providers, Raised, Truth, Wanted};
-=======
-use converge::{
+use contract::{
     Certainty, Change, Claim, CommandTest, Declaration, Known, Part, Prepared, Providers, Raised, Truth, Wanted,
 };
 use parts::Parts;
->>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;

@@ -4,6 +4,7 @@
 # very same object, so that `rescue => e` sees what was raised; one of the host's is made anew, by its class.
 
 require_relative "hints"
+require_relative "receivers"
 
 module Wrun
   # An exception of a class that this Ruby does not have.

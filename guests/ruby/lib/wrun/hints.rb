@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a person could do about an exception: a name that may have been meant. It stands beside the message and is never in
+# What a person could do about an exception: a name that may have been meant, or the expression that was nil. It stands beside the message and is never in
 # it, since cookbooks look at messages. The rule is the host's (`host/schema/src/suggest.rs`), so that both say the same.
 
 module Wrun
@@ -33,7 +33,11 @@ module Wrun
       def of(error)
         given = error.instance_variable_get(:@wrun_hint)
         return given if given
+
+        # A template's error is about what its code raised.
+        error = error.original_exception if error.is_a?(Chef::Mixin::Template::TemplateError)
         return unless error.is_a?(NameError) && error.name
+        return Receivers.hint(error) if error.is_a?(NoMethodError) && error.receiver.nil?
 
         near = near(error.receiver, error.name)
         near && "did you mean `#{near}`?"

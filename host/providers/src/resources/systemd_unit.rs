@@ -13,12 +13,7 @@ use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, unit_standing};
-<<<<<<< HEAD
-use crate::resources::{asked, nested};
 use contract::{Change, Raised, Wanted};
-=======
-use converge::{Change, Raised, Wanted};
->>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
 
 /// A unit of systemd.
 pub(crate) struct SystemdUnit;

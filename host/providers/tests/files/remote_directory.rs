@@ -1,4 +1,6 @@
 use super::support::{Machine, resource, rows};
+use contract::Providers as _;
+
 use serde_json::json;
 use std::os::unix::fs::symlink;
 

@@ -1,13 +1,9 @@
 //! A throw-away root with providers on it, and one call that runs an action as the runner does.
 
-<<<<<<< HEAD
-use contract::{Certainty, CookbookFiles, Declaration, FileError, Prepared, Property, Providers, Raised, Stop, Wanted};
-=======
-use converge::{
+use contract::{
     Certainty, Change, CookbookFiles, Declaration, FileError, Part, PartStatus, Prepared, Property, Providers, Raised,
     Stop, Wanted,
 };
->>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use node::origin::Origin;
@@ -250,13 +246,9 @@ impl Machine {
     }
 }
 
-<<<<<<< HEAD
-fn outcome(changes: Vec<contract::Change>, certainty: Vec<Certainty>) -> Outcome {
-=======
 fn outcome(mut changes: Vec<Change>, certainty: Vec<Certainty>, parts: Vec<Part>) -> Outcome {
     let rows = rows(&parts);
     changes.extend(parts.into_iter().flat_map(|part| part.changes));
->>>>>>> 59b5ceb (providers, converge: files of a remote_directory and of a systemd_unit are nested actions; what the runtime's types declare stands at the cookbook's line)
     Outcome {
         diffs: changes.iter().filter_map(|change| change.diff.clone()).collect(),
         changes: changes.into_iter().map(|change| change.what).collect(),

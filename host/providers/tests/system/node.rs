@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// A root, and the providers of the policy `test` on it.
 pub(crate) struct Node {
-    providers: MachineProviders,
+    pub(crate) providers: MachineProviders,
     pub(crate) root: specs::Root,
     /// wrun's own folders; goes with the node.
     _own: tempfile::TempDir,

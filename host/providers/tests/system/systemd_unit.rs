@@ -1,6 +1,7 @@
 //! `systemd_unit`: files that are really written, and a `systemctl` that writes down what it is told.
 
 use crate::node::{Foreseen, Node};
+use contract::Providers as _;
 use serde_json::{Value, json};
 
 /// Notes its arguments, makes and removes the link of the unit it knows, and fails where it is told to.

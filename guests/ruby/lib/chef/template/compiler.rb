@@ -12,6 +12,10 @@ class Chef
 
       def self.escape(text) = text.to_s.gsub(/[&<>"]/, ESCAPES)
 
+      # Ruby code of a block that has the text as its value. Seen from the top, so that no constant of ours stands in a
+      # template's way.
+      def self.wrapped(template) = "proc { #{new(template).ruby} }"
+
       def initialize(template)
         @template = template
         @ruby = +"_buf = +''; "

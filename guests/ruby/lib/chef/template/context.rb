@@ -55,11 +55,11 @@ class Chef
         def render_template_from_string(template) = _render_template(template, self)
 
         def _render_template(template, context, options = {})
-          ruby = Chef::Template::Compiler.new(template).ruby
-          # Seen from the top, so that no constant of ours stands in a template's way.
-          body = TOPLEVEL_BINDING.eval("proc { #{ruby} }", options[:filename] || "(erubis)", 1)
+          path = options[:filename] || "(erubis)"
+          body = TOPLEVEL_BINDING.eval(Chef::Template::Compiler.wrapped(template), path, 1)
           context.instance_eval(&body)
         rescue StandardError, ScriptError => error
+          error = Chef::Template::Syntax.error(Chef::Template::Compiler.new(template).ruby, path, template) || error if error.is_a?(SyntaxError)
           raise TemplateError.new(error, template, context, options)
         end
 

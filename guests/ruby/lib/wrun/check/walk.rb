@@ -37,6 +37,10 @@ module Wrun
         $VERBOSE = nil
         RubyVM::InstructionSequence.compile(text, @file.path, @file.path, 1)
         RubyVM::AbstractSyntaxTree.parse(text)
+      rescue SyntaxError => error
+        raise unless @context == :template
+
+        raise Chef::Template::Syntax.told(error, @file.path, @file.text)
       ensure
         $VERBOSE = before
       end

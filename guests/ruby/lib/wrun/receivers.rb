@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+# Which expression was nil: of `node['a']['b']['c']` that fails with "undefined method '[]' for nil", the part before the
+# call that failed.
+#
+# Ruby knows the call by the number that its compiler gave it. The syntax tree that can be looked at here is that of the older
+# compiler, which numbers otherwise. Both make the same calls in the same order, so the call is found by its place among the
+# calls of that name on its line. Where the two do not agree, nothing is said.
+
+module Wrun
+  module Receivers
+    # Calls with a receiver.
+    CALLS = %i[CALL OPCALL QCALL ATTRASGN].freeze
+
+    # An expression of more characters is cut.
+    LONGEST = 100
+
+    class << self
+      # `node['a']` is nil (COOKBOOK/FILE:LINE), or nil where that is not known.
+      def hint(error)
+        return unless error.is_a?(NoMethodError) && error.receiver.nil?
+
+        frame = error.backtrace_locations&.first
+        place = frame && Sources.split(frame.path)
+        return unless place
+
+        text = expression(frame, error.name, code(*place))
+        "`#{text}` is nil (#{place.join("/")}:#{frame.lineno})" if text && text != "nil"
+      end
+
+      private
+
+      # A file as Ruby compiled it.
+      def code(cookbook, file)
+        text = Sources.text(cookbook, file)
+        file.start_with?("templates/") ? Chef::Template::Compiler.wrapped(text) : text
+      end
+
+      def expression(frame, name, text)
+        number = RubyVM::AbstractSyntaxTree.node_id_for_backtrace_location(frame)
+        compiler = RubyVM::InstructionSequence
+        made = calls(compiler.compile_prism(text).to_a, name, frame.lineno)
+        seen = calls(compiler.compile_parsey(text).to_a, name, frame.lineno)
+        at = made.index(number)
+        return unless at && made.size == seen.size
+
+        node = find(RubyVM::AbstractSyntaxTree.parse(text), seen[at], name)
+        node && shortened(slice(text, node.children.first))
+      end
+
+      # The numbers of the calls of a name on a line, in order, those of blocks too.
+      def calls(code, name, line, found = [])
+        numbers = code[4][:node_ids]
+        here = nil
+        at = -1
+        code[13].each do |entry|
+          next here = entry if entry.is_a?(Integer)
+          next unless entry.is_a?(Array)
+
+          at += 1
+          entry.each { |part| calls(part, name, line, found) if part.is_a?(Array) && part[0] == code[0] }
+          found << numbers[at] if here == line && entry.any? { |part| part.is_a?(Hash) && part[:mid] == name }
+        end
+        found
+      end
+
+      def find(node, number, name)
+        return unless node.is_a?(RubyVM::AbstractSyntaxTree::Node)
+        return node if node.node_id == number && CALLS.include?(node.type) && node.children[1] == name
+
+        node.children.each { |child| find(child, number, name)&.then { |found| return found } }
+        nil
+      end
+
+      # The text of a part of the tree. Columns count bytes.
+      def slice(text, node)
+        return unless node.is_a?(RubyVM::AbstractSyntaxTree::Node)
+
+        lines = text.b.lines[(node.first_lineno - 1)..(node.last_lineno - 1)]
+        lines[-1] = lines[-1][0...node.last_column]
+        lines[0] = lines[0][node.first_column..]
+        lines.join.force_encoding(Encoding::UTF_8).scrub
+      end
+
+      def shortened(text)
+        line = text&.gsub(/\s+/, " ")
+        line && line.size > LONGEST ? "#{line[0, LONGEST]}.." : line
+      end
+    end
+  end
+end
