@@ -229,6 +229,8 @@ rescue Errno::EROFS
 end
 FileUtils.remove_entry(folder)
 file('/srv/guarded') { only_if "test -e #{folder}/two" }
+execute "cat #{folder}/two"
+file(File.join(folder, 'new')) { content folder }
 "#;
 
 #[test]
@@ -241,8 +243,27 @@ fn temporary_files_of_ruby_are_thrown_away() {
     let logged = run["resources"].to_string();
     assert!(logged.contains("it names a temporary file, which a dry run does not really make"), "{run:#}");
     assert!(logged.contains("stays inside"), "{run:#}");
-    let guarded = run["resources"].as_array().unwrap().last().unwrap();
+    let resources = run["resources"].as_array().unwrap();
+    let guarded = resources.iter().find(|one| one["name"] == "/srv/guarded").unwrap();
     assert_eq!((&guarded["name"], &guarded["status"]), (&"/srv/guarded".into(), &"updated".into()), "{guarded:#}");
     assert!(guarded["uncertain"].to_string().contains("temporary file"), "{guarded:#}");
     assert_eq!(root.changes().unwrap().entries.len(), before.entries.len(), "nothing has changed");
+    // People and reports read the paths that a real run would use.
+    let [.., command, file] = resources.as_slice() else { panic!("{run:#}") };
+    assert!(command["name"].as_str().unwrap().starts_with("cat /tmp/wrun"), "{command:#}");
+    assert!(file["name"].as_str().unwrap().starts_with("/tmp/wrun") && file["uncertain"].is_null(), "{file:#}");
+    assert!(!run.to_string().contains("wrun-scratch"), "{run:#}");
+    let id = run["run_id"].as_str().unwrap();
+    let record = fs::read_to_string(program.state().join("dry-runs").join(id).join("run.json")).unwrap();
+    assert!(record.contains("cat /tmp/wrun") && !record.contains("wrun-scratch"), "{record}");
+}
+
+#[test]
+fn what_would_fail_is_counted() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let recipe = "file '/srv/told' do\n  notifies :run, 'execute[absent]'\nend\nfile '/srv/after'\n";
+    let run = converge(&program, &machine, recipe, 1);
+    assert_eq!((&run["updated"], &run["failed"], &run["total"]), (&1.into(), &1.into(), &2.into()), "{run:#}");
+    assert_eq!(run["error"]["class"], "Chef::Exceptions::ResourceNotFound", "{run:#}");
 }

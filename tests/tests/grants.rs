@@ -128,6 +128,26 @@ fn what_was_denied_is_in_the_json_once_with_who_asked() {
 }
 
 #[test]
+fn a_denial_is_told_once_and_an_end_that_it_brought_names_it() {
+    let recipe = "file '/srv/a'\nfile '/srv/b'\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    for (more, word) in [(&["--why-run"][..], "would fail: denied"), (&[], "failed: denied")] {
+        let run = bench.converge(&machine, more).expect_code(1).unwrap();
+        let shown = &run.stdout;
+        assert_eq!(shown.matches("manage path").count(), if more.is_empty() { 1 } else { 2 }, "{shown}");
+        assert!(shown.contains(&format!("file[/srv/a] action create ({word})")), "{shown}");
+        let row = shown.lines().position(|line| line.starts_with("solo  FAILED  ")).unwrap();
+        let lines: Vec<_> = shown.lines().skip(row).collect();
+        assert!(lines[0].ends_with(" s"), "{shown}");
+        assert_eq!(lines[1..], ["    denied, see above in file[/srv/a] create (site/recipes/default.rb:1)"], "{shown}");
+        let suggests = shown.contains("`wrun grants suggest` with the same options lists that, too");
+        assert_eq!(suggests, !more.is_empty(), "{shown}");
+    }
+}
+
+#[test]
 fn a_missing_file_of_grants_is_told() {
     let (bench, root) = (Bench::new("log 'x'\n"), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
@@ -276,15 +296,32 @@ fn mistakes_in_grants_are_found() {
     // Before anything is known of what it uses, no rule is called unused.
     let (out, err) = check("[policy.solo]\npaths = [\"/srv/a\", \"/srv/b\"]\n", 0);
     assert!(out.is_empty() && err.contains("no recorded run"), "{out}{err}");
+    // After a run that had nothing to do, a rule that it did not need may still be needed by the next.
+    fs::create_dir_all(machine.root().at("srv").unwrap()).unwrap();
+    machine.root().write("srv/a", "").unwrap();
+    let _quiet = bench.converge(&machine, &["--why-run"]).expect_code(0).unwrap();
+    let two = "[policy.solo]\npaths = [\n\"/srv/a\",\n\"/srv/b\",\n\"/srv/a\"]\nenvironment = [\"x\"]\n";
+    let (out, err) = check("[policy.solo]\npaths = [\"/srv/a\",\n\"/srv/b\"]\n", 0);
+    let note = "policy solo: paths /srv/b is not used: its only recorded run did not ask for it, and changed nothing";
+    assert!(out.is_empty() && err.contains(&format!("note: {place}:3: {note}\n")), "{out}{err}");
+    fs::remove_file(machine.root().at("srv/a").unwrap()).unwrap();
+    fs::write(bench.grants(), two).unwrap();
     let _done = bench.converge(&machine, &["--why-run"]).expect_code(0).unwrap();
     assert_eq!(
-        check("[policy.solo]\npaths = [\n\"/srv/a\",\n\"/srv/b\",\n\"/srv/a\"]\nenvironment = [\"x\"]\n", 1).0,
+        check(two, 1).0,
         format!(
-            "{place}:5: paths /srv/a is needless: paths /srv/a in line 3 allows it\n\
-             {place}:4: paths /srv/b is not used: its last recorded run did not ask for it\n"
+            "{place}:5: policy solo: paths /srv/a is needless: paths /srv/a in line 3 allows it\n\
+             {place}:4: policy solo: paths /srv/b is not used: none of its 2 recorded runs asked for it\n"
         )
     );
     assert_eq!(check("[policy.solo]\npaths = [\"/srv/**\"]\n", 0).0, "");
+    // All kept runs count, not the last one alone.
+    fs::write(bench.grants(), "").unwrap();
+    let recipe = std::path::Path::new(&bench.cookbooks).join("site/recipes/default.rb");
+    fs::write(&recipe, "file '/srv/b'\n").unwrap();
+    let _other = bench.wrun(&machine, &["converge"], &["--why-run", "--allow-all"]).expect_code(0).unwrap();
+    assert_eq!(check("[policy.solo]\npaths = [\"/srv/a\", \"/srv/b\"]\n", 0).0, "");
+    fs::write(&recipe, "file '/srv/a'\n").unwrap();
     // What was denied was asked for.
     fs::write(bench.grants(), "").unwrap();
     let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();

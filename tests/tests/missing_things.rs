@@ -7,12 +7,13 @@ use serde_json::Value;
 use specs::{Machine, Network, Program, Root};
 use std::fs;
 
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("cookbooks/nginx/metadata.rb", "name 'nginx'\n"),
     ("cookbooks/nginx/recipes/default.rb", "log 'here'\n"),
     ("cookbooks/nginx/recipes/server.rb", "log 'here'\n"),
     ("cookbooks/ntp/metadata.rb", "name 'ntp'\n"),
     ("cookbooks/ntp/resources/service.rb", "action(:create) {}\n"),
+    ("cookbooks/ntp/resources/sync.rb", "provides :time_sync\naction(:create) {}\n"),
     ("broken/brk/metadata.rb", "name 'brk'\nversion 'abc'\n"),
     ("environments/production.json", "{\"name\": \"production\"}"),
     ("roles/web.json", "{\"name\": \"web\", \"run_list\": [\"recipe[nginx]\"]}"),
@@ -69,7 +70,7 @@ fn errors_say_what_is_there_and_what_would_bring_what_is_not() {
     );
     check(shop.failed("cookbooks/nginx", &["--run-list", "recipe[nginx]"]), "CookbookNotFound", &itself);
 
-    let only = "ntp has no recipes, only resources to be used in others: ntp_service";
+    let only = "ntp has no recipes, only resources to be used in others: ntp_service, time_sync";
     check(shop.failed("cookbooks", &["--run-list", "recipe[ntp]"]), "RecipeNotFound", only);
     let near = "did you mean `server`? the recipes of nginx: default, server";
     check(shop.failed("cookbooks", &["--run-list", "recipe[nginx::servr]"]), "RecipeNotFound", near);

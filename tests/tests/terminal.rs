@@ -2,7 +2,11 @@
 //!
 //! Commands are held open by named pipes, so that nothing depends on how long anything takes.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, and helpers are no tests to the lints"
+)]
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -58,12 +62,22 @@ impl Place {
         fs::write(self.root.at("srv/pipe").unwrap(), "").unwrap();
     }
 
-    /// What the program writes into one file for both of its outputs.
-    fn piped(&self, more: &[&str]) -> String {
+    /// What the program writes into one file for both of its outputs, if nothing waits at the pipe.
+    fn piped_alone(&self, more: &[&str]) -> String {
+        let output = self.command(more).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "exec \"$@\" 2>&1", "sh"]).arg(self.program.executable()).args(self.arguments(more));
         command.env_clear().env("PATH", "/usr/bin:/bin").envs(self.program.environment());
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        command
+    }
+
+    /// The same, and lets a command go on that waits at the pipe.
+    fn piped(&self, more: &[&str]) -> String {
+        let mut child = self.command(more).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let output = std::thread::scope(|scope| {
             scope.spawn(|| self.release());
             let mut text = String::new();
@@ -81,7 +95,7 @@ impl Place {
         let text = text.replace(&self.program.configuration().display().to_string(), "[CONFIGURATION]");
         // In a file, not at a terminal, each line of the log names the run.
         let text = regex::Regex::new(r"run\{run_id=[^}]*\}:").unwrap().replace_all(&text, "").into_owned();
-        let changing = regex::Regex::new(r"\d{8}T\d{6}[^o]*on|in\d+\.\d\ds(,after[^:]*)?").unwrap();
+        let changing = regex::Regex::new(r"\d{8}T\d{6}[^o]*on|(in|updated)\d+\.\d\ds(,after[^:]*)?").unwrap();
         changing.replace_all(&text, "[..]").into_owned()
     }
 }
@@ -129,6 +143,40 @@ fn no_line_is_torn_at_any_width() {
         once("    * execute[forgiven] action run (failed, and is ignored)");
         assert!(rows.iter().all(|row| !row.contains(LONG)), "a long line is wrapped at words:\n{shown}");
     }
+}
+
+#[test]
+fn long_lines_of_an_excerpt_are_cut() {
+    let recipe = format!("# before, {LONG}\nraise 'stopped' # {LONG}\n");
+    let place = Place::new(&recipe);
+    let mut terminal = place.terminal(60, &["--why-run"]);
+    assert_eq!(terminal.end().unwrap().code(), Some(1));
+    let rows = terminal.rows();
+    for (mark, line) in [("         1 | ", "# before"), ("    >    2 | ", "raise 'stopped' #")] {
+        let row = rows.iter().find(|row| row.starts_with(&format!("{mark}{line}"))).unwrap();
+        assert!(row.ends_with('\u{2026}') && row.chars().count() == 60, "{row:?}");
+    }
+    let plain = Place::new(&recipe).piped_alone(&["--why-run"]);
+    assert!(plain.contains(&format!("    >    2 | raise 'stopped' # {LONG}\n")), "{plain}");
+}
+
+#[test]
+fn json_is_laid_out_for_a_person_and_is_one_line_for_a_program() {
+    let place = Place::new("file '/srv/old' do\n  content 'x'\nend\n");
+    let mut terminal = place.terminal(200, &["--why-run", "--format", "json"]);
+    assert!(terminal.end().unwrap().success());
+    let rows = terminal.rows();
+    let first = rows.iter().position(|row| row == "{").unwrap();
+    let last = rows.iter().position(|row| row == "}").unwrap();
+    assert!(rows[first + 1].starts_with("  \"version\": "), "{rows:#?}");
+    let text: String = rows[first..=last].iter().map(|row| format!("{row}\n")).collect();
+    let run: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(run["updated"], 1, "{text}");
+    let plain = place.piped_alone(&["--why-run", "--format", "json"]);
+    let lines: Vec<&str> = plain.lines().filter(|line| line.starts_with('{')).collect();
+    assert_eq!(lines.len(), 1, "{plain}");
+    let again: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!(again["resources"][0]["diffs"], run["resources"][0]["diffs"]);
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub use denied::{Capability, Denied, table_name};
 pub use edit::{Addition, Edited, EditedKey, add};
 pub use facts::{HARMLESS_FACTS, OnHiddenFact};
 pub use file::GrantsError;
-pub use journal::{Asker, Denial, Journal};
+pub use journal::{Asker, Denial, Journal, RealPaths};
 pub use mounts::MountAsked;
 pub use needs::{Held, HeldAnswer, Needs};
 pub use package_tools::is_harmless_answer;

@@ -25,7 +25,7 @@ mod users;
 
 pub use command::{Live, launch_confined};
 pub use data::{DataFolders, FolderData, NoData, parse_written_json};
-pub use machine::GuestMachine;
+pub use machine::{GuestMachine, real_paths};
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 
@@ -109,6 +109,11 @@ impl MachineProviders {
             Err(raised) if wanted.why_run => match raised.class.as_str() {
                 command::ASSUMED => Ok(Plan::uncertain(Certainty::Assumed(raised.message))),
                 command::UNKNOWN => Ok(Plan::uncertain(Certainty::Unknown(raised.message))),
+                // A real run is root's.
+                "Errno::EACCES" | "Errno::EPERM" if !rustix::process::geteuid().is_root() => {
+                    let why = format!("only root can look: {}", raised.message);
+                    Ok(Plan::uncertain(Certainty::Unknown(why)))
+                }
                 _ => Err(raised),
             },
             planned => planned,

@@ -8,6 +8,8 @@ mod change;
 mod scratch;
 
 pub(crate) use scratch::is_named_by as names_scratch;
+pub(crate) use scratch::is_within as is_scratch;
+pub use scratch::real_paths;
 
 use crate::Settings;
 use crate::command::{self, CommandFailure, Commands, How, Launch};

@@ -11,7 +11,9 @@ pub(crate) mod json;
 pub(crate) mod kept_log;
 pub(crate) mod minimal;
 pub(crate) mod ndjson;
+pub(crate) mod new_thing;
 pub(crate) mod recap;
+mod sentence;
 
 use contract::{Event, Observer, Tally};
 use std::sync::{Arc, Mutex, PoisonError};

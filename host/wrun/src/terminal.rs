@@ -143,6 +143,14 @@ pub(crate) fn fitted(text: &str) -> String {
     }
 }
 
+/// A line as a terminal shows it in one row: the end of a longer one is left out. In pipes and files it stays as it is.
+pub(crate) fn cut(line: &str) -> String {
+    match columns() {
+        Some(columns) => shortened(&line.replace('\t', TAB), columns.max(NARROWEST)),
+        None => line.to_owned(),
+    }
+}
+
 /// Columns of the terminal that standard output is.
 fn columns() -> Option<usize> {
     if !is_shown() {

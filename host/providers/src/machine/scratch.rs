@@ -5,6 +5,7 @@
 //! code sees them, and they are gone with it. Programs do not see them: a command that names one is unknown.
 
 use contract::{CommandLine, CommandTest, MachineChange, MachineError, Stat, StatKind};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Where a dry run's temporary files seem to be; in front of the path of a real run.
@@ -19,6 +20,17 @@ pub(crate) fn inside(path: &str) -> Option<&str> {
     let inner = path.strip_prefix(SCRATCH)?.trim_end_matches('/');
     let names = inner.strip_prefix('/')?;
     names.split('/').all(|name| !matches!(name, "" | "." | "..")).then_some(inner)
+}
+
+/// Whether a path lies in the scratch, or is a directory of it.
+pub(crate) fn is_within(path: &str) -> bool {
+    path.strip_prefix(SCRATCH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns a text in which the paths of temporary files are those of a real run: `/tmp/x` for `/tmp/.wrun-scratch/tmp/x`.
+pub fn real_paths(text: &str) -> Cow<'_, str> {
+    const IN_FRONT: &str = "/tmp/.wrun-scratch/";
+    if text.contains(IN_FRONT) { Cow::Owned(text.replace(IN_FRONT, "/")) } else { Cow::Borrowed(text) }
 }
 
 /// Whether a command names a file of the scratch, anywhere.
@@ -208,6 +220,13 @@ fn system(name: &str, path: &str) -> MachineError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_read_the_paths_of_a_real_run() {
+        assert!(real_paths(&format!("{SCRATCH}/x")).starts_with("/x"), "both name the same directory");
+        assert_eq!(real_paths("cat /tmp/.wrun-scratch/tmp/a /tmp/.wrun-scratch/var/b"), "cat /tmp/a /var/b");
+        assert_eq!(real_paths("/tmp/.wrun-scratched"), "/tmp/.wrun-scratched");
+    }
 
     #[test]
     fn paths_of_the_scratch_are_plain() {

@@ -3,10 +3,11 @@
 mod explanation;
 
 use crate::arguments::{Common, NodeCommand};
+use crate::commands::records;
 use crate::exit::Exit;
 use crate::house::{self, HISTORIES};
 use crate::printer::{Printer, Tone};
-use crate::settings::Format;
+use crate::settings::{Format, Settings};
 use anyhow::{Context as _, bail};
 use contract::dotted_path;
 use node::object::NodeObject;
@@ -31,13 +32,11 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
             let node = saved(&common)?;
             match node.merged_value(&keys) {
                 Some(value) => show(&value, format, *printer)?,
-                None => return Ok(not_set(&node, &attribute, &keys, *printer)),
+                None => return not_set(&common, &node, &attribute, &keys, *printer),
             }
             Ok(Exit::Done)
         }
-        NodeCommand::Explain { common, attribute, format } => {
-            explain(&saved(&common)?, &attribute, &keys(&attribute)?, format, *printer)
-        }
+        NodeCommand::Explain { common, attribute, format } => explain(&common, &attribute, format, *printer),
     }
 }
 
@@ -56,13 +55,46 @@ fn show(value: &Value, format: Format, printer: Printer) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says that an attribute is not set, with a near name.
-fn not_set(node: &NodeObject, attribute: &str, keys: &[String], printer: Printer) -> Exit {
+/// Says that an attribute is not set, with a near name, and which policies failed in the last run.
+fn not_set(
+    common: &Common,
+    node: &NodeObject,
+    attribute: &str,
+    keys: &[String],
+    printer: Printer,
+) -> anyhow::Result<Exit> {
     let error = format!("error: attribute {} of {} is not set", escape_line(attribute), node.name());
     let near = near(&node.merged_value::<&str>(&[]).unwrap_or_default(), keys);
     let near = near.map(|near| format!("; did you mean `{}`?", escape_line(&dotted_path(&near)))).unwrap_or_default();
     printer.note(Tone::Error, &format!("{error}{near}"));
-    Exit::Failed
+    let settings = super::settings(common.config.as_deref(), common.layer())?;
+    if let Some(hint) = of_failed_policies(&settings, node.name()) {
+        printer.note(Tone::Warning, &escape_line(&hint));
+    }
+    Ok(Exit::Failed)
+}
+
+/// A failed policy leaves no attribute behind: which ones failed in the node's last run that was not a dry one.
+fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
+    let is_of_node = |record: &Value| record["why_run"] != true && record["node_name"] == node;
+    // The attribute is not set, whether or not a record can be read.
+    let record: &Value = &records::walk(settings, is_of_node).ok()??;
+    let id = record["run_id"].as_str().unwrap_or_default();
+    let failed = match record["policies"].as_array() {
+        Some(policies) => {
+            let failed = policies.iter().filter(|policy| policy["error"].is_object());
+            let names: Vec<_> = failed.filter_map(|policy| policy["name"].as_str()).collect();
+            match names.as_slice() {
+                [] => return None,
+                [only] => format!("policy {only}"),
+                several => format!("policies {}", several.join(", ")),
+            }
+        }
+        None if record["outcome"] == "failure" => "its cookbooks".to_owned(),
+        None => return None,
+    };
+    let end = "attributes that a failed policy set are not saved";
+    Some(format!("hint: {failed} failed in the last run, {id}; {end}"))
 }
 
 /// The attribute with the nearest name at the first step that leads to nothing.
@@ -88,7 +120,7 @@ fn find(common: &Common) -> anyhow::Result<(StateDirectory, String)> {
     let name = match (&settings.node_name, names.as_slice()) {
         (Some(name), _) => name.as_str().to_owned(),
         (None, [only]) => only.clone(),
-        (None, []) => bail!("no run has saved a node in {place}"),
+        (None, []) => bail!("no run has saved a node in {place}: a run saves it after each policy that succeeded"),
         (None, several) => bail!("{place} has several nodes; say which with --node-name: {}", several.join(", ")),
     };
     if !names.contains(&name) {
@@ -116,13 +148,8 @@ fn keys(attribute: &str) -> anyhow::Result<Vec<String>> {
     Ok(keys)
 }
 
-fn explain(
-    node: &NodeObject,
-    attribute: &str,
-    keys: &[String],
-    format: Format,
-    printer: Printer,
-) -> anyhow::Result<Exit> {
+fn explain(common: &Common, attribute: &str, format: Format, printer: Printer) -> anyhow::Result<Exit> {
+    let (keys, node) = (&keys(attribute)?, &saved(common)?);
     let explanation = node.explain(keys);
     let is_set = explanation.value().is_some();
     let was_written = explanation.policies.iter().any(|part| !part.writes.is_empty());
@@ -131,7 +158,7 @@ fn explain(
     } else if is_set || was_written {
         printer.line(Tone::Plain, &explanation::text(attribute, keys, &explanation));
     }
-    Ok(if is_set { Exit::Done } else { not_set(node, attribute, keys, printer) })
+    if is_set { Ok(Exit::Done) } else { not_set(common, node, attribute, keys, printer) }
 }
 
 #[cfg(test)]

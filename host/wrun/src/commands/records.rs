@@ -1,5 +1,6 @@
 //! The records of runs, for commands that look back.
 
+use crate::house::error_chain;
 use crate::own_state;
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
@@ -42,6 +43,21 @@ pub(crate) fn walk(settings: &Settings, mut wanted: impl FnMut(&Value) -> bool) 
         }
     }
     Ok(None)
+}
+
+/// Gives every record to a function, the newest first. Returns sentences about those that are damaged.
+///
+/// # Errors
+/// A directory cannot be read.
+pub(crate) fn each(settings: &Settings, mut look: impl FnMut(&Value)) -> anyhow::Result<Vec<String>> {
+    let mut damaged = Vec::new();
+    for (id, state) in all(settings)? {
+        match state.record(&id) {
+            Ok(record) => record.iter().for_each(&mut look),
+            Err(error) => damaged.push(format!("the record of run {id} is left out: {}", error_chain(&error))),
+        }
+    }
+    Ok(damaged)
 }
 
 /// The record of a run by its identifier, or a file with a run's JSON.

@@ -1,6 +1,7 @@
 //! Things that a run has to tell beside its outcome: each is a block of lines before the recap.
 
 use crate::printer::{Printer, Tone};
+use crate::terminal;
 use text::escape_line;
 
 /// Lines that belong together. Each is escaped when it is printed.
@@ -9,27 +10,43 @@ pub(crate) struct Block(Vec<Line>);
 struct Line {
     tone: Tone,
     text: String,
-    /// It is broken where the terminal's width ends; not so what people copy from the screen.
-    wrapped: bool,
+    end: End,
+}
+
+/// What happens to a line that is longer than the terminal is wide.
+enum End {
+    /// It goes on in the next row.
+    Wrapped,
+    /// Its end is left out: source code that is broken elsewhere reads as other code.
+    Cut,
+    /// Nothing: people copy it from the screen.
+    Verbatim,
 }
 
 impl Block {
     /// A block that begins with this line.
     pub(crate) fn new(tone: Tone, heading: impl Into<String>) -> Self {
-        Self(vec![Line { tone, text: heading.into(), wrapped: true }])
+        Self(vec![Line { tone, text: heading.into(), end: End::Wrapped }])
     }
 
     /// The same with one more line, which brings its own margin.
     #[must_use]
     pub(crate) fn line(mut self, tone: Tone, line: impl Into<String>) -> Self {
-        self.0.push(Line { tone, text: line.into(), wrapped: true });
+        self.0.push(Line { tone, text: line.into(), end: End::Wrapped });
         self
     }
 
     /// The same with one more line that people copy: it is never broken.
     #[must_use]
     pub(crate) fn verbatim(mut self, tone: Tone, line: impl Into<String>) -> Self {
-        self.0.push(Line { tone, text: line.into(), wrapped: false });
+        self.0.push(Line { tone, text: line.into(), end: End::Verbatim });
+        self
+    }
+
+    /// The same with one more line of source code, whose end is left out where the terminal is too narrow for it.
+    #[must_use]
+    pub(crate) fn code(mut self, tone: Tone, line: impl Into<String>) -> Self {
+        self.0.push(Line { tone, text: line.into(), end: End::Cut });
         self
     }
 
@@ -41,9 +58,13 @@ impl Block {
 
     /// Prints it.
     pub(crate) fn show(&self, printer: Printer) {
-        for Line { tone, text, wrapped } in &self.0 {
+        for Line { tone, text, end } in &self.0 {
             let text = escape_line(text).replace("\\t", "\t");
-            if *wrapped { printer.prose(*tone, &text) } else { printer.line(*tone, &text) }
+            match end {
+                End::Wrapped => printer.prose(*tone, &text),
+                End::Cut => printer.line(*tone, &terminal::cut(&text)),
+                End::Verbatim => printer.line(*tone, &text),
+            }
         }
     }
 

@@ -10,10 +10,21 @@ use std::path::PathBuf;
 /// The most denials that are listed; the run's record has all.
 const MAX_LISTED: usize = 50;
 
+/// What a plan's denials leave out, and where it is found.
+const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real run needs, such as what is in `converge_if_changed`. `wrun grants \
+                               suggest` with the same options lists that, too.";
+
 /// The block; `None` if nothing was denied.
 ///
-/// `command` is the command line that would write the entries into the grants; `None`: the run has no record.
-pub(crate) fn block(denials: &[Denial], left_out: usize, files: &GrantsFiles, command: Option<&str>) -> Option<Block> {
+/// `command` is the command line that would write the entries into the grants; `None`: the run has no record. `why_run`: the
+/// run was a plan, which does not see all that a real run needs.
+pub(crate) fn block(
+    denials: &[Denial],
+    left_out: usize,
+    files: &GrantsFiles,
+    command: Option<&str>,
+    why_run: bool,
+) -> Option<Block> {
     if denials.is_empty() {
         return None;
     }
@@ -36,10 +47,13 @@ pub(crate) fn block(denials: &[Denial], left_out: usize, files: &GrantsFiles, co
             .lines()
             .fold(block.line(Tone::Plain, heading), |block, line| block.verbatim(Tone::Change, format!("    {line}")));
     }
-    Some(match command {
-        Some(command) => block.verbatim(Tone::Plain, format!("Or let wrun write that: {command}")),
-        None => block,
-    })
+    if let Some(command) = command {
+        block = block.verbatim(Tone::Plain, format!("Or let wrun write that: {command}"));
+    }
+    if why_run {
+        block = block.line(Tone::Plain, BEYOND_THE_PLAN);
+    }
+    Some(block)
 }
 
 /// What there is to know about the entry that would allow it.
@@ -141,7 +155,7 @@ mod tests {
             denial("db", "may not restart the node", "reboot", Some("true"), None),
             denial("db", "may not manage user b/c", "users", None, None),
         ];
-        let shown = block(&denials, 0, &files, Some("wrun grants allow --last")).unwrap().text();
+        let shown = block(&denials, 0, &files, Some("wrun grants allow --last"), true).unwrap().text();
         let place = main.display();
         let expect = format!(
             "4 things were denied:\n  policy web may not manage package nginx  (package[nginx], site/src/lib.rs:15)\n  \
@@ -152,8 +166,9 @@ mod tests {
              To allow it, replace the lines of the same keys by, in {place}, under [policy.web]:\n    \
              packages = [\"curl\", \"nginx\"]\nOr let wrun write that: wrun grants allow --last"
         );
-        assert_eq!(shown, expect);
-        assert!(block(&[], 0, &files, None).is_none());
+        assert_eq!(shown, format!("{expect}\n{BEYOND_THE_PLAN}"));
+        assert_eq!(block(&denials, 0, &files, Some("wrun grants allow --last"), false).unwrap().text(), expect);
+        assert!(block(&[], 0, &files, None, true).is_none());
     }
 
     #[test]
@@ -163,7 +178,7 @@ mod tests {
         let value = |number: usize| format!("\"p{number}\"");
         let denials: Vec<_> =
             (0..60).map(|at| denial("web", "may not x", "packages", Some(&value(at)), None)).collect();
-        let shown = block(&denials, 5, &files, None).unwrap().text();
+        let shown = block(&denials, 5, &files, None, false).unwrap().text();
         assert!(shown.starts_with("65 things were denied:\n") && shown.contains("\n  and 15 more\n"), "{shown}");
         assert!(shown.contains("\"p59\""), "{shown}");
     }

@@ -5,13 +5,12 @@
 //! ([`super::recap`]), and only there.
 
 mod live;
-mod new_thing;
 
-use super::compiled;
+use super::new_thing::NewThing;
+use super::{compiled, sentence};
 use crate::printer::{Printer, Tone};
 use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
-use new_thing::NewThing;
 use text::{escape, escape_line};
 
 /// How much further than an action's sentences a diff is indented: its signs are no dashes of the list.
@@ -53,6 +52,9 @@ struct Begun {
 struct Untold {
     key: String,
     nesting: u32,
+    /// The failure as it was raised.
+    raised: String,
+    /// As people read it.
     sentence: String,
 }
 
@@ -210,8 +212,12 @@ impl Doc {
         ignored: bool,
         nesting: u32,
     ) {
-        let sentence = format!("{}: {failure}", failure.class());
-        let word = if self.why_run { "would fail" } else { "failed" };
+        let raised = format!("{}: {failure}", failure.class());
+        let sentence = sentence::with_resources(failure, resource.declaration.origin.file.as_deref());
+        // The end of the run lists all denials.
+        let is_denied = failure.class() == "Wrun::Denied";
+        let why = if is_denied { ": denied" } else { "" };
+        let word = format!("{}{why}", if self.why_run { "would fail" } else { "failed" });
         if ignored {
             self.line(Tone::Warning, &format!("{head} ({word}, and is ignored)"));
             self.line(Tone::Plain, &escape(&indented(&sentence, nesting + 2)));
@@ -220,21 +226,21 @@ impl Doc {
         }
         self.line(Tone::Error, &format!("{head} ({word})"));
         // A failure that was passed on says what the one inside said.
-        let inner = |inner: &str| sentence.contains(message_of(inner));
-        let is_new = !self.untold.iter().any(|one| inner(&one.sentence)) && !self.told.as_deref().is_some_and(inner);
-        if self.why_run && is_new && !self.untold.is_empty() {
+        let inner = |inner: &str| raised.contains(message_of(inner));
+        let is_new = !self.untold.iter().any(|one| inner(&one.raised)) && !self.told.as_deref().is_some_and(inner);
+        if self.why_run && is_new && !is_denied && !self.untold.is_empty() {
             self.line(Tone::Plain, &escape(&indented(&sentence, nesting + 2)));
-            self.told = Some(sentence.clone());
+            self.told = Some(raised.clone());
         }
-        if is_new {
+        if is_new && !is_denied {
             let margin = indent(nesting + 2);
             for line in compiled::lines(resource) {
                 self.line(Tone::Quiet, &format!("{margin}{line}"));
             }
         }
         if !self.why_run || self.untold.is_empty() {
-            self.untold.retain(|untold| !(untold.nesting > nesting && inner(&untold.sentence)));
-            self.untold.push(Untold { key: format!("{} {action}", resource.key), nesting, sentence });
+            self.untold.retain(|untold| !(untold.nesting > nesting && inner(&untold.raised)));
+            self.untold.push(Untold { key: format!("{} {action}", resource.key), nesting, raised, sentence });
         }
     }
 
@@ -243,7 +249,7 @@ impl Doc {
         let (rescued, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.untold).into_iter().partition(|one| one.nesting >= from);
         self.untold = others;
-        for Untold { key, nesting, sentence } in rescued {
+        for Untold { key, nesting, sentence, .. } in rescued {
             let text = format!("! {key} failed, and was rescued: {sentence}");
             self.line(Tone::Warning, &escape(&indented(&text, nesting)));
         }
@@ -341,7 +347,7 @@ impl Observer for Doc {
                 self.begun.clear();
                 // The recap tells what the policy ended with.
                 let last = failure.to_string();
-                self.untold.retain(|untold| !last.contains(message_of(&untold.sentence)));
+                self.untold.retain(|untold| !last.contains(message_of(&untold.raised)));
                 self.tell_rescued(0);
                 self.line(Tone::Error, &escape_line(&format!("Policy {policy} failed")));
             }

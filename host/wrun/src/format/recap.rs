@@ -3,10 +3,11 @@
 
 use super::blocks::Block;
 use super::json::Parts;
-use super::would;
+use super::{sentence, would};
 use crate::printer::{Printer, Tone};
 use contract::{Failure, Tally};
 use converge::{PolicyOutcome, PolicyReport};
+use grants::Denial;
 use serde_json::Value;
 
 /// The most frames of a backtrace that are shown below the excerpt.
@@ -55,36 +56,56 @@ pub(crate) fn show(printer: Printer, parts: &Parts<'_>, blocks: &[Block]) {
 
 fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
     let name = format!("{:width$}", policy.name);
+    let count = match (parts.report.why_run, Tally::of(&policy.records)) {
+        (true, tally) => would(tally),
+        (false, Tally { updated, total, .. }) => format!("{updated} of {total} updated"),
+    };
+    let line = |word: &str| format!("{name}  {word:<8}  {count:<20}  {:.2} s", policy.seconds);
     match &policy.outcome {
-        PolicyOutcome::Succeeded => {
-            let count = match (parts.report.why_run, Tally::of(&policy.records)) {
-                (true, tally) => would(tally),
-                (false, Tally { updated, total, .. }) => format!("{updated} of {total} updated"),
-            };
-            Block::new(Tone::Plain, format!("{name}  ok        {count:<20}  {:.2} s", policy.seconds))
-        }
+        PolicyOutcome::Succeeded => Block::new(Tone::Plain, line("ok")),
         PolicyOutcome::NotRun => {
             let text = format!("{name}  not run   (use --keep-going to run policies after a failure)");
             Block::new(Tone::Warning, text)
         }
         PolicyOutcome::Failed(failure) => {
             let error = parts.errors.iter().find(|(name, _)| *name == policy.name).map(|(_, error)| error);
-            failed(&name, failure, error.unwrap_or(&Value::Null))
+            let error = error.unwrap_or(&Value::Null);
+            let block = Block::new(Tone::Error, line("FAILED"));
+            let text = failure.to_string();
+            let of_policy = |denial: &&Denial| denial.policy == policy.name && denial.is_told_in(&text);
+            match parts.denials.iter().find(of_policy) {
+                Some(_) => told_above(block, error),
+                None => told(block, failure, error),
+            }
         }
     }
 }
 
-/// A failed policy with its error.
-fn failed(name: &str, failure: &Failure, error: &Value) -> Block {
-    let sentence = sentence(failure);
-    let mut lines = sentence.lines();
+/// The places of an error: where it was raised, and where its resource was declared.
+fn places(error: &Value) -> (Option<String>, Option<String>) {
     let (excerpt, origin) = (&error["excerpt"], &error["origin"]);
-    let declared = place(origin["cookbook"].as_str(), origin);
     let raised = excerpt["file"].as_str().and_then(|file| Some(format!("{file}:{}", excerpt["line"].as_u64()?)));
+    (raised, place(origin["cookbook"].as_str(), origin))
+}
+
+/// A failed policy that ended with a denial, which was told before, with its place and what would allow it.
+fn told_above(block: Block, error: &Value) -> Block {
+    let (raised, declared) = places(error);
+    let at = declared.or(raised).map(|place| format!(" ({place})")).unwrap_or_default();
+    let resource = resource(&error["resource"]).map(|resource| format!(" in {resource}")).unwrap_or_default();
+    block.line(Tone::Error, format!("{MARGIN}denied, see above{resource}{at}"))
+}
+
+/// A failed policy with its error.
+fn told(block: Block, failure: &Failure, error: &Value) -> Block {
+    let (excerpt, origin) = (&error["excerpt"], &error["origin"]);
+    let (raised, declared) = places(error);
+    let sentence = sentence::of(failure, excerpt["file"].as_str().or_else(|| origin["file"].as_str()));
+    let mut lines = sentence.lines();
     let shown = raised.clone().or_else(|| declared.clone());
     let at = shown.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
     let first = lines.next().unwrap_or_default();
-    let mut block = Block::new(Tone::Error, format!("{name}  FAILED    {first}{at}")).lines(Tone::Plain, MARGIN, lines);
+    let mut block = block.line(Tone::Error, format!("{MARGIN}{first}{at}")).lines(Tone::Plain, MARGIN, lines);
     if let Some(resource) = resource(&error["resource"]) {
         let declared = declared.filter(|place| Some(place) != shown.as_ref());
         let declared = declared.map(|place| format!(", declared in {place}")).unwrap_or_default();
@@ -94,7 +115,7 @@ fn failed(name: &str, failure: &Failure, error: &Value) -> Block {
         let (number, text) = (line[0].as_u64().unwrap_or(0), line[1].as_str().unwrap_or_default());
         let is_it = excerpt["line"].as_u64() == Some(number);
         let (mark, tone) = if is_it { (">", Tone::Error) } else { (" ", Tone::Quiet) };
-        block = block.line(tone, format!("{MARGIN}{mark} {number:>4} | {text}"));
+        block = block.code(tone, format!("{MARGIN}{mark} {number:>4} | {text}"));
     }
     let frames = error["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str);
     // The first frame is the place that was told.
@@ -107,15 +128,6 @@ fn failed(name: &str, failure: &Failure, error: &Value) -> Block {
             block.line(Tone::Warning, first).lines(Tone::Warning, &format!("{MARGIN}      "), lines)
         }
         None => block,
-    }
-}
-
-/// The failure in words: the class, and the message as it was raised, without the resources that it passed through.
-fn sentence(failure: &Failure) -> String {
-    match failure {
-        Failure::Raised(raised) => format!("{}: {}", raised.class, raised.message),
-        Failure::Lost(_) | Failure::Many(_) => format!("{}: {failure}", failure.class()),
-        Failure::Stopped(_) => failure.to_string(),
     }
 }
 

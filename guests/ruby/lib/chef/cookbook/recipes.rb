@@ -40,11 +40,17 @@ class Chef
           near = Wrun::Hints.nearest(name, there)
           return "#{"did you mean `#{near}`? " if near}the recipes of #{cookbook.name}: #{there.join(", ")}" unless there.empty?
 
-          types = Wrun::Sources.paths(cookbook.name, "resources").grep(/\.rb\z/).map { |path| File.basename(path, ".rb") }
-          types = types.map { |type| type == "default" ? cookbook.name : "#{cookbook.name}_#{type}" }
+          types = types_of(cookbook.name)
           return "#{cookbook.name} has no recipes" if types.empty?
 
           "#{cookbook.name} has no recipes, only resources to be used in others: #{types.join(", ")}"
+        end
+
+        # The types of a cookbook's resources, under the names that recipes use.
+        def types_of(cookbook)
+          files = Wrun::Sources.paths(cookbook, "resources").grep(/\.rb\z/)
+          classes = Chef::Resource::LWRPBase.loaded_lwrps
+          files.filter_map { |file| classes[Wrun::Sources.path(cookbook, file)]&.resource_name }.uniq
         end
       end
 

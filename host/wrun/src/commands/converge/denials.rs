@@ -15,7 +15,7 @@ pub(super) fn of(report: &RunReport, journal: &Journal) -> (Vec<Denial>, usize) 
         }
         let policy = report.policies.iter().find(|policy| policy.name == denial.policy);
         let Some(PolicyOutcome::Failed(failure)) = policy.map(|policy| &policy.outcome) else { continue };
-        let place = errors::place(failure).filter(|_| failure.to_string().contains(&denial.message));
+        let place = errors::place(failure).filter(|_| denial.is_told_in(&failure.to_string()));
         let Some(place) = place else { continue };
         let by = denial.by.get_or_insert_default();
         (by.file, by.line) = (place.file, place.line);

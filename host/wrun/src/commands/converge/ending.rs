@@ -101,7 +101,7 @@ impl Running<'_> {
             return !self.arguments.compile_only;
         }
         let kept = own_state::keep_dry_run(self.settings, id, |folder| {
-            folder.save_record(shown)?;
+            folder.save_record(&with_real_paths(shown))?;
             errors.first().map_or(Ok(()), |(_, error)| folder.save_error(error))
         });
         if let Err(error) = &kept {
@@ -122,9 +122,9 @@ impl Running<'_> {
             [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &self.arguments.grants)];
         let given = options.iter().filter_map(|(name, path)| Some(format!(" {name} {}", quoted(path.as_deref()?))));
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
-        Ok(format::denials::block(parts.denials, parts.denials_left_out, &files, command.as_deref())
-            .into_iter()
-            .collect())
+        let (denials, left_out) = (parts.denials, parts.denials_left_out);
+        let block = format::denials::block(denials, left_out, &files, command.as_deref(), self.arguments.why_run);
+        Ok(block.into_iter().collect())
     }
 
     /// Starts the node again, if a policy asked for it: the run went well and is recorded.
@@ -143,6 +143,12 @@ impl Running<'_> {
             }
         }
     }
+}
+
+/// The record of a dry run, with the paths of temporary files that a real run would use.
+fn with_real_paths(shown: &json::Run<'_>) -> Value {
+    let text = serde_json::to_string(shown).unwrap_or_default();
+    serde_json::from_str(&providers::real_paths(&text)).unwrap_or_default()
 }
 
 /// A path as a shell reads it.

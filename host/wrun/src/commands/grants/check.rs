@@ -32,8 +32,10 @@ pub(super) fn run(arguments: &CheckGrantsArguments, printer: Printer) -> anyhow:
     };
     let mut check = Check { settings: &settings, problems: vec![], notes: vec![] };
     let manifests = check.manifests();
-    for name in grants.policy_names() {
-        check.policy(&grants, name, &manifests)?;
+    let names: Vec<&str> = grants.policy_names().collect();
+    let kept = check.kept(&names)?;
+    for (name, kept) in names.iter().zip(&kept) {
+        check.policy(&grants, name, &manifests, kept);
     }
     for note in &check.notes {
         printer.note(Tone::Quiet, &format!("note: {}", escape_line(note)));
@@ -80,17 +82,11 @@ impl Check<'_> {
         }
     }
 
-    fn policy(
-        &mut self,
-        grants: &Grants,
-        name: &str,
-        manifests: &BTreeMap<String, Option<Manifest>>,
-    ) -> anyhow::Result<()> {
+    fn policy(&mut self, grants: &Grants, name: &str, manifests: &BTreeMap<String, Option<Manifest>>, kept: &Kept) {
         let (file, line) = grants.place_of(name).unwrap_or_default();
-        let record = records::walk(self.settings, |record| ran(record, name))?;
         let is_known = manifests.contains_key(name)
             || name == FOLDERS
-            || record.is_some()
+            || kept.runs > 0
             || self.settings.policy_names.iter().any(|known| known == name);
         if !is_known && !manifests.is_empty() {
             let known: BTreeSet<&str> = manifests.keys().map(String::as_str).chain([FOLDERS]).collect();
@@ -98,7 +94,7 @@ impl Check<'_> {
             let near =
                 near.unwrap_or_else(|| format!("; there are {}", known.into_iter().collect::<Vec<_>>().join(", ")));
             self.problems.push(format!("{file}:{line}: there is no policy {name:?}{near}"));
-            return Ok(());
+            return;
         }
         let manifest = manifests.get(name).and_then(Option::as_ref);
         let cookbooks: Vec<String> =
@@ -106,42 +102,90 @@ impl Check<'_> {
         let own = grants.policy(name, &cookbooks);
         for (rule, by) in own.covered() {
             self.problems.push(format!(
-                "{file}:{}: {} {} is needless: {} {} in line {} allows it",
+                "{file}:{}: policy {name}: {} {} is needless: {} {} in line {} allows it",
                 rule.line, rule.key, rule.text, by.key, by.text, by.line
             ));
         }
-        self.unused(&own, file, name, manifest, record.as_ref());
-        Ok(())
+        self.unused(&own, file, name, manifest, kept);
     }
 
-    /// Rules that neither the author asks for nor the last recorded run used.
-    fn unused(
-        &mut self,
-        own: &PolicyGrants,
-        file: &str,
-        name: &str,
-        manifest: Option<&Manifest>,
-        record: Option<&Value>,
-    ) {
+    /// What the kept records of runs say of each of these policies, in their order.
+    fn kept(&mut self, names: &[&str]) -> anyhow::Result<Vec<Kept>> {
+        let mut all: Vec<Kept> = names.iter().map(|_| Kept::default()).collect();
+        let damaged = records::each(self.settings, |record| {
+            for (name, kept) in names.iter().zip(&mut all) {
+                kept.add(record, name);
+            }
+        })?;
+        self.notes.extend(damaged);
+        Ok(all)
+    }
+
+    /// Rules that neither the author nor any recorded run asks for. A run that changed nothing may have asked for less than
+    /// the next one, so that it is not held against a rule.
+    fn unused(&mut self, own: &PolicyGrants, file: &str, name: &str, manifest: Option<&Manifest>, kept: &Kept) {
         let needs = manifest.map(|manifest| &manifest.needs).filter(|needs| !needs.is_empty());
-        let asked = record.map(|record| asked(record, name));
-        let Asked { needs: by_run, complete } = asked.unwrap_or_else(|| Asked::nothing(needs.is_some()));
-        if !complete {
+        if needs.is_none() && kept.complete == 0 {
             self.notes.push(format!(
                 "policy {name:?} has no [needs] and no recorded run that tells all that it asked for: rules that it does not use cannot be told"
             ));
             return;
         };
-        let all: Vec<&Needs> = by_run.iter().chain(needs).collect();
+        let all: Vec<&Needs> = kept.asked.values().chain(needs).collect();
+        let is_certain = needs.is_some() || kept.busy > 0;
+        let runs = match kept.runs {
+            1 => "its only recorded run".to_owned(),
+            runs => format!("none of its {runs} recorded runs"),
+        };
+        let who = match (needs, kept.runs) {
+            (Some(_), 0) => "its [needs] does not ask for it, and no run of it is recorded".to_owned(),
+            (Some(_), 1) => "neither its [needs] nor its only recorded run asks for it".to_owned(),
+            (Some(_), runs) => format!("neither its [needs] nor any of its {runs} recorded runs asks for it"),
+            (None, 1) if is_certain => "its only recorded run did not ask for it".to_owned(),
+            (None, _) if is_certain => format!("{runs} asked for it"),
+            (None, 1) => "its only recorded run did not ask for it, and changed nothing".to_owned(),
+            (None, _) => format!("{runs} asked for it, and they changed nothing"),
+        };
         for rule in own.unused(&all) {
-            let who = match (needs, record) {
-                (Some(_), Some(_)) => "neither its [needs] nor its last recorded run asks for it",
-                (Some(_), None) => "its [needs] does not ask for it, and no run of it is recorded",
-                _ => "its last recorded run did not ask for it",
-            };
-            self.problems.push(format!("{file}:{}: {} {} is not used: {who}", rule.line, rule.key, rule.text));
+            let text = format!("{file}:{}: policy {name}: {} {} is not used: {who}", rule.line, rule.key, rule.text);
+            if is_certain { self.problems.push(text) } else { self.notes.push(text) }
         }
     }
+}
+
+/// What the kept records say of a policy.
+#[derive(Default)]
+struct Kept {
+    /// Runs in which it began.
+    runs: usize,
+    /// Runs that tell all that it asked for.
+    complete: usize,
+    /// Runs that tell all, and in which not everything was up to date.
+    busy: usize,
+    /// The different things that it asked for, by the text that the records have of them.
+    asked: BTreeMap<String, Needs>,
+}
+
+impl Kept {
+    fn add(&mut self, record: &Value, name: &str) {
+        if !ran(record, name) {
+            return;
+        }
+        self.runs += 1;
+        let Some(asked) = asked(record, name) else { return };
+        self.complete += 1;
+        self.busy += usize::from(is_busy(record, name));
+        self.asked.extend(asked);
+    }
+}
+
+/// Whether an action of the policy did something, would have, or failed.
+fn is_busy(record: &Value, name: &str) -> bool {
+    let policies = record["policies"].as_array();
+    let part = policies.map_or(Some(record), |all| all.iter().find(|policy| policy["name"] == name));
+    let resources = part.and_then(|part| part["resources"].as_array());
+    let is_quiet = |status: &Value| ["up-to-date", "skipped"].iter().any(|quiet| status == *quiet);
+    resources.into_iter().flatten().any(|resource| !is_quiet(&resource["status"]))
 }
 
 /// Whether a policy began in a recorded run.
@@ -151,29 +195,17 @@ fn ran(record: &Value, name: &str) -> bool {
     began || (policies.is_none() && name == FOLDERS)
 }
 
-/// What a policy asked for in a run.
-struct Asked {
-    needs: Vec<Needs>,
-    /// All of it is known.
-    complete: bool,
-}
-
-impl Asked {
-    fn nothing(complete: bool) -> Self {
-        Self { needs: vec![], complete }
-    }
-}
-
-/// What a recorded run asked for, allowed and denied.
-fn asked(record: &Value, name: &str) -> Asked {
+/// What a recorded run asked for, allowed and denied. `None`: the record does not tell all of it.
+fn asked(record: &Value, name: &str) -> Option<Vec<(String, Needs)>> {
     let nothing = Value::Null;
-    let entries = record.get("asked").and_then(|asked| asked.get(name)).unwrap_or(&nothing);
-    // A policy that was allowed nothing has no entries; a record of before they were kept has none of any.
-    if record.get("asked").is_none() || entries["complete"] == false {
-        return Asked::nothing(false);
+    let entries = record.get("asked")?.get(name).unwrap_or(&nothing);
+    // A policy that was allowed nothing has no entries.
+    if entries["complete"] == false {
+        return None;
     }
     let read = |table: &Value| Needs::from_json(table.as_object().cloned().unwrap_or_default()).ok();
-    let mut needs: Vec<Needs> = read(&entries["entries"]).into_iter().collect();
+    let mut needs: Vec<_> =
+        read(&entries["entries"]).map(|needs| (entries["entries"].to_string(), needs)).into_iter().collect();
     let mut denied = BTreeMap::new();
     for denial in record["denials"].as_array().into_iter().flatten().filter(|denial| denial["policy"] == name) {
         let entry = denial["key"].as_str().zip(denial["value"].as_str());
@@ -185,6 +217,7 @@ fn asked(record: &Value, name: &str) -> Asked {
         [flag] if flag == "true" => format!("{key} = true\n"),
         values => format!("{key} = [{}]\n", values.join(", ")),
     });
-    needs.extend(Needs::parse(&format!("[needs]\n{}", text.collect::<String>()), "denials").ok());
-    Asked { needs, complete: true }
+    let text = format!("[needs]\n{}", text.collect::<String>());
+    needs.extend(Needs::parse(&text, "denials").ok().map(|needs| (text, needs)));
+    Some(needs)
 }

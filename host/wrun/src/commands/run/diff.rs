@@ -29,7 +29,9 @@ pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result
         let shown = json!({
             "version": VERSION,
             "from": from.0.as_str(),
+            "from_why_run": is_dry(&older),
             "to": to.0.as_str(),
+            "to_why_run": is_dry(&newer),
             "policies": policies.iter().map(|(name, sides)| side_by_side(json!({ "name": name }), sides)).collect::<Vec<_>>(),
             "resources": actions.iter().map(|((policy, resource, action, _), sides)| {
                 side_by_side(json!({ "policy": policy, "resource": resource, "action": action }), sides)
@@ -38,7 +40,13 @@ pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result
         printer.json(&serde_json::to_string_pretty(&shown)?);
         return Ok(Exit::Done);
     }
-    printer.line(Tone::Heading, &format!("--- {}\n+++ {}", from.0, to.0));
+    // Of two runs of one kind nobody has to be told which.
+    let kind = |record: &Value| match (is_dry(&older) == is_dry(&newer), is_dry(record)) {
+        (true, _) => "",
+        (false, true) => "  (dry run: what it would have changed)",
+        (false, false) => "  (real run)",
+    };
+    printer.line(Tone::Heading, &format!("--- {}{}\n+++ {}{}", from.0, kind(&older), to.0, kind(&newer)));
     for (name, sides) in &policies {
         printer.line(Tone::Plain, &escape_line(&format!("policy {name}: {}", arrow(sides, policy_text))));
     }
@@ -50,6 +58,10 @@ pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result
         printer.line(Tone::Quiet, "no difference");
     }
     Ok(Exit::Done)
+}
+
+fn is_dry(record: &Value) -> bool {
+    record["why_run"] == true
 }
 
 /// The policies that are not the same one, or ended in another way. Two policies are the same one if their artifact is.

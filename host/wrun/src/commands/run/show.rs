@@ -3,6 +3,7 @@
 use super::{Runs, changes, policies, record, short, text};
 use crate::arguments::ShowRunArguments;
 use crate::exit::Exit;
+use crate::format::new_thing;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use serde_json::Value;
@@ -76,10 +77,10 @@ fn of_resource(resource: &Value, printer: Printer) {
     let margin = "  ".repeat(usize::try_from(resource["nesting"].as_u64().unwrap_or_default().min(50)).unwrap_or(0));
     let (kind, name, action) = (text(resource, "type"), text(resource, "name"), text(resource, "action"));
     printer.line(tone, &escape_line(&format!("  {margin}{status:10}  {kind}[{name}] {action}{place}")));
-    for (mark, key) in [("-", "updates"), ("?", "uncertain")] {
-        for what in resource[key].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            printer.line(Tone::Plain, &escape_line(&format!("  {margin}            {mark} {what}")));
-        }
+    let texts = |key: &str| resource[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let updates = new_thing::shortened(texts("updates")).into_iter().map(|what| ("-", what));
+    for (mark, what) in updates.chain(texts("uncertain").map(|what| ("?", what.to_owned()))) {
+        printer.line(Tone::Plain, &escape_line(&format!("  {margin}            {mark} {what}")));
     }
     let error = &resource["error"];
     if let Some(message) = error["message"].as_str() {

@@ -2,22 +2,22 @@
 //! ''`. Reports keep the sentences; people read one.
 
 /// A sentence that a new file or directory began with, and what has been put into it since.
-pub(super) struct NewThing {
+pub(crate) struct NewThing {
     sentence: String,
     path: String,
     access: Vec<String>,
-    pub(super) diff: Option<String>,
+    pub(crate) diff: Option<String>,
 }
 
 impl NewThing {
     /// What begins with a change; `None` if it does not make anything new.
-    pub(super) fn begun_by(what: &str) -> Option<Self> {
+    pub(crate) fn begun_by(what: &str) -> Option<Self> {
         let path = what.strip_prefix("create new file ").or_else(|| what.strip_prefix("create new directory "))?;
         Some(Self { sentence: what.to_owned(), path: path.to_owned(), access: vec![], diff: None })
     }
 
     /// Takes a further change of the same resource in, if it only says of the new thing what it was made with.
-    pub(super) fn takes(&mut self, what: &str, diff: Option<&String>) -> bool {
+    pub(crate) fn takes(&mut self, what: &str, diff: Option<&String>) -> bool {
         if let Some(rest) = what.strip_prefix("update content in file ") {
             let is_new = rest.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with(" from none to "));
             if is_new {
@@ -36,12 +36,30 @@ impl NewThing {
     }
 
     /// The one sentence.
-    pub(super) fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         match self.access.as_slice() {
             [] => self.sentence.clone(),
             access => format!("{} ({})", self.sentence, access.join(", ")),
         }
     }
+}
+
+/// The sentences of one action, of which those that only say what a new thing was made with are one.
+pub(crate) fn shortened<'a>(sentences: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut shown = Vec::new();
+    let mut begun: Option<NewThing> = None;
+    for sentence in sentences {
+        if begun.as_mut().is_some_and(|new| new.takes(sentence, None)) {
+            continue;
+        }
+        shown.extend(begun.take().map(|new| new.sentence()));
+        begun = NewThing::begun_by(sentence);
+        if begun.is_none() {
+            shown.push(sentence.to_owned());
+        }
+    }
+    shown.extend(begun.map(|new| new.sentence()));
+    shown
 }
 
 #[cfg(test)]
@@ -61,5 +79,14 @@ mod tests {
         assert_eq!(new.sentence(), "create new file /etc/x (mode 0644, owner root)");
         assert_eq!(new.diff, Some(diff));
         assert!(NewThing::begun_by("update content in file /etc/x from 1 to 2").is_none());
+    }
+
+    #[test]
+    fn sentences_about_new_things_are_one_each() {
+        let made = ["create new file /a", "update content in file /a from none to 12", "change mode from '' to '0600'"];
+        let other = ["change mode from '0644' to '0600'", "create new directory /b"];
+        let expect = ["create new file /a (mode 0600)", "change mode from '0644' to '0600'", "create new directory /b"];
+        assert_eq!(shortened(made.into_iter().chain(other)), expect);
+        assert!(shortened([]).is_empty());
     }
 }
