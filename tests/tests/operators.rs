@@ -136,6 +136,8 @@ fn earlier_runs_are_listed_shown_and_compared() {
     let kept = parsed(&fs::read_to_string(file).unwrap());
     assert_eq!((&record["seconds"], &record["node"]), (&kept["seconds"], &kept["node"]));
     assert_eq!(record["resources"][0]["updates"].as_array().unwrap().len(), 2, "{record}");
+    // People read one sentence of a new file.
+    assert!(!shown.contains("update content"), "{shown}");
 
     let diff = answer(&program, &["run", "diff", "-F", "json"]);
     assert_eq!((&diff["from"], &diff["to"]), (&json!(ids[1]), &json!(ids[0])));
@@ -145,6 +147,16 @@ fn earlier_runs_are_listed_shown_and_compared() {
     let same = program.run(&["run", "diff", &ids[0], &ids[0]]).unwrap().expect_code(0).unwrap();
     assert!(same.stdout.contains("no difference"), "{}", same.text());
 
+    // Of a dry and a real run it is said which is which.
+    let _ = cook(&program, "file '[DIR]/three'\n", &["--why-run"]).expect_code(0).unwrap();
+    let mixed = program.run(&["run", "diff"]).unwrap().expect_code(0).unwrap().stdout;
+    let mut lines = mixed.lines();
+    let heads = [lines.next().unwrap(), lines.next().unwrap()];
+    assert_eq!(heads[0], format!("--- {}  (real run)", ids[0]));
+    assert!(heads[1].starts_with("+++ ") && heads[1].ends_with("  (dry run: what it would have changed)"), "{mixed}");
+    let diff = answer(&program, &["run", "diff", "-F", "json"]);
+    assert_eq!((&diff["from_why_run"], &diff["to_why_run"]), (&json!(false), &json!(true)));
+
     let several = program.run(&["run", "show", &ids[0][..4]]).unwrap().expect_code(43).unwrap();
     assert!(
         several.stderr.contains("several runs begin with") && several.stderr.contains(&ids[1]),
@@ -153,6 +165,28 @@ fn earlier_runs_are_listed_shown_and_compared() {
     );
     let unknown = program.run(&["run", "show", "1999"]).unwrap().expect_code(43).unwrap();
     assert!(unknown.stderr.contains("no run in") && unknown.stderr.contains("\"1999\""), "{}", unknown.text());
+}
+
+#[test]
+fn an_attribute_of_a_failed_run_is_told_to_be_lost() {
+    let program = Program::new().unwrap();
+    let recipe = "node.default['web']['port'] = 80\n";
+    let failing = format!("{recipe}raise 'no disk'\n");
+    let _ = cook(&program, "log 'x'\n", &[]).expect_code(0).unwrap();
+    let _ = cook(&program, &failing, &[]).expect_code(1).unwrap();
+    let id = answer(&program, &["run", "list", "--format", "json"])["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    // A dry run saves nothing and is not meant.
+    let _ = cook(&program, recipe, &["--why-run"]).expect_code(0).unwrap();
+    let hint =
+        format!("hint: its cookbooks failed in the last run, {id}; attributes that a failed policy set are not saved");
+    for command in [["node", "explain", "web.port"], ["node", "show", "web.port"]] {
+        let said = program.run(&command).unwrap().expect_code(1).unwrap();
+        assert!(said.stderr.contains(&hint), "{}", said.text());
+    }
+    let _ = cook(&program, recipe, &[]).expect_code(0).unwrap();
+    let _ = program.run(&["node", "explain", "web.port"]).unwrap().expect_code(0).unwrap();
+    let said = program.run(&["node", "explain", "web.name"]).unwrap().expect_code(1).unwrap();
+    assert!(!said.stderr.contains("hint:"), "{}", said.text());
 }
 
 #[test]
