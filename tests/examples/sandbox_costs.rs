@@ -17,7 +17,7 @@ mod support;
 
 use std::time::Instant;
 
-use sandbox::{Limits, Policy, Sandbox};
+use sandbox::{Compiler, Limits, Policy, Sandbox};
 use support::{Guest, all_services, finish, fixture, run};
 
 /// How often a cost is taken; the median is reported.
@@ -28,7 +28,7 @@ const MANY: u32 = 10_000;
 const FEW: u32 = 1_000;
 
 fn main() {
-    let sandbox = Sandbox::new(None).unwrap();
+    let sandbox = Sandbox::new(None, Compiler::Here).unwrap();
     let component = fixture("empty");
     open(&sandbox, &component);
     let opening = median((0..RUNS * 20).map(|_| seconds(|| drop(open(&sandbox, &component)))).collect());

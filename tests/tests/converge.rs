@@ -116,9 +116,23 @@ fn a_damaged_artifact_is_refused() {
     std::fs::write(folder.join("empty.wasm"), bytes).unwrap();
     let (root_path, folder) = (root.path().display().to_string(), folder.display().to_string());
     let arguments = ["converge", "--root", &root_path, "--policies", &folder, "--policy-name", "empty", "--allow-all"];
-    let output = program.run_in(&machine, &arguments).unwrap().expect_code(43).unwrap();
+    let output = program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap();
     assert!(output.stderr.contains("empty.wasm"), "{}", output.text());
     assert_eq!(without_mounts(&root), "");
+}
+
+/// Native code is kept beside the key that authenticates it, whatever the run remembers elsewhere.
+#[test]
+fn native_code_is_found_by_runs_with_another_state_and_by_dry_runs_without_one() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let run = |more: &[&str]| converge(&program, &machine, "empty", &[&["--allow-all"], more].concat());
+    let _ = run(&[]).expect_code(0).unwrap();
+    let other = program.configuration().join("other-state").display().to_string();
+    for more in [&["--state-dir", &other, "--why-run"][..], &["--state-dir", &other]] {
+        let output = run(more).expect_code(0).unwrap();
+        assert!(!output.stderr.contains("compiling native code"), "{}", output.text());
+    }
 }
 
 /// What changed in a root, apart from the folders that a machine mounts its system on.

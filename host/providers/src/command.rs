@@ -18,8 +18,8 @@ mod held;
 mod start;
 mod wait;
 
-pub use confine::launch_confined;
 pub(crate) use confine::{Answer, MAX_PLACED, PLACED};
+pub use confine::{give_up_all_rights, launch_confined};
 pub(crate) use exported::Exported;
 pub(crate) use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
 pub(crate) use start::home;

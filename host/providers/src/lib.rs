@@ -23,7 +23,7 @@ mod root;
 mod settings;
 mod users;
 
-pub use command::{Live, launch_confined};
+pub use command::{Live, give_up_all_rights, launch_confined};
 pub use data::{DataFolders, FolderData, NoData, parse_written_json};
 pub use machine::{GuestMachine, real_paths};
 pub use reboots::{Reboot, Reboots};

@@ -1,6 +1,6 @@
 //! Native code, compiled once and kept. Whoever could put a file here could run code as root, so a file counts only if
-//! its keyed tag says that this installation made it: the key lies beside the node's state, readable by root alone. A
-//! file that does not fit is no error: the component is compiled again.
+//! its keyed tag says that this user's wrun made it: the key lies beside it, readable by that user alone. A file that does
+//! not fit is no error: the component is compiled again.
 
 use std::path::{Path, PathBuf};
 use wasmtime::Engine;

@@ -3,11 +3,15 @@
 use crate::bindings::CookbookPre;
 use crate::bindings::wrun::cookbook as wit;
 use crate::cache::NativeCache;
-use crate::limits::{COMPONENT_BYTES, GUEST_STACK, HOST_STACK, Limits, TICK};
+use crate::compile::{self, Compiler, Effort, NotCompiled};
+use crate::examine::examine;
+use crate::limits::{GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
 use crate::shared::{self, Code, MadeFor, SharedComponent};
 use contract::{Interfaces, Services};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use wasmtime::component::{Component, HasSelf, Linker};
-use wasmtime::{Config, Engine, OptLevel, RegallocAlgorithm};
+use wasmtime::{Config, Engine};
 
 /// Why a component cannot be run.
 #[derive(Debug, Error)]
@@ -30,6 +34,28 @@ pub enum SandboxError {
         policy: String,
         /// What the engine says.
         why: String,
+    },
+    /// Compiling it costs too much.
+    #[error("policy `{policy}` cannot be compiled: {why}")]
+    Costly {
+        /// The policy's name.
+        policy: String,
+        /// What it costs.
+        why: String,
+    },
+    /// It could not be compiled, for a reason of this machine's.
+    #[error("policy `{policy}` is not compiled: {why}")]
+    NotCompiled {
+        /// The policy's name.
+        policy: String,
+        /// What failed.
+        why: String,
+    },
+    /// The operator wants to stop.
+    #[error("interrupted while policy `{policy}` was compiled")]
+    Interrupted {
+        /// The policy's name.
+        policy: String,
     },
     /// It wants what this host or its grants do not offer.
     #[error("policy `{policy}` imports `{import}`, {why}")]
@@ -53,7 +79,10 @@ pub enum SandboxError {
 
 /// One engine for all policies of a run.
 pub struct Sandbox {
+    /// Runs all code, and compiles language runtimes. Policies' components are compiled elsewhere.
     engine: Engine,
+    compiler: Compiler,
+    effort: Effort,
     made_for: OnceLock<MadeFor>,
     cache: Option<NativeCache>,
     prepared: Mutex<HashMap<(String, Interfaces), CookbookPre<State>>>,
@@ -62,6 +91,9 @@ pub struct Sandbox {
     /// How long native code has been compiled.
     compiled: Mutex<Duration>,
 }
+
+/// The largest memory image of a language runtime that is one mapping, in bytes.
+const RUNTIME_IMAGE: u64 = 512 << 20;
 
 /// Hears that native code of a policy is about to be compiled, which takes seconds.
 type Compiling = dyn Fn(&str) + Send + Sync;
@@ -102,8 +134,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// The machine cannot run the engine.
-    pub fn new(cache: Option<NativeCache>) -> Result<Self, SandboxError> {
-        Self::with(&configuration(), cache)
+    pub fn new(cache: Option<NativeCache>, compiler: Compiler) -> Result<Self, SandboxError> {
+        Self::with(Effort::Full, cache, compiler)
     }
 
     /// Starts an engine that compiles a component in a fraction of the time, to code that runs several times slower: for
@@ -111,14 +143,15 @@ impl Sandbox {
     ///
     /// # Errors
     /// The machine cannot run the engine.
-    pub fn quick_to_compile(cache: Option<NativeCache>) -> Result<Self, SandboxError> {
-        let mut configuration = configuration();
-        configuration.cranelift_opt_level(OptLevel::None).cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
-        Self::with(&configuration, cache)
+    pub fn quick_to_compile(cache: Option<NativeCache>, compiler: Compiler) -> Result<Self, SandboxError> {
+        Self::with(Effort::Quick, cache, compiler)
     }
 
-    fn with(configuration: &Config, cache: Option<NativeCache>) -> Result<Self, SandboxError> {
-        let engine = Engine::new(configuration).map_err(SandboxError::Engine)?;
+    fn with(effort: Effort, cache: Option<NativeCache>, compiler: Compiler) -> Result<Self, SandboxError> {
+        let mut configuration = compile::configuration(effort);
+        // A Ruby runtime's memory image is one file mapping; below this size it would be copied.
+        configuration.memory_guaranteed_dense_image_size(RUNTIME_IMAGE);
+        let engine = Engine::new(&configuration).map_err(SandboxError::Engine)?;
         let ticker = Ticker::start(&engine);
         if ticker.thread.is_none() {
             let why = wasmtime::Error::msg("no thread could be started for the clock that ends endless loops");
@@ -126,6 +159,8 @@ impl Sandbox {
         }
         Ok(Self {
             engine,
+            compiler,
+            effort,
             made_for: OnceLock::new(),
             cache,
             prepared: Mutex::default(),
@@ -146,15 +181,15 @@ impl Sandbox {
         *self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compiles a component, announced and counted.
-    fn compile_now(&self, policy: &str, bytes: &[u8]) -> wasmtime::Result<Component> {
+    /// Compiles something, announced and counted.
+    fn compile_now<T>(&self, policy: &str, compile: impl FnOnce() -> T) -> T {
         if let Some(compiling) = &self.compiling {
             compiling(policy);
         }
         let began = Instant::now();
-        let component = Component::new(&self.engine, bytes);
+        let compiled = compile();
         *self.compiled.lock().unwrap_or_else(PoisonError::into_inner) += began.elapsed();
-        component
+        compiled
     }
 
     /// Makes an instance of a component in a store of its own. Its start code runs within the limits.
@@ -168,7 +203,7 @@ impl Sandbox {
         limits: &Limits,
         services: Services,
     ) -> Result<Policy, SandboxError> {
-        let prepared = self.prepare(policy, code.into(), services.interfaces)?;
+        let prepared = self.prepare(policy, code.into(), services.interfaces, limits)?;
         debug_assert!(self.ticker.thread.is_some());
         let mut store = Policy::store(&self.engine, policy, limits, services);
         store.data_mut().clock.start();
@@ -184,14 +219,15 @@ impl Sandbox {
     /// Makes a component ready to be opened: compiles and links it, or says why not.
     ///
     /// # Errors
-    /// It is no component, of another contract, or wants what it is not granted.
+    /// It is invalid, costs too much, is of another contract, or wants what it is not granted.
     pub fn check<'a>(
         &self,
         policy: &str,
         code: impl Into<Code<'a>>,
         interfaces: Interfaces,
+        limits: &Limits,
     ) -> Result<(), SandboxError> {
-        self.prepare(policy, code.into(), interfaces).map(drop)
+        self.prepare(policy, code.into(), interfaces, limits).map(drop)
     }
 
     /// Compiles a component, or takes its native code from where it is, and links it. Once per component and run.
@@ -200,6 +236,7 @@ impl Sandbox {
         policy: &str,
         code: Code<'_>,
         interfaces: Interfaces,
+        limits: &Limits,
     ) -> Result<CookbookPre<State>, SandboxError> {
         let name = match code {
             Code::Own { digest: Some(digest), .. } => digest.to_owned(),
@@ -212,7 +249,7 @@ impl Sandbox {
             return Ok(found.clone());
         }
         let component = match code {
-            Code::Own { bytes, .. } => self.compile(policy, bytes, &self.native_name(&key.0))?,
+            Code::Own { bytes, .. } => self.compile(policy, bytes, &self.native_name(&key.0), limits)?,
             Code::Shared(shared) => self.shared_component(policy, shared)?,
         };
         self.check_imports(policy, &component, interfaces)?;
@@ -240,7 +277,8 @@ impl Sandbox {
         if shared::shipped(&self.engine, component.path, &name).is_none() {
             let code = self.compile_shared("-", component)?.serialize();
             let code = code.map_err(|error| failed(format!("{error:#}")))?;
-            shared::write_code(folder, &name, &code, 0o644).map_err(|error| failed(error.to_string()))?;
+            shared::write_code(folder, &name, &mut code.as_slice(), 0o644)
+                .map_err(|error| failed(error.to_string()))?;
         }
         Ok(folder.join(name))
     }
@@ -261,32 +299,40 @@ impl Sandbox {
     fn compile_shared(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
         let no_component = |why: String| SandboxError::NoComponent { policy: policy.into(), why };
         let bytes = shared.read.read().map_err(|error| no_component(format!("{}: {error}", shared.path.display())))?;
-        let component = self.compile_now(policy, &bytes);
+        let component = self.compile_now(policy, || Component::new(&self.engine, &bytes));
         let component = component.map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
-        if let Some(cache) = &self.cache {
-            shared::keep(cache, &self.native_name(shared.digest), &component);
+        if let (Some(cache), Ok(code)) = (&self.cache, component.serialize()) {
+            let _ = shared::keep(cache, &self.native_name(shared.digest), &mut code.as_slice());
         }
         Ok(component)
     }
 
-    fn compile(&self, policy: &str, bytes: &[u8], name: &str) -> Result<Component, SandboxError> {
-        let no_component = |why: String| SandboxError::NoComponent { policy: policy.into(), why };
-        if bytes.len() > COMPONENT_BYTES {
-            return Err(no_component(format!("it has {} bytes, more than the {COMPONENT_BYTES} allowed", bytes.len())));
-        }
-        // Native code is another kind of file, and must never come in this way.
-        if !bytes.starts_with(b"\0asm") {
-            return Err(no_component("it does not begin as WebAssembly does".into()));
-        }
+    /// A policy's own component: compiled before, or now.
+    fn compile(&self, policy: &str, bytes: &[u8], name: &str, limits: &Limits) -> Result<Component, SandboxError> {
+        // Code that was compiled here kept all limits then; the policy's memory is asked again when an instance is made.
         if let Some(component) = self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, name)) {
             return Ok(component);
         }
-        let component = self.compile_now(policy, bytes);
-        let component = component.map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
-        if let Some(cache) = &self.cache {
-            shared::keep(cache, name, &component);
+        let policy = policy.to_owned();
+        if let Err(why) = examine(bytes, limits.memory) {
+            return Err(SandboxError::NoComponent { policy, why });
         }
-        Ok(component)
+        let code = self.compile_now(&policy, || self.compiler.compile(bytes, self.effort));
+        let mut code = match code {
+            Ok(code) => code,
+            Err(NotCompiled::Invalid(why)) => return Err(SandboxError::NoComponent { policy, why }),
+            Err(NotCompiled::Costly(why)) => return Err(SandboxError::Costly { policy, why }),
+            Err(NotCompiled::Failed(why)) => return Err(SandboxError::NotCompiled { policy, why }),
+            Err(NotCompiled::Interrupted) => return Err(SandboxError::Interrupted { policy }),
+        };
+        let kept = |code: &mut File| {
+            let cache = self.cache.as_ref()?;
+            shared::keep(cache, name, &mut BufReader::with_capacity(1 << 20, code))?;
+            shared::kept(cache, &self.engine, name)
+        };
+        let component = kept(&mut code).or_else(|| shared::map(&self.engine, &code));
+        let why = "its compiler wrote no native code".to_owned();
+        component.ok_or(SandboxError::NotCompiled { policy, why })
     }
 
     /// Refuses at the door what would fail at the link, with a sentence that says what to do.
@@ -365,7 +411,8 @@ fn grant_for(policy: &str, interface: &str) -> String {
     format!("To allow it, add to the grants file, below `[policy.{policy}]`: `{line}")
 }
 
-fn configuration() -> Config {
+/// What all code is made for and runs under.
+pub(crate) fn configuration() -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
@@ -375,8 +422,6 @@ fn configuration() -> Config {
         .async_stack_zeroing(true)
         // Same inputs, same plan.
         .cranelift_nan_canonicalization(true)
-        .wasm_relaxed_simd(false)
-        // A Ruby runtime's memory image is one file mapping; below this size it would be copied.
-        .memory_guaranteed_dense_image_size(512 << 20);
+        .wasm_relaxed_simd(false);
     config
 }

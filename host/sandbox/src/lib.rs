@@ -12,8 +12,10 @@
 mod bindings;
 mod cache;
 mod clock;
+mod compile;
 mod desk;
 mod engine;
+mod examine;
 mod host;
 pub mod limits;
 mod pair;
@@ -25,7 +27,9 @@ mod voice;
 mod words;
 
 pub use cache::NativeCache;
+pub use compile::{COMPILE_WORD, Compiler, CompilerProcess, compile_standard_input};
 pub use engine::{Sandbox, SandboxError};
+pub use examine::examine;
 pub use limits::Limits;
 pub use pair::{Conversation, Policies};
 pub use policy::Policy;

@@ -47,15 +47,48 @@ pub(crate) const SLEEP: Duration = Duration::from_secs(60);
 /// end.
 pub(crate) const SLEEP_TOTAL: Duration = Duration::from_secs(600);
 
-/// The largest component that is compiled. The Ruby runtime, the largest known, has 23 MB.
+/// The largest component of a policy that is compiled, in bytes, names and debugging sections included.
 pub(crate) const COMPONENT_BYTES: usize = 64 << 20;
 
+/// Bytes of all functions of a component.
+pub(crate) const CODE_BYTES: usize = 16 << 20;
+
+/// Bytes of one function.
+pub(crate) const FUNCTION_BYTES: usize = 512 << 10;
+
+/// Local variables of one function, beside its parameters.
+pub(crate) const LOCALS: usize = 10_000;
+
+/// Functions of all modules of a component.
+pub(crate) const FUNCTIONS: usize = 100_000;
+
+/// Types that a component states, at all levels.
+pub(crate) const TYPES: usize = 50_000;
+
+/// Imports of a component and of all its modules.
+pub(crate) const IMPORTS: usize = 10_000;
+
+/// Core modules of a component: the code, its adapters, shims.
+pub(crate) const MODULES: usize = 32;
+
+/// Components inside a component.
+pub(crate) const COMPONENTS: usize = 64;
+
+/// Segments of memories and tables.
+pub(crate) const SEGMENTS: usize = 20_000;
+
+/// Bytes of the sections that fill tables.
+pub(crate) const ELEMENTS: usize = 2 << 20;
+
+/// The largest native code of a policy's component, in bytes.
+pub(crate) const NATIVE_BYTES: u64 = 128 << 20;
+
 /// Tables, and elements in one of them.
-const TABLES: usize = 64;
-const TABLE_ELEMENTS: usize = 100_000;
+pub(crate) const TABLES: usize = 64;
+pub(crate) const TABLE_ELEMENTS: usize = 100_000;
 /// Core instances and memories of one component: the code, its adapters, shims.
 const INSTANCES: usize = 64;
-const MEMORIES: usize = 8;
+pub(crate) const MEMORIES: usize = 8;
 /// Live component handles; the contract uses none.
 const HANDLES: usize = 16;
 
@@ -84,7 +117,7 @@ impl Limits {
             .memories(MEMORIES)
             .trap_on_grow_failure(true)
             .build();
-        Bounds { memory: self.memory, others }
+        Bounds { memory: self.memory, used: 0, growing: 0, others }
     }
 
     /// Sets what belongs to the store itself.
@@ -97,19 +130,32 @@ impl Limits {
 /// What the engine asks before something grows. The engine's own limiter does it, but for the memory: what a guest is told
 /// to have used up names the setting that would give it more.
 pub(crate) struct Bounds {
+    /// Bytes that all memories of the store may have together.
     memory: usize,
+    /// Bytes that they have.
+    used: usize,
+    /// Bytes of the growth that was allowed last.
+    growing: usize,
     others: StoreLimits,
 }
 
 impl ResourceLimiter for Bounds {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if desired > self.memory {
+        self.growing = 0;
+        let growing = desired.saturating_sub(current);
+        if growing > self.memory.saturating_sub(self.used) {
             return Err(Lie::OutOfMemory.into());
         }
-        self.others.memory_growing(current, desired, maximum)
+        let is_allowed = self.others.memory_growing(current, desired, maximum)?;
+        if is_allowed {
+            self.growing = growing;
+            self.used = self.used.saturating_add(growing);
+        }
+        Ok(is_allowed)
     }
 
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.used = self.used.saturating_sub(std::mem::take(&mut self.growing));
         self.others.memory_grow_failed(error)
     }
 

@@ -12,7 +12,7 @@
 use crate::cache::NativeCache;
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read, Seek as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -140,17 +140,18 @@ pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<C
     map(engine, &file)
 }
 
-/// Keeps native code. Failing to is no error: the component is compiled again next time.
-pub(crate) fn keep(cache: &NativeCache, name: &str, component: &Component) {
-    let Ok(code) = component.serialize() else { return };
-    let written = write_code(cache.path(), name, &code, 0o600);
-    if written.ok().and_then(|file| write_tags(cache, name, &file)).is_none() {
+/// Keeps native code. `None`: it cannot be kept, so that the component is compiled again next time.
+pub(crate) fn keep(cache: &NativeCache, name: &str, code: &mut dyn Read) -> Option<()> {
+    let written = write_code(cache.path(), name, code, 0o600);
+    let tagged = written.ok().and_then(|file| write_tags(cache, name, &file));
+    if tagged.is_none() {
         let _ = std::fs::remove_file(cache.path().join(name));
     }
+    tagged
 }
 
 /// Writes native code into a folder, at once and whole, with holes for its zeros.
-pub(crate) fn write_code(folder: &Path, name: &str, code: &[u8], mode: u32) -> io::Result<File> {
+pub(crate) fn write_code(folder: &Path, name: &str, code: &mut dyn Read, mode: u32) -> io::Result<File> {
     let temporary = folder.join(format!("{name}.{}", std::process::id()));
     let written = write_with_holes(&temporary, code, mode).and_then(|file| {
         std::fs::rename(&temporary, folder.join(name))?;
@@ -162,17 +163,25 @@ pub(crate) fn write_code(folder: &Path, name: &str, code: &[u8], mode: u32) -> i
     written
 }
 
-fn write_with_holes(path: &Path, code: &[u8], mode: u32) -> io::Result<File> {
+fn write_with_holes(path: &Path, code: &mut dyn Read, mode: u32) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut file = File::options().read(true).write(true).create_new(true).mode(mode).open(path)?;
-    for page in code.chunks(PAGE) {
+    let mut page = Vec::with_capacity(PAGE);
+    let mut length = 0;
+    loop {
+        page.clear();
+        let count = (&mut *code).take(PAGE as u64).read_to_end(&mut page)?;
+        if count == 0 {
+            break;
+        }
+        length += count as u64;
         if page.iter().all(|byte| *byte == 0) {
-            file.seek_relative(i64::try_from(page.len()).unwrap_or(0))?;
+            file.seek_relative(i64::try_from(count).unwrap_or(0))?;
         } else {
-            file.write_all(page)?;
+            file.write_all(&page)?;
         }
     }
-    file.set_len(code.len() as u64)?;
+    file.set_len(length)?;
     Ok(file)
 }
 
@@ -223,6 +232,6 @@ fn open(path: &Path) -> Option<File> {
 }
 
 /// Maps native code into memory: the very file that was looked at, whatever is under its name by now.
-fn map(engine: &Engine, file: &File) -> Option<Component> {
+pub(crate) fn map(engine: &Engine, file: &File) -> Option<Component> {
     crate::cache::map_native(engine, Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
 }

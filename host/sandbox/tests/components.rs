@@ -12,7 +12,7 @@
 mod support;
 
 use contract::Interfaces;
-use sandbox::{Limits, NativeCache, Sandbox};
+use sandbox::{Compiler, Limits, NativeCache, Sandbox};
 use std::time::Duration;
 use support::{finish, fixture, sandbox_with_cache, services};
 
@@ -91,7 +91,7 @@ fn what_is_no_component_is_refused() {
 #[test]
 fn damage_is_no_panic() {
     let good = component("nop");
-    let sandbox = Sandbox::new(None).unwrap();
+    let sandbox = Sandbox::new(None, Compiler::Here).unwrap();
     let mut refused = 0;
     for at in 0..good.len() {
         let mut damaged = good.clone();
@@ -133,7 +133,7 @@ fn native_code_that_is_not_ours_is_compiled_again() {
     std::fs::create_dir_all(&folder).unwrap();
     let empty = fixture("empty");
     let open_with = |key: u8| {
-        let sandbox = Sandbox::new(Some(NativeCache::new(&folder, [key; 32]).unwrap())).unwrap();
+        let sandbox = Sandbox::new(Some(NativeCache::new(&folder, [key; 32]).unwrap()), Compiler::Here).unwrap();
         finish(sandbox.open("team", &empty, &Limits::default(), services("team", Interfaces::ALL))).map(drop).unwrap();
     };
     let files = || {

@@ -11,7 +11,7 @@
 mod support;
 
 use contract::Interfaces;
-use sandbox::{Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
+use sandbox::{Compiler, Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
 use std::cell::Cell;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl Kept {
     fn compiled(&self, cache: Option<&Path>) -> u32 {
         self.read.set(0);
         let cache = cache.map(|folder| NativeCache::new(folder, [1; 32]).unwrap());
-        let sandbox = Sandbox::new(cache).unwrap();
+        let sandbox = Sandbox::new(cache, Compiler::Here).unwrap();
         for _ in 0..2 {
             let services = services("team", Interfaces::ALL);
             finish(sandbox.open("team", self.shared(), &Limits::default(), services)).map(drop).unwrap();
@@ -122,7 +122,7 @@ fn kept_code_that_somebody_changed_is_made_again() {
 fn shipped_code_counts_where_only_root_can_write() {
     let here = Folder::new("shipped");
     let runtime = Kept::new(&here.0);
-    let native = Sandbox::new(None).unwrap().ship_native(runtime.shared()).unwrap();
+    let native = Sandbox::new(None, Compiler::Here).unwrap().ship_native(runtime.shared()).unwrap();
     assert_eq!(runtime.compiled(None), 0, "shipped code is used as it is");
     let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     mode(&native, 0o666);
@@ -145,7 +145,7 @@ fn shipped_code_counts_where_only_root_can_write() {
 fn another_component_has_other_native_code() {
     let here = Folder::new("another");
     let runtime = Kept::new(&here.0);
-    Sandbox::new(None).unwrap().ship_native(runtime.shared()).unwrap();
+    Sandbox::new(None, Compiler::Here).unwrap().ship_native(runtime.shared()).unwrap();
     let newer = Kept { path: runtime.path.clone(), digest: "6".repeat(64), read: Cell::new(0) };
     assert_eq!(newer.compiled(None), 1);
     assert_eq!(runtime.compiled(None), 0);

@@ -1,9 +1,10 @@
 //! The key that tells our own cached native code from anybody else's.
 //!
-//! Native code is run without further checks, so the sandbox runs only what carries a tag made with this key. Who can
-//! read the key could change the program itself.
+//! Native code is run without further checks, so the sandbox runs only what carries a tag made with this key. The key lies
+//! beside the code, in a folder that belongs to one user alone: who could change it could change that user's programs.
 
 use std::fmt;
+use std::path::Path;
 
 use crate::StateError;
 use crate::folder::{Folder, Survives, random};
@@ -31,8 +32,18 @@ impl fmt::Debug for CacheKey {
     }
 }
 
+/// The key of a folder of native code, which is made if it is absent. The key is made when it is first asked for and stays
+/// the same.
+///
+/// # Errors
+/// It cannot be kept, what is kept is no key, or the folder is not this user's alone.
+pub fn cache_key(folder: &Path) -> Result<CacheKey, StateError> {
+    let opened = Folder::outermost(folder, true)?;
+    load_or_create(&opened.ok_or_else(|| StateError::system("open", folder, rustix::io::Errno::NOENT))?)
+}
+
 /// Two processes that start at once agree: the file is put in place whole, and by one of them only.
-pub(crate) fn load_or_create(folder: &Folder) -> Result<CacheKey, StateError> {
+fn load_or_create(folder: &Folder) -> Result<CacheKey, StateError> {
     if let Some(key) = load(folder)? {
         return Ok(key);
     }

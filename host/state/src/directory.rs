@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::{CacheKey, LockRequest, RunFolder, RunId, RunLock, StateError, cache_key, lock, nodes, pending, runs};
+use crate::{LockRequest, RunFolder, RunId, RunLock, StateError, lock, nodes, pending, runs};
 
 /// Where the state is kept unless the settings name another place.
 pub const DEFAULT_PATH: &str = "/var/lib/wrun";
@@ -102,13 +102,5 @@ impl StateDirectory {
     /// The directory cannot be read.
     pub fn runs(&self) -> Result<Vec<RunId>, StateError> {
         runs::all(&self.folder)
-    }
-
-    /// The key that authenticates cached native code. It is made when it is first asked for and stays the same.
-    ///
-    /// # Errors
-    /// It cannot be kept, or what is kept is no key.
-    pub fn cache_key(&self) -> Result<CacheKey, StateError> {
-        cache_key::load_or_create(&self.folder)
     }
 }

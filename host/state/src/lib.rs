@@ -10,8 +10,9 @@
 //! runs/ID/run.json         what a run did
 //! runs/ID/error.json       why it failed
 //! dry-runs/ID/             the same of a dry run
-//! cache-key                authenticates native code that was cached
 //! ```
+//!
+//! A second directory, of native code that was cached, has the key that authenticates it ([`cache_key()`]).
 //!
 //! The one promise of this room: the directory is usable after `kill -9` at any moment. Files are replaced by renaming a
 //! complete one over them, never changed in place; the one file that grows ([`Pending`]) grows by whole lines and its
@@ -34,7 +35,7 @@ mod nodes;
 mod pending;
 mod runs;
 
-pub use cache_key::CacheKey;
+pub use cache_key::{CacheKey, cache_key};
 pub use directory::{DEFAULT_PATH, StateDirectory};
 pub use error::StateError;
 pub use lock::{Holder, LockRequest, RunLock};

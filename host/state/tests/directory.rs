@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use contract::Memory as _;
 use serde_json::{Value, json};
-use state::{Holder, LockRequest, RunId, RunLock, StateDirectory, StateError, Unrecorded};
+use state::{Holder, LockRequest, RunId, RunLock, StateDirectory, StateError, Unrecorded, cache_key};
 
 fn lock_at_once(state: &StateDirectory) -> Result<RunLock, StateError> {
     state.lock(LockRequest {
@@ -60,12 +60,12 @@ fn nodes_are_saved_and_found_again() {
 
 #[test]
 fn only_the_owner_reads_what_is_kept() {
-    let (temporary, state, lock) = fresh();
+    let (temporary, _state, lock) = fresh();
     lock.save_node("n", &json!({"normal": {"password": "x"}})).unwrap();
     lock.pending("n").unwrap().due("core", "service[a]", "restart");
     lock.run_folder(SystemTime::UNIX_EPOCH).unwrap().save_record(&json!({})).unwrap();
-    state.cache_key().unwrap();
     let root = temporary.path().join("var/lib/wrun");
+    cache_key(&root).unwrap();
     assert_eq!(fs::metadata(&root).unwrap().mode() & 0o7777, 0o700);
     let found = modes(&root);
     assert!(found.len() >= 9, "{found:?}");
@@ -243,16 +243,18 @@ fn run_ids_are_read_strictly() {
 
 #[test]
 fn the_cache_key_is_made_once_and_never_printed() {
-    let (temporary, state, _lock) = fresh();
-    let key = state.cache_key().unwrap();
-    assert_eq!(state.cache_key().unwrap(), key);
+    let temporary = tempfile::tempdir().unwrap();
+    let [folder, other] = ["native", "other"].map(|name| temporary.path().join(name));
+    let key = cache_key(&folder).unwrap();
+    assert_eq!(cache_key(&folder).unwrap(), key);
     assert_ne!(key.bytes(), &[0; 32]);
     assert_eq!(format!("{key:?}"), "CacheKey(..)");
-    let other = StateDirectory::open(&temporary.path().join("other")).unwrap();
-    assert_ne!(other.cache_key().unwrap(), key);
-    fs::write(temporary.path().join("var/lib/wrun/cache-key"), "short").unwrap();
-    let error = state.cache_key().unwrap_err().to_string();
+    assert_ne!(cache_key(&other).unwrap(), key);
+    fs::write(folder.join("cache-key"), "short").unwrap();
+    let error = cache_key(&folder).unwrap_err().to_string();
     assert!(error.contains("cache-key:1: this is no key: it has 5 bytes instead of 32"), "{error}");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(matches!(cache_key(&other).unwrap_err(), StateError::OpenToOthers { .. }));
 }
 
 #[test]

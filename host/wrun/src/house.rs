@@ -9,7 +9,7 @@ mod types;
 use crate::poll::finish;
 use crate::settings::Settings;
 use anyhow::Context as _;
-use contract::{Failure, Interfaces, Lost, Memory, Moment, Services};
+use contract::{Failure, Interfaces, Lost, Memory, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
 use grants::{Capability, Grants, PolicyGrants};
 use node::file_specificity::NodeIdentity;
@@ -18,7 +18,7 @@ use node::saved_filter::SavedFilters;
 use policy::Artifact;
 use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
 use rights::Rights;
-use sandbox::{Code, Conversation, Limits, Policies, Sandbox};
+use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
 use state::{Pending, RunLock, StateDirectory, Unrecorded};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(crate) struct TheHouse<'a> {
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
     pub(crate) why_run: bool,
-    pub(crate) stop: contract::Stop,
+    pub(crate) stop: Stop,
     pub(crate) log: Arc<providers::Log>,
     pub(crate) live: Option<Arc<providers::Live>>,
     pub(crate) reboots: Reboots,
@@ -88,6 +88,29 @@ impl Instance for Opened {
     }
 }
 
+/// What a policy's own code may use.
+pub(crate) fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
+    let own = grants.limits();
+    let memory = own.memory_mib.unwrap_or(settings.guest_memory_mib.get());
+    let seconds = own.guest_seconds.unwrap_or(settings.guest_seconds.get());
+    Limits {
+        memory: usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX),
+        guest_time: Duration::from_secs(seconds),
+    }
+}
+
+/// The compiler of policies' components: this program, in a process of its own.
+pub(crate) fn compiler(settings: &Settings, stop: &Stop) -> Compiler {
+    let stop = stop.clone();
+    Compiler::Process(CompilerProcess {
+        // Also where its file was replaced meanwhile.
+        program: "/proc/self/exe".into(),
+        time: settings.compile_seconds.seconds(),
+        memory: settings.compile_mib.get().saturating_mul(1 << 20),
+        interrupted: Box::new(move || stop.requested().is_some()),
+    })
+}
+
 /// The grants of all policies of a run.
 pub(crate) fn policy_grants(
     grants: &Grants,
@@ -128,16 +151,6 @@ impl TheHouse<'_> {
             node: self.node.clone(),
             types: Arc::new(BuiltinTypes),
             interfaces,
-        }
-    }
-
-    fn limits(&self, grants: &PolicyGrants) -> Limits {
-        let own = grants.limits();
-        let memory = own.memory_mib.unwrap_or(self.settings.guest_memory_mib.get());
-        let seconds = own.guest_seconds.unwrap_or(self.settings.guest_seconds.get());
-        Limits {
-            memory: usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX),
-            guest_time: Duration::from_secs(seconds),
         }
     }
 
@@ -188,7 +201,7 @@ impl House for TheHouse<'_> {
             finish(self.sandbox.open(name, code, limits, services))
                 .map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))
         };
-        let limits = self.limits(grants);
+        let limits = limits(self.settings, grants);
         let imports = if self.links_all { Interfaces::ALL } else { interfaces(grants) };
         let own = source.own_code().map(|code| start(code, imports, &limits)).transpose()?;
         // A language's runtime imports everything, and each call is checked.

@@ -5,18 +5,24 @@ use state::{RunId, StateDirectory, StateError};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The name of the folder below the user's folder for state.
+/// The name of the folder below the user's folders for state and for what can be made again.
 const NAME: &str = "wrun";
 
 /// The user's own folder: `$XDG_STATE_HOME/wrun`, else `~/.local/state/wrun`. `None`: the user has no home.
 pub(crate) fn folder() -> Option<PathBuf> {
-    folder_in(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
+    below_home(std::env::var_os("XDG_STATE_HOME"), ".local/state", std::env::var_os("HOME"))
+}
+
+/// The user's own folder for what can be made again: `$XDG_CACHE_HOME/wrun`, else `~/.cache/wrun`. `None`: the user has no
+/// home.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    below_home(std::env::var_os("XDG_CACHE_HOME"), ".cache", std::env::var_os("HOME"))
 }
 
 /// As the XDG base directory specification says, a path that is not absolute counts for nothing.
-fn folder_in(state_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+fn below_home(named: Option<OsString>, usual: &str, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
-    let below = absolute(state_home).or_else(|| Some(absolute(home)?.join(".local/state")))?;
+    let below = absolute(named).or_else(|| Some(absolute(home)?.join(usual)))?;
     Some(below.join(NAME))
 }
 
@@ -77,7 +83,7 @@ mod tests {
     #[test]
     fn the_folder_is_where_users_keep_state() {
         let folder = |state_home: Option<&str>, home: Option<&str>| {
-            let found = folder_in(state_home.map(Into::into), home.map(Into::into));
+            let found = below_home(state_home.map(Into::into), ".local/state", home.map(Into::into));
             found.map(|path| path.display().to_string())
         };
         assert_eq!(folder(Some("/x/state"), Some("/home/a")).as_deref(), Some("/x/state/wrun"));

@@ -188,6 +188,10 @@ keys! {
     guest_seconds: SomeSeconds, "WRUN_GUEST_SECONDS";
     /// Memory for each policy's own code.
     guest_memory_mib: Mebibytes, "WRUN_GUEST_MEMORY_MIB";
+    /// Seconds of processor time for compiling a policy's component.
+    compile_seconds: SomeSeconds, "WRUN_COMPILE_SECONDS";
+    /// Memory for compiling a policy's component.
+    compile_mib: Mebibytes, "WRUN_COMPILE_MIB";
     /// Where files go before they are replaced.
     backup_dir: PathBuf, "WRUN_BACKUP_DIR";
     /// How many backups of a file are kept.
@@ -263,6 +267,10 @@ pub(crate) struct Settings {
     pub(crate) guest_seconds: SomeSeconds,
     /// Memory for each policy's own code.
     pub(crate) guest_memory_mib: Mebibytes,
+    /// Processor time for compiling a policy's component.
+    pub(crate) compile_seconds: SomeSeconds,
+    /// Memory for compiling a policy's component.
+    pub(crate) compile_mib: Mebibytes,
     /// Where files go before they are replaced.
     pub(crate) backup_dir: PathBuf,
     /// How many backups of a file are kept, where the resource does not say.
@@ -399,6 +407,8 @@ impl Settings {
             package_lock_timeout: layer.package_lock_timeout.unwrap_or(Number::constant::<120>()),
             guest_seconds: layer.guest_seconds.unwrap_or(Number::constant::<60>()),
             guest_memory_mib: layer.guest_memory_mib.unwrap_or(Number::constant::<256>()),
+            compile_seconds: layer.compile_seconds.unwrap_or(Number::constant::<60>()),
+            compile_mib: layer.compile_mib.unwrap_or(Number::constant::<2048>()),
             backup_dir: layer.backup_dir.unwrap_or_else(|| state_dir.join("backup")),
             backups: layer.backups.unwrap_or(Number::constant::<5>()),
             runtime_dir: layer.runtime_dir,

@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result, bail};
 use policy::build::{Settings, guest_compiler};
 use ruby_runtime::{Library, Runtime, build_runtime, cache_folder, forget_old};
-use sandbox::{NativeCache, Sandbox, SharedComponent};
+use sandbox::{Compiler, NativeCache, Sandbox, SharedComponent};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ fn main() -> Result<()> {
 fn ship_native(made: &Runtime, say: &mut dyn FnMut(&str)) -> Result<()> {
     let folder = cache_folder()?.join("ruby-native");
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let sandbox = Sandbox::new(Some(NativeCache::new(&folder, NO_SECRET)?))?;
+    let sandbox = Sandbox::new(Some(NativeCache::new(&folder, NO_SECRET)?), Compiler::Here)?;
     say("compiling the runtime for this processor (up to a minute and 2 GB, once)");
     let component = SharedComponent { path: &made.path, digest: &made.digest, read: made };
     let native = sandbox.ship_native(component)?;

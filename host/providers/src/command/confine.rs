@@ -26,6 +26,9 @@ mod reply;
 mod tracer;
 #[cfg(target_arch = "x86_64")]
 mod view;
+mod worker;
+
+pub use worker::give_up_all_rights;
 
 #[cfg(target_arch = "x86_64")]
 mod ask;

@@ -8,6 +8,7 @@ mod hostile;
 #[path = "../support/mod.rs"]
 mod support;
 mod victim;
+mod worker;
 
 use contract::{CommandTest, Providers as _, Truth};
 use support::Bench;

@@ -10,7 +10,7 @@ pub(crate) use house::{Guest, Ran, run};
 pub(crate) use providers::{Acting, BuiltinTypes, Journal};
 pub(crate) use services::{all_services, services};
 
-use sandbox::{NativeCache, Sandbox};
+use sandbox::{Compiler, NativeCache, Sandbox};
 use std::task::{Context, Poll, Waker};
 
 /// A fixture's component, as `cargo xtask guests` leaves it.
@@ -27,7 +27,7 @@ pub(crate) fn sandbox_with_cache() -> Sandbox {
     let folder =
         option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, std::path::PathBuf::from).join("native");
     std::fs::create_dir_all(&folder).unwrap();
-    Sandbox::new(Some(NativeCache::new(&folder, [7; 32]).unwrap())).unwrap()
+    Sandbox::new(Some(NativeCache::new(&folder, [7; 32]).unwrap()), Compiler::Here).unwrap()
 }
 
 /// Polls a future that waits for nobody.

@@ -3,6 +3,7 @@
 //! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
 //! attributes, the state. Then the run, its report, its record.
 
+mod artifacts;
 mod askers;
 mod data;
 mod denials;
@@ -10,6 +11,7 @@ mod ending;
 mod folders;
 mod handlers;
 mod input;
+mod native_cache;
 mod not_begun;
 mod outline;
 mod own_places;
@@ -20,7 +22,7 @@ mod unseen;
 use crate::activity::Activity;
 use crate::arguments::{ConvergeArguments, SuggestArguments, Suggesting};
 use crate::exit::Exit;
-use crate::house::{self, Released, Source};
+use crate::house;
 use crate::logging;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Color, Format, Settings};
@@ -29,7 +31,6 @@ use anyhow::Context as _;
 use input::Input;
 use running::Running;
 use state::StateError;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 use text::escape_line;
@@ -79,7 +80,7 @@ fn prepare_and_run(
 ) -> anyhow::Result<Exit> {
     let stop = &interruption.stop;
     let began = SystemTime::now();
-    let input = Input::read(&arguments, &settings, began)?;
+    let mut input = Input::read(&arguments, &settings, began)?;
     if arguments.allow_all {
         let text = "every policy may do everything on this machine (--allow-all)";
         printer.note(Tone::Warning, &format!("warning: {text}"));
@@ -92,8 +93,8 @@ fn prepare_and_run(
     if !dry {
         prepare::own_folders(&settings)?;
     }
-    let mut sandbox =
-        prepare::sandbox(prepare::native_cache(&settings, state.as_ref(), printer), &input, dry, printer)?;
+    let cache = native_cache::open(&settings, dry, printer);
+    let mut sandbox = prepare::sandbox(cache, house::compiler(&settings, stop), &input, dry, printer)?;
     if settings.format != Format::Json && !arguments.compile_only {
         sandbox = sandbox.announcing(move |policy| {
             let text = format!("compiling native code of policy {policy}");
@@ -101,20 +102,13 @@ fn prepare_and_run(
         });
     }
     if let Some(folders) = &input.folders {
-        sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL)?;
+        let limits = sandbox::Limits::default();
+        sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;
     }
     let data = data::of_policies(&settings)?;
-    let mut sources = BTreeMap::new();
-    for (name, artifact) in &input.artifacts {
-        let source = Source::Released(Released::new(artifact.clone(), data.clone(), &settings)?);
-        if let (Some(code), Some(grants)) = (source.own_code(), input.grants.get(name)) {
-            sandbox.check(name, code, house::interfaces(grants))?;
-        }
-        if let Some(runtime) = source.runtime() {
-            sandbox.check(name, runtime.component(), contract::Interfaces::ALL)?;
-        }
-        sources.insert(name.clone(), source);
-    }
+    let Some(sources) = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, &settings, stop, printer)? else {
+        return Ok(signals::exit(stop.requested()));
+    };
     let (keeper, folder) = match prepare::keeper(&settings, state.as_ref(), &input, began, stop, dry, printer) {
         Err(error) if matches!(error.downcast_ref(), Some(StateError::Interrupted)) => {
             printer.error(&error);

@@ -1,7 +1,7 @@
 //! An instance of the Ruby runtime that answers questions about cookbooks in folders, or of a policy's component that answers
 //! questions about itself. It is granted nothing: it sees these files and nothing of the machine.
 
-use crate::house::{BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
+use crate::house::{self, BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
 use crate::poll::finish;
 use crate::settings::Settings;
 use contract::{Failure, Moment, Stop};
@@ -30,7 +30,7 @@ pub(super) fn ask<T>(
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
 ) -> anyhow::Result<T> {
     let source = Source::Folders(Folders::new(runtime, files));
-    ask_in(Sandbox::new(None)?, settings, AUTHOR, source, questions)
+    ask_in(Sandbox::new(None, house::compiler(settings, &Stop::default()))?, settings, AUTHOR, source, questions)
 }
 
 /// Opens an instance of a policy's own component, which is granted nothing, and asks it.
@@ -43,7 +43,8 @@ pub(super) fn ask_component<T>(
     source: Source,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
 ) -> anyhow::Result<T> {
-    ask_in(Sandbox::quick_to_compile(None)?, settings, policy, source, questions)
+    let compiler = house::compiler(settings, &Stop::default());
+    ask_in(Sandbox::quick_to_compile(None, compiler)?, settings, policy, source, questions)
 }
 
 fn ask_in<T>(

@@ -82,6 +82,8 @@ pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
         "package_lock_timeout": settings.package_lock_timeout,
         "guest_seconds": settings.guest_seconds,
         "guest_memory_mib": settings.guest_memory_mib,
+        "compile_seconds": settings.compile_seconds,
+        "compile_mib": settings.compile_mib,
         "backup_dir": settings.backup_dir,
         "backups": settings.backups,
         "download_mib": settings.download_mib,

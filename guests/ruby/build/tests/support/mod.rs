@@ -19,7 +19,7 @@ use node::attributes::{Attributes, Level};
 use node::origin::Origin;
 use policy::build::{GuestCompiler, Settings, guest_compiler};
 use ruby_runtime::Library;
-use sandbox::{Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
+use sandbox::{Compiler, Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
@@ -99,7 +99,8 @@ pub(crate) fn sandbox() -> &'static Sandbox {
         // Where the builder keeps it too, under the same key.
         let folder = ruby_runtime::cache_folder().unwrap().join("ruby-native");
         std::fs::create_dir_all(&folder).unwrap();
-        Sandbox::new(Some(NativeCache::new(&folder, *b"native code of the Ruby runtime.").unwrap())).unwrap()
+        Sandbox::new(Some(NativeCache::new(&folder, *b"native code of the Ruby runtime.").unwrap()), Compiler::Here)
+            .unwrap()
     })
 }
 

@@ -7,6 +7,7 @@
 
 use super::PLACED;
 use super::view::{self, Obstacle, Writable};
+use super::worker::close_the_rest;
 use super::{calls, reply::Reply};
 use crate::command::start::{self, Ids};
 use landlock::{
@@ -20,7 +21,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd as _, RawFd};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -55,7 +56,8 @@ pub(super) struct Request {
 
 /// The launcher's whole life. Its standard streams are pipes to wrun, and later the program's.
 pub fn launch_confined() -> ExitCode {
-    let closed = close_the_rest();
+    // What whoever started wrun left open leads out of the view.
+    let closed = close_the_rest().map_err(Obstacle::at("close files"));
     let streams = (io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned());
     let (Ok(input), Ok(output)) = streams else { return ExitCode::FAILURE };
     let (mut input, mut output) = (File::from(input), File::from(output));
@@ -78,17 +80,6 @@ pub fn launch_confined() -> ExitCode {
         }
         Err(error) => say(&mut output, &Reply::NotStarted(error.raw_os_error().unwrap_or_default())),
     }
-}
-
-/// Closes what whoever started wrun left open: it leads out of the view.
-fn close_the_rest() -> Result<(), Obstacle> {
-    let open = std::fs::read_dir("/proc/self/fd").map_err(Obstacle::at("close files"))?;
-    let numbers: Vec<RawFd> = open.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    for number in numbers.into_iter().filter(|number| *number > 2) {
-        // The one that listed them is closed already.
-        let _ = nix::unistd::close(number);
-    }
-    Ok(())
 }
 
 fn say(output: &mut File, reply: &Reply) -> ExitCode {

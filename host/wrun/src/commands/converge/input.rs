@@ -1,5 +1,6 @@
 //! Everything that a run is given, read and checked before anything is changed.
 
+use super::artifacts::Artifacts;
 use super::folders::FolderInput;
 use super::{own_places, read_text};
 use crate::arguments::ConvergeArguments;
@@ -7,13 +8,14 @@ use crate::grants_files::GrantsFiles;
 use crate::house;
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
+use contract::Failure;
 use converge::PolicyInput;
 use facts::Facts;
 use grants::{Grants, PolicyGrants};
 use node::file_specificity::NodeIdentity;
 use node::object::{JsonAttributes, PolicyStart};
 use node::run_list::{RunList, RunListChoice, choose_run_list, split_recipe};
-use policy::{Artifact, artifact};
+use policy::Artifact;
 use providers::parse_written_json;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -57,9 +59,9 @@ impl Input {
         let (all_grants, no_grants) = grants(arguments, settings)?;
         let all_grants = all_grants.keeping(own_places::inside(settings, arguments)?);
         // Facts are gathered while artifacts are read.
-        let (artifacts, facts) = std::thread::scope(|scope| {
+        let (Artifacts { read: artifacts, mut refused }, facts) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| gather(arguments, settings, now));
-            let artifacts = artifacts(&names, settings);
+            let artifacts = Artifacts::read(&names, settings);
             let facts = gathering.join().unwrap_or_else(|_| bail!("the machine's facts could not be gathered"));
             anyhow::Ok((artifacts?, facts?))
         })?;
@@ -67,7 +69,10 @@ impl Input {
         let mut warnings = Vec::from_iter(no_grants);
         let mut policies = Vec::new();
         for name in &names {
-            let Some(artifact) = artifacts.get(name) else { continue };
+            let Some(artifact) = artifacts.get(name) else {
+                policies.extend(refused.remove(name).map(|failure| refused_input(name, group, failure)));
+                continue;
+            };
             let wall = grants.get(name).and_then(|grants| grants.limits().wall_seconds).map(Duration::from_secs);
             let policy = policy_input(artifact, group.map(String::as_str), &lists, json.run_list.as_ref(), wall)?;
             if policy.recipes.is_empty() {
@@ -141,10 +146,6 @@ fn gather(arguments: &ConvergeArguments, settings: &Settings, now: SystemTime) -
     }
 }
 
-fn artifacts(names: &[String], settings: &Settings) -> anyhow::Result<BTreeMap<String, Artifact>> {
-    names.iter().map(|name| Ok((name.clone(), artifact::find(&settings.policies, name)?))).collect()
-}
-
 impl RunLists {
     /// `POLICY=LIST`, or bare with one policy alone.
     fn read(arguments: &ConvergeArguments, names: &[String]) -> anyhow::Result<Self> {
@@ -172,6 +173,17 @@ fn for_policy(text: &str, names: &[String], option: &str) -> anyhow::Result<(Str
         }
         (None, [only]) => Ok((only.clone(), text.into())),
         (None, _) => bail!("{option} {text}: say for which of the policies, as in {option} POLICY={text}"),
+    }
+}
+
+/// A policy whose artifact cannot be read.
+fn refused_input(name: &str, group: Option<&String>, failure: Failure) -> PolicyInput {
+    let group = group.map(String::as_str);
+    PolicyInput {
+        name: name.to_owned(),
+        start: PolicyStart::of_policy(name, group, None, RunList::default(), Map::new(), Map::new()),
+        refused: Some(failure),
+        ..PolicyInput::default()
     }
 }
 

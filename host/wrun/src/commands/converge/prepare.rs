@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use anyhow::Context as _;
 use contract::Stop;
 use node::object::NodeObject;
-use sandbox::{NativeCache, Sandbox};
+use sandbox::{Compiler, NativeCache, Sandbox};
 use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
 use std::time::SystemTime;
 use text::escape;
@@ -36,26 +36,6 @@ pub(super) fn own_folders(settings: &Settings) -> anyhow::Result<()> {
         })?;
     }
     Ok(())
-}
-
-/// Native code is kept between runs where the folder is ours alone; else it is compiled each time, and that is said.
-pub(super) fn native_cache(
-    settings: &Settings,
-    state: Option<&StateDirectory>,
-    printer: Printer,
-) -> Option<NativeCache> {
-    let state = state?;
-    let folder = settings.cache_dir.join("native-v1");
-    let opened = house::own_folder(&folder)
-        .and_then(|()| Ok(NativeCache::new(&folder, *state.cache_key()?.bytes())?))
-        .with_context(|| format!("native code is not kept: {}", folder.display()));
-    match opened {
-        Ok(cache) => Some(cache),
-        Err(error) => {
-            printer.note(Tone::Warning, &format!("warning: {error:#}"));
-            None
-        }
-    }
 }
 
 pub(super) fn keeper(
@@ -102,6 +82,7 @@ pub(super) fn load_node(state: Option<&StateDirectory>, name: &str) -> anyhow::R
 /// The engine of the run. In a real run, says which policies were not built for nodes.
 pub(super) fn sandbox(
     cache: Option<NativeCache>,
+    compiler: Compiler,
     input: &Input,
     dry: bool,
     printer: Printer,
@@ -114,7 +95,7 @@ pub(super) fn sandbox(
         printer.note(Tone::Warning, &text);
     }
     let is_quick = dry && input.folders.is_none() && input.artifacts.values().all(is_for_trying);
-    Ok(if is_quick { Sandbox::quick_to_compile(cache)? } else { Sandbox::new(cache)? })
+    Ok(if is_quick { Sandbox::quick_to_compile(cache, compiler)? } else { Sandbox::new(cache, compiler)? })
 }
 
 /// Whether a policy was built to be tried and changed again: compiling its component fast counts more than running it

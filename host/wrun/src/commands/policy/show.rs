@@ -3,9 +3,10 @@
 use crate::arguments::ShowPolicyArguments;
 use crate::exit::Exit;
 use crate::grants_files::GrantsFiles;
+use crate::house;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, View};
-use grants::{Held, HeldAnswer};
+use grants::{Grants, Held, HeldAnswer};
 use policy::Artifact;
 use policy::artifact::{Language, Manifest, Runtime};
 use serde_json::{Value, json};
@@ -17,12 +18,18 @@ const VERSION: u32 = 1;
 /// Shows an artifact.
 ///
 /// # Errors
-/// The artifact, the settings or the grants cannot be read.
+/// The artifact, the settings or the grants cannot be read, or the artifact's component is invalid.
 pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let layer = Layer { grants: arguments.grants.clone(), ..Layer::default() };
     let settings = crate::commands::settings(arguments.config.as_deref(), layer)?;
     let artifact = Artifact::open(&arguments.file)?;
     let manifest = artifact.manifest();
+    if manifest.has_own_code() {
+        // As a run without grants would: that the file is whole does not say that its code is valid.
+        let limits = house::limits(&settings, &Grants::nothing().policy(&manifest.name, &[]));
+        let examined = sandbox::examine(artifact.component(), limits.memory);
+        examined.map_err(|why| anyhow::anyhow!("{} has no valid component: {why}", arguments.file.display()))?;
+    }
     let grants = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?.parse()?;
     let cookbooks: Vec<_> = manifest.cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
     let held = grants.policy(&manifest.name, &cookbooks).hold(&manifest.needs);

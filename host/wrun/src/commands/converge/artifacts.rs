@@ -1,0 +1,103 @@
+//! The policies' artifacts: opened, examined and compiled before anything is changed.
+//!
+//! An artifact comes from a team that the operator does not trust. One that cannot be run is that policy's failure, found
+//! here and told at once; the other policies run as if it had failed in its turn. A name that no artifact has is the
+//! operator's mistake, and ends the run.
+
+use super::input::Input;
+use crate::house::{self, Released, Source};
+use crate::printer::{Printer, Tone};
+use crate::settings::Settings;
+use contract::{Failure, Interfaces, Stop};
+use policy::Artifact;
+use policy::artifact::{self, ArtifactError};
+use providers::DataFolders;
+use sandbox::{Sandbox, SandboxError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use text::escape_line;
+
+/// The class of the failure of a policy that cannot be run.
+const CLASS: &str = "Wrun::PolicyNotStarted";
+
+/// The artifacts of a run's policies.
+#[derive(Default)]
+pub(super) struct Artifacts {
+    /// Those that can be read.
+    pub(super) read: BTreeMap<String, Artifact>,
+    /// Why the others cannot.
+    pub(super) refused: BTreeMap<String, Failure>,
+}
+
+impl Artifacts {
+    /// Reads the artifact of each policy.
+    ///
+    /// # Errors
+    /// A policy has none, or the folder is absent.
+    pub(super) fn read(names: &[String], settings: &Settings) -> anyhow::Result<Self> {
+        let mut artifacts = Self::default();
+        for name in names {
+            match artifact::find(&settings.policies, name) {
+                Ok(artifact) => drop(artifacts.read.insert(name.clone(), artifact)),
+                Err(error) if is_of_operator(&error) => return Err(error.into()),
+                Err(error) => {
+                    let failure = Failure::raised(CLASS, house::error_chain(&error));
+                    artifacts.refused.insert(name.clone(), failure);
+                }
+            }
+        }
+        Ok(artifacts)
+    }
+}
+
+/// Whether an error is about what the operator named, and not about an artifact.
+fn is_of_operator(error: &ArtifactError) -> bool {
+    matches!(error, ArtifactError::NotFound { .. } | ArtifactError::NoFolder { .. } | ArtifactError::Name(_))
+}
+
+/// Compiles the policies' components, and holds their imports against their grants. `None`: the operator wants to stop.
+///
+/// A policy that cannot be run is refused in `input`, and told.
+///
+/// # Errors
+/// The engine fails.
+pub(super) fn make_ready(
+    input: &mut Input,
+    data: Option<&Arc<DataFolders>>,
+    sandbox: &Sandbox,
+    settings: &Settings,
+    stop: &Stop,
+    printer: Printer,
+) -> anyhow::Result<Option<BTreeMap<String, Source>>> {
+    let mut sources = BTreeMap::new();
+    for policy in &mut input.policies {
+        let name = policy.name.as_str();
+        if policy.refused.is_none()
+            && let Some(artifact) = input.artifacts.get(name)
+            && let Some(grants) = input.grants.get(name)
+        {
+            let limits = house::limits(settings, grants);
+            let check = |source: &Source| -> Result<(), SandboxError> {
+                if let Some(code) = source.own_code() {
+                    sandbox.check(name, code, house::interfaces(grants), &limits)?;
+                }
+                let Some(runtime) = source.runtime() else { return Ok(()) };
+                sandbox.check(name, runtime.component(), Interfaces::ALL, &limits)
+            };
+            match Released::new(artifact.clone(), data.cloned(), settings).map(Source::Released) {
+                Err(error) => policy.refused = Some(Failure::raised(CLASS, house::error_chain(&error))),
+                Ok(source) => match check(&source) {
+                    Ok(()) => drop(sources.insert(name.to_owned(), source)),
+                    Err(SandboxError::Interrupted { .. }) if stop.requested().is_some() => return Ok(None),
+                    Err(error @ SandboxError::Engine(_)) => return Err(error.into()),
+                    Err(error) => policy.refused = Some(Failure::raised(CLASS, house::error_chain(&error))),
+                },
+            }
+        }
+        if let Some(failure) = &policy.refused {
+            let text = format!("error: {failure}; policy {} counts as failed in its turn", policy.name);
+            printer.note(Tone::Error, &escape_line(&text));
+        }
+    }
+    Ok(Some(sources))
+}
