@@ -4,6 +4,7 @@ use crate::denied::Capability;
 use crate::needs::Needs;
 use crate::pattern::Pattern;
 use crate::policy::{Grants, PolicyGrants};
+use crate::reach;
 use crate::rules::Rule;
 use crate::tidy;
 
@@ -28,7 +29,50 @@ impl Grants {
     }
 }
 
+/// A rule with wildcards that reaches less than it seems to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShortRule {
+    /// The rule.
+    pub place: RulePlace,
+    /// It reaches nothing at all.
+    pub is_empty: bool,
+    /// The directories below which it reaches nothing, since it names no application's directory there.
+    pub left_out: Vec<&'static str>,
+}
+
+impl ShortRule {
+    /// What is wrong with the rule and what to do, without its place.
+    pub fn sentence(&self) -> String {
+        let RulePlace { key, text, .. } = &self.place;
+        let below = self.left_out.join(", ");
+        let example = self.left_out.first().map(|shared| format!("{shared}/NAME/**")).unwrap_or_default();
+        let how = format!("a rule with wildcards must name an application's directory there, as `{example}` does");
+        match self.is_empty {
+            true => format!("{key} {text} reaches nothing: {how}"),
+            false => format!("{key} {text} reaches nothing below {below}: {how}"),
+        }
+    }
+}
+
 impl PolicyGrants {
+    /// The rules about paths that reach less than they match, in the order of their lines.
+    pub fn short_rules(&self) -> Vec<ShortRule> {
+        let mut short = Vec::new();
+        for (capability, rules) in &self.rules.lists {
+            for rule in rules.iter().filter(|rule| rule.allow && !rule.privileged) {
+                let Pattern::Path(pattern) = &rule.pattern else { continue };
+                let nothing = reach::reaches_nothing(pattern);
+                let left_out = nothing.map_or_else(|| reach::left_out(pattern), |shared| vec![shared]);
+                if !left_out.is_empty() {
+                    let place = place(*capability, rule);
+                    short.push(ShortRule { place, is_empty: nothing.is_some(), left_out });
+                }
+            }
+        }
+        short.sort_by_key(|rule| rule.place.line);
+        short
+    }
+
     /// The rules that allow something which none of these needs asks for, in the order of their lines. Rules for
     /// variables of the environment are not among them.
     pub fn unused(&self, needs: &[&Needs]) -> Vec<RulePlace> {
@@ -85,7 +129,8 @@ impl PolicyGrants {
                 let by = all.iter().find(|wider| {
                     let equal = tidy::covers(*capability, rule, wider);
                     let first = !equal || (wider.line, !wider.privileged) < (rule.line, !rule.privileged);
-                    wider.allow && *wider != rule && first && tidy::covers(*capability, wider, rule) && reaches(wider)
+                    let reaches = reaches(wider) && wider.leaves_out(rule).is_none();
+                    wider.allow && *wider != rule && first && tidy::covers(*capability, wider, rule) && reaches
                 });
                 covered.extend(by.map(|by| (place(*capability, rule), place(*capability, by))));
             }

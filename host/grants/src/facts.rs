@@ -112,7 +112,7 @@ impl PolicyGrants {
                 let list = path.split_last().map_or(String::new(), |(_, list)| join_dots(list));
                 (literal_entry(&list), Some("a list can only be granted whole".into()))
             }
-            Verdict::TooWide(_) | Verdict::Unheard => (literal_entry(&asked), None),
+            Verdict::TooWide(..) | Verdict::Unheard => (literal_entry(&asked), None),
         };
         Some(match is_new {
             true => self.refuse_with(Capability::Facts, &asked, value, reason),

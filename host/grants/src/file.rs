@@ -4,6 +4,7 @@ use crate::commands::{CommandGrant, GrantedLine, sha256_of};
 use crate::denied::Capability;
 use crate::downloads::ServerPattern;
 use crate::facts::OnHiddenFact;
+use crate::mounts::MountPattern;
 use crate::needs::TABLE;
 use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
 use crate::policy::{Limits, PolicyRules};
@@ -385,6 +386,7 @@ fn pattern(capability: Capability, text: &str) -> Result<Pattern, String> {
         C::Paths | C::PrivilegedPaths | C::ReadPaths | C::SetId | C::PackageSources => {
             PathPattern::new(text).map(Pattern::Path)
         }
+        C::Mounts => MountPattern::new(text).map(Pattern::Mount),
         C::DownloadHosts => ServerPattern::new(text).map(Pattern::Server),
         C::WriteAttributes | C::ReadAttributes | C::Facts => AttributePattern::new(text).map(Pattern::Attribute),
         C::Services => Ok(Pattern::Name(NamePattern::new(text.strip_suffix(".service").unwrap_or(text)))),

@@ -6,9 +6,9 @@
 //! `is_allowed(..) -> bool`: a boolean can be forgotten, and can be about another path than the one that is opened.
 //!
 //! Of several rules that match, the most specific wins; between equally specific ones, a deny wins. Wide rules do not
-//! reach *privileged* things ([`privileged`]): what root or the system runs, reads as code, or trusts, since a right to
-//! write `/etc/**` was hardly meant as the right to become root through `/etc/cron.d`. Those need their exact name, or a
-//! rule in the list made for them.
+//! reach *privileged* things ([`privileged`]): what root or the system runs, reads as code, or trusts. Those need their
+//! exact name, or a rule in the list made for them. Below directories that many applications share, a rule with wildcards
+//! reaches nothing unless it names an application's directory ([`reach`]).
 //!
 //! Every decision is written to the `tracing` target `audit`.
 
@@ -30,11 +30,12 @@ mod pattern;
 mod policy;
 mod privileged;
 mod proofs;
+mod reach;
 mod rules;
 mod tidy;
 mod words;
 
-pub use check::RulePlace;
+pub use check::{RulePlace, ShortRule};
 pub use commands::{CommandAsked, CommandGrant, LineAsked};
 pub use denied::{Capability, Denied, table_name};
 pub use edit::{Addition, Edited, EditedKey, add};
@@ -45,6 +46,7 @@ pub use mounts::MountAsked;
 pub use needs::{Held, HeldAnswer, Needs};
 pub use package_tools::is_harmless_answer;
 pub use policy::{Grants, Limits, OwnPlaces, PolicyGrants};
+pub use privileged::Standing;
 pub use proofs::{
     GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedMount, GrantedName,
     GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,

@@ -2,7 +2,7 @@
 //! under a name that is granted, so a mount is granted whole: device, place, kind and options, as `mount` lists them.
 
 use crate::denied::{Capability, Denied};
-use crate::pattern::Asked;
+use crate::pattern::{Asked, NamePattern};
 use crate::policy::PolicyGrants;
 use crate::proofs::{GrantedMount, GrantedPath};
 use crate::rules::Verdict;
@@ -21,6 +21,92 @@ pub struct MountAsked<'a> {
     pub kind: &'a str,
     /// Separated by commas.
     pub options: &'a str,
+}
+
+/// Options that a wildcard does not stand for: they give up a protection, or name another place or program.
+const NAMED_OPTIONS: [&str; 20] = [
+    "suid", "dev", "exec", "defaults", "rw", "user", "users", "owner", "group", "bind", "rbind", "move", "remount",
+    "loop", "helper", "lowerdir", "upperdir", "workdir", "uid", "gid",
+];
+
+/// Beginnings of such options: `x-systemd.requires`.
+const NAMED_BEGINNINGS: [&str; 2] = ["x-", "X-"];
+
+/// A rule about mounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MountPattern {
+    device: NamePattern,
+    mount_point: NamePattern,
+    kind: NamePattern,
+    /// In order, each once.
+    options: Vec<NamePattern>,
+}
+
+impl MountPattern {
+    /// The pattern, or what is wrong with it.
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not of the form `DEVICE on MOUNT_POINT type TYPE (OPTIONS)`");
+        let words: Vec<&str> = text.split(' ').collect();
+        let [device, "on", mount_point, "type", kind, options] = words.as_slice() else { return Err(wrong()) };
+        let options = options.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).ok_or_else(wrong)?;
+        let [device, mount_point, kind] = [device, mount_point, kind].map(|part| NamePattern::new(part));
+        Ok(Self { device, mount_point, kind, options: set(options).into_iter().map(NamePattern::new).collect() })
+    }
+
+    pub(crate) fn matches(&self, asked: &MountAsked<'_>) -> bool {
+        self.device.matches(asked.device)
+            && self.mount_point.matches(asked.mount_point)
+            && self.kind.matches(asked.kind)
+            && self.matches_options(asked.options)
+    }
+
+    /// Whether the options are the same set: each that is asked for matches one of the rule, and each that the rule names is
+    /// asked for. So `(nosuid)` is not granted to who leaves it out, or puts `suid` behind it.
+    fn matches_options(&self, asked: &str) -> bool {
+        let asked = set(asked);
+        let is_named = |option: &str| self.options.iter().any(|rule| rule.stands_for_option(option));
+        let is_asked = |rule: &NamePattern| !rule.is_exact() || asked.iter().any(|option| rule.matches(option));
+        asked.iter().all(|option| is_named(option)) && self.options.iter().all(is_asked)
+    }
+
+    /// Whether the device, the place and the kind of file system are named without wildcards.
+    pub(crate) fn is_exact(&self) -> bool {
+        [&self.device, &self.mount_point, &self.kind].into_iter().all(NamePattern::is_exact)
+    }
+
+    /// Whether every mount that the other pattern matches is one of this pattern's. Errs on the side of no.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.device.covers(&other.device)
+            && self.mount_point.covers(&other.mount_point)
+            && self.kind.covers(&other.kind)
+            && self.options == other.options
+    }
+
+    /// All of it as one text, for how specific it is.
+    pub(crate) fn text(&self) -> String {
+        let options: Vec<&str> = self.options.iter().map(NamePattern::text).collect();
+        let (device, place, kind) = (self.device.text(), self.mount_point.text(), self.kind.text());
+        format!("{device} on {place} type {kind} ({})", options.join(","))
+    }
+}
+
+impl NamePattern {
+    /// Whether an option is what this pattern stands for. A wildcard stands for none of [`NAMED_OPTIONS`] unless the name is
+    /// written before it.
+    fn stands_for_option(&self, option: &str) -> bool {
+        let name = option.split_once('=').map_or(option, |(name, _)| name);
+        let needs_name = NAMED_OPTIONS.contains(&name) || NAMED_BEGINNINGS.iter().any(|begin| name.starts_with(begin));
+        let is_written = || self.text().strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+        self.matches(option) && (self.is_exact() || !needs_name || is_written())
+    }
+}
+
+/// Options in order, each once.
+fn set(options: &str) -> Vec<&str> {
+    let mut options: Vec<&str> = options.split(',').filter(|option| !option.is_empty()).collect();
+    options.sort_unstable();
+    options.dedup();
+    options
 }
 
 impl PolicyGrants {
@@ -46,7 +132,7 @@ impl PolicyGrants {
             let reason = "a part of it is empty, begins with `-` or holds white space";
             return Err(self.refuse_with(Capability::Mounts, &shown, None, Some(reason.into())));
         }
-        self.decide(Capability::Mounts, Asked::Text(&shown), &shown, || false)?;
+        self.decide(Capability::Mounts, Asked::Mount(asked), &shown, || self.is_privileged(mount_point))?;
         Ok(mount)
     }
 
@@ -57,10 +143,50 @@ impl PolicyGrants {
     /// It is another path and not granted, or a rule refuses it.
     pub fn mount_table(&self, mount: &GrantedMount, path: &str) -> Result<GrantedPath, Denied> {
         let rules = self.list(Capability::Paths);
-        if path != TABLE || matches!(rules.decide(Asked::Text(path), || false), Verdict::Refused(_)) {
+        if path != TABLE || matches!(rules.decide(self.as_path(path), || false), Verdict::Refused(_)) {
             return self.manage_path(path);
         }
         self.allow(Capability::Mounts, &mount.to_string(), path)?;
         Ok(GrantedPath(path.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rule: &str, options: &str, expect: bool) {
+        let rule = MountPattern::new(&format!("tmpfs on /srv/* type tmpfs ({rule})")).unwrap();
+        let asked = MountAsked { device: "tmpfs", mount_point: "/srv/x", kind: "tmpfs", options };
+        assert_eq!(rule.matches(&asked), expect, "{options}");
+    }
+
+    #[test]
+    fn mount_options_are_compared_as_sets() {
+        check("nosuid,noatime", "noatime,nosuid", true);
+        check("nosuid,noatime", "noatime,,nosuid,noatime", true);
+        check("nosuid,noatime", "noatime", false);
+        check("nosuid", "nosuid,noatime", false);
+        check("nosuid,*", "nosuid,noatime,size=1m", true);
+        check("nosuid,size=*", "nosuid,size=1m", true);
+        check("nosuid*", "nosuid", true);
+        check("defaults", "defaults", true);
+        for rule in ["nosuid*", "nosuid,*", "nosuid,*id", "nosuid,?uid"] {
+            check(rule, "nosuid,suid", false);
+        }
+        for wide in ["suid", "dev", "exec", "defaults", "bind", "remount", "x-systemd.requires=x", "uid=0", "rw"] {
+            check("nosuid,*", &format!("nosuid,{wide}"), false);
+            check(&format!("nosuid,{wide}"), &format!("{wide},nosuid"), true);
+        }
+        check("nosuid,uid=*", "nosuid,uid=33", true);
+    }
+
+    #[test]
+    fn mount_rules_have_one_form() {
+        for bad in ["*", "a on b", "a on b type c", "a on b type c d", "a on b type c (d) e", "a  on b type c (d)"] {
+            assert!(MountPattern::new(bad).is_err(), "{bad}");
+        }
+        assert_eq!(MountPattern::new("a on /b type c (e,d)").unwrap().text(), "a on /b type c (d,e)");
     }
 }

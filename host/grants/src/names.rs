@@ -3,7 +3,7 @@
 use crate::denied::{Capability, Denied};
 use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
-use crate::privileged;
+use crate::privileged::{self, Standing};
 use crate::proofs::{GrantedGroup, GrantedName, GrantedPackage, GrantedPath, GrantedService, GrantedTree, GrantedUser};
 use crate::rules::Verdict;
 
@@ -40,34 +40,48 @@ impl PolicyGrants {
         self.plain(Capability::Services, name, || false).map(GrantedService)
     }
 
-    /// Whether the policy may create, change and remove a user. A rule with wildcards does not reach `root`.
+    /// Whether the policy may create, change and remove a user. A rule with wildcards does not reach `root`, users of the
+    /// system, and those as good as root on this machine.
     ///
     /// # Errors
     /// Not granted.
-    pub fn user(&self, name: &str) -> Result<GrantedUser, Denied> {
-        self.plain(Capability::Users, name, || privileged::user(name)).map(GrantedUser)
+    pub fn user(&self, name: &str, standing: Standing) -> Result<GrantedUser, Denied> {
+        self.account(Capability::Users, name, standing).map(GrantedUser)
     }
 
     /// Whether the policy may create, change and remove a group, and change its members. A rule with wildcards does not
-    /// reach groups whose members are as good as root (`sudo`, `docker`, `disk`).
+    /// reach groups of the system, and those whose members are as good as root (`sudo`, `docker`, `disk`).
     ///
     /// # Errors
     /// Not granted.
-    pub fn group(&self, name: &str) -> Result<GrantedGroup, Denied> {
-        self.plain(Capability::Groups, name, || privileged::group(name)).map(GrantedGroup)
+    pub fn group(&self, name: &str, standing: Standing) -> Result<GrantedGroup, Denied> {
+        self.account(Capability::Groups, name, standing).map(GrantedGroup)
+    }
+
+    /// A user or a group. A name of digits is another account's number to many programs.
+    pub(crate) fn account(&self, capability: Capability, name: &str, standing: Standing) -> Result<String, Denied> {
+        if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            let reason = "it is a number, not a name";
+            return Err(self.refuse_with(capability, name, None, Some(reason.into())));
+        }
+        let is_known = match capability {
+            Capability::Groups => privileged::group(name),
+            _ => privileged::user(name),
+        };
+        self.plain(capability, name, || is_known || standing != Standing::Ordinary)
     }
 
     /// Whether the policy may give a user this number. Who has root's number is root, and who has another's owns what
-    /// that one owns. `holder`: the user who has it now.
+    /// that one owns. `holder`: the user who has it now, with its standing.
     ///
     /// # Errors
     /// It is 0 or another's, and that user is not granted.
-    pub fn user_number(&self, user: &GrantedUser, number: u32, holder: Option<&str>) -> Result<(), Denied> {
+    pub fn user_number(&self, user: &GrantedUser, number: u32, holder: Option<(&str, Standing)>) -> Result<(), Denied> {
         if number == 0 {
-            let _root = self.user("root")?;
+            let _root = self.user("root", Standing::Elevated)?;
         }
         match holder {
-            Some(other) if other != user.name() => self.user(other).map(drop),
+            Some((other, standing)) if other != user.name() => self.user(other, standing).map(drop),
             _ => Ok(()),
         }
     }
@@ -76,12 +90,17 @@ impl PolicyGrants {
     ///
     /// # Errors
     /// It is 0 or another's, and that group is not granted.
-    pub fn group_number(&self, group: &GrantedGroup, number: u32, holder: Option<&str>) -> Result<(), Denied> {
+    pub fn group_number(
+        &self,
+        group: &GrantedGroup,
+        number: u32,
+        holder: Option<(&str, Standing)>,
+    ) -> Result<(), Denied> {
         if number == 0 {
-            let _root = self.group("root")?;
+            let _root = self.group("root", Standing::Elevated)?;
         }
         match holder {
-            Some(other) if other != group.name() => self.group(other).map(drop),
+            Some((other, standing)) if other != group.name() => self.group(other, standing).map(drop),
             _ => Ok(()),
         }
     }
@@ -91,11 +110,11 @@ impl PolicyGrants {
     ///
     /// # Errors
     /// The group is not granted.
-    pub fn membership(&self, user: &GrantedUser, group: &str) -> Result<GrantedGroup, Denied> {
-        if user.name() == group && !privileged::group(group) {
+    pub fn membership(&self, user: &GrantedUser, group: &str, standing: Standing) -> Result<GrantedGroup, Denied> {
+        if user.name() == group && !privileged::group(group) && standing != Standing::Elevated {
             return Ok(GrantedGroup(group.into()));
         }
-        self.group(group)
+        self.group(group, standing)
     }
 
     /// Whether the policy may make a directory at this resolved path as a user's home, or as a directory on the way there.

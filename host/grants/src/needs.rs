@@ -9,6 +9,7 @@ use crate::file::{self, GrantsError};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::{Limits, PolicyGrants, PolicyRules};
 use crate::privileged;
+use crate::reach::TooWide;
 use crate::rules::{Rule, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -145,9 +146,7 @@ impl PolicyGrants {
         match self.verdict(capability, wanted) {
             Verdict::Allowed(_) => HeldAnswer::Granted,
             Verdict::Refused(rule) => HeldAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text)),
-            Verdict::TooWide(rule) => {
-                HeldAnswer::Refused(format!("it is privileged, and `{}` in line {} is too wide", rule.text, rule.line))
-            }
+            Verdict::TooWide(rule, why) => HeldAnswer::Refused(why.reason(&rule.text, &format!("line {}", rule.line))),
             // What may be managed may be read.
             Verdict::Unheard if capability == Capability::ReadPaths => self.hold_rule(Capability::Paths, wanted),
             Verdict::Unheard => HeldAnswer::Missing,
@@ -159,7 +158,9 @@ impl PolicyGrants {
         let rules = self.list(capability);
         if wanted.pattern.is_exact() {
             return match &wanted.pattern {
-                Pattern::Path(_) => rules.decide(Asked::Text(&wanted.text), || self.needs_its_name(capability, wanted)),
+                Pattern::Path(_) => {
+                    rules.decide(self.as_path(&wanted.text), || self.needs_its_name(capability, wanted))
+                }
                 Pattern::Name(name) => {
                     let said = rules.decide(Asked::Text(name.text()), || self.needs_its_name(capability, wanted));
                     match (said, name.text().split_once('/')) {
@@ -170,13 +171,23 @@ impl PolicyGrants {
                         (said, _) => said,
                     }
                 }
+                Pattern::Mount(_) => match rules.iter().find(|rule| rule.pattern.covers(&wanted.pattern)) {
+                    Some(rule) if rule.allow => Verdict::Allowed(rule),
+                    Some(rule) => Verdict::Refused(rule),
+                    None => Verdict::Unheard,
+                },
                 Pattern::Server(server) => rules.decide(Asked::Server(&server.0), || false),
                 Pattern::Attribute(attribute) => rules.decide(Asked::Keys(attribute.keys()), || false),
             };
         }
         match rules.iter().find(|rule| rule.pattern.covers(&wanted.pattern)) {
-            Some(rule) if rule.allow && wanted.privileged && !rule.privileged => Verdict::TooWide(rule),
-            Some(rule) if rule.allow => Verdict::Allowed(rule),
+            Some(rule) if rule.allow && wanted.privileged && !rule.privileged => {
+                Verdict::TooWide(rule, TooWide::Privileged)
+            }
+            Some(rule) if rule.allow => match rule.leaves_out(wanted) {
+                Some(why) => Verdict::TooWide(rule, why),
+                None => Verdict::Allowed(rule),
+            },
             Some(rule) => Verdict::Refused(rule),
             None => Verdict::Unheard,
         }

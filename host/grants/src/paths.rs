@@ -3,8 +3,9 @@
 use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
-use crate::privileged;
+use crate::privileged::{self, Standing};
 use crate::proofs::{GrantedMode, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath};
+use crate::reach;
 use crate::rules::Verdict;
 use text::toml_string;
 
@@ -16,11 +17,16 @@ const CRON_DIRECTORY: &str = "/etc/cron.d/";
 
 impl PolicyGrants {
     pub(crate) fn is_privileged(&self, path: &str) -> bool {
-        privileged::path(path) || self.meets_own_places(path)
+        privileged::path(path) || reach::decides_in_home(path, &self.homes) || self.meets_own_places(path)
     }
 
     pub(crate) fn is_secret(&self, path: &str) -> bool {
         privileged::secret(path) || privileged::lies_in(path, &self.own_places.data)
+    }
+
+    /// A resolved path as the rules see it.
+    pub(crate) fn as_path<'a>(&'a self, path: &'a str) -> Asked<'a> {
+        Asked::Path(path, &self.homes)
     }
 
     /// Whether a path is one of wrun's own places, lies below one, or leads to one.
@@ -44,7 +50,7 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted; or privileged, and the rule has wildcards and does not stand in `privileged_paths`.
     pub fn manage_path(&self, path: &str) -> Result<GrantedPath, Denied> {
-        self.decide(Capability::Paths, Asked::Text(path), path, || self.is_privileged(path))?;
+        self.decide(Capability::Paths, self.as_path(path), path, || self.is_privileged(path))?;
         Ok(GrantedPath(path.into()))
     }
 
@@ -75,7 +81,8 @@ impl PolicyGrants {
         }
         let covers = rules.iter().any(|rule| {
             let Pattern::Path(pattern) = &rule.pattern else { return false };
-            rule.allow && (rule.privileged || !privileged) && pattern.covers_below() && pattern.matches(path)
+            let reaches = rule.privileged || (!privileged && rule.pattern.too_wide(self.as_path(path)).is_none());
+            rule.allow && reaches && pattern.covers_below() && pattern.matches(path)
         });
         if covers {
             self.uses(capability.key(), below);
@@ -87,13 +94,15 @@ impl PolicyGrants {
     }
 
     /// Whether what has this name may be changed with a granted directory that it lies in: keys and what they open
-    /// (`.ssh`) need a rule of their own wherever they are. For whoever can see the names.
+    /// (`.ssh`) need a rule of their own wherever they are, and hidden names in homes one that names them. For whoever can see the names.
     ///
     /// # Errors
     /// It is privileged, and the rule that grants the directory is too wide to reach it.
     pub fn manage_below(&self, tree: &GrantedTree, name: &str) -> Result<(), Denied> {
         let path = format!("{}/{name}", tree.path().trim_end_matches('/'));
-        if !self.is_privileged(&path) {
+        let asked = self.as_path(&path);
+        let is_hidden = matches!(self.list(Capability::Paths).decide(asked, || false), Verdict::TooWide(..));
+        if !self.is_privileged(&path) && !is_hidden {
             return Ok(());
         }
         self.manage_path(&path).map(drop)
@@ -102,11 +111,15 @@ impl PolicyGrants {
     /// Whether the policy may read what is at this resolved path. What it may manage it may read.
     ///
     /// # Errors
-    /// Not granted; or a secret (`/etc/shadow`, private keys), and the rule has wildcards.
+    /// Not granted, or `deny_read_paths` refuses it; or a secret (`/etc/shadow`, private keys), and the rule has wildcards.
     pub fn read_path(&self, path: &str) -> Result<ReadablePath, Denied> {
-        let asked = Asked::Text(path);
+        let asked = self.as_path(path);
+        let refused = matches!(self.list(Capability::ReadPaths).decide(asked, || false), Verdict::Refused(_));
         let managed = self.list(Capability::Paths).decide(asked, || self.is_privileged(path));
-        if let Verdict::Allowed(rule) = managed {
+        // A rule against reading is worth more than one for changing: what may be changed could be read in its place.
+        if let Verdict::Allowed(rule) = managed
+            && !refused
+        {
             self.allow(Capability::ReadPaths, path, &rule.text)?;
         } else {
             self.decide(Capability::ReadPaths, asked, path, || self.is_secret(path))?;
@@ -123,7 +136,7 @@ impl PolicyGrants {
     pub fn file_mode(&self, path: &GrantedPath, mode: u32, is_directory: bool) -> Result<GrantedMode, Denied> {
         let has_set_id = mode & SET_ID_BITS != 0;
         if has_set_id && !is_directory {
-            self.decide(Capability::SetId, Asked::Text(path.path()), path.path(), || false)?;
+            self.decide(Capability::SetId, self.as_path(path.path()), path.path(), || false)?;
         }
         Ok(GrantedMode { bits: mode & 0o7777, only_directory: has_set_id && is_directory, path: path.path().into() })
     }
@@ -134,18 +147,18 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted.
     pub fn package_source(&self, path: &str) -> Result<ReadablePath, Denied> {
-        self.decide(Capability::PackageSources, Asked::Text(path), path, || false)?;
+        self.decide(Capability::PackageSources, self.as_path(path), path, || false)?;
         Ok(ReadablePath(path.into()))
     }
 
     /// Whether the policy may write this file below `/etc/cron.d` for a job that runs as this user: it may write any
-    /// content there (its exact path is granted), or the user stands in `cron_users`, which never reaches root by a
-    /// wildcard. The caller writes the line, and must refuse line breaks in every field of it.
+    /// content there (its exact path is granted), or the user stands in `cron_users`, which reaches neither root nor
+    /// users of the system by a wildcard. The caller writes the line, and must refuse line breaks in every field of it.
     ///
     /// # Errors
     /// Neither is granted.
-    pub fn cron_entry(&self, path: &str, user: &str) -> Result<GrantedPath, Denied> {
-        let managed = self.list(Capability::Paths).decide(Asked::Text(path), || self.is_privileged(path));
+    pub fn cron_entry(&self, path: &str, user: &str, standing: Standing) -> Result<GrantedPath, Denied> {
+        let managed = self.list(Capability::Paths).decide(self.as_path(path), || self.is_privileged(path));
         let plain_name = path.strip_prefix(CRON_DIRECTORY).is_some_and(|name| !name.is_empty() && !name.contains('/'));
         match managed {
             Verdict::Refused(_) => return self.manage_path(path),
@@ -153,18 +166,17 @@ impl PolicyGrants {
             _ if self.everything || !plain_name => return self.manage_path(path),
             _ => {}
         }
-        self.decide(Capability::CronUsers, Asked::Text(user), user, || privileged::user(user))?;
+        let _user = self.account(Capability::CronUsers, user, standing)?;
         Ok(GrantedPath(path.into()))
     }
 
-    /// Whether the policy may change a user's crontab: the user stands in `cron_users`, which never reaches root by a
-    /// wildcard. The caller writes the job, and must refuse line breaks in every field of it.
+    /// Whether the policy may change a user's crontab: the user stands in `cron_users`, which reaches neither root nor
+    /// users of the system by a wildcard. The caller writes the job, and must refuse line breaks in every field of it.
     ///
     /// # Errors
     /// Not granted.
-    pub fn crontab(&self, user: &str) -> Result<GrantedName, Denied> {
-        self.decide(Capability::CronUsers, Asked::Text(user), user, || privileged::user(user))?;
-        Ok(GrantedName(user.into()))
+    pub fn crontab(&self, user: &str, standing: Standing) -> Result<GrantedName, Denied> {
+        self.account(Capability::CronUsers, user, standing).map(GrantedName)
     }
 
     /// Whether links that enable or mask a granted service may be made at this path: the unit's own name in
@@ -176,7 +188,7 @@ impl PolicyGrants {
     /// It is another path and not granted, or a rule refuses it.
     pub fn unit_link(&self, service: &GrantedService, path: &str) -> Result<GrantedPath, Denied> {
         let rules = self.list(Capability::Paths);
-        if matches!(rules.decide(Asked::Text(path), || false), Verdict::Refused(_)) || !is_unit_link(service, path) {
+        if matches!(rules.decide(self.as_path(path), || false), Verdict::Refused(_)) || !is_unit_link(service, path) {
             return self.manage_path(path);
         }
         self.allow(Capability::Services, service.name(), path)?;

@@ -1,6 +1,8 @@
 //! Patterns of paths and names, and how specific they are.
 
 use crate::downloads::{Server, ServerPattern};
+use crate::mounts::{MountAsked, MountPattern};
+use crate::reach::{self, TooWide};
 
 /// How specific a pattern is: one without wildcards beats any with; then the one whose fixed beginning is longer; then
 /// the one with more fixed characters.
@@ -20,11 +22,11 @@ impl NamePattern {
         Self(text.into())
     }
 
-    fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         wildcard(&self.0, name)
     }
 
-    fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         !has_wildcard(&self.0)
     }
 
@@ -89,6 +91,16 @@ impl PathPattern {
 
     pub(crate) fn is_exact(&self) -> bool {
         !self.parts.iter().any(|part| has_wildcard(part))
+    }
+
+    /// What every path that matches begins with; empty for `/**`.
+    pub(crate) fn beginning(&self) -> &str {
+        &self.beginning
+    }
+
+    /// Whether one of its components is this name.
+    pub(crate) fn has_part(&self, name: &str) -> bool {
+        self.parts.iter().any(|part| part == name)
     }
 
     /// Whether all that is below a path that matches must match too.
@@ -270,6 +282,7 @@ pub(crate) enum Pattern {
     Name(NamePattern),
     Server(ServerPattern),
     Attribute(AttributePattern),
+    Mount(MountPattern),
 }
 
 /// What is held against a rule.
@@ -277,6 +290,10 @@ pub(crate) enum Pattern {
 pub(crate) enum Asked<'a> {
     /// A path, a name.
     Text(&'a str),
+    /// A resolved path, on a machine where users have these homes.
+    Path(&'a str, &'a [String]),
+    /// A mount.
+    Mount(&'a MountAsked<'a>),
     /// An attribute path.
     Keys(&'a [String]),
     /// A server.
@@ -287,10 +304,11 @@ impl Pattern {
     /// Whether the rule is about this.
     pub(crate) fn matches(&self, asked: Asked<'_>) -> bool {
         match (self, asked) {
-            (Self::Path(pattern), Asked::Text(path)) => pattern.matches(path),
+            (Self::Path(pattern), Asked::Path(path, _)) => pattern.matches(path),
             (Self::Name(pattern), Asked::Text(name)) => pattern.matches(name),
             (Self::Server(pattern), Asked::Server(server)) => pattern.matches(server),
             (Self::Attribute(pattern), Asked::Keys(path)) => pattern.matches(path),
+            (Self::Mount(pattern), Asked::Mount(mount)) => pattern.matches(mount),
             _ => false,
         }
     }
@@ -302,6 +320,7 @@ impl Pattern {
             (Self::Name(pattern), Self::Name(other)) => pattern.covers(other),
             (Self::Server(pattern), Self::Server(other)) => pattern.covers(other),
             (Self::Attribute(pattern), Self::Attribute(other)) => pattern.covers(other),
+            (Self::Mount(pattern), Self::Mount(other)) => pattern.covers(other),
             _ => false,
         }
     }
@@ -313,6 +332,17 @@ impl Pattern {
             Self::Name(pattern) => pattern.is_exact(),
             Self::Server(pattern) => !has_wildcard(&pattern.0.host),
             Self::Attribute(pattern) => !pattern.parts.iter().any(|part| has_wildcard(part)),
+            Self::Mount(pattern) => pattern.is_exact(),
+        }
+    }
+
+    /// Why the rule does not reach what it is about, apart from privileges.
+    pub(crate) fn too_wide(&self, asked: Asked<'_>) -> Option<TooWide> {
+        match (self, asked) {
+            (Self::Path(pattern), Asked::Path(path, homes)) if !pattern.is_exact() => {
+                reach::too_wide(pattern, path, homes)
+            }
+            _ => None,
         }
     }
 
@@ -321,6 +351,7 @@ impl Pattern {
         match self {
             Self::Path(pattern) => pattern.specificity(),
             Self::Name(pattern) => pattern.specificity(),
+            Self::Mount(pattern) => NamePattern::new(&pattern.text()).specificity(),
             Self::Server(pattern) => Specificity {
                 exact: self.is_exact(),
                 fixed_parts: 0,

@@ -21,6 +21,7 @@ pub struct Grants {
     everything: bool,
     journal: Journal,
     own_places: Arc<OwnPlaces>,
+    homes: Arc<[String]>,
 }
 
 /// The resolved paths, as seen from inside the root, of all that is wrun's own on this machine.
@@ -76,6 +77,13 @@ impl Grants {
         Self { own_places: own_places.into(), ..self }
     }
 
+    /// The same grants on a machine where these resolved paths, as seen from inside the root, are users' homes. Rules with
+    /// wildcards do not reach hidden names in them.
+    #[must_use]
+    pub fn with_homes(self, homes: Vec<String>) -> Self {
+        Self { homes: homes.into(), ..self }
+    }
+
     /// The grants of one policy; none at all for a policy that the file does not name.
     ///
     /// `cookbooks` are its cookbooks' names: it may write attributes below them, and below `tags`.
@@ -94,6 +102,7 @@ impl Grants {
             rules: self.policies.get(name).cloned().unwrap_or_default(),
             journal: self.journal.clone(),
             own_places: Arc::clone(&self.own_places),
+            homes: Arc::clone(&self.homes),
         })
     }
 
@@ -161,6 +170,7 @@ pub struct PolicyGrants {
     pub(crate) rules: PolicyRules,
     journal: Journal,
     pub(crate) own_places: Arc<OwnPlaces>,
+    pub(crate) homes: Arc<[String]>,
 }
 
 static NO_RULES: Rules = Rules::NONE;
@@ -244,11 +254,7 @@ impl PolicyGrants {
                 let value = literal_entry(shown).filter(|_| !rule.pattern.is_exact());
                 return Err(self.refuse_with(capability, shown, value, Some(reason)));
             }
-            Verdict::TooWide(rule) => Some(format!(
-                "it is privileged, and `{}` in {} is too wide a rule to reach it",
-                rule.text,
-                self.line(rule.line)
-            )),
+            Verdict::TooWide(rule, why) => Some(why.reason(&rule.text, &self.line(rule.line))),
             Verdict::Unheard => None,
         };
         Err(self.refuse(capability, shown, shown, reason))

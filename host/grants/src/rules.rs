@@ -1,6 +1,8 @@
 //! One engine for all capabilities: which rule is about something, and what it says.
 
 use crate::pattern::{Asked, Pattern, Specificity};
+use crate::reach::{self, TooWide};
+use std::cell::LazyCell;
 
 /// One entry of a list in the operator's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +25,19 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// Why this rule with wildcards does not reach all that a narrower rule of its list is about, apart from privileges.
+    pub(crate) fn leaves_out(&self, narrower: &Self) -> Option<TooWide> {
+        match (&self.pattern, &narrower.pattern) {
+            (Pattern::Path(wider), Pattern::Path(narrower)) if !self.privileged && !wider.is_exact() => {
+                let shared = reach::nameless(wider, narrower.beginning());
+                shared.or_else(|| reach::reaches_nothing(narrower)).map(TooWide::Nameless)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What the rules say.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict<'a> {
@@ -30,8 +45,8 @@ pub(crate) enum Verdict<'a> {
     Allowed(&'a Rule),
     /// This rule refuses it.
     Refused(&'a Rule),
-    /// Only rules that are too wide for something privileged are about it.
-    TooWide(&'a Rule),
+    /// Only rules that are too wide for it are about it; why the most specific of them is.
+    TooWide(&'a Rule, TooWide),
     /// No rule is about it.
     Unheard,
 }
@@ -62,14 +77,18 @@ impl Rules {
         if !best.allow {
             return Verdict::Refused(best);
         }
-        let reaches = |rule: &Rule| !rule.allow || rule.privileged || rule.pattern.is_exact();
-        if reaches(best) || !privileged() {
-            return Verdict::Allowed(best);
-        }
-        match self.best(asked, reaches) {
+        let is_privileged = LazyCell::new(privileged);
+        let width = |rule: &Rule| {
+            if !rule.allow || rule.privileged || rule.pattern.is_exact() {
+                return None;
+            }
+            if *is_privileged { Some(TooWide::Privileged) } else { rule.pattern.too_wide(asked) }
+        };
+        let Some(why) = width(best) else { return Verdict::Allowed(best) };
+        match self.best(asked, |rule| width(rule).is_none()) {
             Some(rule) if rule.allow => Verdict::Allowed(rule),
             Some(rule) => Verdict::Refused(rule),
-            None => Verdict::TooWide(best),
+            None => Verdict::TooWide(best, why),
         }
     }
 
@@ -99,10 +118,10 @@ mod tests {
     #[track_caller]
     fn check(entries: &[(&str, bool, bool)], privileged: bool, expect: &str) {
         let rules = rules(entries);
-        let said = match rules.decide(Asked::Text("/etc/cron.d/x"), || privileged) {
+        let said = match rules.decide(Asked::Path("/etc/cron.d/x", &[]), || privileged) {
             Verdict::Allowed(rule) => format!("allowed by {}", rule.text),
             Verdict::Refused(rule) => format!("refused by {}", rule.text),
-            Verdict::TooWide(rule) => format!("too wide: {}", rule.text),
+            Verdict::TooWide(rule, _) => format!("too wide: {}", rule.text),
             Verdict::Unheard => "unheard".into(),
         };
         assert_eq!(said, expect);
@@ -112,7 +131,10 @@ mod tests {
     fn the_most_specific_rule_wins_and_deny_beats_allow() {
         check(&[], false, "unheard");
         check(&[("/srv/**", true, false)], false, "unheard");
-        check(&[("/etc/**", true, false)], false, "allowed by /etc/**");
+        check(&[("/etc/cron.d/**", true, false)], false, "allowed by /etc/cron.d/**");
+        check(&[("/etc/**", true, false)], false, "too wide: /etc/**");
+        check(&[("/etc/**", true, true)], false, "allowed by /etc/**");
+        check(&[("/etc/cron.d/*", false, false), ("/etc/**", true, false)], false, "refused by /etc/cron.d/*");
         check(&[("/etc/**", true, false), ("/etc/**", false, false)], false, "refused by /etc/**");
         check(&[("/etc/**", true, false), ("/etc/cron.d/**", false, false)], false, "refused by /etc/cron.d/**");
         check(&[("/etc/cron.d/x", true, false), ("/etc/cron.d/**", false, false)], false, "allowed by /etc/cron.d/x");

@@ -49,6 +49,7 @@ fn covered(table: &str, expect: &[&str]) {
 fn rules_that_another_one_makes_needless_are_found() {
     covered("paths = [\"/srv/a\", \"/srv/**\"]\n", &["2: paths /srv/a by 2: paths /srv/**"]);
     covered("paths = [\"/etc/sudoers\", \"/etc/**\"]\n", &[]);
+    covered("paths = [\"/etc/mysql/**\", \"/etc/**\"]\n", &[]);
     covered(
         "paths = [\"/etc/sudoers\"]\nprivileged_paths = [\"/etc/**\"]\n",
         &["2: paths /etc/sudoers by 3: privileged_paths /etc/**"],
@@ -68,4 +69,22 @@ fn rules_that_another_one_makes_needless_are_found() {
 fn a_tables_place_is_known() {
     let grants = Grants::parse("\n[policy.web]\n[policy.db]\n", "g.toml").unwrap();
     assert_eq!((grants.place_of("db"), grants.place_of("x")), (Some(("g.toml", 3)), None));
+}
+
+#[test]
+fn rules_that_reach_less_than_they_seem_to_are_found() {
+    let table = "paths = [\"/etc/**\", \"/srv/**\",\n\"/var/**\"]\nread_paths = [\"/etc/*.conf\", \"/etc/mysql/**\"]\n\
+                 privileged_paths = [\"/etc/**\"]\ndeny_paths = [\"/etc/**\"]\nsetuid = [\"/usr/local/**\"]\n";
+    let found = grants(table).policy("web", &[]).short_rules();
+    let shown: Vec<_> = found.iter().map(|rule| format!("{}: {}", rule.place.line, rule.sentence())).collect();
+    let how = |place: &str| {
+        format!("a rule with wildcards must name an application's directory there, as `{place}/NAME/**` does")
+    };
+    let expect = [
+        format!("2: paths /etc/** reaches nothing: {}", how("/etc")),
+        format!("3: paths /var/** reaches nothing below /var/lib, /var/cache: {}", how("/var/lib")),
+        format!("4: read_paths /etc/*.conf reaches nothing: {}", how("/etc")),
+        format!("7: setuid /usr/local/** reaches nothing: {}", how("/usr/local")),
+    ];
+    assert_eq!(shown, expect);
 }

@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{CommandAsked, Denied, Grants, LineAsked, MountAsked, OwnPlaces, PolicyGrants};
+use grants::{CommandAsked, Denied, Grants, LineAsked, MountAsked, OwnPlaces, PolicyGrants, Standing};
 use std::sync::Arc;
 
 fn policy(table: &str) -> Arc<PolicyGrants> {
@@ -98,7 +98,101 @@ fn wide_rules_do_not_reach_what_runs_as_root() {
         denied_until_granted("paths = [\"/**\"]", |grants| grants.manage_path(path));
     }
     assert!(policy("privileged_paths = [\"/etc/cron.d/**\"]").manage_path("/etc/cron.d/job").is_ok());
-    assert!(policy("paths = [\"/etc/**\"]").manage_path("/etc/mysql/my.cnf").is_ok());
+    assert!(policy("paths = [\"/etc/mysql/**\"]").manage_path("/etc/mysql/my.cnf").is_ok());
+}
+
+#[test]
+fn etc_perl_and_all_below_etc_need_a_rule_that_names_an_application() {
+    for path in
+        ["/etc/perl/x.pm", "/etc/default/useradd", "/etc/hosts", "/etc/motd", "/etc/unheard-of/hook", "/etc/mysql/x"]
+    {
+        for rule in ["/etc/**", "/etc/*/*", "/etc/*", "/**", "/etc/my*/**", "/etc/?ysql/*"] {
+            let grants = policy(&format!("paths = [\"{rule}\"]\nread_paths = [\"{rule}\"]"));
+            assert!(grants.manage_path(path).is_err() && grants.read_path(path).is_err(), "{rule} {path}");
+            assert!(grants.manage_tree(path).is_err(), "{rule} {path}");
+        }
+    }
+    let wide = policy("paths = [\"/etc/**\", \"/usr/**\", \"/run/**\", \"/var/**\"]");
+    for path in ["/usr/local/nagios/x", "/run/app/x", "/var/lib/app/x", "/var/cache/app/x"] {
+        let denial = wide.manage_path(path).unwrap_err();
+        assert!(denial.to_string().contains("must name an application's directory"), "{denial}");
+        assert!(policy(&denial.line()).manage_path(path).is_ok(), "{path}");
+    }
+    assert!(wide.manage_path("/var/log/app/x").is_ok());
+    let named = policy("paths = [\"/etc/mysql/**\", \"/var/lib/mysql/*.d/**\", \"/usr/local/nagios/**\"]");
+    for path in ["/etc/mysql", "/etc/mysql/conf.d/x", "/var/lib/mysql/a.d/x", "/usr/local/nagios/x"] {
+        assert!(named.manage_path(path).is_ok(), "{path}");
+    }
+    // A rule against something may be as wide as it likes.
+    let denied = policy("paths = [\"/etc/mysql/**\"]\ndeny_paths = [\"/etc/*/secret\"]");
+    assert!(denied.manage_path("/etc/mysql/secret").is_ok(), "the more specific rule wins");
+    let refused = policy("privileged_paths = [\"/**\"]\ndeny_paths = [\"/etc/**\"]");
+    assert!(refused.manage_path("/etc/mysql/secret").is_err());
+}
+
+#[test]
+fn etc_perl_hidden_names_in_homes_need_a_rule_that_names_them() {
+    let grants = |table: &str| {
+        let grants = Grants::parse(&format!("[policy.database]\n{table}"), "grants.toml").unwrap();
+        grants.with_homes(vec!["/srv/deploy".into()]).policy("database", &[])
+    };
+    let wide = grants("paths = [\"/home/**\", \"/srv/**\"]\nread_paths = [\"/home/**\"]");
+    for path in
+        ["/home/ann/.bashrc", "/home/ann/.config/x", "/home/ann/.local/bin/ls", "/home/ann/.x", "/srv/deploy/.x/y"]
+    {
+        let denial = wide.manage_path(path).unwrap_err();
+        assert!(grants(&denial.line()).manage_path(path).is_ok(), "{path}");
+    }
+    assert!(wide.read_path("/home/ann/.history").is_err());
+    assert!(wide.manage_path("/srv/www/.htaccess").is_ok() && wide.manage_path("/home/ann/app/.git/config").is_ok());
+    let named = grants("paths = [\"/home/*/.app/**\", \"/home/ann/.config/app/**\"]");
+    assert!(named.manage_path("/home/ann/.app/x").is_ok());
+    assert!(named.manage_path("/home/ann/.config/app/x").is_err(), "what its owner runs is privileged");
+    let tree = wide.manage_tree("/srv/deploy").unwrap();
+    assert!(wide.manage_below(&tree, ".x").is_err() && wide.manage_below(&tree, "x/.y").is_ok());
+}
+
+#[test]
+fn secrets_are_privileged_for_those_who_may_change_them() {
+    let wide = policy("paths = [\"/etc/ssl/**\", \"/etc/letsencrypt/**\", \"/srv/**\"]");
+    for path in ["/etc/ssl/private/x.key", "/etc/letsencrypt/live/x/privkey.pem", "/srv/app/.aws/credentials"] {
+        assert!(wide.manage_path(path).is_err() && wide.read_path(path).is_err(), "{path}");
+    }
+    let denied = policy("paths = [\"/srv/**\", \"/srv/a/key\"]\ndeny_read_paths = [\"/srv/a/**\"]");
+    for path in ["/srv/a/key", "/srv/a/x"] {
+        assert!(denied.manage_path(path).is_ok() && denied.read_path(path).is_err(), "{path}");
+    }
+    let again = policy("paths = [\"/srv/**\"]\nread_paths = [\"/srv/a/x\"]\ndeny_read_paths = [\"/srv/a/**\"]");
+    assert!(again.read_path("/srv/a/x").is_ok() && again.read_path("/srv/a/y").is_err());
+}
+
+#[test]
+fn wide_accounts_need_their_names() {
+    let wide = policy("users = [\"*\"]\ngroups = [\"*\"]\ncron_users = [\"*\"]");
+    for standing in [Standing::System, Standing::Elevated] {
+        assert!(wide.user("ann", standing).is_err() && wide.group("team", standing).is_err());
+        assert!(wide.crontab("ann", standing).is_err());
+        assert!(wide.cron_entry("/etc/cron.d/x", "ann", standing).is_err());
+        let named = policy("users = [\"ann\"]\ngroups = [\"team\"]\ncron_users = [\"ann\"]");
+        assert!(named.user("ann", standing).is_ok() && named.group("team", standing).is_ok());
+        assert!(named.crontab("ann", standing).is_ok());
+    }
+    for group in
+        ["incus-admin", "incus", "microk8s", "snap_daemon", "ssl-cert", "wireshark", "input", "video", "render"]
+    {
+        assert!(wide.group(group, Standing::Ordinary).is_err(), "{group}");
+    }
+    // A number is another account's to many programs.
+    for number in ["0", "1000"] {
+        let table = format!("users = [\"{number}\", \"*\"]\ngroups = [\"{number}\"]\ncron_users = [\"{number}\"]");
+        let grants = policy(&table);
+        assert!(grants.user(number, Standing::Ordinary).is_err() && grants.group(number, Standing::Ordinary).is_err());
+        assert!(grants.crontab(number, Standing::Ordinary).is_err());
+    }
+    let own = policy("users = [\"mysql\"]");
+    let mysql = own.user("mysql", Standing::System).unwrap();
+    assert!(own.membership(&mysql, "mysql", Standing::System).is_ok());
+    assert!(own.membership(&mysql, "mysql", Standing::Elevated).is_err());
 }
 
 #[test]
@@ -228,31 +322,47 @@ fn commands_in_other_properties_are_commands() {
 
 #[test]
 fn cron_jobs_run_as_somebody_who_must_be_granted() {
-    denied_until_granted("cron_users = [\"mysql\"]", |grants| grants.cron_entry("/etc/cron.d/job", "root"));
+    denied_until_granted("cron_users = [\"mysql\"]", |grants| {
+        grants.cron_entry("/etc/cron.d/job", "root", Standing::Ordinary)
+    });
     let grants = policy("cron_users = [\"*\"]");
-    assert!(grants.cron_entry("/etc/cron.d/job", "mysql").is_ok());
-    assert!(grants.cron_entry("/etc/cron.d/job", "root").is_err(), "a wildcard must not reach root");
-    assert!(grants.cron_entry("/etc/cron.d/../shadow", "mysql").is_err());
-    assert!(grants.cron_entry("/etc/shadow", "mysql").is_err());
+    assert!(grants.cron_entry("/etc/cron.d/job", "mysql", Standing::Ordinary).is_ok());
+    assert!(
+        grants.cron_entry("/etc/cron.d/job", "root", Standing::Ordinary).is_err(),
+        "a wildcard must not reach root"
+    );
+    assert!(grants.cron_entry("/etc/cron.d/../shadow", "mysql", Standing::Ordinary).is_err());
+    assert!(grants.cron_entry("/etc/shadow", "mysql", Standing::Ordinary).is_err());
     assert!(grants.manage_path("/etc/cron.d/job").is_err(), "the right to a job is no right to the file");
     let exact = policy("paths = [\"/etc/cron.d/job\"]");
-    assert!(exact.cron_entry("/etc/cron.d/job", "root").is_ok(), "who may write the file may write any job");
+    assert!(
+        exact.cron_entry("/etc/cron.d/job", "root", Standing::Ordinary).is_ok(),
+        "who may write the file may write any job"
+    );
     let refused = policy("cron_users = [\"mysql\"]\ndeny_paths = [\"/etc/cron.d/job\"]");
-    assert!(refused.cron_entry("/etc/cron.d/job", "mysql").is_err());
+    assert!(refused.cron_entry("/etc/cron.d/job", "mysql", Standing::Ordinary).is_err());
 }
 
 #[test]
 fn users_and_groups_that_are_as_good_as_root_need_their_names() {
     let table = "users = [\"*\"]\ngroups = [\"*\"]";
-    denied_until_granted(table, |grants| grants.user("root"));
+    denied_until_granted(table, |grants| grants.user("root", Standing::Ordinary));
     for group in ["root", "sudo", "docker", "disk", "shadow", "lxd", "adm", "wheel"] {
-        denied_until_granted(table, |grants| grants.group(group));
-        denied_until_granted(table, |grants| grants.membership(&grants.user("mysql")?, group));
+        denied_until_granted(table, |grants| grants.group(group, Standing::Ordinary));
+        denied_until_granted(table, |grants| {
+            grants.membership(&grants.user("mysql", Standing::Ordinary)?, group, Standing::Ordinary)
+        });
     }
-    denied_until_granted("users = [\"mysql\"]", |grants| grants.membership(&grants.user("mysql")?, "web"));
+    denied_until_granted("users = [\"mysql\"]", |grants| {
+        grants.membership(&grants.user("mysql", Standing::Ordinary)?, "web", Standing::Ordinary)
+    });
     assert!(
         policy("users = [\"mysql\"]")
-            .membership(&policy("users = [\"mysql\"]").user("mysql").unwrap(), "mysql")
+            .membership(
+                &policy("users = [\"mysql\"]").user("mysql", Standing::Ordinary).unwrap(),
+                "mysql",
+                Standing::Ordinary
+            )
             .is_ok()
     );
 }
@@ -260,18 +370,21 @@ fn users_and_groups_that_are_as_good_as_root_need_their_names() {
 #[test]
 fn numbers_are_taken_from_nobody() {
     let table = "users = [\"mysql\"]\ngroups = [\"mysql\"]";
-    let user = |number, holder: Option<&'static str>| {
-        move |grants: &PolicyGrants| grants.user_number(&grants.user("mysql")?, number, holder)
+    let user = |number, holder: Option<(&'static str, Standing)>| {
+        move |grants: &PolicyGrants| grants.user_number(&grants.user("mysql", Standing::Ordinary)?, number, holder)
     };
-    let group = |number, holder: Option<&'static str>| {
-        move |grants: &PolicyGrants| grants.group_number(&grants.group("mysql")?, number, holder)
+    let group = |number, holder: Option<(&'static str, Standing)>| {
+        move |grants: &PolicyGrants| grants.group_number(&grants.group("mysql", Standing::Ordinary)?, number, holder)
     };
-    denied_until_granted(table, user(0, Some("root")));
+    denied_until_granted(table, user(0, Some(("root", Standing::Ordinary))));
     denied_until_granted(table, user(0, None));
-    denied_until_granted(table, user(33, Some("www-data")));
+    denied_until_granted(table, user(33, Some(("www-data", Standing::Ordinary))));
     denied_until_granted(table, group(0, None));
-    denied_until_granted(table, group(27, Some("sudo")));
-    assert!(user(999, None)(&policy(table)).is_ok() && user(999, Some("mysql"))(&policy(table)).is_ok());
+    denied_until_granted(table, group(27, Some(("sudo", Standing::Ordinary))));
+    assert!(
+        user(999, None)(&policy(table)).is_ok()
+            && user(999, Some(("mysql", Standing::Ordinary)))(&policy(table)).is_ok()
+    );
 }
 
 #[test]
@@ -279,7 +392,9 @@ fn keys_of_users_are_privileged_wherever_their_home_is() {
     denied_until_granted("users = [\"mysql\"]\npaths = [\"/srv/**\"]", |grants| {
         grants.manage_path("/srv/home/mysql/.ssh/authorized_keys")
     });
-    denied_until_granted("users = [\"mysql\"]", |grants| grants.home(&grants.user("mysql")?, "/srv/home/mysql"));
+    denied_until_granted("users = [\"mysql\"]", |grants| {
+        grants.home(&grants.user("mysql", Standing::Ordinary)?, "/srv/home/mysql")
+    });
 }
 
 #[test]
@@ -318,7 +433,10 @@ fn names_that_tools_take_for_something_else_are_no_names() {
     let grants = policy("packages = [\"*\"]\nservices = [\"*\"]\nusers = [\"*\"]\ngroups = [\"*\"]");
     for name in ["", "-oDPkg::Pre-Invoke::=x", "./evil.deb", "/tmp/evil.deb", "a b", "a,b", "a\nb", "*", "a=1"] {
         assert!(grants.package(name).is_err() && grants.service(name).is_err(), "{name}");
-        assert!(grants.user(name).is_err() && grants.group(name).is_err(), "{name}");
+        assert!(
+            grants.user(name, Standing::Ordinary).is_err() && grants.group(name, Standing::Ordinary).is_err(),
+            "{name}"
+        );
         assert!(Grants::allow_all().policy("x", &[]).package(name).is_err(), "{name}");
     }
     assert!(grants.package("libstdc++6:amd64").is_ok() && grants.service("getty@tty1").is_ok());
@@ -350,10 +468,12 @@ fn the_right_to_a_service_is_the_right_to_enable_it_and_nothing_else() {
 
 #[test]
 fn a_crontab_is_granted_by_its_user() {
-    let denial = denied_until_granted("cron_users = [\"*\"]", |grants| grants.crontab("root"));
+    let denial = denied_until_granted("cron_users = [\"*\"]", |grants| grants.crontab("root", Standing::Ordinary));
     assert_eq!(denial.line(), "cron_users = [\"root\"]");
-    denied_until_granted("paths = [\"/var/spool/cron/crontabs/backup\"]", |grants| grants.crontab("backup"));
-    assert!(policy("cron_users = [\"*\"]").crontab("backup").is_ok());
+    denied_until_granted("paths = [\"/var/spool/cron/crontabs/backup\"]", |grants| {
+        grants.crontab("backup", Standing::Ordinary)
+    });
+    assert!(policy("cron_users = [\"*\"]").crontab("backup", Standing::Ordinary).is_ok());
 }
 
 #[test]
@@ -361,7 +481,7 @@ fn a_mount_is_granted_whole() {
     let asked = MountAsked { device: "/dev/sdb1", mount_point: "/srv/data", kind: "ext4", options: "noatime" };
     let denial = denied_until_granted("paths = [\"/srv/**\"]", |grants| grants.mount(&asked));
     assert_eq!(denial.line(), "mounts = [\"/dev/sdb1 on /srv/data type ext4 (noatime)\"]");
-    let rules = "mounts = [\"tmpfs on /srv/* type tmpfs (nosuid*)\"]";
+    let rules = "mounts = [\"tmpfs on /srv/* type tmpfs (nosuid,size=*)\"]";
     let scratch = MountAsked { device: "tmpfs", mount_point: "/srv/x", kind: "tmpfs", options: "nosuid,size=1m" };
     assert!(policy(rules).mount(&scratch).is_ok());
     for other in [
@@ -372,9 +492,17 @@ fn a_mount_is_granted_whole() {
         MountAsked { mount_point: "/srv/x\n/dev/sdb1", ..scratch },
         MountAsked { device: "--bind", ..scratch },
         MountAsked { options: "", ..scratch },
+        MountAsked { options: "size=1m", ..scratch },
+        MountAsked { options: "nosuid,size=1m,suid", ..scratch },
+        MountAsked { options: "nosuid,size=1m,exec", ..scratch },
     ] {
         assert!(policy(rules).mount(&other).is_err(), "{other:?}");
     }
+    assert!(policy(rules).mount(&MountAsked { options: "size=1m,nosuid", ..scratch }).is_ok());
+    let over_etc = MountAsked { mount_point: "/etc", ..scratch };
+    let wide = "mounts = [\"tmpfs on /* type tmpfs (nosuid,size=*)\"]";
+    assert!(policy(wide).mount(&over_etc).is_err() && policy(wide).mount(&scratch).is_ok());
+    assert!(policy("mounts = [\"tmpfs on /etc type tmpfs (nosuid,size=*)\"]").mount(&over_etc).is_ok());
     let table = |rules: &str, path: &str| {
         let grants = policy(rules);
         let mount = grants.mount(&scratch).unwrap();

@@ -98,7 +98,9 @@ fn absent_and_empty_both_mean_denied() {
 fn denies_all(grants: &PolicyGrants) {
     assert!(grants.manage_path("/srv/x").is_err() && grants.read_path("/srv/x").is_err());
     assert!(grants.package("x").is_err() && grants.service("x").is_err());
-    assert!(grants.user("x").is_err() && grants.group("x").is_err());
+    assert!(
+        grants.user("x", grants::Standing::Ordinary).is_err() && grants.group("x", grants::Standing::Ordinary).is_err()
+    );
     assert!(grants.command(&shell("true")).is_err() && grants.download("https://example.org/").is_err());
     let all = json!({ "platform": "debian", "memory": { "total": "1kB" } });
     assert_eq!(grants.visible_facts(&all), json!({ "platform": "debian" }), "the one exception");
@@ -124,12 +126,12 @@ fn names_are_granted_one_by_one_or_by_pattern() {
 #[test]
 fn what_may_be_managed_may_be_read() {
     let grants = policy(
-        "paths = [\"/etc/mysql/**\"]\nread_paths = [\"/proc/meminfo\", \"/etc/**\"]\ndeny_read_paths = [\"/etc/ssl/**\"]\n",
+        "paths = [\"/etc/mysql/**\"]\nread_paths = [\"/proc/meminfo\", \"/etc/hosts\", \"/etc/ssl/**\"]\ndeny_read_paths = [\"/etc/ssl/cert/**\"]\n",
     );
-    for readable in ["/etc/mysql/my.cnf", "/etc/hosts", "/proc/meminfo", "/etc/passwd"] {
+    for readable in ["/etc/mysql/my.cnf", "/etc/hosts", "/proc/meminfo", "/etc/ssl/openssl.cnf"] {
         assert!(grants.read_path(readable).is_ok(), "{readable}");
     }
-    for refused in ["/etc/ssl/cert", "/etc/shadow", "/proc/1/environ", "/srv"] {
+    for refused in ["/etc/ssl/cert", "/etc/ssl/private/key", "/etc/shadow", "/proc/1/environ", "/srv"] {
         assert!(grants.read_path(refused).is_err(), "{refused}");
     }
     assert!(grants.manage_path("/etc/hosts").is_err());
@@ -318,7 +320,11 @@ fn everything_is_granted_to_all_on_ones_own_machine() {
     let grants = Grants::allow_all().policy("x", &[]);
     assert!(grants.allows_everything() && grants.clock() && grants.random());
     assert!(grants.manage_path("/etc/shadow").is_ok() && grants.manage_tree("/etc").is_ok());
-    assert!(grants.command(&shell("a | b")).is_ok() && grants.group("sudo").is_ok() && grants.user("root").is_ok());
+    assert!(
+        grants.command(&shell("a | b")).is_ok()
+            && grants.group("sudo", grants::Standing::Ordinary).is_ok()
+            && grants.user("root", grants::Standing::Ordinary).is_ok()
+    );
     assert!(grants.download("http://127.0.0.1:80/").is_ok());
     assert!(grants.download("file:///etc/shadow").is_err(), "a path is never a server");
     assert!(grants.command(&shell("")).is_ok(), "that there is no such program is said by whoever starts it");
@@ -455,11 +461,11 @@ fn denials_are_kept_once_each_with_who_asked_and_the_entry_that_would_allow_them
         let _denied = web.package("nginx").unwrap_err();
     }
     grants.journal().asks(None);
-    let _denied = web.user("ab").unwrap_err();
-    let _denied = web.user("b/c").unwrap_err();
+    let _denied = web.user("ab", grants::Standing::Ordinary).unwrap_err();
+    let _denied = web.user("b/c", grants::Standing::Ordinary).unwrap_err();
     let secret = CommandAsked { sensitive: true, ..shell("echo secret") };
     let _denied = web.command(&secret).unwrap_err();
-    let _granted = web.user("ac").unwrap();
+    let _granted = web.user("ac", grants::Standing::Ordinary).unwrap();
     let (denials, left_out) = grants.journal().denials();
     let shown: Vec<_> = denials
         .iter()

@@ -70,11 +70,11 @@ fn mistakes_are_named_with_file_and_line() {
 #[test]
 fn a_rule_grants_what_it_covers() {
     check(
-        "paths = [\"/etc/motd\", \"/srv/**\", \"/etc/*\"]\n",
-        "paths = [\"/etc/**\", \"/srv/a/**\"]\n",
-        &["paths \"/etc/*\": granted", "paths \"/etc/motd\": granted", "paths \"/srv/**\": missing"],
+        "paths = [\"/opt/motd\", \"/srv/**\", \"/opt/*\"]\n",
+        "paths = [\"/opt/**\", \"/srv/a/**\"]\n",
+        &["paths \"/opt/*\": granted", "paths \"/opt/motd\": granted", "paths \"/srv/**\": missing"],
     );
-    check("read_paths = [\"/etc/hosts\"]\n", "paths = [\"/etc/*\"]\n", &["read_paths \"/etc/hosts\": granted"]);
+    check("read_paths = [\"/opt/hosts\"]\n", "paths = [\"/opt/*\"]\n", &["read_paths \"/opt/hosts\": granted"]);
     check(
         "services = [\"nginx.service\"]\ndata_bags = [\"a/b\"]\ndownload_hosts = [\"a.example.org\"]\n",
         "services = [\"nginx\"]\ndata_bags = [\"a\"]\ndownload_hosts = [\"https://*.example.org\"]\n",
@@ -102,13 +102,19 @@ fn what_a_rule_refuses_or_does_not_reach_is_told_with_its_line() {
         "paths = [\"/etc/**\"]\ndeny_paths = [\"/etc/a\"]\n",
         &[
             "paths \"/etc/a\": line 3 refuses it: `/etc/a`",
-            "paths \"/etc/cron.d/x\": it is privileged, and `/etc/**` in line 2 is too wide",
+            "paths \"/etc/cron.d/x\": it is privileged, and `/etc/**` in line 2 is too wide a rule to reach it",
         ],
     );
+    let why = "`/etc/**` in line 2 is too wide a rule to reach anything below /etc: it must name an application's \
+               directory there, as `/etc/NAME/**` does";
+    for wanted in ["/etc/motd", "/etc/*.conf", "/etc/mysql/**"] {
+        let expect = format!("paths \"{wanted}\": {why}");
+        check(&format!("paths = [\"{wanted}\"]\n"), "paths = [\"/etc/**\"]\n", &[&expect]);
+    }
     check(
         "users = [\"root\"]\n",
         "users = [\"*\"]\n",
-        &["users \"root\": it is privileged, and `*` in line 2 is too wide"],
+        &["users \"root\": it is privileged, and `*` in line 2 is too wide a rule to reach it"],
     );
     check(
         "commands = [\"rm -r x\"]\n",

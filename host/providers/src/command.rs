@@ -62,6 +62,10 @@ pub(crate) struct Commands {
     stop: Stop,
 }
 
+/// The file mode creation mask of a program for which none was granted. That of the resource it is started for is for files
+/// that wrun makes.
+const HOST_MASK: u32 = 0o022;
+
 /// What is left to say of a granted command when it is run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct How {
@@ -85,7 +89,7 @@ pub(crate) struct Launch {
     user: Option<String>,
     group: Option<String>,
     cwd: Option<String>,
-    umask: Option<u32>,
+    umask: u32,
     environment: Vec<(String, String)>,
     unset: Vec<String>,
     input: Option<Vec<u8>>,
@@ -109,7 +113,7 @@ impl Launch {
             user: None,
             group: None,
             cwd: None,
-            umask: None,
+            umask: HOST_MASK,
             environment: vec![],
             unset: vec![],
             input: None,
@@ -136,7 +140,7 @@ impl Launch {
             user: command.user().map(Into::into),
             group: command.group().map(Into::into),
             cwd: command.cwd().map(Into::into),
-            umask: command.umask(),
+            umask: command.umask().unwrap_or(HOST_MASK),
             environment: command.environment().to_vec(),
             unset: vec![],
             input,

@@ -21,6 +21,7 @@ mod reboots;
 mod resources;
 mod root;
 mod settings;
+mod standing;
 mod users;
 
 pub use command::{Live, give_up_all_rights, launch_confined};
@@ -28,6 +29,7 @@ pub use data::{DataFolders, FolderData, NoData, parse_written_json};
 pub use machine::{GuestMachine, real_paths};
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
+pub use standing::homes;
 
 use command::Commands;
 use contract::{
@@ -330,7 +332,8 @@ impl Providers for MachineProviders {
     }
 }
 
-/// The file mode creation mask of a resource, while it acts. Programs that it starts inherit it.
+/// The file mode creation mask of a resource, while it acts: of the files that wrun makes. Programs get the mask that was
+/// granted for them.
 struct Mask(Mode);
 
 impl Mask {

@@ -119,9 +119,7 @@ fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Resul
     if let Some(root) = root {
         nix::unistd::chroot(root)?;
     }
-    if let Some(mask) = launch.umask {
-        rustix::process::umask(Mode::from_raw_mode(mask & 0o777));
-    }
+    rustix::process::umask(Mode::from_raw_mode(launch.umask & 0o777));
     identity.ids.as_ref().map_or(Ok(()), take_on)
 }
 

@@ -8,10 +8,12 @@ const MAXIMUM_NAME: usize = 32;
 /// Refuses names that mean something else to the tools or in the files: whether one that is left is good, they decide.
 ///
 /// # Errors
-/// It is empty, too long, begins with a dash, or holds separators of the files.
+/// It is empty, too long, a number, begins with a sign that tools or files read as something else, or holds separators of
+/// the files.
 pub(super) fn check_name(name: &str, class: &str) -> Result<(), Raised> {
     let separator = |c: char| c.is_control() || c.is_whitespace() || matches!(c, ':' | ',' | '/');
-    if name.is_empty() || name.len() > MAXIMUM_NAME || name.starts_with('-') || name.contains(separator) {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number || name.len() > MAXIMUM_NAME || name.starts_with(['-', '+', '~']) || name.contains(separator) {
         return Err(Raised::new(class, format!("{name:?} cannot be the name of a user or a group")));
     }
     Ok(())
@@ -49,6 +51,13 @@ mod tests {
         check("host$", true);
         check("", false);
         check("-r", false);
+        check("0", false);
+        check("1000", false);
+        check("+", false);
+        check("+@all", false);
+        check("~a", false);
+        check("a0", true);
+        check("0a", true);
         check("a:b", false);
         check("a,b", false);
         check("a b", false);

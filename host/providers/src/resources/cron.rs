@@ -12,6 +12,7 @@ use crate::command::{CommandFailure, Launch, UNKNOWN, require_success};
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
+use crate::standing;
 use contract::{Change, CommandOutcome, Raised, Wanted};
 use table::{Entry, Table};
 
@@ -31,7 +32,7 @@ impl Provider for Cron {
         if user.starts_with('-') {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", format!("user {user:?} is no user's name")));
         }
-        let granted = view.grants.crontab(&user).map_err(denied)?;
+        let granted = view.grants.crontab(&user, standing::of_user(&user, view)).map_err(denied)?;
         let text = read(view, &name, granted.name())?;
         let table = Table::of(&text, &name);
         let key = wanted.declaration.key();

@@ -9,8 +9,9 @@ use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
 use crate::resources::file_content::wish::Grant;
 use crate::resources::file_content::{self, Access, FileWish, Text};
+use crate::standing;
 use contract::{Raised, Wanted};
-use grants::{Denied, GrantedPath, PolicyGrants};
+use grants::{Denied, GrantedPath, PolicyGrants, Standing};
 
 /// Where cron looks for jobs.
 const FOLDER: &str = "/etc/cron.d";
@@ -34,7 +35,8 @@ impl Provider for CronD {
         let job = Job::read(wanted)?;
         let path = format!("{FOLDER}/{name}");
         let users = users_there(&path, view);
-        let grant = |grants: &PolicyGrants, real: &str| may_write(grants, real, &job.user, &users);
+        let users = standings(users.into_iter().chain([job.user.clone()]), view);
+        let grant = |grants: &PolicyGrants, real: &str| may_write(grants, real, &users);
         let wish = wish(wanted, &path, &grant)?;
         file_content::plan_create(&wish, &Text(job.render()), wanted, view)
     }
@@ -68,18 +70,23 @@ fn delete(wanted: &Wanted<'_>, name: &str, view: &mut View<'_>) -> Result<Plan, 
         let user = asked::text(wanted, "user");
         // Who deletes a job acts for the user whose job it is; if there is none, for the one who is named.
         let own = users.first().cloned().or(user).unwrap_or_else(|| "root".into());
-        let grant = |grants: &PolicyGrants, real: &str| may_write(grants, real, &own, &users);
+        let users = standings(users.into_iter().chain([own]), view);
+        let grant = |grants: &PolicyGrants, real: &str| may_write(grants, real, &users);
         let wish = wish(wanted, &path, &grant)?;
         plan.steps.extend(file_content::plan_delete(&wish, view)?.steps);
     }
     Ok(plan)
 }
 
-fn may_write(grants: &PolicyGrants, real: &str, user: &str, there: &[String]) -> Result<GrantedPath, Denied> {
-    for other in there {
-        let _granted = grants.cron_entry(real, other)?;
-    }
-    grants.cron_entry(real, user)
+fn standings(users: impl Iterator<Item = String>, view: &mut View<'_>) -> Vec<(String, Standing)> {
+    users.map(|user| (user.clone(), standing::of_user(&user, view))).collect()
+}
+
+/// The right to a file with jobs of these users: those that are there and the new one.
+fn may_write(grants: &PolicyGrants, real: &str, users: &[(String, Standing)]) -> Result<GrantedPath, Denied> {
+    let mut granted = users.iter().map(|(user, standing)| grants.cron_entry(real, user, *standing));
+    let Some(first) = granted.next() else { return grants.manage_path(real) };
+    granted.try_fold(first?, |_, next| next)
 }
 
 fn wish<'a>(wanted: &'a Wanted<'_>, path: &'a str, grant: &'a Grant<'a>) -> Result<FileWish<'a>, Raised> {

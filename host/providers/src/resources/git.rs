@@ -67,7 +67,10 @@ impl Provider for Git {
 struct Task {
     key: String,
     destination: String,
+    /// As it was written.
     repository: String,
+    /// As git gets it: a path on the node resolved, so that no link leads it elsewhere.
+    address: String,
     /// As sentences name it.
     shown_repository: String,
     revision: String,
@@ -107,6 +110,7 @@ impl Task {
         let mut task = Self {
             key: wanted.declaration.key(),
             destination,
+            address: rights.address(&repository),
             repository,
             shown_repository,
             revision,
@@ -174,7 +178,7 @@ impl Task {
             return Ok(Target::commit(&self.revision));
         }
         let pattern = refs::search_pattern(&self.revision);
-        let call = Call::new("ls-remote").quoted(&self.repository).quoted(&pattern);
+        let call = Call::new("ls-remote").quoted_as(&self.address, &self.repository).quoted(&pattern);
         let said = match self.caller.ask(view, &call, &[0]) {
             Err(Silence::Raised(raised))
                 if view.why_run && raised.class == COMMAND_FAILED && access::is_elsewhere(&self.repository) =>
@@ -346,8 +350,8 @@ impl Job {
     }
 
     fn fetch(&self, plan: &mut Plan) {
-        let (remote, repository) = (self.task.remote.clone(), self.task.repository.clone());
-        self.remote(plan, remote.clone(), repository);
+        let (remote, address) = (self.task.remote.clone(), self.task.address.clone());
+        self.remote(plan, remote.clone(), address);
         self.step(plan, format!("fetch updates for {remote}"), |task, target, writer| {
             task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
             task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
@@ -381,7 +385,7 @@ impl Job {
     }
 
     fn remote(&self, plan: &mut Plan, name: String, address: String) {
-        let shown = if address == self.task.repository { &self.task.shown_repository } else { &address };
+        let shown = if address == self.task.address { &self.task.shown_repository } else { &address };
         let sentence = format!("set up remote tracking branches for {shown} at {name}");
         self.step(plan, sentence, move |task, _target, writer| task.set_remote(writer, &name, &address));
     }
@@ -396,7 +400,7 @@ impl Task {
         if let Some(depth) = self.depth {
             call = call.word("--depth").word(&depth.to_string()).word("--no-single-branch");
         }
-        call.quoted(&self.repository).quoted_as(self.rights.folder(), &self.destination)
+        call.quoted_as(&self.address, &self.repository).quoted_as(self.rights.folder(), &self.destination)
     }
 }
 

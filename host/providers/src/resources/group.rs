@@ -3,8 +3,9 @@
 use crate::command::{Launch, list_of_words, require_success};
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::{account, asked};
+use crate::standing;
 use contract::{Certainty, Change, Raised, Wanted};
-use grants::GrantedGroup;
+use grants::{GrantedGroup, Standing};
 
 /// The class of what goes wrong with groups.
 const GROUP_ERROR: &str = "Chef::Exceptions::Group";
@@ -15,7 +16,7 @@ pub(crate) struct Group;
 impl Provider for Group {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let wish = Wish::read(wanted)?;
-        let granted = view.grants.group(&wish.name).map_err(denied)?;
+        let granted = view.grants.group(&wish.name, standing(&wish, view)).map_err(denied)?;
         let current = view.users().group(&wish.name).cloned();
         let mut plan = Plan::default();
         match (wanted.action, current) {
@@ -108,7 +109,17 @@ impl Wish {
 fn check_number(granted: &GrantedGroup, wish: &Wish, view: &mut View<'_>) -> Result<(), Raised> {
     let Some(gid) = wish.gid else { return Ok(()) };
     let holder = view.users().group_by_id(gid).map(|group| group.name.clone());
-    view.grants.group_number(granted, gid, holder.as_deref()).map_err(denied)
+    let holder = holder.as_deref().map(|name| (name, standing::of_group(name, view)));
+    view.grants.group_number(granted, gid, holder).map_err(denied)
+}
+
+/// Where the group stands, also once it is made as wanted.
+fn standing(wish: &Wish, view: &mut View<'_>) -> Standing {
+    let is_system = wish.system || wish.gid.is_some_and(|gid| standing::is_number_of_system_group(gid, view));
+    match standing::of_group(&wish.name, view) {
+        Standing::Ordinary if is_system => Standing::System,
+        now => now,
+    }
 }
 
 /// What is to be changed of a group that is there.

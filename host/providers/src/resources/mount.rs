@@ -95,7 +95,7 @@ impl Task {
         };
         let device = without_slash(&device).to_owned();
         let in_table = match named {
-            Named::Device => device.clone(),
+            Named::Device => real_device(&device, view)?,
             Named::Label => format!("LABEL={device}"),
             Named::Uuid => format!("UUID={device}"),
         };
@@ -119,7 +119,7 @@ impl Task {
         let asked = MountAsked { device: &line.device, mount_point: &line.mount_point, kind: &kind, options: &joined };
         let granted = view.grants.mount(&asked).map_err(denied)?;
         let real_device = match named {
-            Named::Device => device.clone(),
+            Named::Device => in_table.clone(),
             Named::Label | Named::Uuid => find_device(&in_table, view)?,
         };
         let link = link_of(&real_device, view);
@@ -319,6 +319,16 @@ fn real_mount_point(mount_point: &str, view: &View<'_>) -> Result<String, Raised
         return Ok(mount_point.to_owned());
     }
     Ok(view.root.prospect(mount_point)?.real())
+}
+
+/// A folder or an image on the node, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the
+/// system's own, and stay.
+fn real_device(device: &str, view: &View<'_>) -> Result<String, Raised> {
+    let is_remote = device.contains(':') || device.contains("//");
+    if !device.starts_with('/') || is_remote || device.starts_with("/dev/") {
+        return Ok(device.to_owned());
+    }
+    Ok(view.root.prospect(device)?.real())
 }
 
 /// The device that a label or a number stands for; empty: there is none.

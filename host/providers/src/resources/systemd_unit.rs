@@ -13,6 +13,7 @@ use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, unit_standing};
+use crate::standing;
 use contract::{Change, Raised, Wanted};
 
 /// A unit of systemd.
@@ -206,7 +207,7 @@ struct Systemctl {
 impl Systemctl {
     fn of(user: Option<String>, view: &mut View<'_>) -> Result<Self, Raised> {
         let Some(name) = user else { return Ok(Self { user: None }) };
-        let _granted = view.grants.user(&name).map_err(denied)?;
+        let _granted = view.grants.user(&name, standing::of_user(&name, view)).map_err(denied)?;
         let uid = view.users().user(&name).map(|user| user.uid);
         let uid = uid.ok_or_else(|| Raised::new("ArgumentError", format!("can't find user for {name}")))?;
         Ok(Self { user: Some((name, uid)) })

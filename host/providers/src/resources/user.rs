@@ -12,8 +12,10 @@ mod shadow;
 use crate::command::{Launch, require_success};
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::{account, asked};
+use crate::standing;
 use change::{Account, Difference, compare};
 use contract::{Certainty, Change, Raised, Wanted};
+use grants::Standing;
 use shadow::Shadow;
 
 /// The class of what goes wrong with users.
@@ -26,7 +28,7 @@ impl Provider for User {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let name = asked::name(wanted, "username");
         account::check_name(&name, USER_ERROR)?;
-        let granted = view.grants.user(&name).map_err(denied)?;
+        let granted = view.grants.user(&name, standing(wanted, &name, view)).map_err(denied)?;
         let current = view.users().user(&name).cloned();
         let shadow = Shadow::find(view.root, &name);
         let mut plan = Plan::default();
@@ -81,6 +83,17 @@ impl Provider for User {
             }
         }
         Ok(plan)
+    }
+}
+
+/// Where the user stands, also once it is made as wanted.
+fn standing(wanted: &Wanted<'_>, name: &str, view: &mut View<'_>) -> Standing {
+    let uid = asked::text(wanted, "uid").and_then(|uid| uid.trim().parse().ok());
+    let is_system =
+        asked::flag(wanted, "system") || uid.is_some_and(|uid| standing::is_number_of_system_user(uid, view));
+    match standing::of_user(name, view) {
+        Standing::Ordinary if is_system => Standing::System,
+        now => now,
     }
 }
 

@@ -280,3 +280,41 @@ fn a_right_to_one_users_jobs_is_no_right_to_roots() {
     assert_ne!(foreseen, Foreseen::default());
     assert!(!node.root.exists("/etc/cron.d/mine"));
 }
+
+/// Whom this machine's administrators made as good as root, no list of names knows.
+#[test]
+fn wide_accounts_are_found_out_on_the_machine() {
+    let grants = "users = [\"*\"]\ngroups = [\"*\"]\ncron_users = [\"*\"]\n";
+    let mut node = Node::granting(grants);
+    node.output(
+        "useradd -M alice; useradd -M bob; useradd -M carl; useradd -M dora; useradd -M eve; useradd -M -r robot",
+    );
+    node.output("getent group sudo || groupadd -r sudo; gpasswd -a alice sudo; groupadd ops; gpasswd -a carl ops");
+    node.output("usermod -g ops dora; echo 'bob ALL=(ALL) ALL' >/etc/sudoers");
+    node.output("mkdir -p /etc/sudoers.d; echo '@includedir /etc/sudoers.d' >>/etc/sudoers; echo '%ops ALL=ALL' >/etc/sudoers.d/ops");
+    let password = json!({"password": "$6$x$y"});
+    for user in ["alice", "bob", "carl", "dora", "robot", "daemon", "root", "nobody"] {
+        let error = node.act("user", user, "modify", password.clone()).unwrap_err();
+        assert_eq!(error.class, "Wrun::Denied", "{user}: {error:?}");
+        let job = json!({"command": "/bin/x", "user": user});
+        assert_eq!(node.act("cron_d", "job", "create", job).unwrap_err().class, "Wrun::Denied", "{user}");
+    }
+    for group in ["sudo", "ops", "daemon", "robot", "incus-admin"] {
+        let error = node.act("group", group, "create", json!({"members": ["eve"], "append": true})).unwrap_err();
+        assert_eq!(error.class, "Wrun::Denied", "{group}: {error:?}");
+    }
+    // What would be one of the system's once it is made is so before.
+    assert_eq!(node.act("user", "new", "create", json!({"system": true})).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(node.act("group", "new", "create", json!({"gid": 7})).unwrap_err().class, "Wrun::Denied");
+    for number in ["0", "1000"] {
+        let error = node.act("user", number, "create", json!({})).unwrap_err();
+        assert_eq!(error.class, "Chef::Exceptions::User", "{error:?}");
+    }
+    node.act("user", "eve", "modify", password.clone()).unwrap();
+    node.act("user", "fred", "create", json!({})).unwrap();
+    node.act("group", "crew", "create", json!({"members": ["eve"]})).unwrap();
+    let mut node = node.again(Some("users = [\"alice\", \"robot\"]\ngroups = [\"ops\"]\n"));
+    node.act("user", "alice", "modify", password.clone()).unwrap();
+    node.act("user", "robot", "modify", password).unwrap();
+    node.act("group", "ops", "modify", json!({"members": ["eve"], "append": true})).unwrap();
+}

@@ -139,8 +139,24 @@ impl Node {
         action: &str,
         properties: Value,
     ) -> Result<Vec<String>, Raised> {
-        let declaration = declaration(kind, name, action, properties);
-        let wanted = wanted(&declaration, action, false);
+        self.carry_out(&declaration(kind, name, action, properties), action)
+    }
+
+    /// The same with a file mode creation mask.
+    pub(crate) fn act_masked(
+        &mut self,
+        kind: &str,
+        name: &str,
+        action: &str,
+        umask: u32,
+    ) -> Result<Vec<String>, Raised> {
+        let declaration =
+            Declaration { umask: Some(umask), ..declaration(kind, name, action, Value::Object(Map::new())) };
+        self.carry_out(&declaration, action)
+    }
+
+    fn carry_out(&mut self, declaration: &Declaration, action: &str) -> Result<Vec<String>, Raised> {
+        let wanted = wanted(declaration, action, false);
         let prepared = self.providers.prepare(&wanted)?;
         let (expected, changes) = prepared.expected();
         let Some(plan) = expected.plan() else { return Ok(vec![]) };

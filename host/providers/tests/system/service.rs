@@ -232,3 +232,14 @@ fn a_right_to_a_service_is_no_right_to_commands_or_other_units() {
     ticker.check("start", json!({}), &["start service service[ticker]"]);
     ticker.check("stop", json!({}), &["stop service service[ticker]"]);
 }
+
+#[test]
+fn service_umask_of_a_resource_is_not_that_of_the_programs_it_starts() {
+    let mut ticker = Ticker::on(Node::granting("services = [\"ticker\"]\n"));
+    let script = SCRIPT.replace("echo reloaded >> /srv/log", "umask > /srv/mask; touch /srv/made");
+    ticker.0.root.write_program("/etc/init.d/ticker", &script).unwrap();
+    ticker.0.act("service", "ticker", "start", json!({})).unwrap();
+    ticker.0.act_masked("service", "ticker", "reload", 0).unwrap();
+    assert_eq!(ticker.0.root.read("/srv/mask").unwrap(), "0022\n");
+    assert_eq!(ticker.0.output("stat -c %a /srv/made"), "644");
+}

@@ -225,6 +225,21 @@ fn the_right_to_fetch_is_no_right_to_run_programs() {
     granted.run("git", &bench.text("ROOT/a"), "sync", wish).unwrap();
 }
 
+/// git would follow a link that is laid after the check.
+#[test]
+fn home_through_link_a_repository_on_the_node_is_given_to_git_resolved() {
+    let bench = Bench::whole("paths = [\"ROOT/a/**\", \"ROOT/b/**\"]\nread_paths = [\"ROOT/src/**\"]\n");
+    repository(&bench);
+    std::os::unix::fs::symlink(bench.path("src"), bench.path("link")).unwrap();
+    for (folder, repository, expect) in [("a", "ROOT/link", "ROOT/src"), ("b", "file://ROOT/link", "file://ROOT/src")] {
+        let wish = json!({"repository": repository, "revision": "main"});
+        let done = bench.run("git", &format!("ROOT/{folder}"), "sync", wish).unwrap();
+        let said = done.sentences().join("\n");
+        assert!(said.contains(&bench.text(&format!("clone from {repository} into"))), "{said}");
+        assert_eq!(shell(&bench, &format!("git -C {folder} remote get-url origin")), bench.text(expect));
+    }
+}
+
 /// A bench whose policy may fetch from `src`, and fills `a` and `own` as it likes. `foreign` is not its own.
 fn with_foreign_things() -> Bench {
     let rules = "paths = [\"ROOT/a/**\", \"ROOT/b/**\", \"ROOT/own/**\"]\nread_paths = [\"ROOT/src/**\"]\n";

@@ -145,6 +145,20 @@ fn a_link_to_a_mount_point_is_not_entered_in_the_table() {
 }
 
 #[test]
+fn mount_options_a_folder_to_bind_is_the_one_a_link_leads_to() {
+    let bench = Bench::new("mounts = [\"/srv/real on /srv/data type none (bind)\"]");
+    std::fs::create_dir_all(bench.path("srv/real")).unwrap();
+    std::os::unix::fs::symlink("/srv/real", bench.path("srv/link")).unwrap();
+    std::fs::write(bench.path("etc/fstab"), TABLE).unwrap();
+    let bound = || json!({"device": "/srv/link", "fstype": "none", "options": "bind", "pass": 0});
+    bench.run("mount", "/srv/data", "enable", bound()).unwrap();
+    assert_eq!(bench.read("etc/fstab"), format!("{TABLE}/srv/real /srv/data none bind 0 0\n"));
+    std::fs::remove_file(bench.path("srv/link")).unwrap();
+    std::os::unix::fs::symlink("/etc", bench.path("srv/link")).unwrap();
+    assert_eq!(bench.run("mount", "/srv/data", "enable", bound()).unwrap_err().class, "Wrun::Denied");
+}
+
+#[test]
 fn a_mount_needs_its_own_grant() {
     let rules =
         "paths = [\"/**\"]\ncommands = [\"mount\"]\nmounts = [\"tmpfs on ROOT/mnt type tmpfs (size=1m,nosuid)\"]";

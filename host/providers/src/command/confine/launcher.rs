@@ -47,7 +47,7 @@ pub(super) struct Request {
     pub(super) arg0: Option<String>,
     pub(super) environment: Vec<(String, String)>,
     pub(super) cwd: String,
-    pub(super) umask: Option<u32>,
+    pub(super) umask: u32,
     pub(super) ids: Option<Ids>,
     pub(super) root: PathBuf,
     /// A file to be asked about: its name and content.
@@ -136,9 +136,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
     if let Some((name, content)) = &request.placed {
         place(name, content, &writable).map_err(Obstacle::at("place the file"))?;
     }
-    if let Some(mask) = request.umask {
-        rustix::process::umask(Mode::from_raw_mode(mask & 0o777));
-    }
+    rustix::process::umask(Mode::from_raw_mode(request.umask & 0o777));
     for capability in CapabilitySet::all().difference(KEPT).iter() {
         match rustix::thread::remove_capability_from_bounding_set(capability) {
             // One that this kernel does not have.

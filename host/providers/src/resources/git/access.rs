@@ -11,6 +11,7 @@
 use super::call::Caller;
 use super::plain;
 use crate::plan::{DENIED, View, Writer, denied};
+use crate::standing;
 use contract::{CommandLine, CommandTest, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
 
@@ -19,7 +20,7 @@ use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
 pub(super) struct Rights {
     folder: GrantedTree,
     _server: Option<GrantedRepository>,
-    _path: Option<ReadablePath>,
+    path: Option<ReadablePath>,
     _command: Option<GrantedCommand>,
 }
 
@@ -42,10 +43,17 @@ impl Rights {
             None => (Some(view.grants.repository(repository).map_err(denied)?), None),
         };
         if let Some(user) = &caller.user {
-            let _user = view.grants.user(user).map_err(denied)?;
+            // git is started as that user: a number is that user's, whatever the rules say of it.
+            let number = user.parse().ok();
+            let name = number.and_then(|number| view.users().user_by_id(number).map(|user| user.name.clone()));
+            let user = name.as_ref().unwrap_or(user);
+            let _user = view.grants.user(user, standing::of_user(user, view)).map_err(denied)?;
         }
         if let Some(group) = &caller.group {
-            let _group = view.grants.group(group).map_err(denied)?;
+            let number = group.parse().ok();
+            let name = number.and_then(|number| view.users().group_by_id(number).map(|group| group.name.clone()));
+            let group = name.as_ref().unwrap_or(group);
+            let _group = view.grants.group(group, standing::of_group(group, view)).map_err(denied)?;
         }
         let more = if view.grants.allows_everything() {
             caller.limited = false;
@@ -58,7 +66,17 @@ impl Rights {
             source.map_or_else(|| plain::odd_checkout(&real, uid, view), |odd| Ok(Some(odd)))?
         };
         let command = more.map(|why| unrestrained(&why, caller, view)).transpose()?;
-        Ok(Self { folder, _server: server, _path: path, _command: command })
+        Ok(Self { folder, _server: server, path, _command: command })
+    }
+
+    /// The repository as git gets it: a path on the node resolved.
+    pub(super) fn address(&self, repository: &str) -> String {
+        match &self.path {
+            None => repository.to_owned(),
+            // What git reads out of a URL is decoded.
+            Some(path) if repository.starts_with("file://") => format!("file://{}", path.path().replace('%', "%25")),
+            Some(path) => path.path().to_owned(),
+        }
     }
 
     /// The real path of the folder.
@@ -125,6 +143,11 @@ fn path_of(repository: &str) -> Option<String> {
 /// Where there is nothing of that name, git looks for the same with `.git` at its end.
 fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
     let suffixed = format!("{}.git", path.trim_end_matches('/'));
+    // Nothing is looked at before one of the two may be read.
+    let asked = view.grants.read_path(&view.root.asked_about(path)?);
+    if asked.is_err() {
+        let _either = view.grants.read_path(&view.root.asked_about(&suffixed)?).or(asked).map_err(denied)?;
+    }
     let is_there = |path: &str| view.root.target_entry(path).map(|entry| entry.is_some());
     let found = if !is_there(path)? && is_there(&suffixed)? { &suffixed } else { path };
     view.grants.read_path(&view.root.prospect(found)?.real()).map_err(denied)

@@ -2,6 +2,7 @@
 
 use super::change::{Account, Wish};
 use crate::plan::{View, denied};
+use crate::standing;
 use contract::Raised;
 use grants::GrantedUser;
 
@@ -17,14 +18,16 @@ pub(super) fn check(
 ) -> Result<(), Raised> {
     if let Some(uid) = wish.uid.filter(|uid| current.is_none_or(|current| current.uid != Some(*uid))) {
         let holder = view.users().user_by_id(uid).map(|holder| holder.name.clone());
-        view.grants.user_number(user, uid, holder.as_deref()).map_err(denied)?;
+        let holder = holder.as_deref().map(|name| (name, standing::of_user(name, view)));
+        view.grants.user_number(user, uid, holder).map_err(denied)?;
     }
     if let Some(gid) = wish.gid.clone() {
         let number = gid.parse::<u32>().ok();
         let has_it = number.is_some() && current.is_some_and(|current| current.gid == number);
         if !has_it {
             let name = number.and_then(|gid| view.users().group_by_id(gid).map(|group| group.name.clone()));
-            let _granted = view.grants.membership(user, name.as_deref().unwrap_or(&gid)).map_err(denied)?;
+            let group = name.as_deref().unwrap_or(&gid);
+            let _granted = view.grants.membership(user, group, standing::of_group(group, view)).map_err(denied)?;
         }
     }
     Ok(())

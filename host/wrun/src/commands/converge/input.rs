@@ -58,6 +58,7 @@ impl Input {
         let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
         let (all_grants, no_grants) = grants(arguments, settings)?;
         let all_grants = all_grants.keeping(own_places::inside(settings, arguments)?);
+        let all_grants = all_grants.with_homes(providers::homes(&settings.root));
         // Facts are gathered while artifacts are read.
         let (Artifacts { read: artifacts, mut refused }, facts) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| gather(arguments, settings, now));
@@ -67,6 +68,7 @@ impl Input {
         })?;
         let grants = house::policy_grants(&all_grants, &artifacts);
         let mut warnings = Vec::from_iter(no_grants);
+        warnings.extend(names.iter().flat_map(|name| rules_without_reach(&all_grants, name)));
         let mut policies = Vec::new();
         for name in &names {
             let Some(artifact) = artifacts.get(name) else {
@@ -91,6 +93,14 @@ impl Input {
         let attributes = json.attributes;
         Ok(Self { node_name, identity, facts, attributes, policies, folders, artifacts, all_grants, grants, warnings })
     }
+}
+
+/// The rules of a policy that reach nothing, so that nobody believes to have granted something by them.
+fn rules_without_reach(grants: &Grants, policy: &str) -> Vec<String> {
+    let Some(file) = grants.file_of(policy) else { return vec![] };
+    let short = grants.policy(policy, &[]).short_rules();
+    let empty = short.iter().filter(|rule| rule.is_empty);
+    empty.map(|rule| format!("{file}:{}: {}", rule.place.line, rule.sentence())).collect()
 }
 
 fn json_attributes(path: &std::path::Path) -> anyhow::Result<JsonAttributes> {

@@ -106,6 +106,10 @@ impl Check<'_> {
                 rule.line, rule.key, rule.text, by.key, by.text, by.line
             ));
         }
+        for rule in own.short_rules() {
+            let sentence = format!("{file}:{}: {}", rule.place.line, rule.sentence());
+            if rule.is_empty { self.problems.push(sentence) } else { self.notes.push(sentence) }
+        }
         self.unused(&own, file, name, manifest, kept);
     }
 

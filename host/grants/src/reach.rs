@@ -1,0 +1,162 @@
+//! How far rules with wildcards reach below directories that many applications share, and into homes.
+//!
+//! `/etc/**` was hardly meant as the right to everything that root's programs read, and no list of such things is complete.
+//! So a rule with wildcards must name an application's directory (`/etc/mysql/**`), and a hidden name in a home must stand in
+//! the rule. Rules without wildcards and those of `privileged_paths` reach whatever they match.
+
+use crate::pattern::PathPattern;
+use crate::privileged::is_within;
+
+/// Directories in which applications have directories of their own. The longest that fits counts.
+const SHARED: [&str; 7] = ["/etc", "/etc/opt", "/usr", "/usr/local", "/run", "/var/lib", "/var/cache"];
+
+/// Where homes are on any machine.
+const HOMES: &str = "/home/";
+
+/// Why a rule with wildcards does not reach a path that it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooWide {
+    /// The thing is privileged.
+    Privileged,
+    /// The rule names no application's directory below this one.
+    Nameless(&'static str),
+    /// A hidden name in a home does not stand in the rule.
+    Hidden,
+}
+
+impl TooWide {
+    /// The reason for people. `rule` is the rule's text, `place` its place: `line 3 of grants.toml`.
+    pub(crate) fn reason(self, rule: &str, place: &str) -> String {
+        match self {
+            Self::Privileged => format!("it is privileged, and `{rule}` in {place} is too wide a rule to reach it"),
+            Self::Nameless(shared) => format!(
+                "`{rule}` in {place} is too wide a rule to reach anything below {shared}: it must name an application's \
+                 directory there, as `{shared}/NAME/**` does"
+            ),
+            Self::Hidden => format!(
+                "a hidden name in a home must stand in the rule, and `{rule}` in {place} is too wide a rule to reach it"
+            ),
+        }
+    }
+}
+
+/// Returns why a rule with wildcards does not reach this resolved path, apart from privileges. `homes` are the resolved homes
+/// of this machine's users.
+pub(crate) fn too_wide(pattern: &PathPattern, path: &str, homes: &[String]) -> Option<TooWide> {
+    if let Some(shared) = nameless(pattern, path) {
+        return Some(TooWide::Nameless(shared));
+    }
+    let hidden = hidden_in_home(path, homes)?;
+    (!pattern.has_part(hidden)).then_some(TooWide::Hidden)
+}
+
+/// Returns the shared directory above a path, if the pattern names nothing in it.
+pub(crate) fn nameless(pattern: &PathPattern, path: &str) -> Option<&'static str> {
+    let shared = SHARED.into_iter().filter(|shared| lies_below(path, shared)).max_by_key(|shared| shared.len())?;
+    (!lies_below(pattern.beginning(), shared)).then_some(shared)
+}
+
+/// Returns the shared directory in which a pattern reaches nothing, since all that it matches lies there and it names no
+/// application's directory: `/etc/*.conf`.
+pub(crate) fn reaches_nothing(pattern: &PathPattern) -> Option<&'static str> {
+    let within = SHARED.into_iter().filter(|shared| is_within(pattern.beginning(), shared));
+    let shared = within.max_by_key(|shared| shared.len())?;
+    (!pattern.is_exact() && pattern.beginning() == shared).then_some(shared)
+}
+
+/// Returns the shared directories that a pattern with wildcards leaves out, though it matches paths below them: those of
+/// `/var/**` are `/var/lib` and `/var/cache`.
+pub(crate) fn left_out(pattern: &PathPattern) -> Vec<&'static str> {
+    let outer = SHARED.into_iter().filter(|shared| !SHARED.iter().any(|other| lies_below(shared, other)));
+    outer.filter(|shared| !pattern.is_exact() && lies_below(shared, pattern.beginning())).collect()
+}
+
+/// Returns the hidden name of a path right in a home: what shells and other programs of its owner read.
+fn hidden_in_home<'p>(path: &'p str, homes: &[String]) -> Option<&'p str> {
+    let in_home = |home: &String| path.strip_prefix(home.as_str())?.strip_prefix('/');
+    let in_usual = path.strip_prefix(HOMES).and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
+    let mut names = homes.iter().filter_map(in_home).chain(in_usual).filter_map(|rest| rest.split('/').next());
+    names.find(|name| name.starts_with('.'))
+}
+
+/// Returns whether a hidden name right in a home decides what the home's owner runs: `.config`, `.local`.
+pub(crate) fn decides_in_home(path: &str, homes: &[String]) -> bool {
+    hidden_in_home(path, homes).is_some_and(crate::privileged::name_in_home)
+}
+
+fn lies_below(path: &str, directory: &str) -> bool {
+    path != directory && is_within(path, directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rule: &str, path: &str, expect: Option<TooWide>) {
+        let pattern = PathPattern::new(rule).unwrap();
+        assert!(pattern.matches(path), "{rule} {path}");
+        assert_eq!(too_wide(&pattern, path, &["/srv/deploy".to_owned()]), expect, "{rule} {path}");
+    }
+
+    #[test]
+    fn wide_rules_reach_nothing_below_shared_directories() {
+        for (rule, path, shared) in [
+            ("/etc/**", "/etc/mysql/my.cnf", "/etc"),
+            ("/etc/*", "/etc/motd", "/etc"),
+            ("/etc/my*/**", "/etc/mysql/my.cnf", "/etc"),
+            ("/**", "/etc/motd", "/etc"),
+            ("/**/mysql/**", "/var/lib/mysql/x", "/var/lib"),
+            ("/var/**", "/var/cache/app/x", "/var/cache"),
+            ("/usr/**", "/usr/games/x", "/usr"),
+            ("/usr/local/**", "/usr/local/nagios/x", "/usr/local"),
+            ("/run/**", "/run/app/x", "/run"),
+            ("/etc/opt/**", "/etc/opt/app/x", "/etc/opt"),
+        ] {
+            check(rule, path, Some(TooWide::Nameless(shared)));
+        }
+        for (rule, path) in [
+            ("/etc/mysql/**", "/etc/mysql/my.cnf"),
+            ("/etc/mysql/**", "/etc/mysql"),
+            ("/usr/local/nagios/**", "/usr/local/nagios/x"),
+            ("/var/**", "/var/log/x"),
+            ("/**", "/srv/x"),
+            ("/**", "/etcetera/x"),
+        ] {
+            check(rule, path, None);
+        }
+    }
+
+    #[test]
+    fn hidden_names_in_homes_must_stand_in_the_rule() {
+        for (rule, path) in
+            [("/home/ann/**", "/home/ann/.x"), ("/home/**", "/home/ann/.x/y"), ("/srv/**", "/srv/deploy/.x")]
+        {
+            check(rule, path, Some(TooWide::Hidden));
+        }
+        for (rule, path) in [
+            ("/home/*/.y/**", "/home/ann/.y/.x"),
+            ("/home/ann/**", "/home/ann/x"),
+            ("/srv/**", "/srv/www/.htaccess"),
+            ("/srv/**", "/srv/deployed/.x"),
+            ("/home/ann/**", "/home/ann/app/.git/config"),
+        ] {
+            check(rule, path, None);
+        }
+        assert!(decides_in_home("/home/ann/.config/x", &[]) && !decides_in_home("/srv/app/.config/x", &[]));
+    }
+
+    #[test]
+    fn rules_that_reach_nothing_or_less_are_known() {
+        let pattern = |text| PathPattern::new(text).unwrap();
+        for (rule, shared) in [("/etc/**", "/etc"), ("/etc/*.conf", "/etc"), ("/usr/local/*/x", "/usr/local")] {
+            assert_eq!(reaches_nothing(&pattern(rule)), Some(shared), "{rule}");
+        }
+        for rule in ["/etc/mysql/**", "/etc", "/**", "/var/**", "/srv/**"] {
+            assert_eq!(reaches_nothing(&pattern(rule)), None, "{rule}");
+        }
+        assert_eq!(left_out(&pattern("/var/**")), ["/var/lib", "/var/cache"]);
+        assert_eq!(left_out(&pattern("/**")), ["/etc", "/usr", "/run", "/var/lib", "/var/cache"]);
+        assert_eq!(left_out(&pattern("/srv/**")), [""; 0]);
+    }
+}
