@@ -64,7 +64,8 @@ fn check(recipe: &str, class: &str, says: &str, kept: &[&str]) {
     let run = attack(&program, &machine, recipe);
     let error = &run["error"];
     assert_eq!(error["class"], class, "{recipe}: {error:#}");
-    let text = error.to_string();
+    // What a guest hears names no path that it did not write; the operator's list does.
+    let text = format!("{error} {}", run["denials"]);
     assert!(text.contains(says), "{recipe}: `{says}` is missing in {text}");
     assert_eq!(run["policies"][1]["outcome"], "success", "{recipe}: the next policy was harmed");
     let changes = root.changes().unwrap();
@@ -77,7 +78,7 @@ fn check(recipe: &str, class: &str, says: &str, kept: &[&str]) {
 #[test]
 fn paths_do_not_lead_out() {
     check("outside", "Wrun::Denied", r#"paths = [\"/etc/shadow\"]"#, &[]);
-    check("dots", "Wrun::Denied", r#"paths = [\"/etc/shadow\"]"#, &[]);
+    check("dots", "Wrun::Denied", r#""value":"\"/etc/shadow\"""#, &[]);
     check("relative", "Errno::EINVAL", "../../etc/shadow", &[]);
     check("zero_byte", "Errno::EINVAL", "/srv/hostile/a", &[]);
 }
@@ -85,8 +86,8 @@ fn paths_do_not_lead_out() {
 /// The link itself lies in the granted folder and may stay; nothing goes through it.
 #[test]
 fn links_do_not_lead_out() {
-    check("link_then_file", "Wrun::Denied", r#"paths = [\"/etc/shadow\"]"#, &["way"]);
-    check("link_to_file", "Wrun::Denied", r#"paths = [\"/etc/shadow\"]"#, &["shadow"]);
+    check("link_then_file", "Wrun::Denied", r#""value":"\"/etc/shadow\"""#, &["way"]);
+    check("link_to_file", "Wrun::Denied", r#""value":"\"/etc/shadow\"""#, &["shadow"]);
     check("hard_link", "Wrun::Denied", r#"paths = [\"/etc/shadow\"]"#, &[]);
     check("download", "Wrun::Denied", r#"read_paths = [\"/etc/shadow\"]"#, &[]);
 }

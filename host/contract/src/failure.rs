@@ -21,6 +21,9 @@ pub struct Raised {
     pub object: Option<u32>,
     /// What a person could do about it: a near name, the line that would grant it. Never part of the message.
     pub hint: Option<String>,
+    /// The resolved path that a denial names in its message, until the provider has put the path there that the guest wrote.
+    /// No guest and no report gets it.
+    pub resolved: Option<String>,
 }
 
 impl Raised {

@@ -87,6 +87,11 @@ impl Capability {
         Self::Environment,
     ];
 
+    /// Whether its entries are patterns of resolved paths.
+    pub fn is_path(self) -> bool {
+        matches!(self, Self::Paths | Self::PrivilegedPaths | Self::ReadPaths | Self::SetId | Self::PackageSources)
+    }
+
     /// Its key in the operator's file.
     pub fn key(self) -> &'static str {
         match self {

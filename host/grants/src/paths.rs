@@ -127,6 +127,20 @@ impl PolicyGrants {
         Ok(ReadablePath(path.into()))
     }
 
+    /// The right to look at what is at this resolved path, where nobody asked to: what a link leads to. `None`: the policy may
+    /// not read there. Nothing is written down, since its absence is no denial.
+    pub fn may_look(&self, path: &str) -> Option<ReadablePath> {
+        let asked = self.as_path(path);
+        let read = self.list(Capability::ReadPaths).decide(asked, || self.is_secret(path));
+        let managed = self.list(Capability::Paths).decide(asked, || self.is_privileged(path));
+        let granted = match read {
+            Verdict::Allowed(_) => true,
+            Verdict::Refused(_) => false,
+            _ => matches!(managed, Verdict::Allowed(_)),
+        };
+        (self.everything || granted).then(|| ReadablePath(path.into()))
+    }
+
     /// Whether the policy may give these permission bits to what is at a granted path. Set-id bits on files need a rule
     /// of their own, since such a file lends its owner's rights to whoever starts it. On directories they lend nothing:
     /// without that rule, the proof holds for a directory only, and the effect must look at the handle it has opened.

@@ -26,8 +26,9 @@ pub(crate) use start::home;
 pub(crate) use wait::MAX_OUTPUT;
 
 use crate::plan::denied;
-use crate::root::Root;
+use crate::root::{Fault, Root};
 use crate::users::Users;
+use crate::written;
 use contract::{CommandLine, CommandOutcome, CommandTest, Raised, Stop};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
@@ -331,17 +332,20 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
 /// The directory of a command with all links followed: it is what is granted, and where the command starts. A link in a
 /// granted directory lends no right to what it points at.
 ///
+/// Where something is missing, it is the one that the text says: the command will not find it, and nobody learns what is
+/// missing who may not look.
+///
 /// # Errors
 /// It leads in a circle, or may not be looked at.
-pub(crate) fn real_directory(root: &Root, grants: &PolicyGrants, cwd: &str) -> Result<String, Raised> {
+pub(crate) fn real_directory(root: &Root, grants: &PolicyGrants, cwd: &str) -> Result<String, Fault> {
     // Below the directory that wrun was started in, as in Chef: no rule grants that.
     if !cwd.starts_with('/') {
         return Ok(cwd.to_owned());
     }
-    match root.prospect(cwd) {
+    match root.asked_about(cwd) {
         // One that only the command's user may look at, on a file server that trusts no root.
         Err(fault) if fault.name() == "EACCES" && grants.allows_everything() => Ok(cwd.to_owned()),
-        found => Ok(found?.real()),
+        found => found,
     }
 }
 
@@ -371,5 +375,7 @@ pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -
         input: command.input.as_deref(),
         sensitive: false,
     };
-    grants.command(&asked).map_err(denied)
+    grants
+        .command(&asked)
+        .map_err(|denial| written::with_directory(denied(denial), command.cwd.as_deref(), cwd.as_deref()))
 }

@@ -23,6 +23,7 @@ mod root;
 mod settings;
 mod standing;
 mod users;
+mod written;
 
 pub use command::{Live, give_up_all_rights, launch_confined};
 pub use data::{DataFolders, FolderData, NoData, parse_written_json};
@@ -142,7 +143,8 @@ impl MachineProviders {
             assumed: &self.assumed,
             commands: &self.commands,
         };
-        inspect(&mut view).map_err(|raised| with_origin(raised, wanted.declaration))
+        let looked = inspect(&mut view);
+        looked.map_err(|raised| with_origin(written::as_written(raised, wanted, &self.root), wanted.declaration))
     }
 
     /// Gives a writer to a function. Called for real runs only.
@@ -183,7 +185,8 @@ impl MachineProviders {
                 }
                 Ok(false)
             });
-            match again.map_err(|raised| with_origin(raised, wanted.declaration)) {
+            let as_written = |raised| written::as_written(raised, wanted, &self.root);
+            match again.map_err(|raised| with_origin(as_written(raised), wanted.declaration)) {
                 Ok(false) => {
                     self.parts = parts.all();
                     return Ok(changes);

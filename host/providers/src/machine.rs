@@ -13,8 +13,10 @@ pub use scratch::real_paths;
 
 use crate::Settings;
 use crate::command::{self, CommandFailure, Commands, How, Launch};
+use crate::plan;
 use crate::root::{Entry, Fault, Kind, Place, Root, absent};
 use crate::users::Users;
+use crate::written;
 use contract::{
     CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup,
     MachineUser, Raised, Stat, StatKind,
@@ -55,7 +57,7 @@ impl GuestMachine {
             Some(place) => place.real().to_owned(),
             None => self.root.asked_about(path).map_err(fault)?,
         };
-        let _proof = self.settings.grants.read_path(&real).map_err(denied)?;
+        let _proof = self.settings.grants.read_path(&real).map_err(|denial| self.denied(denial, path))?;
         Ok(place)
     }
 
@@ -100,13 +102,18 @@ impl GuestMachine {
         Ok(sentence)
     }
 
+    /// A denial by the path that the guest wrote.
+    fn denied(&self, denial: Denied, path: &str) -> MachineError {
+        raised(written::as_asked(plan::denied(denial), path, &self.root))
+    }
+
     fn is_dry_run(&self, why_run: bool) -> bool {
         why_run || self.settings.why_run
     }
 }
 
-fn denied(denied: Denied) -> MachineError {
-    MachineError::Denied(format!("{denied}\n{}", denied.hint()))
+fn denied(denial: Denied) -> MachineError {
+    raised(plan::denied(denial))
 }
 
 fn fault(fault: Fault) -> MachineError {
@@ -116,7 +123,7 @@ fn fault(fault: Fault) -> MachineError {
 fn raised(raised: Raised) -> MachineError {
     match raised.class.strip_prefix("Errno::") {
         Some(name) => MachineError::System(name.into(), raised.message),
-        None if raised.class == crate::plan::DENIED => {
+        None if raised.class == plan::DENIED => {
             MachineError::Denied(format!("{}\n{}", raised.message, raised.hint.unwrap_or_default()))
         }
         None => MachineError::System("EINVAL".into(), raised.message),

@@ -10,7 +10,7 @@
 
 use crate::Settings;
 use crate::command::{Answer, CommandFailure, Commands, Launch};
-use crate::root::{Place, Prospect, Root};
+use crate::root::{Entry, Fault, Place, Prospect, Root};
 use crate::users::Users;
 use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
@@ -292,6 +292,21 @@ impl View<'_> {
         }
     }
 
+    /// What a path leads to, all links followed: nothing, something, or why that cannot be told. `None`: the policy may not
+    /// look there, which is no denial, since nobody asked for what is there.
+    ///
+    /// # Errors
+    /// The path is malformed, leads in a circle, or may not be searched.
+    pub(crate) fn seen_target(&self, path: &str) -> Result<Option<Result<Option<Entry>, Fault>>, Raised> {
+        let real = self.root.asked_about(path);
+        let may_look = match &real {
+            Ok(real) => self.grants.may_look(real),
+            // It leads in a circle of links that the policy can see.
+            Err(_) => return Ok(Some(self.root.target_entry(path))),
+        };
+        Ok(may_look.map(|_readable| self.root.target_entry(path)))
+    }
+
     /// Checks a command that the cookbook wrote; nothing is started.
     ///
     /// # Errors
@@ -391,5 +406,6 @@ pub(crate) const DENIED: &str = "Wrun::Denied";
 
 /// A denial as an exception; its hint is what would allow it. Use with `map_err`.
 pub(crate) fn denied(denial: Denied) -> Raised {
-    Raised::new(DENIED, denial.to_string()).with_hint(denial.hint())
+    let resolved = denial.capability.is_path().then(|| denial.asked.clone());
+    Raised { resolved, ..Raised::new(DENIED, denial.to_string()).with_hint(denial.hint()) }
 }

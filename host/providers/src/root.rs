@@ -36,6 +36,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,9 @@ pub(crate) const MAXIMUM_PATH: usize = 4096;
 
 /// How many components a path may have. Each may cost an open handle while links are resolved.
 pub(crate) const MAXIMUM_DEPTH: usize = 256;
+
+/// How many links to nothing a path may lead over: the kernel's own limit of links.
+const MAXIMUM_BLIND_LINKS: u32 = 40;
 
 /// How much [`Root::read`] reads, in bytes: it is for configuration and databases, not for content.
 pub(crate) const MAXIMUM_READ: u64 = 16 << 20;
@@ -85,6 +89,9 @@ pub(crate) struct Prospect {
     /// The names below it that are missing, in order.
     pub(crate) missing: Vec<String>,
 }
+
+/// The deepest thing on the way of a path that is there, and the names that are missing below it.
+type Deepest = (Place, Entry, Vec<String>);
 
 impl Prospect {
     /// The real path that it all would have.
@@ -186,10 +193,10 @@ impl Root {
     /// It is malformed, leads in a circle or may not be searched; `..` stands below what is missing.
     pub(crate) fn prospect(&self, path: &str) -> Result<Prospect, Fault> {
         let (base, entry, missing) = self.deepest(path)?;
-        if missing.contains(&"..") {
+        if missing.iter().any(|name| name == "..") {
             return Err(Fault::new(Errno::NOENT, "rb_sysopen", path));
         }
-        Ok(Prospect { base, entry, missing: missing.into_iter().map(str::to_owned).collect() })
+        Ok(Prospect { base, entry, missing })
     }
 
     /// The path by which the grant is asked for what may be missing: that of [`prospect`](Self::prospect), and where `..`
@@ -200,7 +207,7 @@ impl Root {
     pub(crate) fn asked_about(&self, path: &str) -> Result<String, Fault> {
         let (base, _, missing) = self.deepest(path)?;
         let mut names: Vec<&str> = base.real.split('/').filter(|part| !part.is_empty()).collect();
-        for name in missing {
+        for name in &missing {
             if name == ".." {
                 names.pop();
             } else {
@@ -210,15 +217,39 @@ impl Root {
         Ok(format!("/{}", names.join("/")))
     }
 
-    /// The deepest thing on the way of a path that is there, and the rest of the path.
-    fn deepest<'path>(&self, path: &'path str) -> Result<(Place, Entry, Vec<&'path str>), Fault> {
-        check(path)?;
+    /// The deepest thing on the way of a path that is there, and the names that are missing below it. A link to something
+    /// missing is followed to where it would lead, as one to something that is there: so both are asked about alike.
+    fn deepest(&self, path: &str) -> Result<Deepest, Fault> {
+        let mut path = path.to_owned();
+        for _ in 0..=MAXIMUM_BLIND_LINKS {
+            check(&path)?;
+            path = match self.deepest_or_link(&path)? {
+                ControlFlow::Break(found) => return Ok(found),
+                ControlFlow::Continue(behind_link) => behind_link,
+            };
+        }
+        Err(Fault::new(Errno::LOOP, "rb_sysopen", &path))
+    }
+
+    /// One round of [`deepest`](Self::deepest): what was found, or the path behind a link that leads to nothing.
+    fn deepest_or_link(&self, path: &str) -> Result<ControlFlow<Deepest, String>, Fault> {
         let names: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         for end in (0..=names.len()).rev() {
             let (there, missing) = names.split_at_checked(end).unwrap_or_default();
-            let Some(place) = absent(self.locate_target(&format!("/{}", there.join("/"))))? else { continue };
-            let Some(entry) = absent(place.entry())? else { continue };
-            return Ok((place, entry, missing.to_vec()));
+            let there = format!("/{}", there.join("/"));
+            if let Some(place) = absent(self.locate_target(&there))?
+                && let Some(entry) = absent(place.entry())?
+            {
+                let missing = missing.iter().map(|name| (*name).to_owned()).collect();
+                return Ok(ControlFlow::Break((place, entry, missing)));
+            }
+            let Some(place) = absent(self.locate(&there))? else { continue };
+            if absent(place.entry())?.is_some_and(|entry| entry.kind == Kind::Link) {
+                let text = place.read_link()?;
+                let parent = place.real().rsplit_once('/').map_or("", |(parent, _)| parent);
+                let target = if text.starts_with('/') { text } else { format!("{parent}/{text}") };
+                return Ok(ControlFlow::Continue(format!("{target}/{}", missing.join("/"))));
+            }
         }
         Err(Fault::new(Errno::NOENT, "rb_sysopen", path))
     }

@@ -266,7 +266,7 @@ fn a_commands_directory_is_granted_by_where_it_is() {
         raised.hint.unwrap()
     };
     let hint = denied("touch marker", json!({"cwd": "ROOT/granted/out"}));
-    assert!(hint.contains(&bench.text("cwd = \"ROOT/foreign\"")), "{hint}");
+    assert!(!hint.contains("foreign"), "where the link leads is for the operator's list: {hint}");
     denied("touch marker", json!({"cwd": "granted"}));
     let hint = denied("touch at-home", json!({"login": true, "user": "nobody"}));
     assert!(hint.contains("cwd = \"/nonexistent\""), "{hint}");

@@ -63,7 +63,7 @@ pub(crate) fn parse(json: &str) -> Result<Value, String> {
 
 /// A failure as guest code hears of it.
 pub(crate) fn raised(voice: Voice, failure: Failure) -> types::Raised {
-    let Raised { class, message, passed, backtrace, object, hint } = failure.into_raised();
+    let Raised { class, message, passed, backtrace, object, hint, resolved: _ } = failure.into_raised();
     types::Raised { class, message, passed, backtrace, object: object.and_then(|object| voice.own(object)), hint }
 }
 
@@ -77,6 +77,7 @@ fn raised_from(voice: Voice, raised: types::Raised) -> Raised {
         backtrace: raised.backtrace.into_iter().take(RAISED_FRAMES).map(cut).collect(),
         object: raised.object.and_then(|object| voice.mark(object)),
         hint: raised.hint.filter(|hint| !hint.is_empty()).map(|hint| limit(hint, RAISED_HINT)),
+        resolved: None,
     }
 }
 

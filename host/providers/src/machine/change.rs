@@ -1,9 +1,11 @@
 //! Changes that a guest makes in its own language.
 
-use super::{denied, fault};
+use super::{fault, raised};
+use crate::plan;
 use crate::root::{Dress, Entry, Kind, ModeBits, Root, absent};
+use crate::written;
 use contract::{MachineChange, MachineError};
-use grants::{GrantedPath, PolicyGrants};
+use grants::{Denied, GrantedPath, PolicyGrants};
 
 /// The most bytes of a file that something is added to: the whole of it is written anew, so that it is either its old or
 /// its new self.
@@ -26,18 +28,19 @@ pub(super) fn apply(
             | MachineChange::Owner(..)
     );
     let proof = manageable(root, grants, path, follow)?;
-    let target = Target { root, grants, proof };
+    let target = Target { root, grants, path, proof };
     target.apply(change, dry_run)
 }
 
 /// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.
 fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> Result<GrantedPath, MachineError> {
     let place = if follow { root.locate_target(path) } else { root.locate(path) };
+    let as_asked = |denial| raised(written::as_asked(plan::denied(denial), path, root));
     match absent(place).map_err(fault)? {
-        Some(place) => grants.manage_path(place.real()).map_err(denied),
+        Some(place) => grants.manage_path(place.real()).map_err(as_asked),
         None => {
             let real = root.asked_about(path).map_err(fault)?;
-            let _proof = grants.manage_path(&real).map_err(denied)?;
+            let _proof = grants.manage_path(&real).map_err(as_asked)?;
             Err(MachineError::System("ENOENT".into(), path.into()))
         }
     }
@@ -46,6 +49,8 @@ fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> R
 struct Target<'a> {
     root: &'a Root,
     grants: &'a PolicyGrants,
+    /// As the guest wrote it.
+    path: &'a str,
     proof: GrantedPath,
 }
 
@@ -77,7 +82,10 @@ impl Target<'_> {
             }
             MachineChange::Mode(mode) => {
                 let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
-                let granted = self.grants.file_mode(&self.proof, mode, is_directory).map_err(denied)?;
+                let granted = self
+                    .grants
+                    .file_mode(&self.proof, mode, is_directory)
+                    .map_err(|denial| self.denied(denial, self.path))?;
                 Box::new(move || {
                     self.root.site(&self.proof).and_then(|site| site.set_mode(ModeBits::from(&granted))).map_err(fault)
                 })
@@ -97,6 +105,11 @@ impl Target<'_> {
         Ok(sentence)
     }
 
+    /// A denial by a path that the guest wrote.
+    fn denied(&self, denial: Denied, written: &str) -> MachineError {
+        raised(written::as_asked(plan::denied(denial), written, self.root))
+    }
+
     fn entry(&self) -> Result<Option<Entry>, MachineError> {
         absent(self.root.site(&self.proof).and_then(|site| site.entry())).map_err(fault)
     }
@@ -110,7 +123,8 @@ impl Target<'_> {
                 Dress { mode: Some(granted), old: Some(handle), ..Dress::default() }
             }
             None => {
-                let granted = self.grants.file_mode(&self.proof, mode, false).map_err(denied)?;
+                let granted =
+                    self.grants.file_mode(&self.proof, mode, false).map_err(|denial| self.denied(denial, self.path))?;
                 Dress { mode: Some(ModeBits::from(&granted)), ..Dress::default() }
             }
         })
@@ -139,10 +153,11 @@ impl Target<'_> {
         let to = manageable(self.root, self.grants, new, false)?;
         let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
         if is_directory {
-            let from = self.grants.manage_tree(self.proof.path()).map_err(denied)?;
+            let from = self.grants.manage_tree(self.proof.path()).map_err(|denial| self.denied(denial, self.path))?;
             let place = self.root.locate(from.path()).map_err(fault)?;
-            place.require_below(self.grants, &from).map_err(fault)?.map_err(denied)?;
-            let to = self.grants.manage_tree(to.path()).map_err(denied)?;
+            let below = place.require_below(self.grants, &from).map_err(fault)?;
+            below.map_err(|denial| self.denied(denial, self.path))?;
+            let to = self.grants.manage_tree(to.path()).map_err(|denial| self.denied(denial, new))?;
             if dry_run {
                 return Err(MachineError::DryRun(sentence));
             }

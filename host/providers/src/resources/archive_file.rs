@@ -202,7 +202,8 @@ impl Task {
         let base = self.real.trim_end_matches('/').to_owned();
         let mut differs = false;
         self.archive.each(&mut |item, _content| {
-            let entry = view.root.target_entry(&format!("{base}/{}", item.path))?;
+            // What a link leads to and may not be looked at is taken for another.
+            let entry = view.seen_target(&format!("{base}/{}", item.path))?.transpose()?.flatten();
             // Archives know whole seconds.
             differs |= entry.is_none_or(|entry| (entry.modified, entry.modified_nanos) != (item.modified, 0));
             Ok(())

@@ -3,9 +3,10 @@
 use super::file_content::wish::{boolean, text};
 use super::file_content::{Access, access_step, assumption};
 use crate::plan::{Plan, Provider, Step, View, denied};
-use crate::root::{Entry, Kind, ModeBits, Prospect, absent};
+use crate::root::{Entry, Fault, Kind, ModeBits, Prospect, absent};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
+use rustix::io::Errno;
 
 /// Permission bits before the process's file mode creation mask.
 const NEW_DIRECTORY: ModeBits = ModeBits::plain(0o777);
@@ -72,6 +73,12 @@ pub(super) fn plan_create(
     let granted = paths.iter().rev().map(|real| view.grants.manage_path(real).map_err(denied));
     let mut granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
     granted.reverse();
+    // What has the name and leads to nothing is a link: no directory is made in its place, nor behind it.
+    if let Some(place) = absent(view.root.locate(wish.path))?
+        && absent(place.entry())?.is_some()
+    {
+        return Err(Fault::new(Errno::EXIST, "dir_s_mkdir", wish.path).into());
+    }
     require_parent(wish, &prospect, view, &mut plan)?;
     let Some(last) = granted.last().cloned() else { return Ok(plan) };
     let access = wish.access.compare(numbers, None, &last, true, view)?;
@@ -157,7 +164,14 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
     let is_link = entry.kind == Kind::Link;
     let tree = if wish.recursive && !is_link { Some(view.manage_whole(&place)?) } else { None };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
-    let kind = if is_link { view.root.target_entry(wish.path)?.map(|entry| entry.kind) } else { Some(entry.kind) };
+    let kind = match is_link {
+        // What it leads to is told to who may look there. To others it is a directory.
+        true => match view.seen_target(wish.path)? {
+            Some(target) => target?.map(|entry| entry.kind),
+            None => Some(Kind::Directory),
+        },
+        false => Some(entry.kind),
+    };
     match kind {
         None => return Ok(Plan::up_to_date()),
         Some(Kind::Directory) if is_link || place.is_writable() => {}

@@ -8,6 +8,7 @@ use crate::command::{CommandFailure, How, Launch, home, list_of_words, real_dire
 use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
 use crate::root::absent;
 use crate::value;
+use crate::written;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
 use serde_json::Value;
@@ -150,7 +151,7 @@ fn directory(wanted: &Wanted<'_>, view: &mut View<'_>, cwd: Option<&str>) -> Res
         None if flag(wanted, "login") => home(text(wanted, "user").as_deref(), view.users()),
         None => None,
     };
-    cwd.map(|cwd| real_directory(view.root, view.grants, &cwd)).transpose()
+    Ok(cwd.map(|cwd| real_directory(view.root, view.grants, &cwd)).transpose()?)
 }
 
 fn grant(
@@ -184,7 +185,8 @@ fn grant(
         input: input.as_deref().map(str::as_bytes),
         sensitive: wanted.declaration.sensitive,
     };
-    view.grants.command(&asked).map_err(denied)
+    let granted = view.grants.command(&asked);
+    granted.map_err(|denial| written::with_directory(denied(denial), text(wanted, "cwd").as_deref(), cwd.as_deref()))
 }
 
 /// A variable that is taken away needs the right to set it to nothing.

@@ -318,7 +318,7 @@ fn real_mount_point(mount_point: &str, view: &View<'_>) -> Result<String, Raised
     if mount_point == "none" {
         return Ok(mount_point.to_owned());
     }
-    Ok(view.root.prospect(mount_point)?.real())
+    Ok(view.root.asked_about(mount_point)?)
 }
 
 /// A folder or an image on the node, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the
@@ -328,7 +328,7 @@ fn real_device(device: &str, view: &View<'_>) -> Result<String, Raised> {
     if !device.starts_with('/') || is_remote || device.starts_with("/dev/") {
         return Ok(device.to_owned());
     }
-    Ok(view.root.prospect(device)?.real())
+    Ok(view.root.asked_about(device)?)
 }
 
 /// The device that a label or a number stands for; empty: there is none.

@@ -64,3 +64,51 @@ fn who_may_look_hears_what_is_missing() {
     let dotted = resource("file", "/secret/other/../x", "create", json!({"content": "x"}));
     assert_eq!(machine.run(&dotted).unwrap_err().class, "Errno::ENOENT");
 }
+
+/// A policy lays links to places where it may not look, and compares what it hears.
+#[test]
+fn link_oracle_a_links_target_is_told_to_nobody_who_may_not_look_there() {
+    let mut machine = machine("paths = [\"/srv/**\"]");
+    std::fs::create_dir_all(machine.at("/srv")).unwrap();
+    for (there, gone) in [
+        ("/secret/there/file", "/secret/there/nofile"),
+        ("/secret/there", "/secret/nothing"),
+        ("/secret/there/file", "/secret/nothing/deep/file"),
+    ] {
+        for suffix in ["", "/file", "/new", "/../x"] {
+            let mut said = |target: &str, asked: fn(&str) -> Vec<Asked>, number: usize| {
+                let link = machine.at("/srv/way");
+                let _none = [&link, &machine.at("/srv/hard"), &machine.at("/srv/copy")].map(std::fs::remove_file);
+                std::os::unix::fs::symlink(target, &link).unwrap();
+                let asked = asked(&format!("/srv/way{suffix}")).swap_remove(number);
+                match machine.run(&asked) {
+                    Ok(done) => format!("{:?}", done.changes),
+                    Err(raised) => format!("{} {} {:?}", raised.class, raised.message, raised.hint),
+                }
+            };
+            for number in 0..asking("").len() + asking_of_links("").len() {
+                let asked: fn(&str) -> Vec<Asked> =
+                    |path| [asking(path), asking_of_links(path)].into_iter().flatten().collect();
+                let (one, other) = (said(there, asked, number), said(gone, asked, number));
+                assert_eq!(one, other, "{number} {there} {gone} {suffix}");
+                assert!(!one.contains("/secret"), "{number}: {one}");
+            }
+        }
+    }
+}
+
+/// What has a say in links.
+fn asking_of_links(path: &str) -> Vec<Asked> {
+    vec![
+        resource("file", path, "create", json!({"content": "x", "manage_symlink_source": false})),
+        resource("file", path, "create", json!({"content": "x", "manage_symlink_source": true})),
+        resource("file", path, "create_if_missing", json!({"content": "x"})),
+        resource("directory", path, "delete", json!({"recursive": true})),
+        resource("execute", "true", "run", json!({"cwd": path})),
+        resource("user", "app", "create", json!({"home": path, "manage_home": true})),
+        resource("mount", path, "enable", json!({"device": "tmpfs", "fstype": "tmpfs"})),
+        resource("dpkg_package", "x", "install", json!({"source": path})),
+        resource("git", "/srv/checkout", "sync", json!({"repository": path})),
+        resource("archive_file", path, "extract", json!({"destination": "/srv/out"})),
+    ]
+}

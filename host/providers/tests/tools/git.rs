@@ -325,7 +325,7 @@ fn a_repository_on_the_node_is_read_alone() {
     {
         let raised = bench.run("git", "ROOT/b", "sync", with(json!({"repository": repository}))).unwrap_err();
         assert_eq!(raised.class, "Wrun::Denied", "{repository}");
-        assert!(raised.hint.unwrap().contains(&bench.text("ROOT/foreign/secret.git")), "{repository}");
+        assert!(!raised.hint.unwrap().contains("secret.git"), "{repository}");
     }
     assert!(!exists(&bench.path("b")));
     // What git makes is fetched from: bare, bundled, with packed references.

@@ -154,7 +154,12 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     let path = wish.path;
     let says = || link.read_link().unwrap_or_default();
     let is_create = !wish.only_if_missing && !wish.touch;
-    let target = match view.root.locate_target(path) {
+    let located = view.root.locate_target(path);
+    if located.as_ref().is_err_and(Fault::is_absence) {
+        // Where it would lead is asked for before it is told that nothing is there.
+        let _granted = wish.granted(view, &view.root.asked_about(path)?)?;
+    }
+    let target = match located {
         Ok(target) => target,
         Err(fault) if wish.warns_of_link() && (fault.errno == Errno::LOOP || fault.is_absence()) => {
             return Err(unresolved(path, fault.errno));
@@ -173,6 +178,7 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
         Err(fault) if fault.is_absence() => return leads_nowhere(path, &says(), view, plan),
         Err(fault) => return Err(fault.into()),
     };
+    let granted = wish.granted(view, target.real())?;
     if wish.warns_of_link() {
         tracing::warn!(
             path,
@@ -180,7 +186,6 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
             "the path is a link and its target is managed; say manage_symlink_source"
         );
     }
-    let granted = wish.granted(view, target.real())?;
     match absent(target.entry())? {
         None if wish.warns_of_link() => Err(unresolved(path, Errno::NOENT)),
         None if is_create => leads_nowhere(path, &says(), view, plan),
@@ -224,8 +229,8 @@ fn something_else(
     }
     // Chef looks through a link here to say what it is.
     let shown = match kind {
-        Kind::Link => match view.root.target_entry(path) {
-            Ok(Some(target)) if target.kind != Kind::File => target.kind,
+        Kind::Link => match view.seen_target(path)? {
+            Some(Ok(Some(target))) if target.kind != Kind::File => target.kind,
             _ => Kind::Link,
         },
         other => other,

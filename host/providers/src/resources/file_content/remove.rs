@@ -20,10 +20,11 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
     let granted = wish.granted(view, place.real())?;
     let Some(entry) = absent(place.entry())? else { return Ok(nothing(path, view)) };
     if entry.kind == Kind::Link {
-        let errno = match view.root.target_entry(path) {
-            Ok(Some(_)) => None,
-            Ok(None) => Some(Errno::NOENT),
-            Err(fault) => Some(fault.errno),
+        // Whether a link leads somewhere is told to who may look there. To others it does.
+        let errno = match view.seen_target(path)? {
+            Some(Ok(Some(_))) | None => None,
+            Some(Ok(None)) => Some(Errno::NOENT),
+            Some(Err(fault)) => Some(fault.errno),
         };
         match errno {
             Some(errno) if wish.warns_of_link() => return Err(unresolved(path, errno)),

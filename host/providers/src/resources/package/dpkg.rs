@@ -161,8 +161,12 @@ fn without_sources(aim: Aim, request: &Request, key: &str, status: &Status, view
 
 /// The real path of a package file; none: it is not there.
 fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
+    // Whether it is there is told only to who may have it installed.
+    let granted = view.grants.package_source(&view.root.asked_about(source)?).map_err(denied)?;
     let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
-    let granted = view.grants.package_source(place.real()).map_err(denied)?;
+    if place.real() != granted.path() {
+        return Ok(None);
+    }
     Ok(place.entry().is_ok().then(|| granted.path().to_owned()))
 }
 

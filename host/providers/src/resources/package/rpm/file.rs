@@ -33,8 +33,12 @@ pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Rais
         let message = format!("{source} is no file on the node");
         return Err(Raised::new(PACKAGE_ERROR, message).with_hint("fetch it with `remote_file` first"));
     }
+    // Whether it is there is told only to who may have it installed.
+    let granted = view.grants.package_source(&view.root.asked_about(source)?).map_err(denied)?;
     let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
-    let granted = view.grants.package_source(place.real()).map_err(denied)?;
+    if place.real() != granted.path() {
+        return Ok(None);
+    }
     Ok(place.entry().is_ok().then(|| granted.path().to_owned()))
 }
 
