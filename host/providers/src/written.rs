@@ -58,6 +58,11 @@ pub(crate) fn with_directory(raised: Raised, written: Option<&str>, resolved: Op
     if is_plain { raised } else { Raised { hint: Some(HINT.into()), ..raised } }
 }
 
+/// A denial of something whose text holds resolved paths, by the same text as it was written.
+pub(crate) fn with_text(raised: Raised, resolved: &str, written: &str) -> Raised {
+    if resolved == written { raised } else { renamed(raised, resolved, written) }
+}
+
 fn renamed(raised: Raised, resolved: &str, written: &str) -> Raised {
     let message = raised.message.replace(&format!("`{resolved}`"), &format!("`{written}`"));
     Raised { message, hint: Some(HINT.into()), ..raised }

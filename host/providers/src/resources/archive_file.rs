@@ -144,8 +144,8 @@ impl Task {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", "destination is a required property"));
         };
         let place = absent(view.root.locate_target(&path))?;
-        let real = place.as_ref().map_or(path.as_str(), |place| place.real());
-        let _readable = view.grants.read_path(real).map_err(denied)?;
+        let real = place.as_ref().map_or_else(|| view.root.asked_about(&path), |place| Ok(place.real().to_owned()))?;
+        let _readable = view.grants.read_path(&real).map_err(denied)?;
         let entry = place.as_ref().map(|place| absent(place.entry())).transpose()?.flatten();
         let Some(place) = place.filter(|_| entry.is_some()) else {
             if view.why_run && view.assumed.path(&path) {

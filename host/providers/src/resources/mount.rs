@@ -12,6 +12,7 @@ use crate::plan::{Plan, Provider, Step, View, Writer, denied};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
 use crate::root::absent;
+use crate::written;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use std::time::{Duration, Instant};
@@ -94,10 +95,14 @@ impl Task {
             _ => Named::Device,
         };
         let device = without_slash(&device).to_owned();
-        let in_table = match named {
-            Named::Device => real_device(&device, view)?,
+        let in_table_as_written = match named {
+            Named::Device => device.clone(),
             Named::Label => format!("LABEL={device}"),
             Named::Uuid => format!("UUID={device}"),
+        };
+        let in_table = match named {
+            Named::Device => real_device(&device, view)?,
+            Named::Label | Named::Uuid => in_table_as_written.clone(),
         };
         let kind = asked::text(wanted, "fstype").unwrap_or_else(|| "auto".into());
         let options = asked::list(wanted, "options").unwrap_or_else(|| vec!["defaults".into()]);
@@ -117,7 +122,13 @@ impl Task {
             pass: number("pass", 2),
         };
         let asked = MountAsked { device: &line.device, mount_point: &line.mount_point, kind: &kind, options: &joined };
-        let granted = view.grants.mount(&asked).map_err(denied)?;
+        let granted = view.grants.mount(&asked).map_err(|denial| {
+            let text = |device: &str, place: &str| {
+                format!("{} on {} type {kind} ({joined})", table::escape(device), table::escape(place))
+            };
+            let (resolved, written) = (text(&in_table, &real_mount_point), text(&in_table_as_written, &mount_point));
+            written::with_text(denied(denial), &resolved, &written)
+        })?;
         let real_device = match named {
             Named::Device => in_table.clone(),
             Named::Label | Named::Uuid => find_device(&in_table, view)?,
