@@ -256,6 +256,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+impl std::error::Error for Lost {}
+
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "policy `{}` {}", self.policy, self.why)

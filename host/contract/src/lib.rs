@@ -4,6 +4,7 @@
 //! requests, failures, events. [`Run`] is the state of one policy's run, which travels with the turn: the runner in
 //! `converge` and the guests in `sandbox` both work on it. This room has no algorithm of a run and no I/O.
 
+mod account;
 mod claims;
 mod conversation;
 mod events;
@@ -13,6 +14,9 @@ mod run;
 mod services;
 mod stop;
 
+pub use account::{
+    Account, AccountLimits, Ended, Exceeded, Limit, Meters, Receipt, Usage, claim_bytes, json_text_bytes, value_bytes,
+};
 pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said, Tell};
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
@@ -23,9 +27,9 @@ pub use providers::{
 };
 pub use run::{
     ActionRecord, Amendment, Context, ContextId, Declaration, Due, FailureMode, Guard, GuestType, HiddenRead,
-    MAX_ACTIONS, MAX_DEPTH, MAX_HIDDEN_READS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified,
-    OwnRunList, Parts, Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, Speaker, Tally, Test, Timing,
-    Wish, dotted_path, grant_lines, not_found,
+    MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS,
+    MAX_RESOURCES, Notification, Notified, OwnRunList, Parts, Party, Property, ROOT, ReadKind, Reads, Resource,
+    ResourceId, Run, Speaker, Tally, Test, Timing, Wish, dotted_path, grant_lines, not_found,
 };
 pub use services::{
     AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse, Interfaces,

@@ -1,6 +1,6 @@
 //! Those who inspect and change the machine, as the runner sees them.
 
-use crate::{Claim, Declaration, Failure, Got, Property, Raised, ResourceId};
+use crate::{Amendment, Claim, Declaration, Failure, Got, Property, Raised, ResourceId};
 use serde_json::{Map, Value};
 
 /// The providers of one policy. They act only within what the operator granted that policy.
@@ -311,6 +311,22 @@ pub trait Types: Send + Sync {
     /// # Errors
     /// `Chef::Exceptions::ValidationFailed` and its like, with a near name as the hint.
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure>;
+
+    /// Holds a declaration of a guest's own type against the limits of sizes that built-in types have.
+    ///
+    /// # Errors
+    /// `Chef::Exceptions::ValidationFailed`.
+    fn check_own(&self, _declaration: &Declaration) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The same of an amendment to a declared resource of such a type.
+    ///
+    /// # Errors
+    /// As [`check_own`](Self::check_own).
+    fn check_own_amendment(&self, _declaration: &Declaration, _amendment: &Amendment) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Whether everything that an action needs is set: asked when it runs, also where a notification brought it.
     ///

@@ -1,10 +1,13 @@
 //! The state of one policy's run: contexts, resources, notifications, what happened. Every function here returns at
 //! once and asks nobody. All numbers, names and lists come from a guest: each is held against what there is.
 
+mod amending;
 mod collection;
 mod context;
 mod declaration;
+mod nesting;
 mod notifications;
+mod paying;
 mod reads;
 mod record;
 
@@ -28,6 +31,18 @@ pub const MAX_ACTIONS: u32 = 1_000_000;
 
 /// The most resources that one policy may declare, children and their repetitions included.
 pub const MAX_RESOURCES: usize = 250_000;
+
+/// The most contexts that may be open at a time. Each nests inside an action, of which far fewer may.
+pub const MAX_OPEN_CONTEXTS: usize = 1_000;
+
+/// The most delayed actions that one policy may queue.
+pub const MAX_DELAYED: usize = 100_000;
+
+/// The most bytes of an action's name.
+pub(crate) const MAX_ACTION_BYTES: usize = 1_024;
+
+/// The longest time between two tries, in seconds.
+pub(crate) const MAX_RETRY_DELAY: u32 = 3_600;
 
 /// The most notifications and guards of one resource.
 pub(crate) const MAX_PER_RESOURCE: usize = 10_000;

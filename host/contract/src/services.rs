@@ -1,13 +1,15 @@
 //! What a guest may call in any turn: the machine, data, the clock. Each call is checked against the policy's grants by
 //! whoever implements these traits.
 
-use crate::{CommandTest, HiddenRead, ReadKind};
+use crate::{Account, CommandTest, HiddenRead, ReadKind};
 use node::file_specificity::{NodeIdentity, given_paths, lookup_paths};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// All services of one policy.
 pub struct Services {
+    /// What the policy may cost the host, and what it has cost.
+    pub account: Account,
     /// Reads, commands and changes.
     pub machine: Box<dyn Machine>,
     /// Data bags, roles, environments, other nodes.

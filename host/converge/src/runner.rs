@@ -14,11 +14,16 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    Due, Event, Failure, Got, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Providers, ROOT, Request,
-    ResourceId, Run, Stop,
+    Due, Ended, Event, Failure, Got, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Providers, ROOT,
+    Request, ResourceId, Run, Stop,
 };
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+
+/// What a recipe takes besides its name.
+const RECIPE_BYTES: u64 = 256;
+
+/// How often a recipe's name is kept: in the run and in the node's list of recipes.
+const RECIPE_COPIES: u64 = 3;
 
 /// Runs one policy: its state, its guest, its providers, and what must outlive the run.
 pub struct Runner<'a, G, P> {
@@ -28,8 +33,6 @@ pub struct Runner<'a, G, P> {
     providers: &'a mut P,
     memory: &'a mut dyn Memory,
     stop: Stop,
-    /// When the policy's wall time is over, and how much it was.
-    deadline: Option<(Instant, Duration)>,
     depth: u32,
     /// Inside the trial run that `:before` makes in a real run: guards' commands are run as ever.
     trial: u32,
@@ -48,14 +51,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         memory: &'a mut dyn Memory,
         stop: Stop,
     ) -> Self {
-        Self { run, guest, providers, memory, stop, deadline: None, depth: 0, trial: 0, in_event: false, claims: None }
-    }
-
-    /// Ends the policy when it has taken this long. It is looked at between actions: what has begun is finished.
-    #[must_use]
-    pub fn with_wall_time(mut self, limit: Option<Duration>) -> Self {
-        self.deadline = limit.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit)));
-        self
+        Self { run, guest, providers, memory, stop, depth: 0, trial: 0, in_event: false, claims: None }
     }
 
     /// Holds the claims of its actions against those of the run's other policies.
@@ -78,9 +74,11 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// # Errors
     /// What guest code raised, or the guest is lost.
     pub async fn compile(&mut self, recipe: &str) -> Outcome {
-        if !self.run.included.insert(recipe.to_owned()) {
+        if self.run.included.contains(recipe) {
             return Ok(());
         }
+        self.run.pay(RECIPE_BYTES + RECIPE_COPIES * recipe.len() as u64)?;
+        self.run.included.insert(recipe.to_owned());
         self.go_on()?;
         self.run.node.host_add_recipe(recipe);
         self.run.notice(&Event::RecipeStarted { recipe });
@@ -95,7 +93,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self.run.notice_with(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
         self.tell("recipe_load_complete", json!({})).await;
         self.tell("converge_start", json!({})).await;
-        self.take_over_what_is_left();
+        self.take_over_what_is_left()?;
         let outcome = self.converge_context(ROOT).await;
         // Of a run that came to its end nothing is left over: Chef leaves out what delayed notifications declared last.
         if outcome.is_err() {
@@ -148,9 +146,9 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self.in_event = false;
     }
 
-    fn take_over_what_is_left(&mut self) {
+    fn take_over_what_is_left(&mut self) -> Outcome {
         if self.run.why_run {
-            return;
+            return Ok(());
         }
         for (receiver, action) in self.memory.left(&self.run.policy) {
             match self.run.find(ROOT, &receiver) {
@@ -161,7 +159,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
                         format!("{receiver} {action} was due when {run} ended; it will run at the end of this one");
                     self.run.log(LogLevel::Info, &line);
                     let target = Party::Resource(id);
-                    self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false, since });
+                    self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false, since })?;
                 }
                 None => {
                     let line = format!(
@@ -174,6 +172,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         }
         // They are in the journal already.
         self.run.newly_due.clear();
+        Ok(())
     }
 
     /// Writes down what has become due since the last time.
@@ -184,11 +183,8 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     fn go_on(&self) -> Outcome {
-        if let Some((_, limit)) = self.deadline.filter(|(deadline, _)| Instant::now() > *deadline) {
-            let seconds = limit.as_secs_f64();
-            return Err(
-                self.lost(format!("used up its {seconds} s of wall time (`limits.wall_seconds` in its grants)"))
-            );
+        if let Err(exceeded @ Ended::Exceeded(_)) = self.run.account().check() {
+            return Err(exceeded.or_at(|| self.run.here()).into());
         }
         self.stop.requested().map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
     }

@@ -14,7 +14,7 @@ pub use questions::Questions;
 pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport};
 
 use crate::claims::Claims;
-use contract::{Event, Failure, Memory, Moment, Observer, Stop, Types};
+use contract::{Account, Event, Failure, Memory, Moment, Observer, Stop, Types};
 use node::object::NodeObject;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -25,11 +25,14 @@ pub trait House {
     /// A policy's instance with its providers.
     type Instance: Instance;
 
-    /// Makes a policy's instance and its providers.
+    /// Opens a policy's account: what it may cost the host.
+    fn account(&self, policy: &PolicyInput) -> Account;
+
+    /// Makes a policy's instance and its providers, which charge what they do to the account.
     ///
     /// # Errors
     /// The component is damaged, wants what it is not granted, or does not start.
-    fn open(&mut self, policy: &PolicyInput) -> Result<Self::Instance, Failure>;
+    fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Self::Instance, Failure>;
 
     /// Tells how much of what earlier policies left a policy may read.
     fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value;

@@ -139,7 +139,16 @@ const COMMAND_KEYS: [&str; 11] = [
     "input",
 ];
 
-const LIMIT_KEYS: [&str; 3] = ["guest_seconds", "wall_seconds", "memory_mib"];
+const LIMIT_KEYS: [&str; 8] = [
+    "guest_seconds",
+    "wall_seconds",
+    "memory_mib",
+    "host_memory_mib",
+    "host_seconds",
+    "disk_mib",
+    "entries",
+    "pause_seconds",
+];
 
 impl Source<'_> {
     fn line(&self, offset: usize) -> usize {
@@ -266,6 +275,11 @@ impl Source<'_> {
                 "guest_seconds" => limits.guest_seconds = Some(number()?),
                 "wall_seconds" => limits.wall_seconds = Some(number()?),
                 "memory_mib" => limits.memory_mib = Some(number()?),
+                "host_memory_mib" => limits.host_memory_mib = Some(number()?),
+                "host_seconds" => limits.host_seconds = Some(number()?),
+                "disk_mib" => limits.disk_mib = Some(number()?),
+                "entries" => limits.entries = Some(number()?),
+                "pause_seconds" => limits.pause_seconds = Some(number()?),
                 _ => return Err(self.unknown(name, key.span().start, &LIMIT_KEYS)),
             }
         }

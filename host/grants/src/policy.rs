@@ -135,6 +135,16 @@ pub struct Limits {
     pub wall_seconds: Option<u64>,
     /// Memory of the guest, in mebibytes.
     pub memory_mib: Option<u64>,
+    /// The host's own memory for the policy, in mebibytes.
+    pub host_memory_mib: Option<u64>,
+    /// Seconds of processor time of the host's own work for the policy.
+    pub host_seconds: Option<u64>,
+    /// What may be written to the disk, in mebibytes.
+    pub disk_mib: Option<u64>,
+    /// How many files, directories and links may be made.
+    pub entries: Option<u64>,
+    /// Seconds in which the policy may wait.
+    pub pause_seconds: Option<u64>,
 }
 
 /// A policy's table.

@@ -339,6 +339,11 @@ fn limits_and_flags() {
         (Some(60), Some(256), None)
     );
     assert!(grants.clock() && !grants.random());
+    let grants =
+        policy("limits = { host_memory_mib = 1, host_seconds = 2, disk_mib = 3, entries = 4, pause_seconds = 5 }\n");
+    let limits = grants.limits();
+    let all = [limits.host_memory_mib, limits.host_seconds, limits.disk_mib, limits.entries, limits.pause_seconds];
+    assert_eq!(all, [1, 2, 3, 4, 5].map(Some));
 }
 
 #[test]

@@ -325,7 +325,7 @@ impl Providers for MachineProviders {
 
     fn pause(&mut self, seconds: u32) {
         let end = Instant::now() + Duration::from_secs(seconds.into());
-        while self.settings.stop.requested().is_none() {
+        while self.settings.stop.requested().is_none() && self.settings.account.check().is_ok() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;

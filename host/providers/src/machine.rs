@@ -19,7 +19,7 @@ use crate::users::Users;
 use crate::written;
 use contract::{
     CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup,
-    MachineUser, Raised, Stat, StatKind,
+    MachineUser, Raised, Receipt, Stat, StatKind,
 };
 use grants::Denied;
 use scratch::Scratch;
@@ -42,11 +42,14 @@ pub struct GuestMachine {
     commands: Commands,
     users: Users,
     scratch: Scratch,
+    /// Pays for the scratch.
+    scratch_paid: Receipt,
 }
 
 impl GuestMachine {
     pub(crate) fn new(settings: Arc<Settings>, root: Arc<Root>, commands: Commands) -> Self {
-        Self { settings, root, commands, users: Users::default(), scratch: Scratch::default() }
+        let scratch_paid = settings.account.keep(0, Default::default).unwrap_or_default();
+        Self { settings, root, commands, users: Users::default(), scratch: Scratch::default(), scratch_paid }
     }
 
     /// The place a path leads to, if the policy may read it; none if nothing can be there.
@@ -99,6 +102,8 @@ impl GuestMachine {
         }
         let sentence = change::sentence(path, &change);
         self.scratch.apply(path, change, jiff::Timestamp::now().as_second())?;
+        let paid = self.scratch_paid.resize(self.scratch.held_bytes(), Default::default);
+        paid.map_err(|ended| MachineError::TooMuch(ended.to_string()))?;
         Ok(sentence)
     }
 

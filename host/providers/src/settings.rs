@@ -2,7 +2,7 @@
 
 use crate::command::Live;
 use crate::reboots::Reboots;
-use contract::{CookbookFiles, LogLevel, Stop};
+use contract::{Account, CookbookFiles, LogLevel, Stop};
 use grants::PolicyGrants;
 use node::file_specificity::NodeIdentity;
 use serde_json::{Map, Value};
@@ -18,6 +18,8 @@ pub type GatherFacts = dyn Fn(Option<&str>) -> Result<Map<String, Value>, String
 
 /// What the providers of one policy need to know of the run.
 pub struct Settings {
+    /// What the policy may cost the host, and what it has cost.
+    pub account: Account,
     /// The root: `/`, or `--root DIR`.
     pub root: PathBuf,
     /// What the operator lets the policy do.

@@ -4,7 +4,7 @@
 use super::*;
 use crate::plan::{Assumption, Provider, Staging, Step};
 use crate::root::ModeBits;
-use contract::{Certainty, CookbookFiles, FileError, LogLevel, Property, Stop};
+use contract::{Account, Certainty, CookbookFiles, FileError, LogLevel, Property, Stop};
 use grants::Grants;
 use serde_json::json;
 use std::sync::Mutex;
@@ -81,6 +81,7 @@ fn bench(why_run: bool) -> Bench {
     let grants = Grants::parse("[policy.a]\npaths = [\"/made\", \"/index\"]\n", "grants.toml").unwrap();
     let log: Arc<Mutex<Vec<(LogLevel, String)>>> = Arc::default();
     let settings = Settings {
+        account: Account::unmetered("test"),
         root,
         grants: grants.policy("a", &[]),
         files: Arc::new(NoFiles),

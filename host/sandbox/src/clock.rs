@@ -6,6 +6,7 @@
 //! processor time of the whole thread, and the wall time of the guest's own turns. It counts the smaller one.
 
 use crate::rules::Lie;
+use contract::Account;
 use rustix::time::{ClockId, clock_gettime};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ const WINDOW: Duration = Duration::from_micros(200);
 /// The guest's budget of processor time, and how much of it is spent.
 pub(crate) struct Clock {
     budget: Duration,
+    /// Hears what the guest spent, because the rest of the thread's time is the host's.
+    account: Account,
     /// The guest's processor time in the windows before this one.
     spent: Duration,
     window: Window,
@@ -43,8 +46,8 @@ impl Window {
 }
 
 impl Clock {
-    pub(crate) fn new(budget: Duration) -> Self {
-        Self { budget, spent: Duration::ZERO, window: Window::new(Instant::now()), since: None }
+    pub(crate) fn new(budget: Duration, account: Account) -> Self {
+        Self { budget, account, spent: Duration::ZERO, window: Window::new(Instant::now()), since: None }
     }
 
     /// Begins a turn of the guest.
@@ -95,16 +98,18 @@ impl Clock {
     fn close_window(&mut self, now: Instant) {
         let next = Window::new(now);
         let turns = self.window.turns;
-        self.spent += match next.thread == self.window.thread {
+        let spent = match next.thread == self.window.thread {
             true => turns.min(next.processor.saturating_sub(self.window.processor)),
             false => turns,
         };
+        self.spent += spent;
+        self.account.guest_worked(spent);
         self.window = next;
     }
 }
 
 /// Returns the processor time of the present thread since its start.
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
@@ -125,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_guest_whose_thread_waits_for_the_processor_spends_nothing() {
-        let mut clock = Clock::new(BUDGET);
+        let mut clock = Clock::new(BUDGET, Account::default());
         clock.start();
         // A sleeping thread has as little of the processor as one that others keep from it.
         std::thread::sleep(3 * BUDGET);
@@ -139,7 +144,7 @@ mod tests {
 
     #[test]
     fn work_of_the_host_between_turns_is_not_the_guests() {
-        let mut clock = Clock::new(BUDGET);
+        let mut clock = Clock::new(BUDGET, Account::default());
         for _ in 0..100 {
             clock.start();
             clock.stop();
@@ -151,7 +156,7 @@ mod tests {
 
     #[test]
     fn short_turns_add_up() {
-        let mut clock = Clock::new(BUDGET);
+        let mut clock = Clock::new(BUDGET, Account::default());
         let mut turns = 0;
         while clock.check().is_ok() {
             clock.start();
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn turns_on_several_threads_add_up() {
-        let mut clock = Clock::new(BUDGET);
+        let mut clock = Clock::new(BUDGET, Account::default());
         for _ in 0..2 {
             clock = std::thread::spawn(move || {
                 clock.start();

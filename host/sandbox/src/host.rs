@@ -16,7 +16,7 @@ mod turns;
 use crate::bindings::wrun::cookbook::types;
 use crate::policy::State;
 use crate::rules::Lie;
-use contract::Run;
+use contract::{Ended, Failure, Receipt, Run};
 use wasmtime::Result;
 
 impl types::Host for State {}
@@ -25,16 +25,33 @@ impl State {
     /// The run, if it is this guest's turn.
     fn run(&mut self) -> Result<&mut Run> {
         let lie = if self.rules.closed() { Lie::AfterDone } else { Lie::NotReady };
-        self.run.as_deref_mut().ok_or_else(|| lie.into())
+        let run = self.run.as_deref_mut().ok_or(lie)?;
+        may_go_on(run)?;
+        Ok(run)
+    }
+
+    /// Pays for what is in the host's memory while a call of the guest's lasts.
+    fn pay_for_call(&mut self, bytes: u64) -> Result<Receipt> {
+        let run = self.run()?;
+        let paid = run.account().keep(bytes, || run.here());
+        paid.map_err(|ended| trap(Failure::from(ended)))
     }
 
     /// The run and the services beside it.
     fn run_and_services(&mut self) -> Result<(&mut Run, &mut contract::Services)> {
         let lie = if self.rules.closed() { Lie::AfterDone } else { Lie::NotReady };
         match self.run.as_deref_mut() {
-            Some(run) => Ok((run, &mut self.services)),
+            Some(run) => {
+                may_go_on(run)?;
+                Ok((run, &mut self.services))
+            }
             None => Err(lie.into()),
         }
+    }
+
+    /// Ends a guest whose policy may not go on.
+    pub(crate) fn may_go_on(&self) -> Result<()> {
+        self.run.as_deref().map_or(Ok(()), may_go_on)
     }
 
     /// Does work of the host's in the middle of the guest's turn: its time is not the guest's.
@@ -43,5 +60,29 @@ impl State {
         let done = work(self);
         self.clock.start();
         done
+    }
+}
+
+/// Ends the guest if its policy has exceeded a limit. A signal does not: what the guest is doing is finished.
+fn may_go_on(run: &Run) -> Result<()> {
+    match run.account().check() {
+        Err(exceeded @ Ended::Exceeded(_)) => Err(trap(exceeded.or_at(|| run.here()).into())),
+        Ok(()) | Err(Ended::Stopped(_)) => Ok(()),
+    }
+}
+
+/// A failure that no guest code hears of, because its policy is at its end.
+pub(crate) fn trap(failure: Failure) -> wasmtime::Error {
+    match failure {
+        Failure::Lost(lost) => wasmtime::Error::from(*lost),
+        other => wasmtime::Error::from(other),
+    }
+}
+
+/// An outcome as the guest hears of it. The end of its policy is a trap.
+pub(crate) fn heard<T>(outcome: Result<T, Failure>) -> Result<Result<T, Failure>> {
+    match outcome {
+        Err(failure @ Failure::Lost(_)) => Err(trap(failure)),
+        other => Ok(other),
     }
 }

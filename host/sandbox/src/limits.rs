@@ -37,15 +37,19 @@ pub(crate) const RAISED_HINT: usize = 4 << 10;
 /// The most frames of a backtrace that are kept.
 pub(crate) const RAISED_FRAMES: usize = 200;
 
+/// The most bytes of a cookbook's and of a recipe's name in a place, and of the file's: a kibibyte together.
+pub(crate) const ORIGIN_NAME: usize = 250;
+/// See [`ORIGIN_NAME`].
+pub(crate) const ORIGIN_FILE: usize = 512;
+
 /// The most bytes that `random.bytes` hands out at a time.
 pub(crate) const RANDOM_BYTES: u32 = 65_536;
 
 /// The longest time that `clock.sleep` waits at a time.
 pub(crate) const SLEEP: Duration = Duration::from_secs(60);
 
-/// The time that a policy may sleep over the whole run. It is neither its processor time nor the host's work, and a run must
-/// end.
-pub(crate) const SLEEP_TOTAL: Duration = Duration::from_secs(600);
+/// How often a sleep looks whether the policy may go on.
+pub(crate) const SLEEP_TICK: Duration = Duration::from_millis(50);
 
 /// The largest component of a policy that is compiled, in bytes, names and debugging sections included.
 pub(crate) const COMPONENT_BYTES: usize = 64 << 20;

@@ -7,7 +7,6 @@ use crate::limits::{Bounds, Limits};
 use crate::rules::{Lie, Rules};
 use crate::voice::Voice;
 use contract::{Lost, Run, Services};
-use std::time::Duration;
 use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
 
 /// One policy's instance, alive until the end of the run.
@@ -31,8 +30,6 @@ pub(crate) struct State {
     pub(crate) services: Services,
     /// Bytes of log written so far.
     pub(crate) logged: usize,
-    /// How long it has slept so far.
-    pub(crate) slept: Duration,
     /// The last line that the guest logged as fatal: what a panic said before it trapped.
     pub(crate) last_words: Option<String>,
 }
@@ -45,17 +42,21 @@ impl Policy {
             run: None,
             desk: Desk::default(),
             rules: Rules::default(),
-            clock: Clock::new(limits.guest_time),
+            clock: Clock::new(limits.guest_time, services.account.clone()),
             limits: limits.store(),
             services,
             logged: 0,
-            slept: Duration::ZERO,
             last_words: None,
         };
         let mut store = Store::new(engine, state);
         store.limiter(|state| &mut state.limits);
         Limits::apply(&mut store);
-        store.epoch_deadline_callback(|mut store| store.data_mut().clock.check().map(|()| UpdateDeadline::Continue(1)));
+        store.epoch_deadline_callback(|mut store| {
+            let state = store.data_mut();
+            state.clock.check()?;
+            state.may_go_on()?;
+            Ok(UpdateDeadline::Continue(1))
+        });
         store.set_epoch_deadline(1);
         store
     }
@@ -68,7 +69,9 @@ impl Policy {
 
 /// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
 pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> Lost {
+    let told = error.downcast_ref::<Lost>();
     let why = match (error.downcast_ref::<Lie>(), error.downcast_ref::<Trap>()) {
+        _ if told.is_some() => told.map(|lost| lost.why.clone()).unwrap_or_default(),
         (None, Some(Trap::UnreachableCodeReached)) if last_words.is_some() => last_words.unwrap_or_default().to_owned(),
         (Some(lie), _) => lie.to_string(),
         (None, Some(Trap::StackOverflow)) => "trapped: its calls nest too deep for its stack".into(),
@@ -76,7 +79,8 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&st
         (None, None) => format!("failed: {}", error.root_cause()),
     };
     let panicked = last_words.and_then(|words| words.strip_prefix("panicked at ")).and_then(place);
-    let backtrace = panicked.into_iter().chain(frames(error)).collect();
+    let known = told.map(|lost| lost.backtrace.clone()).unwrap_or_default();
+    let backtrace = known.into_iter().chain(panicked).chain(frames(error)).collect();
     Lost { policy: policy.into(), why, backtrace, recipe: None }
 }
 

@@ -40,7 +40,6 @@ pub(crate) enum Lie {
     TooDeep,
     OutOfTime(Duration),
     OutOfMemory,
-    Slept(Duration),
 }
 
 impl Rules {
@@ -115,7 +114,6 @@ impl fmt::Display for Lie {
             Self::WrongKind { request } => write!(f, "gave request {request} an answer of the wrong kind"),
             Self::BadValue { request, why } => write!(f, "gave request {request} a value that is not JSON: {why}"),
             Self::TooDeep => write!(f, "nested more than {MAX_OPEN} requests and errands"),
-            Self::Slept(most) => write!(f, "slept for more than {} s", most.as_secs_f64()),
             Self::OutOfMemory => {
                 f.write_str("used up its memory (`limits.memory_mib` in its grants, else `guest_memory_mib`)")
             }

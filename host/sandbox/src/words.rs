@@ -1,15 +1,23 @@
 //! Between the WIT's words and the runner's. Every text and list from a guest is bounded here or in the room it goes to.
 
 use crate::bindings::wrun::cookbook::{resources as wit, turns, types};
-use crate::limits::{RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
+use crate::limits::{ORIGIN_FILE, ORIGIN_NAME, RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
 use crate::rules::Lie;
 use crate::voice::Voice;
 use contract::{
     Amendment, Answer, Call, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Got, Guard, Party,
-    Property, Raised, Request, Said, Tell, Test, Timing, Wish,
+    Property, Raised, Request, Said, Tell, Test, Timing, Wish, json_text_bytes,
 };
 use node::origin::Origin;
 use serde_json::Value;
+
+/// Bytes of the host's memory that an answer takes while it is read, at most, besides what the guest sent.
+pub(crate) fn said_bytes(said: &turns::Said) -> u64 {
+    match said {
+        turns::Said::Answer((_, turns::Answer::Value(json))) => json_text_bytes(json),
+        _ => 0,
+    }
+}
 
 /// `None` is `ready`, which is no word of the conversation itself.
 pub(crate) fn said(voice: Voice, said: turns::Said) -> Result<Option<Said>, Lie> {
@@ -87,14 +95,38 @@ pub(crate) fn shorten(text: &str, longest: usize) -> String {
     format!("{}...", text.get(..end).unwrap_or_default())
 }
 
+/// A place of a guest's, cut to a kibibyte.
 pub(crate) fn origin(policy: &str, origin: types::Origin) -> Origin {
-    let known = |text: String| Some(text).filter(|text| !text.is_empty());
+    let known = |text: String, longest: usize| {
+        let text = if text.len() > longest { shorten(&text, longest) } else { text };
+        Some(text).filter(|text| !text.is_empty())
+    };
     Origin {
         policy: policy.into(),
-        cookbook: known(origin.cookbook),
-        recipe: known(origin.recipe),
-        file: known(origin.file),
+        cookbook: known(origin.cookbook, ORIGIN_NAME),
+        recipe: known(origin.recipe, ORIGIN_NAME),
+        file: known(origin.file, ORIGIN_FILE),
         line: Some(origin.line).filter(|line| *line > 0),
+    }
+}
+
+/// Bytes of the host's memory that a declaration takes while it is read, at most, besides what the guest sent.
+pub(crate) fn declaration_bytes(declaration: &wit::Declaration) -> u64 {
+    declaration.properties.iter().map(|(_, property)| property_text_bytes(property)).sum()
+}
+
+/// The same of an amendment.
+pub(crate) fn amendment_bytes(amendment: &wit::Amendment) -> u64 {
+    match amendment {
+        wit::Amendment::Property((_, property)) => property_text_bytes(property),
+        _ => 0,
+    }
+}
+
+fn property_text_bytes(property: &wit::Property) -> u64 {
+    match property {
+        wit::Property::Plain(json) => json_text_bytes(json),
+        wit::Property::Bytes(_) | wit::Property::Lazy(_) | wit::Property::Verify(_) => 0,
     }
 }
 

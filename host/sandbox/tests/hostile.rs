@@ -71,7 +71,7 @@ fn the_hosts_own_time_is_not_the_guests() {
 fn the_wall_time_of_a_policy_is_bounded() {
     let slow = Guest {
         slow: Duration::from_millis(60),
-        wall_time: Some(Duration::from_millis(300)),
+        wall_time: Duration::from_millis(300),
         ..Guest::new("load", &["logs"]).with("count", 1000)
     };
     let ran = run(vec![slow, Guest::new("everything", &["default"])], false);

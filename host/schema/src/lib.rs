@@ -18,7 +18,8 @@ pub use resource::{Action, ImplementedBy, ResourceType};
 pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;
 pub use validation::{
-    Given, ValidationFailed, check_actions, check_required, find, require, validate, validate_one, with_defaults,
+    Given, ValidationFailed, check_actions, check_required, check_sizes, find, require, validate, validate_one,
+    with_defaults,
 };
 
 /// The types that something carries out, in alphabetical order.

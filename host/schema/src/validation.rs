@@ -17,6 +17,9 @@ use text::nearest;
 /// How many properties one declaration may set: more than any type has.
 pub const MAXIMUM_PROPERTIES: usize = 256;
 
+/// How many bytes the name of a property of a guest's own type may have.
+pub const MAXIMUM_PROPERTY_NAME_BYTES: usize = 256;
+
 /// How many actions one declaration may name. Chef sets no limit; nobody needs as many as this.
 pub const MAXIMUM_ACTIONS: usize = 64;
 
@@ -107,6 +110,14 @@ pub enum ValidationFailed {
         /// The limit.
         reason: Unacceptable,
     },
+    /// A value of a guest's own type is beyond the limits.
+    #[error("{property} {reason}")]
+    Oversized {
+        /// The property.
+        property: String,
+        /// The limit.
+        reason: Unacceptable,
+    },
     /// A declaration has more of something than allowed.
     #[error("a resource has more than {limit} {what}")]
     TooMany {
@@ -129,6 +140,7 @@ impl ValidationFailed {
             | Self::Invalid { .. }
             | Self::Missing { .. }
             | Self::Unacceptable { .. }
+            | Self::Oversized { .. }
             | Self::TooMany { .. } => "Chef::Exceptions::ValidationFailed",
         }
     }
@@ -211,6 +223,29 @@ pub fn validate(
         }
     }
     Ok(known)
+}
+
+/// Holds a declaration of a type that a guest implements against the limits that built-in types have: how many properties
+/// and actions it has, how long its name and its properties' names are, how large the known values are.
+///
+/// # Errors
+/// The first limit that is exceeded.
+pub fn check_sizes<'a>(
+    name: &str,
+    properties: impl Iterator<Item = (&'a str, Option<&'a Json>)>,
+    actions: usize,
+) -> Result<(), ValidationFailed> {
+    check_limit("bytes in its name", name.len(), MAXIMUM_NAME_BYTES)?;
+    check_limit("actions", actions, MAXIMUM_ACTIONS)?;
+    let mut count = 0;
+    for (property, value) in properties {
+        count += 1;
+        check_limit("properties", count, MAXIMUM_PROPERTIES)?;
+        check_limit("bytes in a property's name", property.len(), MAXIMUM_PROPERTY_NAME_BYTES)?;
+        let checked = value.map_or(Ok(()), Value::check_json);
+        checked.map_err(|reason| ValidationFailed::Oversized { property: property.to_owned(), reason })?;
+    }
+    Ok(())
 }
 
 /// Checks one property's value, for instance of a lazy one when it is known, and brings it to its canonical form. `None`: the value

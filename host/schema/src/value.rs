@@ -72,6 +72,26 @@ impl Budget {
         Ok(())
     }
 
+    fn take(&mut self, json: &Json, depth: usize) -> Result<(), Unacceptable> {
+        self.take_element()?;
+        let below = || depth.checked_sub(1).ok_or(Unacceptable::TooDeep);
+        match json {
+            Json::Null | Json::Bool(_) | Json::Number(_) => Ok(()),
+            Json::String(text) => self.take_text(text),
+            Json::Array(items) => {
+                let depth = below()?;
+                items.iter().try_for_each(|item| self.take(item, depth))
+            }
+            Json::Object(entries) => {
+                let depth = below()?;
+                entries.iter().try_for_each(|(key, entry)| {
+                    self.take_text(key)?;
+                    self.take(entry, depth)
+                })
+            }
+        }
+    }
+
     fn take_text(&mut self, text: &str) -> Result<(), Unacceptable> {
         self.bytes = self.bytes.checked_sub(text.len()).ok_or(Unacceptable::TooLong)?;
         Ok(())
@@ -88,6 +108,15 @@ impl Value {
     pub fn from_json(json: Json) -> Result<Self, Unacceptable> {
         let mut budget = Budget { elements: MAXIMUM_ELEMENTS, bytes: MAXIMUM_TEXT_BYTES };
         Self::read(json, MAXIMUM_DEPTH, &mut budget)
+    }
+
+    /// Whether a guest's JSON is within the limits of size of this module.
+    ///
+    /// # Errors
+    /// The first limit that is exceeded.
+    pub fn check_json(json: &Json) -> Result<(), Unacceptable> {
+        let mut budget = Budget { elements: MAXIMUM_ELEMENTS, bytes: MAXIMUM_TEXT_BYTES };
+        budget.take(json, MAXIMUM_DEPTH)
     }
 
     fn read(json: Json, depth: usize, budget: &mut Budget) -> Result<Self, Unacceptable> {
@@ -354,6 +383,10 @@ mod tests {
         assert_eq!(Value::from_json(json!(vec![0; MAXIMUM_ELEMENTS])), Err(Unacceptable::TooMany));
         assert_eq!(Value::from_json(json!("x".repeat(MAXIMUM_TEXT_BYTES + 1))), Err(Unacceptable::TooLong));
         assert_eq!(Value::from_json(json!(u64::MAX)), Err(Unacceptable::TooLarge));
+        let too_long = json!({ "a": ["x".repeat(MAXIMUM_TEXT_BYTES + 1)] });
+        for refused in [json!(vec![0; MAXIMUM_ELEMENTS]), too_long, json!({ "a": vec![0; MAXIMUM_ELEMENTS] })] {
+            assert_eq!(Value::check_json(&refused).err(), Value::from_json(refused).err());
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod types;
 use crate::poll::finish;
 use crate::settings::Settings;
 use anyhow::Context as _;
-use contract::{Failure, Interfaces, Lost, Memory, Moment, Services, Stop};
+use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Meters, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
 use grants::{Capability, Grants, PolicyGrants};
 use node::file_specificity::NodeIdentity;
@@ -50,6 +50,9 @@ pub(crate) struct TheHouse<'a> {
     pub(crate) links_all: bool,
     pub(crate) keeper: Keeper,
 }
+
+/// How accounts are measured.
+const METERS: Meters = Meters { allocated: None, processor: Some(sandbox::processor_time) };
 
 /// What outlives the run: nothing in a dry run.
 pub(crate) enum Keeper {
@@ -137,8 +140,10 @@ impl TheHouse<'_> {
         machine: GuestMachine,
         source: &Source,
         interfaces: Interfaces,
+        account: &Account,
     ) -> Services {
         Services {
+            account: account.clone(),
             machine: Box::new(machine),
             data: source.data(grants),
             files: source.files(self.settings),
@@ -154,13 +159,30 @@ impl TheHouse<'_> {
         }
     }
 
+    /// What a policy may cost the host. What its grants do not say follows from what its guest may have.
+    fn account_limits(&self, grants: &PolicyGrants) -> AccountLimits {
+        let own = grants.limits();
+        let mebibytes = |mebibytes: u64| mebibytes.saturating_mul(1 << 20);
+        let guest_memory = u64::try_from(limits(self.settings, grants).memory).unwrap_or(u64::MAX);
+        let usual = AccountLimits::for_guest_memory(guest_memory);
+        AccountLimits {
+            host_memory: own.host_memory_mib.map_or(usual.host_memory, mebibytes),
+            host_time: own.host_seconds.map_or(usual.host_time, Duration::from_secs),
+            disk: own.disk_mib.map_or(usual.disk, mebibytes),
+            entries: own.entries.unwrap_or(usual.entries),
+            pauses: own.pause_seconds.map_or(usual.pauses, Duration::from_secs),
+            wall: own.wall_seconds.map_or(usual.wall, Duration::from_secs),
+        }
+    }
+
     fn downloads(&self) -> Downloads {
         let bytes = self.settings.download_mib.get().saturating_mul(1 << 20);
         Downloads { bytes, time: self.settings.download_seconds.seconds() }
     }
 
-    fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source) -> providers::Settings {
+    fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source, account: &Account) -> providers::Settings {
         providers::Settings {
+            account: account.clone(),
             root: self.settings.root.clone(),
             grants: Arc::clone(grants),
             files: source.files(self.settings),
@@ -185,19 +207,24 @@ impl TheHouse<'_> {
 impl House for TheHouse<'_> {
     type Instance = Opened;
 
-    fn open(&mut self, policy: &PolicyInput) -> Result<Opened, Failure> {
+    fn account(&self, policy: &PolicyInput) -> Account {
+        let limits = self.grants.get(&policy.name).map(|grants| self.account_limits(grants)).unwrap_or_default();
+        Account::new(&policy.name, limits, METERS)
+    }
+
+    fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {
         let name = policy.name.as_str();
         let missing = || Failure::raised("Wrun::Bug", format!("policy {name} has no artifact"));
         let source = self.sources.get(name).ok_or_else(missing)?;
         let grants = self.grants_of(name)?;
-        let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, source)))?;
+        let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, source, account)))?;
         if source.runtime().is_some()
             && let Err(raised) = providers.make_file_cache()
         {
             tracing::warn!("Chef's file cache is missing: {}", raised.message);
         }
         let start = |code: Code<'_>, interfaces, limits: &Limits| {
-            let services = self.services(grants, providers.machine(), source, interfaces);
+            let services = self.services(grants, providers.machine(), source, interfaces, account);
             finish(self.sandbox.open(name, code, limits, services))
                 .map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))
         };

@@ -1,10 +1,14 @@
 //! The resource collection of a policy, and all else that travels with the turn.
 
+use super::amending::{check_actions, check_retry_delay, due_bytes};
 use super::{
-    Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Party, ROOT, Resource,
-    ResourceId, Speaker, reads::Reads,
+    Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_DELAYED, MAX_PER_RESOURCE, MAX_RESOURCES, Party,
+    ROOT, Resource, ResourceId, Speaker, reads::Reads,
 };
-use crate::{ActionRecord, Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, Types};
+use crate::{
+    Account, ActionRecord, Change, Event, Failure, LogLevel, LogSource, Lost, Observer, Outcome, Receipt, Types,
+    value_bytes,
+};
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
 use node::run_list::RunList;
@@ -56,6 +60,15 @@ pub struct Run {
     pub open_records: Vec<usize>,
     /// What failed in a dry run, which goes on: the first failure inside each open action, or outside of all.
     pub kept: Vec<(Option<usize>, Failure)>,
+    /// Open contexts but the root, by number.
+    pub(super) open_contexts: Vec<ContextId>,
+    pub(super) account: Account,
+    /// Pays for what stays until the end of the run.
+    pub(super) purse: Receipt,
+    /// Pays for the attributes.
+    pub(super) attributes_paid: Receipt,
+    /// How many delayed actions were queued.
+    delayed: usize,
     builtin: Option<Arc<dyn Types>>,
     observer: Option<Box<dyn Observer>>,
 }
@@ -70,14 +83,16 @@ pub struct OwnRunList {
 impl Run {
     /// An empty run of a policy; nobody watches it yet.
     pub fn new(policy: &str, why_run: bool, node: Attributes, builtin: Arc<dyn Types>) -> Self {
-        Self {
+        let mut run = Self {
             policy: policy.into(),
             why_run,
             node,
             contexts: vec![Context::default()],
             builtin: Some(builtin),
             ..Self::default()
-        }
+        };
+        run.charge_to(Account::unmetered(policy));
+        run
     }
 
     /// The node's levels, as they are: for those who ask what compile alone has set.
@@ -108,8 +123,7 @@ impl Run {
 
     /// Where the policy is: the place of the resource whose action is being done, else no more than the policy.
     pub fn here(&self) -> Origin {
-        let open = self.open_records.last().and_then(|at| self.records.get(*at));
-        open.map_or_else(|| Origin::policy(&self.policy), |record| record.origin.as_ref().clone())
+        here(&self.open_records, &self.records, &self.policy)
     }
 
     /// Gives the observer back, for what happens between policies.
@@ -133,20 +147,26 @@ impl Run {
         self.kept.first().map(|(_, failure)| failure)
     }
 
-    /// Writes a line of the host's own to the log.
+    /// Writes a line of the host's own to the log. A line that the policy cannot pay for is dropped: the policy ends.
     pub fn log(&mut self, level: LogLevel, line: &str) {
+        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
+            return;
+        }
         self.notice(&Event::Log { source: LogSource::Host, level, line });
     }
 
-    /// Writes a line of a cookbook's to the log.
+    /// Writes a line of a cookbook's to the log, as [`log`](Self::log).
     pub fn cookbook_log(&mut self, level: LogLevel, line: &str) {
+        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
+            return;
+        }
         self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
     }
 
     /// Announces a type that a guest implements; a later definition of that guest replaces an earlier one.
     ///
     /// # Errors
-    /// The name is empty or too long.
+    /// The name is empty or too long; the policy's memory is used up.
     pub fn define(&mut self, speaker: Speaker, name: String, guest_type: GuestType) -> Outcome {
         if name.is_empty() || name.len() > 256 {
             return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
@@ -155,8 +175,13 @@ impl Run {
             let line = format!("policy `{}` replaces the built-in resource type `{name}` by its own", self.policy);
             self.log(LogLevel::Debug, &line);
         }
+        self.pay(name.len() as u64 + TYPE_BYTES)?;
         self.types.entry(speaker).or_default().insert(name, guest_type);
         Ok(())
+    }
+
+    pub(super) fn builtin(&self) -> Option<&dyn Types> {
+        self.builtin.as_deref()
     }
 
     /// The type's traits, if the guest that declares a resource of it implements it.
@@ -188,7 +213,11 @@ impl Run {
         // All or nothing: a notification must never outlive a resource that was refused.
         let notifications: Result<Vec<_>, _> = wishes.into_iter().map(|wish| self.interpret(id, wish)).collect();
         match notifications {
-            Ok(notifications) => notifications.into_iter().for_each(|(context, note)| self.register(context, note)),
+            Ok(notifications) => {
+                for (context, note) in notifications {
+                    self.register(context, note)?;
+                }
+            }
             Err(failure) => {
                 self.resources.pop();
                 return Err(failure);
@@ -209,13 +238,14 @@ impl Run {
     /// Adds a resource that no collection has yet.
     ///
     /// # Errors
-    /// There are too many.
+    /// There are too many, or the policy's memory is used up.
     pub fn add(&mut self, declaration: Declaration, nesting: u32) -> Result<ResourceId, Failure> {
         if self.resources.len() >= MAX_RESOURCES {
             let message =
                 format!("{} is one more than the {MAX_RESOURCES} resources that a policy may have", declaration.key());
             return Err(Failure::raised("Wrun::TooManyResources", message));
         }
+        let paid = self.pay_for_declaration(&declaration)?;
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
         let shown = self.shown(declaration.speaker, &declaration.kind);
         self.resources.push(Resource {
@@ -231,6 +261,7 @@ impl Run {
             before: None,
             after: None,
             nesting,
+            paid,
         });
         Ok(id)
     }
@@ -254,9 +285,13 @@ impl Run {
             let message = format!("{} has more than {MAX_PER_RESOURCE} guards and notifications", declaration.key());
             return Err(Failure::raised("Wrun::TooManyNotifications", message));
         }
+        check_actions(&declaration.actions)?;
+        check_actions(declaration.notifications.iter().map(|wish| &wish.action))?;
+        check_retry_delay(declaration.retry_delay)?;
         match (self.guest_type(declaration.speaker, &declaration.kind), &self.builtin) {
             (None, Some(types)) => types.check(declaration),
-            _ => Ok(()),
+            (Some(_), Some(types)) => types.check_own(declaration),
+            (_, None) => Ok(()),
         }
     }
 
@@ -304,6 +339,9 @@ impl Run {
             }
             (amendment, _) => amendment,
         };
+        self.check_amendment(id, &amendment, is_builtin)?;
+        let (more, less) = self.cost_of_amendment(id, &amendment)?;
+        self.pay_for_more_of(id, more, less)?;
         let declaration = &mut self.known_mut(id)?.declaration;
         match amendment {
             Amendment::Actions(actions) => declaration.actions = actions,
@@ -318,15 +356,15 @@ impl Run {
                 let (context, note) = self.interpret(id, wish)?;
                 let there = self.open(context)?;
                 let sent = there.group_of.get(&note.sender_key).and_then(|group| there.groups.get(*group));
-                if sent.is_some_and(|group| group.len() >= MAX_PER_RESOURCE) {
+                if sent.is_some_and(|group| group.notes.len() >= MAX_PER_RESOURCE) {
                     return Err(Failure::raised("Wrun::TooManyNotifications", "too many notifications"));
                 }
-                self.register(context, note);
+                self.register(context, note)?;
             }
             Amendment::Delayed(action) => {
                 let key = self.known(id)?.key.clone();
                 let (target, sender) = (Party::Resource(id), key.to_string());
-                self.queue(context, Due { target, action, sender, unsure: false, since: None });
+                self.queue(context, Due { target, action, sender, unsure: false, since: None })?;
             }
             Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
             Amendment::OnFailure(mode) => declaration.on_failure = mode,
@@ -336,7 +374,20 @@ impl Run {
     }
 
     /// Queues a delayed notification, once per receiver and action. True: it was not queued yet.
-    pub fn queue(&mut self, context: ContextId, due: Due) -> bool {
+    ///
+    /// # Errors
+    /// Too many are queued, or the policy's memory is used up.
+    pub fn queue(&mut self, context: ContextId, due: Due) -> Result<bool, Failure> {
+        if self.contexts.get(context as usize).is_some_and(|there| there.is_queued(&due)) {
+            return Ok(self.contexts.get_mut(context as usize).is_some_and(|there| there.queue(due)));
+        }
+        if self.delayed >= MAX_DELAYED {
+            // Final, because what is half declared by now cannot be taken back.
+            let why = format!("queued more than {MAX_DELAYED} delayed actions");
+            return Err(Lost { policy: self.policy.clone(), why, backtrace: vec![], recipe: None }.into());
+        }
+        self.pay(due_bytes(&due))?;
+        self.delayed += 1;
         let action = due.action.clone();
         let receiver = match &due.target {
             Party::Key(key) => key.clone(),
@@ -347,7 +398,7 @@ impl Run {
         if new && context == ROOT && !self.why_run {
             self.newly_due.push((receiver, action));
         }
-        new
+        Ok(new)
     }
 
     /// Checks a value of a built-in type's property that is known only now.
@@ -408,7 +459,8 @@ impl Run {
     /// # Errors
     /// There is no such resource.
     pub fn retract(&mut self, id: ResourceId) -> Outcome {
-        let context = self.known(id)?.declaration.context;
+        let resource = self.known(id)?;
+        let (context, key) = (resource.declaration.context, Arc::clone(&resource.key));
         self.open(context)?;
         let Some(there) = self.contexts.get_mut(context as usize) else { return Ok(()) };
         if let Some(at) = there.resources.iter().position(|other| *other == id) {
@@ -417,7 +469,9 @@ impl Run {
                 *next -= 1;
             }
         }
-        there.by_key.retain(|_, other| *other != id);
+        if there.by_key.get(&key) == Some(&id) {
+            there.by_key.remove(&key);
+        }
         Ok(())
     }
 
@@ -446,12 +500,16 @@ impl Run {
         let mut what = what.into_iter();
         let first = what.next().unwrap_or_default();
         let change = Change::new(what.fold(first, |all, line| all + "\n" + &line));
-        self.changed(id, change);
+        self.changed(id, change)?;
         Ok(!self.why_run || self.survey)
     }
 
     /// Records a change in the open action of a resource and shows it.
-    pub fn changed(&mut self, id: ResourceId, change: Change) {
+    ///
+    /// # Errors
+    /// The policy's memory is used up.
+    pub fn changed(&mut self, id: ResourceId, change: Change) -> Outcome {
+        self.pay_for_change(&change)?;
         let why_run = self.why_run;
         let open = self.open_records.iter().rev().copied();
         let record = open.into_iter().find(|at| self.records.get(*at).is_some_and(|record| record.resource == id));
@@ -462,15 +520,22 @@ impl Run {
         if let Some(record) = record.and_then(|at| self.records.get_mut(at)) {
             record.changes.push(change);
         }
+        Ok(())
     }
 
     /// Records a change that guest code made by itself, through the machine: it belongs to the innermost open action, or
     /// to none while the policy compiles. It is shown, but updates no resource: only `converge_by` and children do.
-    pub fn changed_by_guest(&mut self, what: String) {
+    ///
+    /// # Errors
+    /// The policy's memory is used up.
+    pub fn changed_by_guest(&mut self, what: String) -> Outcome {
         let innermost = self.open_records.last().and_then(|at| self.records.get(*at)).map(|record| record.resource);
         match innermost {
             Some(id) => self.changed(id, Change::new(what)),
-            None => self.log(LogLevel::Info, &what),
+            None => {
+                self.log(LogLevel::Info, &what);
+                Ok(())
+            }
         }
     }
 
@@ -479,6 +544,9 @@ impl Run {
     /// # Errors
     /// There is no such resource.
     pub fn observed(&mut self, id: ResourceId, state: serde_json::Value) -> Outcome {
+        self.known(id)?;
+        // The record keeps it after the resource.
+        self.pay(value_bytes(&state))?;
         self.known_mut(id)?.before = Some(state);
         Ok(())
     }
@@ -493,88 +561,18 @@ impl Run {
         resource.surely_updated |= updated;
         Ok(())
     }
+}
 
-    /// Opens a context around an action of `owner`; `by_guest`: the guest entered it on its own.
-    pub fn begin(&mut self, parent: ContextId, owner: ResourceId, by_guest: bool) -> ContextId {
-        let owner_type = self.resources.get(owner as usize).and_then(|owner| self.type_of(&owner.declaration));
-        let unified = owner_type.is_some_and(|guest_type| guest_type.unified);
-        let outer = self.contexts.get(parent as usize);
-        // A context that the guest enters around an inner action nests its resources no deeper.
-        let nesting = outer.map_or(0, |outer| outer.nesting) + u32::from(!by_guest);
-        let owner = Some((owner, by_guest));
-        self.contexts.push(Context { parent: Some(parent), unified, owner, nesting, ..Context::default() });
-        ContextId::try_from(self.contexts.len() - 1).unwrap_or(ContextId::MAX)
-    }
+/// What a line of the log takes besides its text.
+const LINE_BYTES: u64 = 64;
 
-    /// Opens a context around an action that an action calls.
-    ///
-    /// # Errors
-    /// `parent` is not around an action of `owner`.
-    pub fn enter(&mut self, owner: ResourceId, parent: ContextId) -> Result<ContextId, Failure> {
-        self.known(owner)?;
-        match self.open(parent)?.owner {
-            Some((around, _)) if around == owner => Ok(self.begin(parent, owner, true)),
-            _ => {
-                let message = format!("context {parent} is not around an action of resource {owner}");
-                Err(Failure::raised("Wrun::NotInAction", message))
-            }
-        }
-    }
+/// What a type takes besides its name.
+const TYPE_BYTES: u64 = 128;
 
-    /// The resource that a context entered by the guest is around.
-    ///
-    /// # Errors
-    /// The context is not open, or the runner made it.
-    pub fn entered_for(&self, context: ContextId) -> Result<ResourceId, Failure> {
-        match self.open(context)?.owner {
-            Some((owner, true)) => Ok(owner),
-            _ => {
-                let message = format!("context {context} is not the guest's to leave");
-                Err(Failure::raised("Wrun::NotEntered", message))
-            }
-        }
-    }
-
-    /// The contexts inside `context` that are still open, innermost first.
-    pub fn open_inside(&self, context: ContextId) -> Vec<ContextId> {
-        let parent = |at: ContextId| self.contexts.get(at as usize).and_then(|context| context.parent).unwrap_or(ROOT);
-        let inside = |mut at: ContextId| {
-            while at > context {
-                at = parent(at);
-            }
-            at == context
-        };
-        let end = ContextId::try_from(self.contexts.len()).unwrap_or(ContextId::MAX);
-        let open = |at: &ContextId| self.contexts.get(*at as usize).is_some_and(|context| !context.ended);
-        (context + 1..end).rev().take_while(|at| *at > context).filter(open).filter(|at| inside(*at)).collect()
-    }
-
-    /// Keeps a context's resources for the report, drops what only a live context needs. What changed in it counts as a
-    /// change of its resource.
-    pub fn end(&mut self, id: ContextId) {
-        let Some(context) = self.contexts.get_mut(id as usize) else { return };
-        let (parent, unified, nesting) = (context.parent, context.unified, context.nesting);
-        let resources = std::mem::take(&mut context.resources);
-        let owner = context.owner;
-        *context = Context { parent, unified, nesting, ended: true, ..Context::default() };
-        let children = || resources.iter().filter_map(|child| self.resources.get(*child as usize));
-        let (changed, surely) = (children().any(|child| child.updated), children().any(|child| child.surely_updated));
-        if let (Some((owner, _)), true) = (owner, changed)
-            && let Some(owner) = self.resources.get_mut(owner as usize)
-        {
-            let was_sure = owner.updated_by_last_action && !owner.unsure;
-            owner.mark(true);
-            owner.unsure = !(surely || was_sure);
-        }
-        // Nobody asks for these any more; what they were is in the records.
-        for child in resources {
-            if let Some(child) = self.resources.get_mut(child as usize) {
-                child.declaration.properties = Vec::new();
-                child.declaration.guards = Vec::new();
-                child.declaration.notifications = Vec::new();
-            }
-        }
-    }
+/// See [`Run::here`].
+pub(super) fn here(open_records: &[usize], records: &[ActionRecord], policy: &str) -> Origin {
+    let open = open_records.last().and_then(|at| records.get(*at));
+    open.map_or_else(|| Origin::policy(policy), |record| record.origin.as_ref().clone())
 }
 
 /// What an event may show of the run while the observer is borrowed.

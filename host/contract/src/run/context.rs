@@ -38,8 +38,10 @@ pub struct Context {
     pub(crate) resources: Vec<ResourceId>,
     pub(crate) by_key: HashMap<Arc<str>, ResourceId>,
     /// Grouped by sender, groups in the order in which the sender was first seen.
-    pub groups: Vec<Vec<Notification>>,
+    pub(crate) groups: Vec<Group>,
     pub(crate) group_of: HashMap<String, usize>,
+    /// The places of immediate notifications, group and number in it, by the receiver as it was written.
+    pub(crate) immediate_to: HashMap<Party, Vec<(usize, usize)>>,
     /// Delayed notifications, in the order in which they were queued first.
     pub delayed: Vec<Due>,
     /// Where in `delayed` it is, by receiver and action, so that queueing again costs nothing.
@@ -51,27 +53,75 @@ pub struct Context {
     pub(crate) ended: bool,
 }
 
+/// The notifications of one sender.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) notes: Vec<Notification>,
+    /// The places of those of each timing.
+    before: Vec<usize>,
+    immediate: Vec<usize>,
+    delayed: Vec<usize>,
+}
+
+impl Group {
+    fn push(&mut self, note: Notification) {
+        let places = match note.timing {
+            Timing::Before => &mut self.before,
+            Timing::Immediate => &mut self.immediate,
+            Timing::Delayed => &mut self.delayed,
+        };
+        places.push(self.notes.len());
+        self.notes.push(note);
+    }
+
+    pub(crate) fn at(&self, timing: Timing) -> &[usize] {
+        match timing {
+            Timing::Before => &self.before,
+            Timing::Immediate => &self.immediate,
+            Timing::Delayed => &self.delayed,
+        }
+    }
+}
+
 impl Context {
-    pub(crate) fn group(&mut self, sender: &str) -> &mut Vec<Notification> {
-        let at = match self.group_of.get(sender) {
-            Some(at) => *at,
+    /// Keeps a notification of its sender's.
+    pub(crate) fn register(&mut self, note: Notification) {
+        let group = match self.group_of.get(&note.sender_key) {
+            Some(group) => *group,
             None => {
-                let at = self.groups.len();
-                self.group_of.insert(sender.to_owned(), at);
-                at
+                self.group_of.insert(note.sender_key.clone(), self.groups.len());
+                self.groups.push(Group::default());
+                self.groups.len() - 1
             }
         };
-        if at >= self.groups.len() {
-            self.groups.resize_with(at + 1, Vec::new);
+        if let Some(there) = self.groups.get_mut(group) {
+            self.immediate_to
+                .entry(note.target.clone())
+                .or_default()
+                .extend((note.timing == Timing::Immediate).then_some((group, there.notes.len())));
+            there.push(note);
         }
-        #[expect(clippy::indexing_slicing, reason = "made long enough on the line above")]
-        &mut self.groups[at]
     }
 
     /// The `at`-th notification that `sender` sends at that time; by number, since actions may add more meanwhile.
     pub fn sent(&self, sender: &str, timing: Timing, at: usize) -> Option<Notification> {
         let group = self.groups.get(*self.group_of.get(sender)?)?;
-        group.iter().filter(|note| note.timing == timing).nth(at).cloned()
+        let at = *group.at(timing).get(at)?;
+        group.notes.get(at).cloned()
+    }
+
+    /// The immediate notifications to a resource, which has this number and this key: in the order of their senders.
+    /// Beside them how many were looked at.
+    pub(crate) fn immediately_to(&self, receiver: ResourceId, key: &str) -> (Vec<Notification>, u64) {
+        let parties = [Party::Resource(receiver), Party::Key(key.to_owned())];
+        let places = parties.iter().filter_map(|party| self.immediate_to.get(party)).flatten();
+        let mut places: Vec<_> = places.copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        let looked_at = places.len() as u64;
+        let notes = places.into_iter().filter_map(|(group, at)| self.groups.get(group)?.notes.get(at));
+        // A key that is a resource by now may be another one of that key.
+        (notes.filter(|note| parties.contains(&note.target)).cloned().collect(), looked_at)
     }
 
     /// A notification that was queued by a key now has its receiver: it is the same one, also where it waits.
@@ -83,6 +133,11 @@ impl Context {
             due.target = Party::Resource(receiver);
             self.queued.entry((Party::Resource(receiver), action.to_owned())).or_insert(at);
         }
+    }
+
+    /// Whether a delayed notification waits already.
+    pub(crate) fn is_queued(&self, due: &Due) -> bool {
+        self.queued.contains_key(&(due.target.clone(), due.action.clone()))
     }
 
     /// Queues a delayed notification, once per receiver and action; the first place in the queue stays.

@@ -1,7 +1,7 @@
 //! A resource as the cookbook wrote it: `wit/resources.wit`, without its bindings.
 
 use super::ContextId;
-use crate::{Callback, CommandTest};
+use crate::{Callback, CommandTest, Receipt};
 use node::origin::Origin;
 use serde_json::Value;
 use std::sync::Arc;
@@ -208,6 +208,8 @@ pub struct Resource {
     pub after: Option<Value>,
     /// How deep it is nested in others: 0 for a recipe's.
     pub nesting: u32,
+    /// Pays for the host's memory that it takes.
+    pub(crate) paid: Receipt,
 }
 
 impl Resource {

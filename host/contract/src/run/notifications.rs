@@ -44,16 +44,28 @@ impl Run {
         Ok((context, Notification { sender_key, target, action: wish.action, timing: wish.timing }))
     }
 
-    pub(super) fn register(&mut self, context: super::ContextId, note: Notification) {
-        let Some(there) = self.contexts.get_mut(context as usize) else { return };
+    pub(super) fn register(&mut self, context: super::ContextId, note: Notification) -> Outcome {
+        let Some(there) = self.contexts.get_mut(context as usize) else { return Ok(()) };
         if note.timing == Timing::Delayed && there.unified && there.updated.contains(&note.sender_key) {
             let (target, action, sender) = (note.target.clone(), note.action.clone(), note.sender_key.clone());
             let unsure = self.is_unsure(context, &sender);
-            self.queue(context, Due { target, action, sender, unsure, since: None });
+            self.queue(context, Due { target, action, sender, unsure, since: None })?;
         }
         if let Some(there) = self.contexts.get_mut(context as usize) {
-            there.group(&note.sender_key.clone()).push(note);
+            there.register(note);
         }
+        Ok(())
+    }
+
+    /// The immediate notifications to a resource from its own context, in the order of their senders.
+    ///
+    /// # Errors
+    /// There is no such resource, or its context has ended.
+    pub fn immediately_to(&self, id: ResourceId) -> Result<Vec<Notification>, Failure> {
+        let resource = self.known(id)?;
+        let (notes, looked_at) = self.open(resource.declaration.context)?.immediately_to(id, &resource.key);
+        self.account.work(looked_at + 1).map_err(Failure::from)?;
+        Ok(notes)
     }
 
     /// Whether a dry run found no action of a sender that would surely change it.
@@ -72,10 +84,11 @@ impl Run {
         let context_id = own.declaration.context;
         let Some(context) = self.contexts.get(context_id as usize) else { return Ok(()) };
         let Some(group) = context.group_of.get(&*own.key).copied() else { return Ok(()) };
-        let notes = context.groups.get(group).map_or(&[][..], Vec::as_slice);
+        let Some(own_group) = context.groups.get(group) else { return Ok(()) };
         let mut found = Vec::new();
         for timing in [Timing::Before, Timing::Immediate, Timing::Delayed] {
-            for (at, note) in notes.iter().enumerate().filter(|(_, note)| note.timing == timing) {
+            for at in own_group.at(timing).iter().copied() {
+                let Some(note) = own_group.notes.get(at) else { continue };
                 let Party::Key(target) = &note.target else { continue };
                 match self.find(context_id, target) {
                     Some(receiver) => found.push((at, receiver)),
@@ -91,7 +104,7 @@ impl Run {
         }
         let Some(context) = self.contexts.get_mut(context_id as usize) else { return Ok(()) };
         for (at, receiver) in found {
-            let note = context.groups.get_mut(group).and_then(|notes| notes.get_mut(at));
+            let note = context.groups.get_mut(group).and_then(|own_group| own_group.notes.get_mut(at));
             let Some(note) = note else { continue };
             let was = std::mem::replace(&mut note.target, Party::Resource(receiver));
             let (action, sender) = (note.action.clone(), note.sender_key.clone());

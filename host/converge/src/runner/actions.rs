@@ -3,8 +3,8 @@
 use super::Runner;
 use contract::Due;
 use contract::{
-    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified, Outcome,
-    Party, Property, Providers, ROOT, ResourceId, Status, Timing,
+    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified,
+    Outcome, Party, Property, Providers, ROOT, ResourceId, Status, Timing,
 };
 use serde_json::{Value, json};
 use std::pin::Pin;
@@ -100,7 +100,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Party::Key(_) => context,
             };
             let due = Due { target: note.target, action: note.action, sender: key.to_string(), unsure, since: None };
-            self.run.queue(receiver, due);
+            self.run.queue(receiver, due)?;
         }
         self.remember();
         Ok(())
@@ -155,7 +155,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             // Chef has begun by then: in the report it stands as an action that was never carried out.
             Err(failure) => {
                 let closing = Closing { failure: Some(&failure), ..Closing::default() };
-                self.close_record(resource, action, record, began, closing);
+                self.close_record(resource, action, record, began, closing)?;
                 Err(failure)
             }
         };
@@ -191,6 +191,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 let nesting = resource.nesting;
                 Some(Event::Retrying { resource, action, left, failure: &failure, nesting })
             });
+            let milliseconds = u64::from(delay).saturating_mul(1_000);
+            self.run.account().spend(Limit::Pauses, milliseconds).map_err(|ended| ended.or_at(|| self.run.here()))?;
             self.providers.pause(delay);
             self.go_on()?;
         }
@@ -247,8 +249,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if self.run.records.len() >= MAX_RECORDS {
             return Err(self.lost(format!("took more than {MAX_RECORDS} actions")));
         }
-        let at = self.run.records.len();
-        self.run.records.push(record);
+        let at = self.run.record(record)?;
         self.run.open_records.push(at);
         self.run.notice_with(|parts| {
             let resource = parts.resources.get(id as usize)?;
@@ -290,7 +291,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let forgiving = mode != FailureMode::Raise && unshown.is_none();
         let ignored = forgiving && failure.as_ref().is_some_and(Failure::is_standard);
         let closing = Closing { status, conditional: conditional.as_deref(), failure: failure.as_ref(), ignored };
-        self.close_record(id, action, at, began, closing);
+        self.close_record(id, action, at, began, closing)?;
         if self.hears(status.event()) {
             let raised =
                 failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
@@ -316,8 +317,21 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// Writes down how an action ended, and shows it.
-    fn close_record(&mut self, id: ResourceId, action: &str, at: usize, began: Instant, closing: Closing<'_>) {
+    fn close_record(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+        at: usize,
+        began: Instant,
+        closing: Closing<'_>,
+    ) -> Outcome {
         let Closing { status, conditional, failure, ignored } = closing;
+        // What ends the policy is kept in any case: it is told once.
+        let paid = match failure {
+            Some(failure) if failure.is_final() => Ok(()),
+            Some(failure) => self.run.pay_for_failure(failure),
+            None => self.run.pay(conditional.map_or(0, |text| text.len() as u64)),
+        };
         self.run.open_records.retain(|open| *open != at);
         if let Some(record) = self.run.records.get_mut(at) {
             record.status = status;
@@ -325,8 +339,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             if matches!(status, Status::UpToDate | Status::Skipped) {
                 record.uncertain.clear();
             }
-            record.conditional = conditional.map(Into::into);
-            record.failure = failure.cloned();
+            record.conditional = conditional.filter(|_| paid.is_ok()).map(Into::into);
+            // What cannot be paid for is not kept; the policy ends.
+            record.failure = failure.filter(|_| paid.is_ok()).cloned();
             record.ignored = ignored;
             record.seconds = began.elapsed().as_secs_f64();
         }
@@ -342,6 +357,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 nesting: resource.nesting,
             })
         });
+        paid
     }
 
     /// Chef shows a resource that failed as it was written, and computes its lazy values once more for that. What one of
@@ -412,6 +428,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Records and shows what a dry run cannot be sure of.
     pub(super) fn uncertain(&mut self, id: ResourceId, what: &str) {
+        // A policy that cannot pay is at its end, and needs no doubts.
+        if self.run.pay(2 * what.len() as u64).is_err() {
+            return;
+        }
         if let Some(record) = self.run.open_records.last().copied().and_then(|at| self.run.records.get_mut(at)) {
             record.uncertain.push(what.to_owned());
         }

@@ -95,12 +95,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if !here.unified {
             return Ok(());
         }
-        let (party, key) = (Party::Resource(resource), Party::Key(self.run.known(resource)?.key.to_string()));
-        let due: Vec<_> = (here.groups.iter().flatten())
-            .filter(|note| note.timing == Timing::Immediate && (note.target == party || note.target == key))
-            .cloned()
-            .collect();
-        for note in due {
+        for note in self.run.immediately_to(resource)? {
             if self.run.open(context)?.updated.contains(&note.sender_key) {
                 let target = self.target(context, &note.sender_key, &note.target, &note.action)?;
                 let unsure = self.run.is_unsure(context, &note.sender_key).then(|| note.sender_key.clone());
@@ -132,8 +127,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let actions = resource.declaration.actions.iter();
             let records = actions.map(|action| ActionRecord::new(resource, id, action, Status::Unprocessed));
             let left = MAX_RECORDS.saturating_sub(self.run.records.len());
-            let records: Vec<_> = records.take(left).collect();
-            self.run.records.extend(records);
+            for record in records.take(left).collect::<Vec<_>>() {
+                // A policy that cannot pay for them is at its end.
+                if self.run.record(record).is_err() {
+                    return;
+                }
+            }
         }
     }
 

@@ -23,6 +23,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Err(failure) if self.is_dry() && !failure.is_final() => {
                 let around = self.run.open_records.last().copied();
                 if !self.run.kept.iter().any(|(other, _)| *other == around) {
+                    self.run.pay_for_failure(&failure)?;
                     self.run.kept.push((around, failure));
                 }
                 Ok(())

@@ -21,7 +21,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let id = self.add_part(parent, part)?;
             let record = self.begin_record(id, action, None).await?;
             for change in changes {
-                self.run.changed(id, change);
+                self.run.changed(id, change)?;
             }
             self.run.known_mut(id)?.mark(matches!(went, Ok(Went::Updated)));
             self.finish_record(id, action, record, began, went).await?;

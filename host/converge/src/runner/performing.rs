@@ -6,7 +6,7 @@ use super::guards::is_true;
 use crate::claims::Ended;
 use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, Expected, Failure, Got, Guest, GuestType, Outcome,
-    Property, Providers, Request, ResourceId, Wanted,
+    Property, Providers, Request, ResourceId, Wanted, claim_bytes, value_bytes,
 };
 use node::attributes::Level;
 use node::origin::Origin;
@@ -24,7 +24,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Ok(Went::Bypassed);
         }
         let parent = self.run.known(resource)?.declaration.context;
-        let context = self.run.begin(parent, resource, false);
+        let context = self.run.begin(parent, resource, false)?;
         let call = Call { resource, action: action.into(), context, why_run: self.run.why_run };
         // An action of this very resource may be running already, and have called this one.
         let outer = std::mem::take(&mut self.run.known_mut(resource)?.converged);
@@ -35,7 +35,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let converged = std::mem::replace(&mut self.run.known_mut(resource)?.converged, outer);
         if outcome.is_ok() && guest_type.inspects {
             match self.ask(Request::Inspect(resource)).await {
-                Ok(Answer::Value(Got::Json(state))) => self.run.known_mut(resource)?.after = Some(state),
+                Ok(Answer::Value(Got::Json(state))) => {
+                    self.run.pay(value_bytes(&state))?;
+                    self.run.known_mut(resource)?.after = Some(state);
+                }
                 Ok(_) => {}
                 Err(failure) => outcome = Err(failure),
             }
@@ -86,20 +89,20 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let plan = match expected {
             Expected::Nothing => {
                 self.report_parts(id).await?;
-                self.claim(id, action, claims, false);
+                self.claim(id, action, claims, false)?;
                 return Ok(Went::UpToDate);
             }
             Expected::Unknown => {
                 let this = self.run.known_mut(id)?;
                 this.mark(true);
                 this.unsure = true;
-                self.claim(id, action, claims, true);
+                self.claim(id, action, claims, true)?;
                 return Ok(Went::Unknown);
             }
             Expected::Change(plan) => plan,
         };
         if why_run {
-            self.changed(id, changes);
+            self.changed(id, changes)?;
             self.report_parts(id).await?;
         } else if let Some(plan) = plan {
             let plan = self.verify(id, plan, checks).await?;
@@ -108,7 +111,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let done = self.providers.commit(&wanted, plan);
             let failure = match done {
                 Ok(changes) => {
-                    self.changed(id, changes);
+                    self.changed(id, changes)?;
                     None
                 }
                 Err(raised) => Some(raised),
@@ -122,7 +125,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
         }
         self.run.known_mut(id)?.mark(true);
-        self.claim(id, action, claims, true);
+        self.claim(id, action, claims, true)?;
         Ok(Went::Updated)
     }
 
@@ -132,10 +135,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// Holds the claims of an action that went well against those of other policies.
-    fn claim(&mut self, id: ResourceId, action: &str, claims: Vec<Claim>, changes: bool) {
-        let Some(all) = self.claims.as_deref_mut() else { return };
-        let Ok(resource) = self.run.known(id) else { return };
+    fn claim(&mut self, id: ResourceId, action: &str, claims: Vec<Claim>, changes: bool) -> Outcome {
         for claim in claims {
+            // Others hear of it, and it outlives the policy's turn.
+            self.run.pay(claim_bytes(&claim))?;
+            let Some(all) = self.claims.as_deref_mut() else { return Ok(()) };
+            let resource = self.run.known(id)?;
             let claimant = Claimant {
                 policy: self.run.policy.clone(),
                 resource: resource.key.to_string(),
@@ -144,6 +149,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             };
             all.claim(claim, claimant, Ended { changes, dry: self.run.why_run });
         }
+        Ok(())
     }
 
     /// Lazy values are resolved and validated now, right before the action; with them the blocks of `verify`.
@@ -235,9 +241,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    fn changed(&mut self, id: ResourceId, changes: Vec<Change>) {
-        for change in changes {
-            self.run.changed(id, change);
-        }
+    fn changed(&mut self, id: ResourceId, changes: Vec<Change>) -> Outcome {
+        changes.into_iter().try_for_each(|change| self.run.changed(id, change))
     }
 }

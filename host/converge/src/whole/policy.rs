@@ -3,14 +3,13 @@
 use super::report::Ended;
 use super::{House, NodeState, WholeRun};
 use crate::Runner;
-use contract::OwnRunList;
-use contract::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, Stop, Tally};
+use contract::{Event, Failure, Guest, Lost, Memory, Outcome, OwnRunList, Providers, Run, Stop, Tally};
 use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
 use node::run_list::RunList;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What is known of a policy before it runs.
 #[derive(Default)]
@@ -28,8 +27,6 @@ pub struct PolicyInput {
     pub recipes: Vec<String>,
     /// Group, run list and attributes.
     pub start: PolicyStart,
-    /// The wall time that it may take.
-    pub wall_time: Option<Duration>,
     /// Where cookbooks lie that are read from folders, by name.
     pub places: BTreeMap<String, String>,
     /// What is known already to keep it from running: a role that is not there, a constraint that cannot be met.
@@ -79,10 +76,14 @@ impl<I: Instance> Lived<I> {
     pub(super) async fn handle(&mut self, handler: &str, event: &str, input: Value, memory: &mut dyn Memory) {
         let Some(instance) = &mut self.instance else { return };
         let (mut session, providers) = instance.conversation();
+        // Signals no longer stop anything: the handlers are the end of the run. They have a time of their own.
+        let account = self.run.account().clone();
+        account.begin_turn(Stop::default());
         let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, Stop::default());
         runner.tell(event, input.clone()).await;
         runner.handler(handler, input).await;
         let _ = I::end(session).await;
+        account.end_turn();
     }
 
     /// What is left for the report.
@@ -100,12 +101,14 @@ impl<H: House> WholeRun<'_, H> {
         let mut run = self.begin(node, &policy)?;
         let opened = match policy.refused.take() {
             Some(failure) => Err(failure),
-            None => self.house.open(&policy),
+            None => self.house.open(&policy, run.account()),
         };
         let (instance, outcome) = match opened {
             Ok(mut instance) => {
                 run.set_observer(self.observer.take());
+                run.account().begin_turn(self.stop.clone());
                 let outcome = self.live_in(&mut instance, node, &policy, &mut run).await;
+                run.account().end_turn();
                 self.observer = run.take_observer();
                 (Some(instance), outcome)
             }
@@ -137,9 +140,8 @@ impl<H: House> WholeRun<'_, H> {
         let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
         let (mut session, providers) = instance.conversation();
         let memory = self.house.memory();
-        let mut runner = Runner::new(run, &mut session, providers, memory, self.stop.clone())
-            .with_wall_time(policy.wall_time)
-            .with_claims(self.claims.as_mut());
+        let mut runner =
+            Runner::new(run, &mut session, providers, memory, self.stop.clone()).with_claims(self.claims.as_mut());
         let outcome = live(&mut runner, load, began, recipes, self.options.compile_only).await;
         if outcome.is_err() {
             // What could not be computed is left out of the report; the first failure is the one worth telling.
@@ -190,6 +192,7 @@ impl<H: House> WholeRun<'_, H> {
         };
         let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
         let mut run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
+        run.charge_to(house.account(policy));
         run.node_name = node.name().to_owned();
         run.recipes.clone_from(&policy.recipes);
         run.survey = self.options.survey;

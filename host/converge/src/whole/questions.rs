@@ -1,7 +1,7 @@
 //! Questions that an instance answers before a policy begins: what a cookbook's metadata says, what a role holds.
 
 use super::Instance;
-use contract::{Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Tell, Types};
+use contract::{Account, Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Stop, Tell, Types};
 use node::attributes::Attributes;
 use serde_json::Value;
 use std::sync::Arc;
@@ -14,9 +14,12 @@ pub struct Questions<'a, I: Instance + 'a> {
 
 impl<'a, I: Instance + 'a> Questions<'a, I> {
     /// Begins to ask.
-    pub fn new(instance: &'a mut I, policy: &str, builtin: Arc<dyn Types>) -> Self {
+    pub fn new(instance: &'a mut I, policy: &str, builtin: Arc<dyn Types>, account: Account) -> Self {
         let (session, _) = instance.conversation();
-        Self { session, run: Run::new(policy, true, Attributes::new(), builtin) }
+        let mut run = Run::new(policy, true, Attributes::new(), builtin);
+        account.begin_turn(Stop::default());
+        run.charge_to(account);
+        Self { session, run }
     }
 
     /// Asks one question.

@@ -1,6 +1,6 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
-use contract::{ActionRecord, Conflict, Failure, Moment, ROOT, Reads, Run, Tally};
+use contract::{Account, ActionRecord, Conflict, Failure, Moment, ROOT, Reads, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
@@ -48,6 +48,8 @@ pub struct PolicyReport {
     pub compiled_only: bool,
     /// The facts and attributes that it read and wrote, and those that it could not see.
     pub reads: Reads,
+    /// What it cost the host, and what it might.
+    pub account: Account,
     /// The node as this policy left it; none if it never began.
     pub node: Option<NodeState>,
     /// How long it took, in seconds, without its handlers; 0 if it never began.
@@ -128,6 +130,7 @@ impl PolicyReport {
             collection: vec![],
             compiled_only: false,
             reads: Reads::default(),
+            account: Account::default(),
             node: None,
             seconds: 0.0,
         }
@@ -138,6 +141,7 @@ impl PolicyReport {
             return Self { outcome, ..Self::not_run(name) };
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
+        let account = run.account().clone();
         let Run { records, recipes, reads, .. } = run;
         Self {
             name,
@@ -149,6 +153,7 @@ impl PolicyReport {
             collection,
             compiled_only,
             reads,
+            account,
             node: Some(node),
             seconds,
         }

@@ -90,6 +90,11 @@ pub struct History {
 }
 
 impl History {
+    /// Bytes that the records take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether records are missing because the policy wrote more than is kept.
     pub fn is_incomplete(&self) -> bool {
         self.is_incomplete

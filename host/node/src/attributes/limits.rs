@@ -142,6 +142,11 @@ impl Usage {
         Ok(after)
     }
 
+    /// Bytes that the policy has added; 0 if it removed more than it added.
+    pub(crate) fn bytes(self) -> u64 {
+        u64::try_from(self.bytes).unwrap_or(0)
+    }
+
     /// The usage after `old` has gone, with the key it stood under.
     pub(crate) fn after_removing(self, key: &str, old: &Value) -> Self {
         self.minus(Self::of(old)).minus(Self { values: 0, bytes: signed(key.len() as u64) })

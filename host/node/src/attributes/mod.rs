@@ -68,6 +68,11 @@ impl Attributes {
         self.version
     }
 
+    /// Bytes that the policy's writes and their records take, as they are counted against this room's limits.
+    pub fn held_bytes(&self) -> u64 {
+        self.usage.bytes().saturating_add(self.history.bytes() as u64)
+    }
+
     /// The tree of one level; always an object.
     pub fn level(&self, level: Level) -> &Value {
         self.trees.tree(level)

@@ -15,10 +15,13 @@ pub(crate) const SCRATCH: &str = "/tmp/.wrun-scratch";
 const MAX_BYTES: usize = 64 << 20;
 const MAX_NODES: usize = 10_000;
 
+/// The longest path, which is the system's own limit.
+const MAX_PATH: usize = 4_096;
+
 /// The path that a real run would use, of a path in the scratch; `None`: it is not one.
 pub(crate) fn inside(path: &str) -> Option<&str> {
     let inner = path.strip_prefix(SCRATCH)?.trim_end_matches('/');
-    let names = inner.strip_prefix('/')?;
+    let names = inner.strip_prefix('/').filter(|_| inner.len() <= MAX_PATH)?;
     names.split('/').all(|name| !matches!(name, "" | "." | "..")).then_some(inner)
 }
 
@@ -96,6 +99,11 @@ impl Scratch {
         }
         let below = self.below(path);
         Some(Ok(below.iter().filter(|name| !name.contains('/')).cloned().collect()))
+    }
+
+    /// Bytes that the scratch takes, at most.
+    pub(super) fn held_bytes(&self) -> u64 {
+        (self.nodes.len() * MAX_PATH + self.bytes) as u64
     }
 
     /// Whether the scratch has a directory.

@@ -1,8 +1,8 @@
 //! A throw-away root with providers on it, and one call that runs an action as the runner does.
 
 use contract::{
-    Certainty, Change, CookbookFiles, Declaration, FileError, Part, PartStatus, Prepared, Property, Providers, Raised,
-    Stop, Wanted,
+    Account, Certainty, Change, CookbookFiles, Declaration, FileError, Part, PartStatus, Prepared, Property, Providers,
+    Raised, Stop, Wanted,
 };
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
@@ -111,6 +111,7 @@ impl Machine {
         std::fs::write(root.join("etc/passwd"), passwd).unwrap();
         std::fs::write(root.join("etc/group"), "root:x:0:\nwww:x:1002:\n").unwrap();
         let settings = Settings {
+            account: Account::unmetered("test"),
             root: if whole { "/".into() } else { root.clone() },
             grants: grants.policy("core", &["web".into()]),
             files: Arc::new(Cookbook::default()),

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of it")]
 
 use contract::{
-    Change, CookbookFiles, Declaration, FileError, LogLevel, Property, Providers as _, Raised, Stop, Wanted,
+    Account, Change, CookbookFiles, Declaration, FileError, LogLevel, Property, Providers as _, Raised, Stop, Wanted,
 };
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
@@ -103,6 +103,7 @@ impl Bench {
     pub(crate) fn settings_with(&self, why_run: bool, files: Files) -> Settings {
         let log = Arc::clone(&self.log);
         Settings {
+            account: Account::unmetered("test"),
             root: if self.whole { "/".into() } else { self.root.clone() },
             grants: self.grants.policy(POLICY, &[]),
             files: Arc::new(files),

@@ -2,7 +2,8 @@
 
 use ::node::origin::Origin;
 use contract::{
-    Certainty, CookbookFiles, Declaration, Expected, FileError, Property, Providers as _, Raised, Status, Wanted,
+    Account, Certainty, CookbookFiles, Declaration, Expected, FileError, Property, Providers as _, Raised, Status,
+    Wanted,
 };
 use grants::Grants;
 use providers::{MachineProviders, Settings};
@@ -111,6 +112,7 @@ impl Node {
     ) -> Self {
         let own = tempfile::tempdir().unwrap();
         let settings = Settings {
+            account: Account::unmetered("test"),
             root: root.path().to_owned(),
             grants: grants.policy("test", &["book".into()]),
             files: Arc::new(Files(files.to_vec())),

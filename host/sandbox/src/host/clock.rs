@@ -1,11 +1,26 @@
 //! What time it is: the real time where that is granted, else when the run began.
 
+use super::trap;
 use crate::bindings::wrun::cookbook::clock as wit;
-use crate::limits::{SLEEP, SLEEP_TOTAL};
+use crate::limits::{SLEEP, SLEEP_TICK};
 use crate::policy::State;
-use crate::rules::Lie;
+use contract::{Failure, Limit};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime::Result;
+
+impl State {
+    /// Sleeps, but not beyond the end of the policy or of the run.
+    fn sleep_for(&self, wait: Duration) {
+        let end = Instant::now() + wait;
+        while self.services.account.check().is_ok() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(SLEEP_TICK));
+        }
+    }
+}
 
 impl wit::Host for State {
     fn now(&mut self) -> Result<(i64, u32)> {
@@ -29,13 +44,13 @@ impl wit::Host for State {
     fn sleep(&mut self, milliseconds: u32) -> Result<()> {
         if !self.run()?.why_run {
             let wait = Duration::from_millis(milliseconds.into()).min(SLEEP);
-            self.slept += wait;
-            if self.slept > SLEEP_TOTAL {
-                return Err(Lie::Slept(SLEEP_TOTAL).into());
-            }
-            self.on_host_time(|_| std::thread::sleep(wait));
+            let run = self.run()?;
+            let milliseconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            let paid = run.account().spend(Limit::Pauses, milliseconds);
+            paid.map_err(|ended| trap(Failure::from(ended.or_at(|| run.here()))))?;
+            self.on_host_time(|state| state.sleep_for(wait));
         }
-        Ok(())
+        self.may_go_on()
     }
 
     fn zone(&mut self, seconds: i64) -> Result<(i32, String)> {

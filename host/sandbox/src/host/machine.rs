@@ -1,6 +1,7 @@
 //! The machine as a cookbook sees it. Whoever implements `contract::Machine` checks the grants; what it changes is
 //! recorded here, in the run.
 
+use super::{heard, trap};
 use crate::bindings::wrun::cookbook::{machine as wit, resources};
 use crate::policy::State;
 use crate::words;
@@ -92,7 +93,7 @@ impl wit::Host for State {
         let applied = self.on_host_time(|state| state.services.machine.apply(&path, change(wanted), why_run));
         match applied {
             Ok(what) => {
-                Self::run(self)?.changed_by_guest(what);
+                heard(Self::run(self)?.changed_by_guest(what))?.map_err(trap)?;
                 Ok(Ok(()))
             }
             Err(refused) => Ok(Err(error(refused))),

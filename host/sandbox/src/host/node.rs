@@ -1,12 +1,13 @@
 //! Node attributes: the rights, then the node's own room.
 
 use super::reading::Reading;
+use super::{heard, trap};
 use crate::bindings::wrun::cookbook::{node as wit, types};
 use crate::policy::State;
 use crate::words;
 use ::node::attributes::{AttributeError, Attributes, Level};
 use ::node::run_list::RunList;
-use contract::Event;
+use contract::{Event, json_text_bytes};
 use serde_json::Value;
 use wasmtime::Result;
 
@@ -68,6 +69,7 @@ impl State {
         let origin = words::origin(&run.policy, origin);
         let changed = change(&mut run.node, &origin).map_err(|error| refused(&error));
         if changed.is_ok() {
+            heard(run.pay_for_attributes(&origin))?.map_err(trap)?;
             run.reads.wrote(path);
             run.notice(&Event::AttributeChanged { level: level_name, path, origin: &origin });
         }
@@ -82,6 +84,7 @@ impl State {
         origin: types::Origin,
         write: impl FnOnce(&mut Attributes, Level, Value, &::node::origin::Origin) -> Result<bool, AttributeError>,
     ) -> Answer<bool> {
+        let _while_it_lasts = self.pay_for_call(json_text_bytes(value))?;
         let value = match words::parse(value) {
             Ok(value) => value,
             Err(why) => return Ok(Err(wit::AttributeError::Invalid(format!("the value is no JSON: {why}")))),

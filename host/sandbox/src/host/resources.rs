@@ -1,17 +1,18 @@
 //! The resource collection.
 
+use super::heard;
 use crate::bindings::wrun::cookbook::{resources as wit, types};
 use crate::policy::State;
 use crate::voice::Voice;
 use crate::words;
-use contract::{Failure, GuestType};
+use contract::{Failure, GuestType, json_text_bytes};
 use wasmtime::Result;
 
 type Answer<T> = Result<Result<T, types::Raised>>;
 
-/// An ordinary error for the guest; never a trap.
+/// An ordinary error for the guest; a trap only at the end of its policy.
 fn answer<T>(voice: Voice, outcome: Result<T, Failure>) -> Answer<T> {
-    Ok(outcome.map_err(|failure| words::raised(voice, failure)))
+    Ok(heard(outcome)?.map_err(|failure| words::raised(voice, failure)))
 }
 
 impl wit::Host for State {
@@ -27,6 +28,7 @@ impl wit::Host for State {
 
     fn declare(&mut self, declaration: wit::Declaration) -> Answer<u32> {
         let voice = self.voice;
+        let _while_it_lasts = self.pay_for_call(words::declaration_bytes(&declaration))?;
         let run = self.run()?;
         let declaration = words::declaration(&run.policy, voice, declaration);
         answer(voice, declaration.and_then(|declaration| run.declare(declaration)))
@@ -55,6 +57,7 @@ impl wit::Host for State {
 
     fn amend(&mut self, id: u32, amendment: wit::Amendment) -> Answer<()> {
         let voice = self.voice;
+        let _while_it_lasts = self.pay_for_call(words::amendment_bytes(&amendment))?;
         let run = self.run()?;
         answer(voice, words::amendment(voice, amendment).and_then(|amendment| run.amend(id, amendment)))
     }
@@ -72,6 +75,7 @@ impl wit::Host for State {
     }
 
     fn observed(&mut self, id: u32, state: Option<String>) -> Answer<()> {
+        let _while_it_lasts = self.pay_for_call(state.as_deref().map_or(0, json_text_bytes))?;
         let state = state.map_or(Ok(serde_json::Value::Null), |json| words::parse(&json));
         let state =
             state.map_err(|why| Failure::raised("ArgumentError", format!("the current value is no JSON: {why}")));
@@ -81,7 +85,8 @@ impl wit::Host for State {
     }
 
     fn converge_by(&mut self, id: u32, what: Vec<String>) -> Answer<bool> {
-        answer(self.voice, self.run()?.converge_by(id, what))
+        let voice = self.voice;
+        answer(voice, self.run()?.converge_by(id, what))
     }
 
     fn mark(&mut self, id: u32, updated: bool) -> Answer<()> {

@@ -13,7 +13,9 @@ impl turns::Host for State {
         self.clock.stop();
         // An endless chain of cheap calls might never meet the engine's own check with the clock over its budget.
         self.clock.check()?;
+        self.may_go_on()?;
         self.rules.said(&said)?;
+        let _while_it_lasts = self.pay_for_call(words::said_bytes(&said)).ok();
         if let (Some(said), Some(run)) = (words::said(self.voice, said)?, self.run.take()) {
             self.desk.put(Slot::ToHost(run, said));
         }

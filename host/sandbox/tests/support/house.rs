@@ -1,7 +1,7 @@
 //! Whole runs of one or more policies.
 
 use super::{Acting, BuiltinTypes, Journal, all_services, finish, fixture, sandbox_with_cache};
-use contract::{Event, Failure, Lost, Memory, Moment, Observer, Services, Stop};
+use contract::{Account, AccountLimits, Event, Failure, Lost, Memory, Meters, Moment, Observer, Services, Stop};
 use converge::{Instance, PolicyInput, PolicyOutcome, RunOptions, RunReport, WholeRun};
 use node::object::{NodeObject, PolicyStart};
 use sandbox::{Limits, Policy, Sandbox, Session};
@@ -16,7 +16,11 @@ pub(crate) struct Guest {
     pub(crate) attributes: Map<String, Value>,
     pub(crate) limits: Limits,
     pub(crate) slow: Duration,
-    pub(crate) wall_time: Option<Duration>,
+    pub(crate) wall_time: Duration,
+    /// The host's memory for the policy.
+    pub(crate) host_memory: Option<u64>,
+    /// How long the policy may wait.
+    pub(crate) pauses: Option<Duration>,
 }
 
 impl Guest {
@@ -28,7 +32,9 @@ impl Guest {
             attributes: Map::new(),
             limits: Limits { memory: 64 << 20, guest_time: Duration::from_millis(500) },
             slow: Duration::ZERO,
-            wall_time: None,
+            wall_time: Duration::from_secs(600),
+            host_memory: None,
+            pauses: None,
         }
     }
 
@@ -121,9 +127,19 @@ impl Instance for Opened {
 impl converge::House for House {
     type Instance = Opened;
 
-    fn open(&mut self, policy: &PolicyInput) -> Result<Opened, Failure> {
+    fn account(&self, policy: &PolicyInput) -> Account {
         let guest = self.guests.iter().find(|guest| guest.fixture == policy.name).expect("the guest is there");
-        let services = (self.services)(guest.fixture);
+        let usual = AccountLimits::for_guest_memory(guest.limits.memory as u64);
+        let host_memory = guest.host_memory.unwrap_or(usual.host_memory);
+        let limits =
+            AccountLimits { host_memory, pauses: guest.pauses.unwrap_or(usual.pauses), wall: guest.wall_time, ..usual };
+        let meters = Meters { processor: Some(sandbox::processor_time), ..Meters::default() };
+        Account::new(&policy.name, limits, meters)
+    }
+
+    fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {
+        let guest = self.guests.iter().find(|guest| guest.fixture == policy.name).expect("the guest is there");
+        let services = Services { account: account.clone(), ..(self.services)(guest.fixture) };
         let bytes = fixture(guest.fixture);
         let opened = finish(self.sandbox.open(&policy.name, &bytes, &guest.limits, services));
         let opened = opened.map_err(|error| Failure::raised("Wrun::Sandbox", error.to_string()))?;
@@ -169,7 +185,6 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
             role_default: guest.attributes.clone(),
             ..PolicyStart::default()
         },
-        wall_time: guest.wall_time,
         ..PolicyInput::default()
     };
     let inputs = guests.iter().map(input).collect();

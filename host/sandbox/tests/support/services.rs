@@ -1,9 +1,9 @@
 //! A small machine, two data bags, one cookbook's files: all in memory.
 
 use contract::{
-    AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead, HttpRequest,
-    HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, ReadKind,
-    Services, Stat, StatKind, TypeTexts,
+    Account, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead,
+    HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
+    ReadKind, Services, Stat, StatKind, TypeTexts,
 };
 use node::file_specificity::NodeIdentity;
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ pub(crate) fn all_services(cookbook: &str) -> Services {
 /// Services of a policy whose one cookbook has this name.
 pub(crate) fn services(cookbook: &str, interfaces: Interfaces) -> Services {
     Services {
+        account: Account::unmetered(cookbook),
         machine: Box::new(Table),
         data: Box::new(Bags),
         files: Arc::new(Files(cookbook.to_owned())),

@@ -73,8 +73,10 @@ fn ask_in<T>(
         links_all: true,
         keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),
     };
-    let mut opened = house.open(&PolicyInput { name: policy.to_owned(), ..PolicyInput::default() })?;
-    let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes));
+    let input = PolicyInput { name: policy.to_owned(), ..PolicyInput::default() };
+    let account = house.account(&input);
+    let mut opened = house.open(&input, &account)?;
+    let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account);
     let answered = questions(&mut |question, input| finish(asking.ask(question, input)));
     // It has answered all it was asked.
     let _ = finish(asking.end());

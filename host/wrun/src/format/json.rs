@@ -6,6 +6,7 @@ use grants::Denial;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// The version of this shape. It grows when a key changes its meaning or goes away; new keys do not count.
 const VERSION: u32 = 1;
@@ -130,6 +131,7 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     if report.compiled_only {
         shown.serialize_entry("collection", &report.collection)?;
     }
+    shown.serialize_entry("limits", &limits(report))?;
     shown.serialize_entry("facts_read", &paths(&report.reads.facts))?;
     shown.serialize_entry("attributes_read", &paths(&report.reads.attributes))?;
     shown.serialize_entry("attributes_written", &paths(&report.reads.written))?;
@@ -137,6 +139,26 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     node.insert("chef_environment".into(), json!(state.chef_environment));
     node.insert("run_list".into(), json!(state.run_list));
     shown.serialize_entry("node", &node)
+}
+
+/// What a policy has used of what it may, under the names of the settings in its grants.
+fn limits(report: &PolicyReport) -> Value {
+    let (usage, limits) = (report.account.usage(), report.account.limits());
+    let mebibytes = |bytes: u64| rounded(bytes as f64 / f64::from(1 << 20));
+    let seconds = |time: Duration| rounded(time.as_secs_f64());
+    json!({
+        "host_memory_mib": { "used": mebibytes(usage.host_memory_peak), "limit": mebibytes(limits.host_memory) },
+        "host_seconds": { "used": seconds(usage.host_time), "limit": seconds(limits.host_time) },
+        "disk_mib": { "used": mebibytes(usage.disk), "limit": mebibytes(limits.disk) },
+        "entries": { "used": usage.entries, "limit": limits.entries },
+        "pause_seconds": { "used": seconds(usage.pauses), "limit": seconds(limits.pauses) },
+        "wall_seconds": { "used": rounded(report.seconds), "limit": seconds(limits.wall) },
+    })
+}
+
+/// A number with three places behind the point.
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
 }
 
 /// Paths as rules of the grants have them.

@@ -1,6 +1,6 @@
 //! The built-in resource types, as the runner and guests need them: `schema` behind `converge`'s traits.
 
-use contract::{Declaration, Failure, Property, Raised, TypeTexts, Types};
+use contract::{Amendment, Declaration, Failure, Property, Raised, TypeTexts, Types};
 use schema::{Given, ValidationFailed};
 use serde_json::Value;
 
@@ -63,6 +63,26 @@ impl Types for BuiltinTypes {
         Ok(())
     }
 
+    fn check_own(&self, declaration: &Declaration) -> Result<(), Failure> {
+        let values = declaration.properties.iter().map(|(name, value)| (name.as_str(), plain(value)));
+        let checked = schema::check_sizes(&declaration.name, values, declaration.actions.len());
+        checked.map_err(|error| failed(&error))
+    }
+
+    fn check_own_amendment(&self, declaration: &Declaration, amendment: &Amendment) -> Result<(), Failure> {
+        let checked = match amendment {
+            Amendment::Property(name, value) => {
+                let others = declaration.properties.iter().map(|(other, _)| (other.as_str(), None));
+                let others = others.filter(|(other, _)| other != name);
+                let all = std::iter::once((name.as_str(), plain(value))).chain(others);
+                schema::check_sizes("", all, 0)
+            }
+            Amendment::Actions(actions) => schema::check_sizes("", std::iter::empty(), actions.len()),
+            _ => Ok(()),
+        };
+        checked.map_err(|error| failed(&error))
+    }
+
     fn check_required(&self, kind: &str, action: &str, is_set: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
         let Some(found) = schema::find(kind) else { return Ok(()) };
         schema::check_required(found, action, is_set).map_err(|error| failed(&error))?;
@@ -101,6 +121,14 @@ fn camel_case(kind: &str) -> String {
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
     });
     words.collect()
+}
+
+/// A value that is known now.
+fn plain(property: &Property) -> Option<&Value> {
+    match property {
+        Property::Plain(value) => Some(value),
+        Property::Bytes(_) | Property::Lazy(_) | Property::Verify(_) => None,
+    }
 }
 
 fn is_rendered(kind: &str, name: &str) -> bool {

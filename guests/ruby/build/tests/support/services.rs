@@ -1,9 +1,9 @@
 //! A cookbook's files in memory, attributes that may be written, and a machine that grants nothing.
 
 use contract::{
-    AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead, HttpRequest,
-    HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, ReadKind,
-    Services, Stat, TypeTexts,
+    Account, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead,
+    HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
+    ReadKind, Services, Stat, TypeTexts,
 };
 use node::file_specificity::NodeIdentity;
 use serde_json::Value;
@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// Services of a policy whose one cookbook, `app`, has this recipe. Granted or not are time and randomness.
 pub(crate) fn services(recipe: String, granted: bool) -> Services {
     Services {
+        account: Account::unmetered("ruby"),
         machine: Box::new(Nothing),
         data: Box::new(Nothing),
         files: Arc::new(Files(recipe)),

@@ -143,7 +143,6 @@ impl FolderInput {
         let folders =
             Folders { runtime: self.runtime, files: Arc::new(chosen), gems: Arc::new(gems), data: Arc::new(data) };
         house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
-        let wall_time = grants.limits().wall_seconds.map(std::time::Duration::from_secs);
         house.grants.insert(POLICY.to_owned(), grants);
         Ok(PolicyInput {
             name: POLICY.to_owned(),
@@ -152,7 +151,6 @@ impl FolderInput {
             cookbooks: resolved.cookbooks.into_iter().map(|cookbook| (cookbook.name, cookbook.version)).collect(),
             recipes: resolved.recipes,
             start: resolved.start,
-            wall_time,
             places,
             refused: resolved.refused,
         })
@@ -326,9 +324,10 @@ fn asking<Got>(
     let grants: Arc<PolicyGrants> = all_grants.policy(POLICY, &[]);
     house.grants.insert(POLICY.to_owned(), grants);
     let input = PolicyInput { name: POLICY.to_owned(), ..PolicyInput::default() };
-    let mut opened = house.open(&input);
+    let account = house.account(&input);
+    let mut opened = house.open(&input, &account);
     let mut questions = match &mut opened {
-        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes))),
+        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account)),
         Err(failure) => Err(failure.clone()),
     };
     let got = about(&mut |question, input| match &mut questions {

@@ -20,7 +20,7 @@ use providers::parse_written_json;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// What a run is given.
 pub(super) struct Input {
@@ -75,8 +75,7 @@ impl Input {
                 policies.extend(refused.remove(name).map(|failure| refused_input(name, group, failure)));
                 continue;
             };
-            let wall = grants.get(name).and_then(|grants| grants.limits().wall_seconds).map(Duration::from_secs);
-            let policy = policy_input(artifact, group.map(String::as_str), &lists, json.run_list.as_ref(), wall)?;
+            let policy = policy_input(artifact, group.map(String::as_str), &lists, json.run_list.as_ref())?;
             if policy.recipes.is_empty() {
                 warnings.push(format!("policy {name} has an empty run list: nothing will be compiled or converged"));
             }
@@ -202,7 +201,6 @@ fn policy_input(
     group: Option<&str>,
     lists: &RunLists,
     json: Option<&RunList>,
-    wall_time: Option<Duration>,
 ) -> anyhow::Result<PolicyInput> {
     let manifest = artifact.manifest();
     let name = manifest.name.as_str();
@@ -246,7 +244,6 @@ fn policy_input(
                 manifest.override_attributes.clone(),
             )
         },
-        wall_time,
         ..PolicyInput::default()
     })
 }

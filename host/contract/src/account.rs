@@ -1,0 +1,283 @@
+//! What one policy costs the host, and how much it may.
+//!
+//! A guest is bounded by the engine; this is about what the *host* does for it: what it keeps in memory, computes, writes,
+//! waits for. Each policy has one [`Account`], which all rooms share by a handle. Memory is paid for by a [`Receipt`],
+//! which only the account makes and which gives the bytes back when it is dropped, so that what is kept and what is
+//! charged cannot drift apart. Everything else is spent for good.
+//!
+//! The first limit that is exceeded ends the policy: from then on nothing can be charged any more, whatever guest code
+//! rescues, and the next one who asks ([`Account::check`]) hears of it. Rejected: an error that guest code can rescue,
+//! after which it could try again for ever.
+
+mod ended;
+mod limits;
+mod meters;
+mod weight;
+
+pub use ended::{Ended, Exceeded};
+pub use limits::{AccountLimits, Limit};
+pub use meters::{Meters, Usage};
+pub use weight::{claim_bytes, json_text_bytes, value_bytes};
+pub(crate) use weight::{failure_bytes, guard_bytes, origin_bytes, property_bytes, text_bytes, wish_bytes};
+
+use crate::Stop;
+use meters::{Counter, Turn};
+use node::origin::Origin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many units of work go by between two looks at the clock. A unit is an item of a list, or 64 bytes of content.
+const UNITS_BETWEEN_LOOKS: u64 = 2_048;
+
+/// The account of one policy. Clones are the same account. An account by default belongs to nobody: nothing can be
+/// charged to it.
+#[derive(Debug, Clone, Default)]
+pub struct Account(Option<Arc<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    policy: String,
+    limits: AccountLimits,
+    meters: Meters,
+    memory: Counter,
+    disk: Counter,
+    entries: Counter,
+    /// In milliseconds.
+    pauses: Counter,
+    /// Processor time of the guest itself, in nanoseconds.
+    guest_time: AtomicU64,
+    /// Units of work that the host did for the policy.
+    work: AtomicU64,
+    turn: Mutex<Turn>,
+    exceeded: OnceLock<Exceeded>,
+}
+
+impl Account {
+    /// The account of a policy that has done nothing yet.
+    pub fn new(policy: &str, limits: AccountLimits, meters: Meters) -> Self {
+        Self(Some(Arc::new(Inner {
+            policy: policy.into(),
+            limits,
+            meters,
+            memory: Counter::default(),
+            disk: Counter::default(),
+            entries: Counter::default(),
+            pauses: Counter::default(),
+            guest_time: AtomicU64::new(0),
+            work: AtomicU64::new(0),
+            turn: Mutex::default(),
+            exceeded: OnceLock::new(),
+        })))
+    }
+
+    /// The account of a policy with the usual limits, for which only what is charged counts.
+    pub fn unmetered(policy: &str) -> Self {
+        Self::new(policy, AccountLimits::default(), Meters::default())
+    }
+
+    /// Takes bytes of the host's memory until the receipt is dropped. `at`: the place that asks for them, for the error.
+    ///
+    /// # Errors
+    /// The policy may not have them.
+    pub fn keep(&self, bytes: u64, at: impl FnOnce() -> Origin) -> Result<Receipt, Ended> {
+        let mut receipt = Receipt { account: self.clone(), bytes: 0 };
+        receipt.grow(bytes, at)?;
+        Ok(receipt)
+    }
+
+    /// Charges what is not given back: bytes written, entries made, milliseconds of a pause.
+    ///
+    /// # Errors
+    /// The policy may not have it; then it is not charged.
+    pub fn spend(&self, limit: Limit, amount: u64) -> Result<(), Ended> {
+        let inner = self.inner()?;
+        inner.charge(limit, amount, || Origin::policy(&inner.policy))
+    }
+
+    /// Counts work of the host in the middle of a long step, and looks now and then whether the step has to end. A unit is
+    /// an item of a list or 64 bytes of content.
+    ///
+    /// # Errors
+    /// The policy's time is over, a limit was exceeded, or a signal asks the run to end.
+    pub fn work(&self, units: u64) -> Result<(), Ended> {
+        let inner = self.inner()?;
+        let before = inner.work.fetch_add(units, Ordering::Relaxed);
+        let looks = |at: u64| at / UNITS_BETWEEN_LOOKS;
+        if looks(before) == looks(before.saturating_add(units)) { Ok(()) } else { self.check() }
+    }
+
+    /// Whether the policy may go on: no limit was exceeded, its time is not over and no signal asks the run to end.
+    ///
+    /// # Errors
+    /// It may not.
+    pub fn check(&self) -> Result<(), Ended> {
+        let inner = self.inner()?;
+        inner.verdict()?;
+        let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(grown) = turn.grown_too_much(&inner.meters) {
+            drop(turn);
+            return Err(inner.end(Exceeded::growth(inner, grown)));
+        }
+        let now = Instant::now();
+        if turn.deadline.is_some_and(|deadline| now >= deadline) {
+            drop(turn);
+            let most = inner.limits.most(Limit::Wall);
+            return Err(inner.end(Exceeded::new(inner, Limit::Wall, most, 0)));
+        }
+        let host_time = turn.host_time(now, &inner.meters, inner.guest_time.load(Ordering::Relaxed));
+        let stopped = turn.stop.requested();
+        drop(turn);
+        if host_time > inner.limits.host_time {
+            let used = Limit::HostTime.amount(host_time);
+            return Err(inner.end(Exceeded::new(inner, Limit::HostTime, used, 0)));
+        }
+        stopped.map_or(Ok(()), |signal| Err(Ended::Stopped(signal)))
+    }
+
+    /// The limit that was exceeded, if one was.
+    ///
+    /// # Errors
+    /// One was.
+    pub fn verdict(&self) -> Result<(), Ended> {
+        self.inner()?.verdict()
+    }
+
+    /// Begins a turn of the policy on the present thread: from now on its wall time runs, and what the thread computes and
+    /// allocates is for it. `stop`: the signals that end long steps.
+    pub fn begin_turn(&self, stop: Stop) {
+        let Some(inner) = &self.0 else { return };
+        let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let budget = inner.limits.host_memory.saturating_sub(inner.memory.used());
+        turn.begin(stop, inner.limits.wall, budget, &inner.meters, inner.guest_time.load(Ordering::Relaxed));
+    }
+
+    /// Ends the turn: what happens now is not for the policy.
+    pub fn end_turn(&self) {
+        let Some(inner) = &self.0 else { return };
+        let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        turn.end(&inner.meters, inner.guest_time.load(Ordering::Relaxed));
+    }
+
+    /// Counts processor time of the guest itself, which is not the host's.
+    pub fn guest_worked(&self, time: Duration) {
+        if let Some(inner) = &self.0 {
+            let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            inner.guest_time.fetch_add(nanoseconds, Ordering::Relaxed);
+        }
+    }
+
+    /// What the policy may use.
+    pub fn limits(&self) -> AccountLimits {
+        self.0.as_ref().map_or(AccountLimits::NOTHING, |inner| inner.limits)
+    }
+
+    /// What the policy has used so far.
+    pub fn usage(&self) -> Usage {
+        let Some(inner) = &self.0 else { return Usage::default() };
+        let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let guest = inner.guest_time.load(Ordering::Relaxed);
+        Usage {
+            host_memory: inner.memory.used(),
+            host_memory_peak: inner.memory.peak(),
+            host_time: turn.host_time(Instant::now(), &inner.meters, guest),
+            guest_time: Duration::from_nanos(guest),
+            disk: inner.disk.used(),
+            entries: inner.entries.used(),
+            pauses: Duration::from_millis(inner.pauses.used()),
+            work: inner.work.load(Ordering::Relaxed),
+        }
+    }
+
+    fn inner(&self) -> Result<&Arc<Inner>, Ended> {
+        self.0.as_ref().ok_or_else(|| Exceeded::nobodys().into())
+    }
+}
+
+impl Inner {
+    fn counter(&self, limit: Limit) -> Option<&Counter> {
+        match limit {
+            Limit::HostMemory => Some(&self.memory),
+            Limit::Disk => Some(&self.disk),
+            Limit::Entries => Some(&self.entries),
+            Limit::Pauses => Some(&self.pauses),
+            // Measured, and charged by nobody.
+            Limit::HostTime | Limit::Wall => None,
+        }
+    }
+
+    fn charge(&self, limit: Limit, amount: u64, at: impl FnOnce() -> Origin) -> Result<(), Ended> {
+        self.verdict()?;
+        let Some(counter) = self.counter(limit) else { return Ok(()) };
+        if counter.add(amount, self.limits.most(limit)) {
+            return Ok(());
+        }
+        Err(self.end(Exceeded::new(self, limit, counter.used(), amount).at(at())))
+    }
+
+    fn verdict(&self) -> Result<(), Ended> {
+        self.exceeded.get().map_or(Ok(()), |exceeded| Err(exceeded.clone().into()))
+    }
+
+    /// Ends the policy. What was said first stays.
+    fn end(&self, exceeded: Exceeded) -> Ended {
+        self.exceeded.get_or_init(|| exceeded).clone().into()
+    }
+}
+
+/// Bytes of the host's memory that an account has paid for. Only the account makes one; dropped, it gives them back.
+#[derive(Debug, Default)]
+#[must_use = "what is kept is paid for as long as its receipt lives"]
+pub struct Receipt {
+    account: Account,
+    bytes: u64,
+}
+
+impl Receipt {
+    /// Pays for more.
+    ///
+    /// # Errors
+    /// The policy may not have it; then the receipt is as it was.
+    pub fn grow(&mut self, bytes: u64, at: impl FnOnce() -> Origin) -> Result<(), Ended> {
+        self.account.inner()?.charge(Limit::HostMemory, bytes, at)?;
+        self.bytes = self.bytes.saturating_add(bytes);
+        Ok(())
+    }
+
+    /// Pays for so many bytes instead.
+    ///
+    /// # Errors
+    /// As [`grow`](Self::grow).
+    pub fn resize(&mut self, bytes: u64, at: impl FnOnce() -> Origin) -> Result<(), Ended> {
+        match bytes.checked_sub(self.bytes) {
+            Some(more) => self.grow(more, at),
+            None => {
+                self.shrink(self.bytes - bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives bytes back, at most as many as were paid for.
+    pub fn shrink(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        if let Some(inner) = &self.account.0 {
+            inner.memory.give_back(bytes);
+        }
+    }
+
+    /// How many bytes are paid for.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
+        self.shrink(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Why a policy must end.
+
+use super::{Inner, Limit};
+use crate::{Failure, Lost};
+use node::origin::Origin;
+use std::fmt;
+
+/// Why a policy must end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// It exceeded a limit.
+    Exceeded(Box<Exceeded>),
+    /// A signal asks the run to end.
+    Stopped(i32),
+}
+
+/// A limit that a policy exceeded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exceeded {
+    policy: String,
+    /// The rest of a sentence that begins with the policy's name.
+    why: String,
+    origin: Option<Origin>,
+}
+
+impl Exceeded {
+    /// So much was used, and so much more asked for.
+    pub(super) fn new(inner: &Inner, limit: Limit, used: u64, wanted: u64) -> Self {
+        let (most, of, setting) = (limit.shown(inner.limits.most(limit)), limit.of(), limit.setting());
+        let used = match (limit, wanted) {
+            (Limit::Wall, _) => String::new(),
+            (_, 0) => format!(": it used {}", limit.shown(used)),
+            (_, wanted) => format!(": it used {} and asked for {} more", limit.shown(used), limit.shown(wanted)),
+        };
+        let why = format!("used up its {most} of {of}{used} (`limits.{setting}` in its grants)");
+        Self { policy: inner.policy.clone(), why, origin: None }
+    }
+
+    /// wrun's memory grew by more than what was charged explains.
+    pub(super) fn growth(inner: &Inner, grown: u64) -> Self {
+        let limit = Limit::HostMemory;
+        let why = format!(
+            "made wrun's memory grow by {}, which is more than its {} of {} allow (`limits.{}` in its grants)",
+            limit.shown(grown),
+            limit.shown(inner.limits.host_memory),
+            limit.of(),
+            limit.setting()
+        );
+        Self { policy: inner.policy.clone(), why, origin: None }
+    }
+
+    /// Charged to an account that belongs to no policy.
+    pub(super) fn nobodys() -> Self {
+        Self { policy: String::new(), why: "asked for something before its account was opened".into(), origin: None }
+    }
+
+    /// The same with the place that asked. An origin that knows no more than the policy says nothing.
+    pub(super) fn at(mut self, origin: Origin) -> Self {
+        if origin.file.is_some() {
+            self.origin = Some(origin);
+        }
+        self
+    }
+}
+
+impl Ended {
+    /// The same with the place where it happened, if it does not have one yet.
+    #[must_use]
+    pub fn or_at(self, origin: impl FnOnce() -> Origin) -> Self {
+        match self {
+            Self::Exceeded(exceeded) if exceeded.origin.is_none() => Self::Exceeded(Box::new(exceeded.at(origin()))),
+            ended => ended,
+        }
+    }
+}
+
+impl From<Exceeded> for Ended {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::Exceeded(Box::new(exceeded))
+    }
+}
+
+impl From<Exceeded> for Lost {
+    fn from(exceeded: Exceeded) -> Self {
+        let Exceeded { policy, why, origin } = exceeded;
+        let backtrace = origin.as_ref().and_then(frame).into_iter().collect();
+        Self { policy, why, backtrace, recipe: None }
+    }
+}
+
+impl From<Ended> for Failure {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Exceeded(exceeded) => Lost::from(*exceeded).into(),
+            Ended::Stopped(signal) => Self::Stopped(signal),
+        }
+    }
+}
+
+/// A place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`.
+fn frame(origin: &Origin) -> Option<String> {
+    let (cookbook, file, line) = (origin.cookbook.as_ref()?, origin.file.as_ref()?, origin.line?);
+    let recipe = origin.recipe.as_ref().map(|recipe| format!(": in {cookbook}::{recipe}"));
+    Some(format!("{cookbook}/{file}:{line}{}", recipe.unwrap_or_default()))
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exceeded(exceeded) => exceeded.fmt(f),
+            Self::Stopped(signal) => write!(f, "was ended by signal {signal}"),
+        }
+    }
+}
+
+impl std::error::Error for Ended {}

@@ -1,0 +1,165 @@
+//! Counters and clocks of an account.
+
+use crate::Stop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+/// How much the process may grow in a policy's turn beyond what the policy may be charged: buffers of the host's own work,
+/// copies of the node, the allocator's unused rest.
+pub(super) const SLACK: u64 = 256 << 20;
+
+/// How long the processor clock is not asked again. Asking is a system call.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// How the process's own use is measured. By default nothing is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Meters {
+    /// Returns the bytes that the process has allocated.
+    pub allocated: Option<fn() -> u64>,
+    /// Returns the processor time of the present thread.
+    pub processor: Option<fn() -> Duration>,
+}
+
+/// What a policy has used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Bytes of the host's memory that are kept now.
+    pub host_memory: u64,
+    /// The most that were kept at a time.
+    pub host_memory_peak: u64,
+    /// Processor time of the host's own work.
+    pub host_time: Duration,
+    /// Processor time of the guest itself.
+    pub guest_time: Duration,
+    /// Bytes written to the disk.
+    pub disk: u64,
+    /// Files, directories and links made.
+    pub entries: u64,
+    /// Time in which the policy waited.
+    pub pauses: Duration,
+    /// Units of work that the host did: items of lists, and pieces of 64 bytes of content.
+    pub work: u64,
+}
+
+/// An amount that is charged.
+#[derive(Debug, Default)]
+pub(super) struct Counter {
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Counter {
+    /// Adds an amount, if that does not make it more than `most`.
+    pub(super) fn add(&self, amount: u64, most: u64) -> bool {
+        let added = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(amount).filter(|sum| *sum <= most)
+        });
+        if let Ok(before) = added {
+            self.peak.fetch_max(before.saturating_add(amount), Ordering::Relaxed);
+        }
+        added.is_ok()
+    }
+
+    pub(super) fn give_back(&self, amount: u64) {
+        let _never_below_zero =
+            self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| Some(used.saturating_sub(amount)));
+    }
+
+    pub(super) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+}
+
+/// The turn of a policy: while it lasts, its time runs.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    pub(super) stop: Stop,
+    pub(super) deadline: Option<Instant>,
+    /// The bytes that the process may have allocated at most, and those it had when the turn began.
+    memory: Option<(u64, u64)>,
+    /// When this turn began to count on its thread; `None` while it is not the policy's turn.
+    since: Option<Since>,
+    /// The host's processor time in earlier turns.
+    before: Duration,
+    /// The host's processor time when it was asked last, and when that was.
+    last: Option<(Instant, Duration)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Since {
+    thread: ThreadId,
+    processor: Duration,
+    /// The guest's own time at that moment, in nanoseconds.
+    guest: u64,
+}
+
+impl Turn {
+    pub(super) fn begin(&mut self, stop: Stop, wall: Duration, budget: u64, meters: &Meters, guest: u64) {
+        self.end(meters, guest);
+        self.stop = stop;
+        self.deadline = Instant::now().checked_add(wall);
+        self.memory = meters.allocated.map(|allocated| {
+            let now = allocated();
+            (now.saturating_add(budget).saturating_add(SLACK), now)
+        });
+        self.since = meters.processor.map(|processor| Since::now(processor, guest));
+        self.last = None;
+    }
+
+    pub(super) fn end(&mut self, meters: &Meters, guest: u64) {
+        self.before += self.of_this_turn(meters, guest);
+        self.last = None;
+        self.since = None;
+        self.deadline = None;
+        self.memory = None;
+    }
+
+    /// By how much the process has grown in this turn, if that is too much.
+    pub(super) fn grown_too_much(&self, meters: &Meters) -> Option<u64> {
+        let (most, at_first) = self.memory?;
+        let now = meters.allocated?();
+        (now > most).then(|| now.saturating_sub(at_first))
+    }
+
+    /// The host's processor time for the policy.
+    pub(super) fn host_time(&mut self, now: Instant, meters: &Meters, guest: u64) -> Duration {
+        if let Some((at, known)) = self.last
+            && now.saturating_duration_since(at) < BETWEEN_LOOKS
+        {
+            return known;
+        }
+        if self.since.is_some_and(|since| since.thread != std::thread::current().id()) {
+            // Another thread's clock says nothing about the time before: begin anew.
+            self.since = meters.processor.map(|processor| Since::now(processor, guest));
+        }
+        let time = self.before + self.of_this_turn(meters, guest);
+        self.last = Some((now, time));
+        time
+    }
+
+    /// Has the processor clock asked again.
+    #[cfg(test)]
+    pub(super) fn forget_last_look(&mut self) {
+        self.last = None;
+    }
+
+    fn of_this_turn(&self, meters: &Meters, guest: u64) -> Duration {
+        let (Some(since), Some(processor)) = (self.since, meters.processor) else { return Duration::ZERO };
+        if since.thread != std::thread::current().id() {
+            return Duration::ZERO;
+        }
+        let all = processor().saturating_sub(since.processor);
+        all.saturating_sub(Duration::from_nanos(guest.saturating_sub(since.guest)))
+    }
+}
+
+impl Since {
+    fn now(processor: fn() -> Duration, guest: u64) -> Self {
+        Self { thread: std::thread::current().id(), processor: processor(), guest }
+    }
+}

@@ -1,0 +1,154 @@
+use super::*;
+use crate::Failure;
+use std::cell::Cell;
+
+const LIMITS: AccountLimits = AccountLimits { host_memory: 1 << 20, ..AccountLimits::for_guest_memory(0) };
+
+fn account() -> Account {
+    Account::new("web", LIMITS, Meters::default())
+}
+
+fn place() -> Origin {
+    let text = |text: &str| Some(text.to_owned());
+    let (cookbook, recipe, file) = (text("site"), text("default"), text("recipes/default.rb"));
+    Origin { policy: "web".into(), cookbook, recipe, file, line: Some(7) }
+}
+
+#[test]
+fn memory_is_given_back_with_its_receipt() {
+    let account = account();
+    let first = account.keep(600_000, Origin::default).unwrap();
+    let mut second = account.keep(400_000, Origin::default).unwrap();
+    second.resize(300_000, Origin::default).unwrap();
+    assert_eq!(account.usage().host_memory, 900_000);
+    drop(first);
+    second.grow(500_000, Origin::default).unwrap();
+    assert_eq!((second.bytes(), account.usage().host_memory), (800_000, 800_000));
+    second.shrink(u64::MAX);
+    assert_eq!((second.bytes(), account.usage().host_memory, account.usage().host_memory_peak), (0, 0, 1_000_000));
+}
+
+#[test]
+fn the_first_limit_that_is_exceeded_ends_the_policy_for_good() {
+    let account = account();
+    let half = account.keep(1 << 19, Origin::default).unwrap();
+    assert!(account.check().is_ok());
+    let ended = account.keep(1 << 20, place).unwrap_err();
+    let said = "policy `web` used up its 1 MiB of the host's memory: it used 0.5 MiB and asked for 1 MiB more \
+                (`limits.host_memory_mib` in its grants)";
+    let failure = Failure::from(ended.clone());
+    assert_eq!(failure.to_string(), said);
+    assert_eq!(failure.backtrace(), ["site/recipes/default.rb:7: in site::default"]);
+    // Nothing else can be charged, even if there is room again, and the first place stays.
+    drop(half);
+    assert_eq!(account.keep(1, Origin::default).unwrap_err(), ended);
+    assert_eq!(account.spend(Limit::Disk, 1).unwrap_err(), ended);
+    assert_eq!((account.check(), account.work(0).is_ok()), (Err(ended), true));
+    assert_eq!(account.usage().host_memory, 0);
+}
+
+#[test]
+fn what_is_spent_is_not_given_back() {
+    for (limit, most, text) in [
+        (Limit::Disk, 4u64 << 30, "used up its 4096 MiB of disk: it used 4096 MiB and asked for 0.0 MiB more"),
+        (Limit::Entries, 500_000, "used up its 500000 of files and directories: it used 500000 and asked for 1 more"),
+        (Limit::Pauses, 900_000, "used up its 900 s of pauses: it used 900 s and asked for 0.001 s more"),
+    ] {
+        let account = account();
+        account.spend(limit, most).unwrap();
+        let said = account.spend(limit, 1).unwrap_err().to_string();
+        assert_eq!(said, format!("{text} (`limits.{}` in its grants)", limit.setting()));
+    }
+}
+
+#[test]
+fn an_account_of_nobody_takes_no_charge() {
+    let nobodys = Account::default();
+    assert!(nobodys.keep(0, Origin::default).is_err());
+    assert!(nobodys.spend(Limit::Disk, 0).is_err());
+    assert!(nobodys.check().is_err() && nobodys.work(1).is_err());
+}
+
+#[test]
+fn a_turn_ends_with_its_wall_time() {
+    let account = Account::new("web", AccountLimits { wall: Duration::ZERO, ..LIMITS }, Meters::default());
+    assert!(account.check().is_ok(), "its turn has not begun");
+    account.begin_turn(Stop::default());
+    let said = account.check().unwrap_err().to_string();
+    assert_eq!(said, "used up its 0 s of wall time (`limits.wall_seconds` in its grants)");
+}
+
+#[test]
+fn a_signal_ends_long_steps_and_not_the_policy() {
+    let stop = Stop::default();
+    let account = account();
+    account.begin_turn(stop.clone());
+    stop.request(15);
+    assert_eq!(account.work(UNITS_BETWEEN_LOOKS), Err(Ended::Stopped(15)));
+    assert!(account.verdict().is_ok());
+    assert!(account.keep(1, Origin::default).is_ok());
+    // Handlers run after the signal, with a turn of their own.
+    account.begin_turn(Stop::default());
+    assert_eq!(account.work(UNITS_BETWEEN_LOOKS), Ok(()));
+}
+
+thread_local! {
+    static PROCESSOR: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
+}
+
+fn metered(limits: AccountLimits) -> Account {
+    let meters = Meters { allocated: Some(|| ALLOCATED.get()), processor: Some(|| PROCESSOR.get()) };
+    let account = Account::new("web", limits, meters);
+    account.begin_turn(Stop::default());
+    account
+}
+
+/// The thread computes, and the processor clock is due to be asked again.
+fn computes(account: &Account, time: Duration) {
+    PROCESSOR.set(PROCESSOR.get() + time);
+    account.inner().unwrap().turn.lock().unwrap().forget_last_look();
+}
+
+#[test]
+fn the_hosts_time_is_what_the_guest_did_not_use() {
+    let second = Duration::from_secs(1);
+    let account = metered(AccountLimits { host_time: 3 * second, ..LIMITS });
+    computes(&account, 5 * second);
+    account.guest_worked(4 * second);
+    assert!(account.check().is_ok());
+    account.end_turn();
+    // Between turns others have the thread.
+    computes(&account, 100 * second);
+    assert_eq!(account.usage().host_time, second);
+    account.begin_turn(Stop::default());
+    computes(&account, 3 * second);
+    let said = account.check().unwrap_err().to_string();
+    let expected = "used up its 3 s of the host's processor time: it used 4 s (`limits.host_seconds` in its grants)";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn memory_that_nobody_charged_ends_the_policy_too() {
+    let account = metered(LIMITS);
+    let allowed = LIMITS.host_memory + meters::SLACK;
+    ALLOCATED.set(ALLOCATED.get() + allowed);
+    assert!(account.check().is_ok());
+    ALLOCATED.set(ALLOCATED.get() + 1);
+    let said = account.check().unwrap_err().to_string();
+    assert!(said.starts_with("made wrun's memory grow by 257.0 MiB, "), "{said}");
+    // What was paid for before the turn is not allowed a second time.
+    let account = metered(LIMITS);
+    let _paid = account.keep(LIMITS.host_memory, Origin::default).unwrap();
+    account.begin_turn(Stop::default());
+    ALLOCATED.set(ALLOCATED.get() + meters::SLACK + 1);
+    assert!(account.check().is_err());
+}
+
+#[test]
+fn texts_of_json_are_never_estimated_below_their_values() {
+    for text in ["null", "[0,0,0,0]", "[[],[[]],{}]", r#"{"a":{"b":"c","d":[1,"2",null]},"e":""}"#, "\"x\""] {
+        let value = serde_json::from_str(text).unwrap();
+        assert!(json_text_bytes(text) >= value_bytes(&value), "{text}: {}", value_bytes(&value));
+    }
+}

@@ -1,0 +1,68 @@
+//! What a policy may cost: the operator's limits, how they end a policy, and how a run tells what was used.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+
+use serde_json::{Value, json};
+use specs::{Network, Program, Root};
+use std::fs;
+
+/// Runs a recipe with limits, and returns the run as JSON.
+fn run(limits: &str, recipe: &str, code: i32) -> Value {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let folder = program.configuration().join("cookbooks");
+    fs::create_dir_all(folder.join("a/recipes")).unwrap();
+    fs::write(folder.join("a/metadata.rb"), "name 'a'\n").unwrap();
+    fs::write(folder.join("a/recipes/default.rb"), recipe).unwrap();
+    let grants = program.configuration().join("limited.toml");
+    let text = format!("[policy.solo]\npaths = [\"/srv/h/**\"]\n\n[policy.solo.limits]\n{limits}\n");
+    fs::write(&grants, text).unwrap();
+    fs::create_dir_all(machine.root().path().join("srv/h")).unwrap();
+    let places = [machine.root().path(), &folder, &grants].map(|path| path.display().to_string());
+    let [root, cookbooks, grants] = places.each_ref().map(String::as_str);
+    let arguments = ["converge", "-N", "n1", "--root", root, "--cookbooks", cookbooks, "--grants", grants];
+    let more = ["--run-list", "a", "-F", "json"];
+    let output = program.run_in(&machine, &[&arguments[..], &more].concat()).unwrap().expect_code(code).unwrap();
+    serde_json::from_str(&output.stdout).unwrap()
+}
+
+#[test]
+fn what_was_used_is_shown_beside_its_limit() {
+    let limits = "host_memory_mib = 100\nhost_seconds = 200\ndisk_mib = 300\nentries = 400\npause_seconds = 500\nwall_seconds = 600";
+    let run =
+        run(limits, "file '/srv/h/x' do\n  content 'y' * 2_000_000\nend\nchef_sleep '0.1' do\n  seconds 1\nend\n", 0);
+    let shown = &run["limits"];
+    let limits = ["host_memory_mib", "host_seconds", "disk_mib", "entries", "pause_seconds", "wall_seconds"];
+    let of = |key: &str, part: &str| shown[key][part].as_f64().unwrap();
+    assert_eq!(limits.map(|key| of(key, "limit")), [100.0, 200.0, 300.0, 400.0, 500.0, 600.0], "{shown:#}");
+    let memory = of("host_memory_mib", "used");
+    assert!((1.9..20.0).contains(&memory), "two megabytes are kept while they are declared: {memory}");
+    assert_eq!(shown["pause_seconds"]["used"], json!(1.0));
+    assert!(of("host_seconds", "used") > 0.0 && of("wall_seconds", "used") >= 1.0, "{shown:#}");
+}
+
+/// Host-memory, from a cookbook in Ruby: the error has the resource's place and the setting.
+#[test]
+fn host_memory() {
+    let recipe = "(0..).each do |at|\n  file \"/srv/h/#{at}\" do\n    content 'x' * 1_000_000\n    action :nothing\n  end\nend\n";
+    let run = run("host_memory_mib = 20", recipe, 1);
+    let error = &run["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("used up its 20 MiB of the host's memory"), "{message}");
+    assert!(message.contains("(`limits.host_memory_mib` in its grants), in recipe a::default"), "{message}");
+    assert_eq!((&error["origin"]["file"], &error["origin"]["line"]), (&json!("recipes/default.rb"), &json!(2)));
+}
+
+/// Endless-pause: of a resource that is tried again.
+#[test]
+fn endless_pause() {
+    let block =
+        |delay: &str| format!("ruby_block('x') {{ block {{ raise 'again' }}; retries 3; retry_delay {delay} }}\n");
+    let refused = run("", &block("4_000_000_000"), 1);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("retry_delay is 4000000000 s"), "{message}");
+    let ended = run("pause_seconds = 1", &block("2"), 1);
+    let message = ended["error"]["message"].as_str().unwrap();
+    assert!(message.contains("used up its 1 s of pauses: it used 0 s and asked for 2 s more"), "{message}");
+    assert_eq!(ended["error"]["origin"]["line"], json!(1));
+}
