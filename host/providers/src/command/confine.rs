@@ -23,6 +23,8 @@ mod look;
 #[cfg(target_arch = "x86_64")]
 mod reply;
 #[cfg(target_arch = "x86_64")]
+mod seen;
+#[cfg(target_arch = "x86_64")]
 mod tracer;
 #[cfg(target_arch = "x86_64")]
 mod view;

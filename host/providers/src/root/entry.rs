@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn of(file_type: FileType) -> Self {
+    pub(crate) fn of(file_type: FileType) -> Self {
         match file_type {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Directory,

@@ -164,6 +164,100 @@ fn pipes_and_devices_stay_as_they_are() {
     );
 }
 
+/// Paths that are another file to each process, so that whoever looks for the program must look as the program.
+#[test]
+fn dry_run_pipe_is_found_by_whatever_way_leads_there() {
+    let victim = Victim::new();
+    let pipe = victim.path().join("pipe");
+    let mut both = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    std::io::Write::write_all(&mut both, b"job for its reader").unwrap();
+    let ways = [
+        "head -c 5 /proc/self/cwd/pipe",
+        "head -c 5 /proc/thread-self/cwd/pipe",
+        "head -c 5 /proc/self/cwd/../$(basename $PWD)/pipe",
+        "head -c 5 /proc/self/root/DIR/pipe",
+        "exec 7< .; head -c 5 /proc/self/fd/7/pipe",
+        "exec 7< .; head -c 5 /dev/fd/7/pipe",
+        "ln -s /proc/self/cwd /tmp/way; head -c 5 /tmp/way/pipe",
+        "ln -s ../proc/self/cwd/pipe /tmp/way; head -c 5 /tmp/way",
+        "perl -e 'open(F, \"<\", \"/proc/self/task/$$/cwd/pipe\") or open(F, \"<\", \"/proc/self/cwd/pipe\"); sysread(F, $x, 5)'",
+        "head -c 5 pipe",
+        "head -c 5 ./open/../pipe",
+        "head -c 5 < pipe",
+        "cat < /proc/self/cwd/pipe",
+    ];
+    for way in ways {
+        let line = victim.named(&format!("{way}; true"));
+        let command = CommandTest { cwd: Some(victim.path().display().to_string()), ..CommandTest::text(&line) };
+        is_stopped(&asked(&command), way, "open");
+    }
+    let mut left = [0; 18];
+    both.read_exact(&mut left).unwrap();
+    assert_eq!(&left, b"job for its reader");
+    // Pipes without a name are the program's own.
+    for line in ["echo x | cat /dev/stdin", "echo x | head -c 1 /proc/self/fd/0", "bash -c 'cat <(echo x)'"] {
+        assert_eq!(ask(line), Truth::True, "{line}");
+    }
+}
+
+#[test]
+fn dry_run_pipe_devices_that_others_wait_for_are_not_opened() {
+    let other = nix::pty::openpty(None, None).unwrap();
+    let terminal = nix::unistd::ttyname(&other.slave).unwrap();
+    for line in [format!("head -c 1 {} < /dev/null", terminal.display()), "exec 7<> /dev/ptmx".to_owned()] {
+        is_stopped(&ask(&line), &line, "/dev/p");
+    }
+    assert_eq!(ask("head -c 1 /dev/urandom > /dev/null; cat < /dev/null"), Truth::True);
+}
+
+/// At a limit of one byte the kernel leaves a crash alone; at none it starts the machine's crash handler.
+#[test]
+fn dry_run_pipe_limits_are_not_raised_again() {
+    let limits = "grep -E 'Max (core file|file) size' /proc/self/limits | grep -oE '[0-9]+ +[0-9]+' | tr -s ' ' | \
+                  sort | tr '\\n' ';'";
+    for line in
+        ["true", "ulimit -c 0", "ulimit -S -c 0", "ulimit -H -c 0", "prlimit --core=0 --pid $$", "perl -e 'exit 0'"]
+    {
+        let line = format!("{line}; test \"$({limits})\" = '1 1;67108864 67108864;'");
+        assert_eq!(ask(&line), Truth::True, "{line}");
+    }
+    // The hard limit cannot be raised: confined, root is not what it was.
+    let raised = "perl -e '$a = pack(\"QQ\", 1 << 40, 1 << 40); exit(syscall(160, 1, $a) < 0 ? 0 : 1)'";
+    assert_eq!(ask(raised), Truth::True);
+}
+
+#[test]
+fn dry_run_pipe_sockets_of_other_families_are_refused() {
+    for family in [2, 10, 16, 17, 21, 31, 38, 40, 44] {
+        let line = format!("perl -e '$a = pack(\"ii\", 0, 0); exit(syscall(53, {family}, 1, 0, $a) < 0 ? 1 : 0)'");
+        is_stopped(&ask(&line), &line, "socketpair");
+        let line = format!("perl -e 'exit(syscall(41, {family}, 1, 0) < 0 ? 1 : 0)'");
+        is_stopped(&ask(&line), &line, "socket");
+    }
+    let own = "perl -e '$a = pack(\"ii\", 0, 0); exit(syscall(53, 1, 1, 0, $a) < 0 ? 1 : 0)'";
+    assert_eq!(ask(own), Truth::True);
+}
+
+/// Every call that no list allows is refused, those of new kernels too, or said to be missing.
+#[test]
+fn dry_run_pipe_each_call_that_is_not_allowed_is_refused() {
+    let refused = [
+        29, 30, 31, 49, 50, 64, 65, 66, 67, 68, 69, 70, 71, 73, 101, 103, 134, 136, 139, 153, 154, 155, 156, 159, 161,
+        162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 175, 176, 177, 178, 179, 180, 212, 216, 220, 227,
+        246, 240, 241, 242, 243, 244, 245, 248, 249, 250, 256, 272, 279, 298, 300, 301, 304, 305, 306, 308, 310, 311,
+        312, 313, 317, 320, 321, 323, 424, 426, 427, 428, 429, 430, 431, 432, 433, 438, 440, 442, 443, 447, 448, 467,
+        471, 500, 1000,
+    ];
+    for number in refused {
+        let line = format!("perl -e 'exit(syscall({number}, 0, 0, 0, 0, 0, 0) < 0 ? 1 : 0)'");
+        is_stopped(&ask(&line), &line, "");
+    }
+    for number in [435, 437, 425, 457, 458, 459, 460, 461, 463, 464, 465, 466, 468, 469, 470] {
+        let line = format!("perl -e 'exit(syscall({number}, 0, 0, 0, 0, 0, 0) < 0 && $!{{ENOSYS}} ? 0 : 1)'");
+        assert_eq!(ask(&line), Truth::True, "{number}");
+    }
+}
+
 #[test]
 fn the_kernel_is_not_asked_for_favours() {
     let name = nix::unistd::gethostname().unwrap();

@@ -38,13 +38,16 @@ const NEW_WORLDS: u64 = (libc::CLONE_UNTRACED
 /// Attributes of a file that are set without opening it for writing (`chattr`).
 const SET_FILE_FLAGS: [u64; 2] = [0x4008_6602, 0x401c_5820];
 
-/// Typing into a terminal, and into the console.
-const TYPING: [u64; 2] = [0x5412, 0x541c];
+/// Typing into a terminal, and into the console; another discipline of a line, for which the kernel loads a module.
+const TYPING: [u64; 3] = [0x5412, 0x541c, 0x5423];
+
+/// Types of requests to devices that do something though they are open for reading only: compact discs, tapes, watchdogs.
+const DEVICE_REQUESTS: [u64; 3] = [0x53, 0x6d, 0x57];
 
 /// Keeps the calling thread, and all that it starts, to the lists. For good.
 pub(super) fn restrict() -> Result<(), seccompiler::Error> {
     // The last one forbids to add more.
-    for program in [missing()?, watched()?, allowed()?] {
+    for program in [missing()?, pretended()?, refused()?, watched()?, allowed()?] {
         apply_filter(&program)?;
     }
     Ok(())
@@ -78,6 +81,24 @@ fn missing() -> Result<BpfProgram, seccompiler::Error> {
     program(rules, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))
 }
 
+/// What is said to have been done, and is not: programs that handle secrets forbid crash files, and go on only if they can. The
+/// kernel leaves a crash alone at a limit of one byte; at none it calls the machine's crash handler.
+fn pretended() -> Result<BpfProgram, seccompiler::Error> {
+    let core = u64::from(libc::RLIMIT_CORE);
+    let rules = [
+        (libc::SYS_setrlimit, vec![rule(&[(0, Length::Dword, Op::Eq, core)])?]),
+        (libc::SYS_prlimit64, vec![rule(&[(1, Length::Dword, Op::Eq, core), (2, Length::Qword, Op::Ne, 0)])?]),
+    ];
+    program(rules.into_iter().collect(), SeccompAction::Allow, SeccompAction::Errno(0))
+}
+
+/// What is refused of calls that are otherwise allowed.
+fn refused() -> Result<BpfProgram, seccompiler::Error> {
+    let requests = DEVICE_REQUESTS.iter().map(|kind| rule(&[(1, Length::Dword, Op::MaskedEq(0xff00), *kind << 8)]));
+    let rules = [(libc::SYS_ioctl, requests.collect::<Result<_, _>>()?)];
+    program(rules.into_iter().collect(), SeccompAction::Allow, trace(REFUSED))
+}
+
 fn watched() -> Result<BpfProgram, seccompiler::Error> {
     let mut rules: Rules = WATCHED.iter().map(|(number, ..)| (*number, vec![])).collect();
     let flags = SET_FILE_FLAGS.iter().map(|request| rule(&[(1, Length::Dword, Op::Eq, *request)]));
@@ -99,6 +120,8 @@ fn allowed() -> Result<BpfProgram, seccompiler::Error> {
         (libc::SYS_prctl, rule(&[(0, Length::Dword, Op::Ne, libc::PR_SET_SECCOMP.unsigned_abs().into())])?),
         // By themselves they lead nowhere: connecting is looked at, and sending takes no address.
         (libc::SYS_socket, rule(&[(0, Length::Dword, Op::Eq, libc::AF_UNIX.unsigned_abs().into())])?),
+        // Of any other family, the kernel looks for a module first.
+        (libc::SYS_socketpair, rule(&[(0, Length::Dword, Op::Eq, libc::AF_UNIX.unsigned_abs().into())])?),
         (libc::SYS_sendto, rule(&[(4, Length::Qword, Op::Eq, 0)])?),
         // A lease makes others wait; so does a lock, but one for reading is what databases are read under.
         (libc::SYS_fcntl, rule(&[(1, Length::Dword, Op::Ne, libc::F_SETLEASE.unsigned_abs().into())])?),

@@ -1,6 +1,7 @@
 //! A system call of a confined program, as its tracer sees it: for the message, and for the verdict.
 
 use super::calls::{self, Named};
+use super::seen::{Seen, Viewer};
 use crate::root::{Kind, Root, absent};
 use nix::errno::Errno;
 use nix::libc::{self, c_long, user_regs_struct};
@@ -8,7 +9,7 @@ use nix::sys::ptrace;
 use nix::unistd::Pid as NixPid;
 use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 
 /// The longest path that is looked at, in bytes.
 const MAX_PATH: usize = 4096;
@@ -77,14 +78,29 @@ impl Call {
         ptrace::setregs(NixPid::from_raw(self.process.as_raw_nonzero().get()), registers)
     }
 
-    /// Whether it opens a pipe that has a name: what is read from it is gone, and who waits at its other end goes on.
-    pub(super) fn opens_a_pipe(&self, root: &Root) -> bool {
-        let opens = [libc::SYS_open, libc::SYS_openat, libc::SYS_creat].contains(&self.number());
-        opens && matches!(self.target(root), Some(Target { kind: Kind::Pipe, .. }))
+    fn opens(&self) -> bool {
+        [libc::SYS_open, libc::SYS_openat, libc::SYS_creat].contains(&self.number())
+    }
+
+    /// Whether it opens a pipe that has a name, or a device like one: what is read from it is gone, and who waits at its other
+    /// end goes on.
+    pub(super) fn takes_from_others(&self) -> bool {
+        self.opens() && self.target().is_some_and(is_shared)
+    }
+
+    /// The same once it is open, by its descriptor: the path may have led elsewhere meanwhile. Nothing has been read yet.
+    pub(super) fn has_taken_from_others(&self) -> bool {
+        let descriptor = i32::try_from(self.registers.rax.cast_signed()).ok().filter(|number| *number >= 0);
+        let opened = descriptor.filter(|_| self.opens()).and_then(|number| self.viewer().descriptor(number));
+        opened.is_some_and(is_shared)
+    }
+
+    fn viewer(&self) -> Viewer {
+        Viewer(self.process.as_raw_nonzero().get())
     }
 
     /// Whether the confinement made it fail. Root is otherwise refused little; others are, with good reason.
-    pub(super) fn was_stopped(&self, root: &Root, as_root: bool) -> bool {
+    pub(super) fn was_stopped(&self, as_root: bool) -> bool {
         let result = self.registers.rax.cast_signed().wrapping_neg();
         let Ok(number) = i32::try_from(result) else { return false };
         if self.number() == libc::SYS_kill {
@@ -96,13 +112,15 @@ impl Call {
             Errno::EROFS if self.path().is_some_and(|(_, path)| path == CRASH_SETTING) => false,
             Errno::EROFS | Errno::ENOSPC | Errno::EDQUOT => true,
             Errno::EACCES | Errno::EPERM => {
-                let target = self.target(root);
+                let target = self.target();
                 let of_others = self.path().is_some_and(|(_, path)| path.starts_with("/proc/"));
                 if of_others && self.passes_over() {
                     return false;
                 }
-                let is_dead = target.as_ref().is_some_and(|target| target.is_device || target.kind == Kind::Pipe);
-                is_dead || of_others || (as_root && !self.asks_to_execute(target.as_ref()))
+                let is_dead = target.is_some_and(|target| {
+                    matches!(target.kind, Kind::CharacterDevice | Kind::BlockDevice | Kind::Pipe)
+                });
+                is_dead || of_others || (as_root && !self.asks_to_execute(target))
             }
             _ => false,
         }
@@ -114,7 +132,7 @@ impl Call {
     }
 
     /// What nobody may execute, root may not either.
-    fn asks_to_execute(&self, target: Option<&Target>) -> bool {
+    fn asks_to_execute(&self, target: Option<Seen>) -> bool {
         let mode = match self.number() {
             libc::SYS_access => self.argument(1),
             libc::SYS_faccessat | libc::SYS_faccessat2 => self.argument(2),
@@ -134,24 +152,10 @@ impl Call {
         Some((directory, String::from_utf8_lossy(&path).into_owned()))
     }
 
-    /// What lies there.
-    fn target(&self, root: &Root) -> Option<Target> {
+    /// What lies there, to the program.
+    fn target(&self) -> Option<Seen> {
         let (directory, path) = self.path()?;
-        if path.starts_with('/') {
-            let entry = root.locate_target(&path).ok()?.entry().ok()?;
-            let is_device = matches!(entry.kind, Kind::CharacterDevice | Kind::BlockDevice);
-            return Some(Target { kind: entry.kind, is_device, is_executable: entry.mode & 0o111 != 0 });
-        }
-        let process = self.process.as_raw_nonzero();
-        let below = match directory {
-            libc::AT_FDCWD => "cwd".to_owned(),
-            descriptor => format!("fd/{descriptor}"),
-        };
-        let seen = std::fs::metadata(format!("/proc/{process}/{below}/{path}")).ok()?;
-        let kind = seen.file_type();
-        let is_device = kind.is_char_device() || kind.is_block_device();
-        let is_executable = seen.permissions().mode() & 0o111 != 0;
-        Some(Target { kind: if kind.is_fifo() { Kind::Pipe } else { Kind::File }, is_device, is_executable })
+        self.viewer().look(Some(directory).filter(|directory| *directory != libc::AT_FDCWD), &path)
     }
 
     /// The program's memory, as far as it can be read; up to a null if it is text.
@@ -186,10 +190,9 @@ pub(super) fn powerless(process: Pid) -> Option<String> {
     (lends && user != 0).then(|| shown(&path.to_string_lossy()))
 }
 
-struct Target {
-    kind: Kind,
-    is_device: bool,
-    is_executable: bool,
+/// Whether others wait for what is read from it, or see that it was opened.
+fn is_shared(seen: Seen) -> bool {
+    seen.is_named_pipe || seen.is_live_device
 }
 
 impl Display for Call {

@@ -179,7 +179,7 @@ impl Tracer<'_> {
                 }
             };
         }
-        if call.opens_a_pipe(self.root) {
+        if call.takes_from_others() {
             self.stop(call.to_string());
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl Tracer<'_> {
     /// After a call that was looked at.
     fn answered(&mut self, process: Pid) {
         if let Ok(call) = Call::of(process)
-            && call.was_stopped(self.root, self.as_root)
+            && (call.was_stopped(self.as_root) || call.has_taken_from_others())
         {
             self.stop(call.to_string());
         }

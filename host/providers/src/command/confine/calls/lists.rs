@@ -46,7 +46,6 @@ pub(super) const FREE: &[c_long] = &[
     libc::SYS_setitimer,
     libc::SYS_getpid,
     libc::SYS_sendfile,
-    libc::SYS_socketpair,
     libc::SYS_shutdown,
     libc::SYS_getsockname,
     libc::SYS_getpeername,
@@ -207,6 +206,13 @@ pub(super) const FREE: &[c_long] = &[
     libc::SYS_landlock_create_ruleset,
     libc::SYS_landlock_add_rule,
     libc::SYS_landlock_restrict_self,
+    SET_MEMPOLICY_HOME_NODE,
+    CACHESTAT,
+    MAP_SHADOW_STACK,
+    FUTEX_WAKE,
+    FUTEX_WAIT,
+    FUTEX_REQUEUE,
+    MSEAL,
 ];
 
 /// Allowed, and looked at: what a read-only view may have stopped. With the argument that names a path, if one does.
@@ -262,12 +268,28 @@ pub(super) const WATCHED: &[(c_long, &str, Option<Named>)] = &[
 ];
 
 /// Said to be missing. Their arguments lie in memory, where no filter can look; each has an older twin.
-pub(super) const MISSING: &[c_long] =
-    &[libc::SYS_clone3, libc::SYS_openat2, libc::SYS_io_uring_setup, STATMOUNT, LISTMOUNT];
+pub(super) const MISSING: &[c_long] = &[
+    libc::SYS_clone3,
+    libc::SYS_openat2,
+    libc::SYS_io_uring_setup,
+    STATMOUNT,
+    LISTMOUNT,
+    LSM_GET_SELF_ATTR,
+    LSM_SET_SELF_ATTR,
+    LSM_LIST_MODULES,
+    SETXATTRAT,
+    GETXATTRAT,
+    LISTXATTRAT,
+    REMOVEXATTRAT,
+    FILE_GETATTR,
+    FILE_SETATTR,
+    LISTNS,
+];
 
 /// Names of refused calls that people know.
 pub(super) const KNOWN: &[(c_long, &str)] = &[
     (libc::SYS_socket, "socket"),
+    (libc::SYS_socketpair, "socketpair"),
     (libc::SYS_bind, "bind"),
     (libc::SYS_listen, "listen"),
     (libc::SYS_sendto, "sendto"),
@@ -322,6 +344,24 @@ pub(super) const KNOWN: &[(c_long, &str)] = &[
     (libc::SYS_fanotify_init, "fanotify_init"),
 ];
 
+// Calls that the library has no name for yet.
+const SET_MEMPOLICY_HOME_NODE: c_long = 450;
+const CACHESTAT: c_long = 451;
 const FCHMODAT2: c_long = 452;
+const MAP_SHADOW_STACK: c_long = 453;
+const FUTEX_WAKE: c_long = 454;
+const FUTEX_WAIT: c_long = 455;
+const FUTEX_REQUEUE: c_long = 456;
 const STATMOUNT: c_long = 457;
 const LISTMOUNT: c_long = 458;
+const LSM_GET_SELF_ATTR: c_long = 459;
+const LSM_SET_SELF_ATTR: c_long = 460;
+const LSM_LIST_MODULES: c_long = 461;
+const MSEAL: c_long = 462;
+const SETXATTRAT: c_long = 463;
+const GETXATTRAT: c_long = 464;
+const LISTXATTRAT: c_long = 465;
+const REMOVEXATTRAT: c_long = 466;
+const FILE_GETATTR: c_long = 468;
+const FILE_SETATTR: c_long = 469;
+const LISTNS: c_long = 470;
