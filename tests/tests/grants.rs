@@ -311,7 +311,8 @@ fn mistakes_in_grants_are_found() {
         check(two, 1).0,
         format!(
             "{place}:5: policy solo: paths /srv/a is needless: paths /srv/a in line 3 allows it\n\
-             {place}:4: policy solo: paths /srv/b is not used: none of its 2 recorded runs asked for it\n"
+             {place}:4: policy solo: paths /srv/b is not used: none of its 2 recorded runs asked for it\n\
+             {place}:6: policy solo: environment x is not used: none of its 2 recorded runs asked for it\n"
         )
     );
     assert_eq!(check("[policy.solo]\npaths = [\"/srv/**\"]\n", 0).0, "");
@@ -326,6 +327,46 @@ fn mistakes_in_grants_are_found() {
     fs::write(bench.grants(), "").unwrap();
     let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
     assert_eq!(check("[policy.solo]\npaths = [\"/srv/a\"]\n", 0).0, "");
+}
+
+#[test]
+fn names_with_the_signs_of_patterns_are_suggested_as_they_are() {
+    let recipe =
+        "file '/srv/**' do\n  content 'x'\nend\nexecute 'signs' do\n  command ['echo', '<any>', '<rest>']\nend\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let suggested = bench.wrun(&machine, &["grants", "suggest"], &[]).expect_code(0).unwrap();
+    for expect in [r#"paths = ["/srv/[*][*]"]"#, r#"{ argv = ["echo", "<is:<any>>", "<is:<rest>>"] }"#] {
+        assert!(suggested.stdout.contains(expect), "{}", suggested.text());
+    }
+    fs::write(bench.grants(), &suggested.stdout).unwrap();
+    let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(root.exists("/srv/**"));
+    // Nothing else is granted with it, and the denial of another name offers that name alone.
+    let other = "file '/srv/a'\nexecute 'signs' do\n  command ['echo', 'other', '<rest>']\nend\nfile '/srv/?'\n";
+    fs::write(std::path::Path::new(&bench.cookbooks).join("site/recipes/default.rb"), other).unwrap();
+    let denied = json(&bench.converge(&machine, &["--why-run", "--format", "json"]));
+    let values: Vec<_> = denied["denials"].as_array().unwrap().iter().map(|one| one["value"].as_str()).collect();
+    let expect = [r#""/srv/a""#, r#"{ argv = ["echo", "other", "<is:<rest>>"] }"#, r#""/srv/[?]""#];
+    assert_eq!(values, expect.map(Some), "{denied:#}");
+    let _written = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
+}
+
+#[test]
+fn the_clock_and_variables_are_suggested_where_they_are_used() {
+    let (bench, root) = (Bench::new("log 'x'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let quiet = bench.wrun(&machine, &["grants", "suggest"], &[]).expect_code(0).unwrap();
+    for key in ["clock", "random", "environment"] {
+        assert!(!quiet.stdout.contains(key), "{}", quiet.text());
+    }
+    let recipe =
+        "require 'securerandom'\nlog Time.now.to_s + SecureRandom.hex(4)\nlog \"#{ENV['TERM']} #{ENV['NO_SUCH']}\"\n";
+    fs::write(std::path::Path::new(&bench.cookbooks).join("site/recipes/default.rb"), recipe).unwrap();
+    let used = bench.wrun(&machine, &["grants", "suggest"], &[]).expect_code(0).unwrap();
+    let expect = "[policy.solo]\nclock = true\nenvironment = [\"TERM\"]\nrandom = true\n";
+    assert_eq!(used.stdout, expect, "{}", used.text());
 }
 
 /// What a recipe's machine has already, and what its guards skip, has to be granted all the same.

@@ -33,6 +33,7 @@ pub use run::{
 };
 pub use services::{
     AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse, Interfaces,
-    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Services, Stat, StatKind, TypeTexts,
+    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Outside, Services, Stat, StatKind,
+    TypeTexts,
 };
 pub use stop::Stop;

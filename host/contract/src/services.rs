@@ -70,6 +70,19 @@ pub trait AttributeRights: Send {
     fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<String>;
     /// Writes a hidden read that is not refused into the audit log.
     fn audit_hidden(&self, read: &HiddenRead);
+    /// Writes down that the policy used a thing from outside that it is granted, for those who write its grants.
+    fn uses_outside(&self, what: Outside<'_>);
+}
+
+/// Things from outside that are granted as a whole, without a decision for each use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outside<'a> {
+    /// The present time.
+    Clock,
+    /// Random numbers.
+    Random,
+    /// The host's environment variable of this name.
+    Variable(&'a str),
 }
 
 /// The built-in types as texts.

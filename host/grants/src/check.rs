@@ -8,9 +8,6 @@ use crate::reach;
 use crate::rules::Rule;
 use crate::tidy;
 
-/// The key whose use no run records: which variables of the environment a policy reads is not known.
-const UNRECORDED: Capability = Capability::Environment;
-
 /// A rule and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RulePlace {
@@ -73,11 +70,10 @@ impl PolicyGrants {
         short
     }
 
-    /// The rules that allow something which none of these needs asks for, in the order of their lines. Rules for
-    /// variables of the environment are not among them.
+    /// The rules that allow something which none of these needs asks for, in the order of their lines.
     pub fn unused(&self, needs: &[&Needs]) -> Vec<RulePlace> {
         let mut unused = Vec::new();
-        for (capability, rules) in self.rules.lists.iter().filter(|(capability, _)| **capability != UNRECORDED) {
+        for (capability, rules) in &self.rules.lists {
             let wanted = |one: &Needs| {
                 let also = (*capability == Capability::Paths).then_some(Capability::ReadPaths);
                 let lists = [Some(*capability), also].into_iter().flatten();

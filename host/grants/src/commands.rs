@@ -8,6 +8,7 @@ use crate::pattern::PathPattern;
 use crate::policy::PolicyGrants;
 use crate::privileged;
 use crate::proofs::{GrantedCommand, Program};
+use crate::signs::literal_pattern;
 use crate::words::{asks_for_shell, split_words};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -116,9 +117,11 @@ impl GrantedLine {
         }
     }
 
-    /// Words, in which `<any>`, `<rest>` (last) and `<path:PATTERN>` are placeholders.
+    /// Words, in which `<any>`, `<rest>` (last) and `<path:PATTERN>` are placeholders, and `<is:TEXT>` is just this text.
     pub(crate) fn words(words: &[String]) -> Result<Self, String> {
-        if words.first().is_none_or(|first| first.is_empty() || first.starts_with('<')) {
+        let is_program =
+            |first: &String| !first.is_empty() && (!first.starts_with('<') || literal_word(first).is_some());
+        if !words.first().is_some_and(is_program) {
             return Err("`argv` must begin with a program".into());
         }
         let last = words.len() - 1;
@@ -126,6 +129,9 @@ impl GrantedLine {
             ANY => Ok(WordPattern::Any),
             REST if position == last => Ok(WordPattern::Rest),
             REST => Err("`<rest>` can only be the last argument".into()),
+            other if literal_word(other).is_some() => {
+                Ok(WordPattern::Word(literal_word(other).unwrap_or(other).into()))
+            }
             other => match other.strip_prefix("<path:").and_then(|inner| inner.strip_suffix('>')) {
                 Some(pattern) => PathPattern::new(pattern).map(WordPattern::Path),
                 None => Ok(WordPattern::Word(other.into())),
@@ -243,9 +249,10 @@ impl CommandGrant {
     /// The very same variables; `<any>` stands for any value, but not of a variable that decides what is run.
     fn matches_environment(&self, asked: &[(String, String)]) -> bool {
         let value_matches = |(name, value): &(String, String)| {
-            self.environment
-                .get(name)
-                .is_some_and(|wanted| if wanted == ANY { !privileged::variable(name) } else { wanted == value })
+            self.environment.get(name).is_some_and(|wanted| match wanted.as_str() {
+                ANY => !privileged::variable(name),
+                wanted => literal_word(wanted).unwrap_or(wanted) == value,
+            })
         };
         asked.iter().all(value_matches)
             && self.environment.keys().all(|name| asked.iter().any(|(other, _)| other == name))
@@ -350,31 +357,49 @@ impl PolicyGrants {
     }
 }
 
-/// The rule that would allow exactly this, as TOML. `None` where the file would read a word or the directory as a pattern,
-/// so that the rule would allow more.
+/// The text of `<is:TEXT>`; `None` for any other word.
+pub(crate) fn literal_word(word: &str) -> Option<&str> {
+    word.strip_prefix("<is:")?.strip_suffix('>')
+}
+
+/// A word as a rule says it: what would be a placeholder is written so that it means itself.
+fn word_entry(word: &str, is_program: bool) -> String {
+    let is_placeholder = word == ANY || word == REST || ["<path:", "<is:"].iter().any(|sign| word.starts_with(sign));
+    if is_placeholder || (is_program && word.starts_with('<')) { format!("<is:{word}>") } else { word.to_owned() }
+}
+
+/// The rule that would allow exactly this, as TOML. `None` where there is no program to name.
 fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
-    let words = |words: &[String]| words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ");
+    let quoted = |words: &[String]| words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ");
     let mut fields = Vec::new();
     let plain = match asked.line {
         LineAsked::Text(text) => Some(toml_string(text)),
         _ => None,
     };
     match program {
-        Program::Arguments(all) => fields.push(format!("argv = [{}]", words(all))),
-        Program::Shell(line) => fields.push(format!("shell = {}", toml_string(line))),
+        Program::Arguments(all) => {
+            all.first().filter(|first| !first.is_empty())?;
+            let words: Vec<_> = all.iter().enumerate().map(|(at, word)| word_entry(word, at == 0)).collect();
+            fields.push(format!("argv = [{}]", quoted(&words)));
+        }
+        Program::Shell(line) => fields.push(format!("shell = {}", toml_string(&word_entry(line, false)))),
         Program::Script { interpreter, code } => {
-            fields.push(format!("interpreter = [{}]", words(interpreter)));
+            fields.push(format!("interpreter = [{}]", quoted(interpreter)));
             fields.push(format!("script_sha256 = \"{}\"", sha256_of(code)));
         }
     }
     let before = fields.len();
     fields.extend(plain_user(asked.user).map(|user| format!("user = {}", toml_string(user))));
     fields.extend(asked.group.map(|group| format!("group = {}", toml_string(group))));
-    fields.extend(asked.cwd.filter(|cwd| *cwd != "/").map(|cwd| format!("cwd = {}", toml_string(cwd))));
+    fields
+        .extend(asked.cwd.filter(|cwd| *cwd != "/").map(|cwd| format!("cwd = {}", toml_string(&literal_pattern(cwd)))));
     fields.extend(asked.umask.filter(|mask| *mask != DEFAULT_UMASK).map(|mask| format!("umask = \"{mask:03o}\"")));
     if !asked.environment.is_empty() {
         // A value may be a secret, and a refusal is written to logs; those that decide what is run need their exact value.
-        let shown = |name: &str, value: &str| toml_string(if privileged::variable(name) { value } else { ANY });
+        let shown = |name: &str, value: &str| match privileged::variable(name) {
+            true => toml_string(&word_entry(value, false)),
+            false => toml_string(ANY),
+        };
         let pairs =
             asked.environment.iter().map(|(name, value)| format!("{} = {}", toml_key(name), shown(name, value)));
         fields.push(format!("environment = {{ {} }}", pairs.collect::<Vec<_>>().join(", ")));
@@ -383,14 +408,5 @@ fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> 
     if let (Some(text), true) = (plain, fields.len() == before) {
         return Some(text);
     }
-    let is_placeholder = |word: &String| word == ANY || word == REST || word.starts_with("<path:");
-    let begins_with_sign =
-        |words: &[String]| words.first().is_none_or(|first| first.is_empty() || first.starts_with('<'));
-    let has_patterns = match program {
-        Program::Arguments(words) | Program::Script { interpreter: words, .. } => {
-            begins_with_sign(words) || words.iter().any(is_placeholder)
-        }
-        Program::Shell(line) => line == ANY,
-    } || asked.cwd.is_some_and(|cwd| cwd.contains(['*', '?']));
-    (!has_patterns).then(|| format!("{{ {} }}", fields.join(", ")))
+    Some(format!("{{ {} }}", fields.join(", ")))
 }

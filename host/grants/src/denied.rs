@@ -1,5 +1,6 @@
 //! What can be granted, and what a denial says.
 
+use crate::signs::literal_pattern;
 use std::fmt;
 use text::{toml_key, toml_string};
 
@@ -207,8 +208,7 @@ pub(crate) fn line(key: &str, value: &str) -> String {
     if matches!(value, "true" | "false") { format!("{key} = {value}") } else { format!("{key} = [{value}]") }
 }
 
-/// The entry for exactly this text, as TOML. `None` for one with `*` or `?`: the file would read them as wildcards, and the
-/// entry would allow more than was asked for.
-pub(crate) fn literal_entry(text: &str) -> Option<String> {
-    (!text.contains(['*', '?'])).then(|| toml_string(text))
+/// The entry for exactly this text, as TOML: what would be a wildcard is written so that it means itself.
+pub(crate) fn literal_entry(text: &str) -> String {
+    toml_string(&literal_pattern(text))
 }

@@ -1,9 +1,10 @@
 //! Servers that a policy may speak to.
 
 use crate::denied::{Capability, Denied};
-use crate::pattern::{Asked, covers_name, wildcard};
+use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
 use crate::proofs::{GrantedRepository, GrantedUrl};
+use crate::signs::{covers_name, wildcard};
 use text::toml_string;
 
 /// The most bytes of a URL; more is refused, since no server takes it either.

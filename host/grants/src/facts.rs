@@ -74,24 +74,24 @@ impl PolicyGrants {
 
     /// The line of this policy's table that would let it read a fact; all of them for an empty path.
     pub fn fact_grant(&self, path: &[String]) -> String {
-        line(Capability::Facts.key(), &toml_string(&shown(path)))
+        line(Capability::Facts.key(), &entry(path).unwrap_or_else(|| toml_string(EVERYTHING)))
     }
 
     /// The line of this policy's table that would let it read what other policies left.
     pub fn attribute_grant(&self, path: &[String]) -> String {
-        line(Capability::ReadAttributes.key(), &toml_string(&shown(path)))
+        line(Capability::ReadAttributes.key(), &entry(path).unwrap_or_else(|| toml_string(EVERYTHING)))
     }
 
     /// Writes down that the policy read a fact. Nobody needs a grant for a harmless one.
     pub fn uses_fact(&self, path: &[String]) {
         if !HARMLESS_FACTS.iter().any(|harmless| holds(harmless, path)) {
-            self.uses(Capability::Facts.key(), literal_entry(&shown(path)));
+            self.uses(Capability::Facts.key(), entry(path));
         }
     }
 
     /// Writes down that the policy read what other policies left.
     pub fn uses_attribute(&self, path: &[String]) {
-        self.uses(Capability::ReadAttributes.key(), literal_entry(&shown(path)));
+        self.uses(Capability::ReadAttributes.key(), entry(path));
     }
 
     /// Refuses the read of a fact that the machine has and that the policy does not see. `None` where the operator wants it
@@ -105,14 +105,14 @@ impl PolicyGrants {
             Verdict::Refused(rule) => {
                 let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
                 // A rule for exactly this would win against a wider one, and lose against its equal.
-                ((!rule.pattern.is_exact()).then(|| toml_string(&asked)), Some(reason))
+                (entry(path).filter(|_| !rule.pattern.is_exact()), Some(reason))
             }
             // A rule that matches inside of a list shows nothing.
             Verdict::Allowed(_) => {
-                let list = path.split_last().map_or(String::new(), |(_, list)| join_dots(list));
-                (literal_entry(&list), Some("a list can only be granted whole".into()))
+                let list = path.split_last().map_or(path, |(_, list)| list);
+                (entry(list), Some("a list can only be granted whole".into()))
             }
-            Verdict::TooWide(..) | Verdict::Unheard => (literal_entry(&asked), None),
+            Verdict::TooWide(..) | Verdict::Unheard => (entry(path), None),
         };
         Some(match is_new {
             true => self.refuse_with(Capability::Facts, &asked, value, reason),
@@ -128,9 +128,17 @@ impl PolicyGrants {
     }
 }
 
-/// The path as the operator would write it; `*` for everything.
+/// The pattern of all paths.
+const EVERYTHING: &str = "*";
+
+/// The path for people; `*` for everything.
 fn shown(path: &[String]) -> String {
-    if path.is_empty() { "*".into() } else { join_dots(path) }
+    if path.is_empty() { EVERYTHING.into() } else { join_dots(path) }
+}
+
+/// The entry for this path and all below it. `None` for everything, which nobody should grant for one read.
+fn entry(path: &[String]) -> Option<String> {
+    (!path.is_empty()).then(|| literal_entry(&join_dots(path)))
 }
 
 /// Whether `path` is a harmless fact or lies below it.

@@ -1,5 +1,6 @@
 //! Reading the operator's file. Unknown keys are errors: a misspelt `deny_` list must not pass for none.
 
+use crate::commands::literal_word;
 use crate::commands::{CommandGrant, GrantedLine, sha256_of};
 use crate::denied::Capability;
 use crate::downloads::ServerPattern;
@@ -340,7 +341,7 @@ impl Source<'_> {
             }
             (None, Some(shell), None, None) => match self.text("shell", shell)? {
                 "<any>" => Ok(GrantedLine::AnyShell),
-                line => Ok(GrantedLine::Shell(line.into())),
+                line => Ok(GrantedLine::Shell(literal_word(line).unwrap_or(line).into())),
             },
             (None, None, Some(interpreter), Some(script)) => {
                 let text = self.text("script", script)?;

@@ -32,6 +32,7 @@ mod privileged;
 mod proofs;
 mod reach;
 mod rules;
+mod signs;
 mod tidy;
 mod words;
 

@@ -1,6 +1,6 @@
 //! Packages, services, users, groups, and what is read by name.
 
-use crate::denied::{Capability, Denied};
+use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
 use crate::privileged::{self, Standing};
@@ -209,6 +209,16 @@ impl PolicyGrants {
         let visible =
             |name: &str| self.everything || matches!(rules.decide(Asked::Text(name), || false), Verdict::Allowed(_));
         all.into_iter().filter(|(name, _)| visible(name)).collect()
+    }
+
+    /// Writes down that the policy read one of them.
+    pub fn uses_variable(&self, name: &str) {
+        self.uses(Capability::Environment.key(), Some(literal_entry(name)));
+    }
+
+    /// Writes down that the policy used what a key without a list grants: the clock, randomness.
+    pub fn uses_flag(&self, capability: Capability) {
+        self.uses(capability.key(), Some("true".to_owned()));
     }
 }
 

@@ -11,6 +11,7 @@ use crate::policy::{Limits, PolicyGrants, PolicyRules};
 use crate::privileged;
 use crate::reach::TooWide;
 use crate::rules::{Rule, Verdict};
+use crate::signs::only_text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use text::toml_string;
@@ -158,12 +159,14 @@ impl PolicyGrants {
         let rules = self.list(capability);
         if wanted.pattern.is_exact() {
             return match &wanted.pattern {
-                Pattern::Path(_) => {
-                    rules.decide(self.as_path(&wanted.text), || self.needs_its_name(capability, wanted))
+                Pattern::Path(path) => {
+                    let path = path.only_path().unwrap_or_default();
+                    rules.decide(self.as_path(&path), || self.needs_its_name(capability, wanted))
                 }
                 Pattern::Name(name) => {
-                    let said = rules.decide(Asked::Text(name.text()), || self.needs_its_name(capability, wanted));
-                    match (said, name.text().split_once('/')) {
+                    let name = name.only_name().unwrap_or_default();
+                    let said = rules.decide(Asked::Text(&name), || self.needs_its_name(capability, wanted));
+                    match (said, name.split_once('/')) {
                         // The right to a data bag is the right to its items.
                         (Verdict::Unheard, Some((bag, _))) if capability == Capability::DataBags => {
                             rules.decide(Asked::Text(bag), || false)
@@ -177,7 +180,7 @@ impl PolicyGrants {
                     None => Verdict::Unheard,
                 },
                 Pattern::Server(server) => rules.decide(Asked::Server(&server.0), || false),
-                Pattern::Attribute(attribute) => rules.decide(Asked::Keys(attribute.keys()), || false),
+                Pattern::Attribute(attribute) => rules.decide(Asked::Keys(&attribute.keys()), || false),
             };
         }
         match rules.iter().find(|rule| rule.pattern.covers(&wanted.pattern)) {
@@ -195,7 +198,8 @@ impl PolicyGrants {
 
     /// Whether a rule with wildcards does not reach the one thing that a rule names.
     pub(crate) fn needs_its_name(&self, capability: Capability, rule: &Rule) -> bool {
-        let text = rule.text.as_str();
+        let only = only_text(&rule.text);
+        let text = only.as_deref().unwrap_or(&rule.text);
         match capability {
             Capability::Paths => self.is_privileged(text),
             Capability::ReadPaths => self.is_secret(text),
@@ -212,7 +216,7 @@ impl PolicyGrants {
             Pattern::Attribute(attribute) if capability == Capability::WriteAttributes => {
                 attribute.keys().first().is_some_and(|first| self.owns(first))
             }
-            Pattern::Attribute(attribute) if capability == Capability::Facts => self.sees_fact(attribute.keys()),
+            Pattern::Attribute(attribute) if capability == Capability::Facts => self.sees_fact(&attribute.keys()),
             _ => false,
         }
     }

@@ -1,12 +1,13 @@
 //! Paths: managing, reading, whole trees, set-id bits, and the files through which `cron_d` runs commands.
 
-use crate::denied::{Capability, Denied, literal_entry};
+use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged::{self, Standing};
 use crate::proofs::{GrantedMode, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath};
 use crate::reach;
 use crate::rules::Verdict;
+use crate::signs::literal_pattern;
 use text::toml_string;
 
 /// Set-user-id and set-group-id.
@@ -61,8 +62,7 @@ impl PolicyGrants {
     /// something there, or something privileged lies there.
     pub fn manage_tree(&self, path: &str) -> Result<GrantedTree, Denied> {
         let _root_of_tree = self.manage_path(path)?;
-        let below = if path == "/" { "/**".into() } else { format!("{path}/**") };
-        let below = literal_entry(path).map(|_| toml_string(&below));
+        let below = Some(toml_string(&format!("{}/**", literal_pattern(path.trim_end_matches('/')))));
         let privileged = privileged::lies_below(path) || self.meets_own_places(path);
         let capability = if privileged { Capability::PrivilegedPaths } else { Capability::Paths };
         if self.everything {

@@ -3,6 +3,7 @@
 use crate::downloads::{Server, ServerPattern};
 use crate::mounts::{MountAsked, MountPattern};
 use crate::reach::{self, TooWide};
+use crate::signs::{covers_name, fixed_beginning, fixed_characters, has_wildcard, only_text, wildcard};
 
 /// How specific a pattern is: one without wildcards beats any with; then the one whose fixed beginning is longer; then
 /// the one with more fixed characters.
@@ -13,7 +14,7 @@ pub(crate) struct Specificity {
     fixed_characters: usize,
 }
 
-/// A pattern of names: `*` stands for any characters, `?` for one.
+/// A pattern of names: `*` stands for any characters, `?` for one; `[*]` and `[?]` for these characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern(String);
 
@@ -35,23 +36,20 @@ impl NamePattern {
         covers_name(&self.0, &other.0)
     }
 
-    /// As it is held against names: a service's without `.service`.
+    /// As it was written.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    pub(crate) fn specificity(&self) -> Specificity {
-        let fixed_parts = self.0.chars().take_while(|c| !matches!(c, '*' | '?')).count();
-        Specificity { exact: self.is_exact(), fixed_parts, fixed_characters: fixed_characters(&self.0) }
+    /// The only name that it matches: a service's without `.service`. `None`: it has wildcards.
+    pub(crate) fn only_name(&self) -> Option<String> {
+        only_text(&self.0)
     }
-}
 
-fn has_wildcard(text: &str) -> bool {
-    text.contains(['*', '?'])
-}
-
-fn fixed_characters(text: &str) -> usize {
-    text.chars().filter(|c| !matches!(c, '*' | '?')).count()
+    pub(crate) fn specificity(&self) -> Specificity {
+        let (fixed_parts, fixed_characters) = (fixed_beginning(&self.0), fixed_characters(&self.0));
+        Specificity { exact: self.is_exact(), fixed_parts, fixed_characters }
+    }
 }
 
 /// A pattern of absolute paths: `*` and `?` stand for characters of one component; `**` as a whole component for any
@@ -74,7 +72,7 @@ impl PathPattern {
         if let Some(part) = parts.iter().find(|part| part.contains(ANY_DEPTH) && **part != ANY_DEPTH) {
             return Err(format!("`**` must be a whole component, not a part of `{part}`"));
         }
-        let fixed = parts.iter().take_while(|part| !has_wildcard(part));
+        let fixed = parts.iter().map_while(|part| only_text(part));
         let beginning = fixed.map(|part| format!("/{part}")).collect();
         Ok(Self { parts: parts.into_iter().map(Into::into).collect(), beginning })
     }
@@ -101,6 +99,12 @@ impl PathPattern {
     /// Whether one of its components is this name.
     pub(crate) fn has_part(&self, name: &str) -> bool {
         self.parts.iter().any(|part| part == name)
+    }
+
+    /// The only path that it matches. `None`: it has wildcards.
+    pub(crate) fn only_path(&self) -> Option<String> {
+        let names: Option<Vec<String>> = self.parts.iter().map(|part| only_text(part)).collect();
+        names.map(|names| format!("/{}", names.join("/")))
     }
 
     /// Whether all that is below a path that matches must match too.
@@ -165,53 +169,6 @@ fn covers(pattern: &[String], path: &[&str], matches: impl Fn(&str, &str) -> boo
     true
 }
 
-/// Whether text matches a pattern of `*` and `?`, in time bounded by the product of the lengths.
-pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
-    wildcard_where(pattern, text, |_| true)
-}
-
-/// Whether a pattern of names matches every name that another pattern matches. The other's `*` is only reached by a `*`.
-pub(crate) fn covers_name(pattern: &str, other: &str) -> bool {
-    wildcard_where(pattern, other, |character| character != '*')
-}
-
-/// As [`wildcard`]; `one` says which characters a `?` stands for.
-fn wildcard_where(pattern: &str, text: &str, one: impl Fn(char) -> bool) -> bool {
-    if !has_wildcard(pattern) {
-        return pattern == text;
-    }
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut at_pattern, mut at_text) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while at_text < text.len() || at_pattern < pattern.len() {
-        match (pattern.get(at_pattern), text.get(at_text)) {
-            (Some('*'), _) => {
-                retry = Some((at_pattern, at_text + 1));
-                at_pattern += 1;
-                continue;
-            }
-            (Some('?'), Some(found)) if one(*found) => {
-                at_pattern += 1;
-                at_text += 1;
-                continue;
-            }
-            (Some(wanted), Some(found)) if wanted == found => {
-                at_pattern += 1;
-                at_text += 1;
-                continue;
-            }
-            _ => {}
-        }
-        match retry {
-            Some((pattern_again, text_again)) if text_again <= text.len() => {
-                (at_pattern, at_text) = (pattern_again, text_again);
-            }
-            _ => return false,
-        }
-    }
-    true
-}
-
 /// A pattern of attribute paths, written with dots (`mysql.server`; a dot within a key as `\.`). It covers all below it;
 /// `*` stands for any characters of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -239,9 +196,9 @@ impl AttributePattern {
             && self.parts.iter().zip(&other.parts).all(|(part, key)| covers_name(part, key))
     }
 
-    /// The keys of the path, wildcards among them.
-    pub(crate) fn keys(&self) -> &[String] {
-        &self.parts
+    /// The keys of the path; one with wildcards as it is written.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.parts.iter().map(|part| only_text(part).unwrap_or_else(|| part.clone())).collect()
     }
 
     /// Whether something below the path could match.
@@ -396,6 +353,19 @@ mod tests {
     }
 
     #[test]
+    fn signs_in_brackets_are_a_names_own() {
+        check("/srv/[*][*]", "/srv/**", true);
+        check("/srv/[*][*]", "/srv/a", false);
+        check("/srv/[*][*]", "/srv", false);
+        check("/srv/[*]/*", "/srv/*/a", true);
+        check("/srv/[*]/*", "/srv/b/a", false);
+        let exact = PathPattern::new("/srv/[?]/a").unwrap();
+        assert!(exact.is_exact() && !exact.covers_below());
+        assert_eq!(exact.only_path().as_deref(), Some("/srv/?/a"));
+        assert!(PathPattern::new("/srv/**").unwrap().covers(&exact));
+    }
+
+    #[test]
     fn what_is_no_plain_path_matches_nothing() {
         for path in ["", "etc", "/etc/", "/etc//a", "/etc/../a", "/./a", "/a\0b"] {
             check("/**", path, false);
@@ -430,15 +400,6 @@ mod tests {
         for pattern in ["etc", "", "/a/../b", "/a//b", "/a/x**", "/a/"] {
             assert!(PathPattern::new(pattern).is_err(), "{pattern}");
         }
-    }
-
-    #[test]
-    fn wildcards_end_in_bounded_time() {
-        assert!(!wildcard(&"*a".repeat(50), &format!("{}b", "a".repeat(2000))));
-        assert!(wildcard("php-*", "php-fpm"));
-        assert!(wildcard("*", ""));
-        assert!(!wildcard("?", ""));
-        assert!(wildcard("a*c*e", "abcde"));
     }
 
     #[test]

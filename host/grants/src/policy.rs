@@ -261,7 +261,7 @@ impl PolicyGrants {
             Verdict::Refused(rule) => {
                 let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
                 // A rule for exactly this would win against a wider one, and lose against its equal.
-                let value = literal_entry(shown).filter(|_| !rule.pattern.is_exact());
+                let value = Some(literal_entry(shown)).filter(|_| !rule.pattern.is_exact());
                 return Err(self.refuse_with(capability, shown, value, Some(reason)));
             }
             Verdict::TooWide(rule, why) => Some(why.reason(&rule.text, &self.line(rule.line))),
@@ -280,7 +280,7 @@ impl PolicyGrants {
         self.audit_allowed(capability, asked, rule);
         let (policy, key) = (self.policy.as_str(), capability.key());
         if capability != Capability::Commands {
-            self.journal.allow(policy, key, literal_entry(asked), false);
+            self.journal.allow(policy, key, Some(literal_entry(asked)), false);
         }
         Ok(())
     }
@@ -311,7 +311,7 @@ impl PolicyGrants {
         // Some names are none that a rule can have.
         let can_be_rule =
             |value: &String| !Capability::LISTS.contains(&capability) || rule_of(capability, value).is_some();
-        self.refuse_with(capability, asked, literal_entry(allowing).filter(can_be_rule), reason)
+        self.refuse_with(capability, asked, Some(literal_entry(allowing)).filter(can_be_rule), reason)
     }
 
     /// The same with the entry that would allow it as TOML, or `None` if no entry would.

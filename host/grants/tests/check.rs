@@ -29,8 +29,12 @@ fn rules_that_no_needs_ask_for_are_found() {
         &["commands = [\"rm -r x\"]\n"],
         &["2: commands \"ls\"", "3: privileged_paths /etc/cron.d/x"],
     );
-    // A need that is wider than the rule uses it; what no run records is not told.
-    unused("paths = [\"/etc/motd\"]\nenvironment = [\"LANG\"]\n", &["paths = [\"/etc/*\"]\n"], &[]);
+    // A need that is wider than the rule uses it.
+    unused(
+        "paths = [\"/etc/motd\"]\nenvironment = [\"LANG\"]\n",
+        &["paths = [\"/etc/*\"]\n"],
+        &["3: environment LANG"],
+    );
     unused("facts = [\"memory\", \"network\"]\n", &["facts = [\"memory.total\"]\n"], &["2: facts network"]);
     unused("cron_users = [\"www\"]\n", &["paths = [\"/etc/cron.d/x\"]\n"], &[]);
 }

@@ -4,7 +4,7 @@ use super::trap;
 use crate::bindings::wrun::cookbook::clock as wit;
 use crate::limits::{SLEEP, SLEEP_TICK};
 use crate::policy::State;
-use contract::{Failure, Limit};
+use contract::{Failure, Limit, Outside};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime::Result;
 
@@ -28,6 +28,7 @@ impl wit::Host for State {
         if !self.services.clock {
             return Ok((started.seconds, started.nanoseconds));
         }
+        self.services.attributes.uses_outside(Outside::Clock);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok((i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos()))
     }
@@ -37,6 +38,7 @@ impl wit::Host for State {
         if !self.services.clock {
             return Ok(0);
         }
+        self.services.attributes.uses_outside(Outside::Clock);
         let began = BEGAN.get_or_init(Instant::now);
         Ok(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }

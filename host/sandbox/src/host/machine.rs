@@ -102,6 +102,9 @@ impl wit::Host for State {
 
     fn environment(&mut self, name: String) -> Result<Option<String>> {
         let known = self.services.environment.iter().find(|(other, _)| *other == name);
+        if known.is_some() {
+            self.services.attributes.uses_outside(contract::Outside::Variable(&name));
+        }
         Ok(known.map(|(_, value)| value.clone()))
     }
 

@@ -3,7 +3,7 @@
 use contract::{
     Account, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead,
     HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
-    ReadKind, Services, Stat, StatKind, TypeTexts,
+    Outside, ReadKind, Services, Stat, StatKind, TypeTexts,
 };
 use node::file_specificity::NodeIdentity;
 use serde_json::{Value, json};
@@ -57,6 +57,7 @@ impl AttributeRights for OwnName {
     }
 
     fn audit_hidden(&self, _: &HiddenRead) {}
+    fn uses_outside(&self, _: Outside<'_>) {}
 }
 
 struct Texts;

@@ -1,6 +1,6 @@
 //! What a policy may read and write of the node, for the sandbox.
 
-use contract::{AttributeRights, HiddenRead, ReadKind};
+use contract::{AttributeRights, HiddenRead, Outside, ReadKind};
 use grants::{Capability, PolicyGrants};
 use std::sync::Arc;
 
@@ -42,5 +42,13 @@ impl AttributeRights for Rights {
             ReadKind::Attribute => Capability::ReadAttributes,
         };
         self.0.audit_hidden(capability, &read.shown(), read.partly);
+    }
+
+    fn uses_outside(&self, what: Outside<'_>) {
+        match what {
+            Outside::Clock => self.0.uses_flag(Capability::Clock),
+            Outside::Random => self.0.uses_flag(Capability::Random),
+            Outside::Variable(name) => self.0.uses_variable(name),
+        }
     }
 }

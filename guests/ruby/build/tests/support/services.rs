@@ -50,6 +50,7 @@ impl AttributeRights for Everything {
     }
 
     fn audit_hidden(&self, _: &HiddenRead) {}
+    fn uses_outside(&self, _: contract::Outside<'_>) {}
 }
 
 struct Texts;
