@@ -268,6 +268,8 @@ pub struct CommandTest {
     pub interpreter: Option<String>,
     /// Standard input.
     pub input: Option<Vec<u8>>,
+    /// It belongs to a sensitive resource: its text and its output are shown nowhere.
+    pub sensitive: bool,
 }
 
 impl CommandTest {
@@ -283,6 +285,7 @@ impl CommandTest {
             umask: None,
             interpreter: None,
             input: None,
+            sensitive: false,
         }
     }
 }

@@ -10,6 +10,7 @@ mod notifications;
 mod paying;
 mod reads;
 mod record;
+mod table;
 
 pub use collection::{OwnRunList, Parts, Run};
 pub use context::{Context, ContextId, Due, ROOT};

@@ -6,6 +6,7 @@ mod contexts;
 mod conversation;
 mod dry;
 mod guards;
+mod hidden;
 mod parts;
 mod performing;
 mod survey;

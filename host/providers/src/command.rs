@@ -373,7 +373,7 @@ pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -
         umask: command.umask,
         environment: &command.environment,
         input: command.input.as_deref(),
-        sensitive: false,
+        sensitive: command.sensitive,
     };
     grants
         .command(&asked)

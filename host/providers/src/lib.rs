@@ -298,7 +298,8 @@ impl Providers for MachineProviders {
     }
 
     fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<Truth, Raised> {
-        let granted = command::check(&self.settings.grants, &self.root, command)?;
+        let granted = command::check(&self.settings.grants, &self.root, command);
+        let granted = granted.map_err(|raised| hidden_guard(raised, command))?;
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
         let how = command::How { timeout, ..command::How::default() };
         self.caches.users.refresh(&self.root);
@@ -319,7 +320,7 @@ impl Providers for MachineProviders {
             Ok(outcome) if outcome.code == Some(0) => Ok(Truth::True),
             Ok(_) => Ok(Truth::False),
             // One that could not be started or took too long is no answer: Chef fails the resource.
-            Err(failure) => Err(failure.into_raised(&launch)),
+            Err(failure) => Err(hidden_guard(failure.into_raised(&launch), command)),
         }
     }
 
@@ -348,6 +349,20 @@ impl Mask {
 impl Drop for Mask {
     fn drop(&mut self) {
         rustix::process::umask(self.0);
+    }
+}
+
+/// A failure of a guard's command without the command and its output, if they are secret.
+fn hidden_guard(raised: Raised, command: &CommandTest) -> Raised {
+    match command.sensitive {
+        false => raised,
+        true if raised.class == DENIED => {
+            Raised::new(DENIED, "the policy may not run the command of a sensitive guard")
+                .with_hint("`wrun grants suggest` writes the grant that is needed")
+        }
+        true => {
+            Raised::new(&raised.class, "the command of a sensitive guard failed; its text and output are not shown")
+        }
     }
 }
 

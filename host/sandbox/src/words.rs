@@ -216,6 +216,7 @@ pub(crate) fn command(command: wit::Command) -> CommandTest {
         umask: command.umask,
         interpreter: command.interpreter,
         input: command.input,
+        sensitive: false,
     }
 }
 

@@ -16,9 +16,9 @@ impl Run {
             Amendment::Retries(_, delay) => check_retry_delay(*delay)?,
             _ => {}
         }
-        match self.builtin() {
-            Some(types) if !is_builtin => types.check_own_amendment(&self.known(id)?.declaration, amendment),
-            _ => Ok(()),
+        match is_builtin {
+            false => self.builtin().check_own_amendment(&self.known(id)?.declaration, amendment),
+            true => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The resource collection of a policy, and all else that travels with the turn.
 
 use super::amending::{check_actions, check_retry_delay, due_bytes};
+use super::table::Table;
 use super::{
     Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_DELAYED, MAX_PER_RESOURCE, MAX_RESOURCES, Party,
     ROOT, Resource, ResourceId, Speaker, reads::Reads,
@@ -69,7 +70,7 @@ pub struct Run {
     pub(super) attributes_paid: Receipt,
     /// How many delayed actions were queued.
     delayed: usize,
-    builtin: Option<Arc<dyn Types>>,
+    builtin: Table,
     observer: Option<Box<dyn Observer>>,
 }
 
@@ -88,7 +89,7 @@ impl Run {
             why_run,
             node,
             contexts: vec![Context::default()],
-            builtin: Some(builtin),
+            builtin: Table(builtin),
             ..Self::default()
         };
         run.charge_to(Account::unmetered(policy));
@@ -171,7 +172,7 @@ impl Run {
         if name.is_empty() || name.len() > 256 {
             return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
         }
-        if self.builtin.as_ref().is_some_and(|types| types.default_action(&name).is_some()) {
+        if self.builtin.default_action(&name).is_some() {
             let line = format!("policy `{}` replaces the built-in resource type `{name}` by its own", self.policy);
             self.log(LogLevel::Debug, &line);
         }
@@ -180,8 +181,8 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn builtin(&self) -> Option<&dyn Types> {
-        self.builtin.as_deref()
+    pub(super) fn builtin(&self) -> &dyn Types {
+        &*self.builtin
     }
 
     /// The type's traits, if the guest that declares a resource of it implements it.
@@ -274,9 +275,9 @@ impl Run {
 
     /// The name under which a type is shown.
     fn shown(&self, speaker: Speaker, kind: &str) -> Arc<str> {
-        match &self.builtin {
-            Some(types) if self.guest_type(speaker, kind).is_none() => types.shown(kind).into(),
-            _ => kind.into(),
+        match self.guest_type(speaker, kind) {
+            None => self.builtin.shown(kind).into(),
+            Some(_) => kind.into(),
         }
     }
 
@@ -288,10 +289,9 @@ impl Run {
         check_actions(&declaration.actions)?;
         check_actions(declaration.notifications.iter().map(|wish| &wish.action))?;
         check_retry_delay(declaration.retry_delay)?;
-        match (self.guest_type(declaration.speaker, &declaration.kind), &self.builtin) {
-            (None, Some(types)) => types.check(declaration),
-            (Some(_), Some(types)) => types.check_own(declaration),
-            (_, None) => Ok(()),
+        match self.guest_type(declaration.speaker, &declaration.kind) {
+            None => self.builtin.check(declaration),
+            Some(_) => self.builtin.check_own(declaration),
         }
     }
 
@@ -332,12 +332,12 @@ impl Run {
         let resource = self.known(id)?;
         let (context, kind) = (resource.declaration.context, resource.declaration.kind.clone());
         let is_builtin = self.guest_type(resource.declaration.speaker, &kind).is_none();
-        let amendment = match (amendment, &self.builtin) {
-            (Amendment::Property(name, property), Some(types)) if is_builtin => {
-                let property = types.check_property(&kind, &name, property)?;
+        let amendment = match amendment {
+            Amendment::Property(name, property) if is_builtin => {
+                let property = self.builtin.check_property(&kind, &name, property)?;
                 Amendment::Property(name, property)
             }
-            (amendment, _) => amendment,
+            amendment => amendment,
         };
         self.check_amendment(id, &amendment, is_builtin)?;
         let (more, less) = self.cost_of_amendment(id, &amendment)?;
@@ -411,10 +411,7 @@ impl Run {
         name: &str,
         property: super::Property,
     ) -> Result<super::Property, Failure> {
-        match &self.builtin {
-            Some(types) => types.check_property(kind, name, property),
-            None => Ok(property),
-        }
+        self.builtin.check_property(kind, name, property)
     }
 
     /// Whether everything that an action of a built-in type needs is set.
@@ -423,8 +420,7 @@ impl Run {
     /// `Chef::Exceptions::ValidationFailed`.
     pub fn check_required(&self, id: ResourceId, action: &str) -> Outcome {
         let declaration = &self.known(id)?.declaration;
-        let Some(types) = &self.builtin else { return Ok(()) };
-        types.check_required(&declaration.kind, action, &|name| declaration.property(name).is_some())
+        self.builtin.check_required(&declaration.kind, action, &|name| declaration.property(name).is_some())
     }
 
     /// A place in a cookbook as a person finds it: absolute where the cookbook lies in a folder of the machine.
@@ -446,12 +442,12 @@ impl Run {
 
     /// Whether an action of a built-in type looks at a property.
     pub fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
-        self.builtin.as_ref().is_none_or(|types| types.uses(kind, action, name))
+        self.builtin.uses(kind, action, name)
     }
 
     /// Whether a cookbook wrote a property, and not the guest's side of the type.
     pub fn written(&self, kind: &str, name: &str) -> bool {
-        self.builtin.as_ref().is_none_or(|types| types.written(kind, name))
+        self.builtin.written(kind, name)
     }
 
     /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.

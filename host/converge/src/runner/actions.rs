@@ -218,7 +218,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             self.uncertain(resource, what);
         }
         let outcome = match self.run.type_of(&self.run.known(resource)?.declaration) {
-            Some(guest_type) => self.act_in_guest(resource, action, guest_type).await,
+            Some(guest_type) => {
+                let acted = self.act_in_guest(resource, action, guest_type).await;
+                acted.map_err(|failure| self.hidden(resource, failure))
+            }
             None => self.act_on_machine(resource, action).await,
         };
         let this = self.run.known_mut(resource)?;

@@ -1,6 +1,7 @@
 //! Guards: all `only_if`, then all `not_if`; the first that fails skips.
 
 use super::Runner;
+use super::hidden::SUPPRESSED_GUARD;
 use contract::{CommandLine, CommandTest, Failure, Got, Guard, Guest, LogLevel, Providers, ResourceId, Test, Truth};
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 let dry = self.run.why_run && self.trial == 0;
                 let truth = match &guard.test {
                     Test::Block(callback) => {
-                        let got = self.evaluate(*callback, None).await?;
+                        let got = self.evaluate_of(resource, *callback, None).await?;
                         self.warn_of_text(resource, negated, &got);
                         is_true(&got)
                     }
@@ -34,13 +35,15 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                         Truth::True => true,
                         Truth::False => false,
                         Truth::Unknown(why) => {
-                            unknown.push(format!("{} is not known: {why}", describe(&guard)));
+                            let sensitive = self.is_sensitive(resource);
+                            let why = if sensitive { "why is not shown".to_owned() } else { why };
+                            unknown.push(format!("{} is not known: {why}", describe(&guard, sensitive)));
                             continue;
                         }
                     },
                 };
                 if truth == negated {
-                    return Ok(Verdict::Skip(describe(&guard)));
+                    return Ok(Verdict::Skip(describe(&guard, self.is_sensitive(resource))));
                 }
             }
         }
@@ -68,7 +71,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// A denial names the resource and who declared it.
     fn guard_command(&mut self, id: ResourceId, command: &CommandTest, dry: bool) -> Result<Truth, Failure> {
-        self.providers.guard(command, dry).map_err(|mut raised| {
+        let command = CommandTest { sensitive: self.is_sensitive(id), ..command.clone() };
+        self.providers.guard(&command, dry).map_err(|mut raised| {
             if let Ok(resource) = self.run.known(id)
                 && raised.class == "Wrun::Denied"
             {
@@ -88,9 +92,10 @@ fn word(negated: bool) -> &'static str {
 }
 
 /// A guard in Chef's words.
-fn describe(guard: &Guard) -> String {
+fn describe(guard: &Guard, sensitive: bool) -> String {
     let word = word(guard.negated);
     match &guard.test {
+        _ if sensitive => format!("{word} {{ #{SUPPRESSED_GUARD} }}"),
         Test::Block(_) => format!("{word} {{ #code block }}"),
         Test::Command(command) => match &command.line {
             CommandLine::Text(line) => format!("{word} \"{line}\""),

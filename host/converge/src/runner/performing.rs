@@ -176,9 +176,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             if !self.run.uses(&kind, action, &name) || !self.needs(id, action, &mut resolved, &name)? {
                 continue;
             }
-            match self.evaluate(callback, None).await? {
+            match self.evaluate_of(id, callback, None).await? {
                 Got::Json(value) => {
-                    let checked = self.run.check_property(&kind, &name, Property::Plain(value))?;
+                    let checked = self.run.check_property(&kind, &name, Property::Plain(value));
+                    let checked = checked.map_err(|failure| self.hidden(id, failure))?;
                     if let Property::Plain(value) = checked {
                         resolved.push((name, Got::Json(value)));
                     }
@@ -214,7 +215,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Ok(plan);
         }
         for callback in checks {
-            if !is_true(&self.evaluate(callback, Some(staged.clone())).await?) {
+            if !is_true(&self.evaluate_of(id, callback, Some(staged.clone())).await?) {
                 let kept = self.providers.reject(plan)?;
                 let kept = kept.map(|place| format!("\n\nTemporary file moved to {place}")).unwrap_or_default();
                 let declaration = &self.run.known(id)?.declaration;

@@ -1,0 +1,75 @@
+//! Sensitive resources show nothing: not their guards, not what their blocks and lazy values raise, in no report, record or
+//! log.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use specs::{Machine, Network, Program, Root};
+use std::fs;
+use std::path::Path;
+
+/// Put together, so that an excerpt of the cookbook does not hold it.
+const SECRET: &str = "s3cr3t";
+
+const RECIPE: &str = r#"
+secret = %w(s3c r3t).join
+log('guard') { sensitive true; only_if "echo #{secret} | grep -q nothing" }
+log('words') { sensitive true; only_if ['grep', secret, '/dev/null'] }
+log('starts') { sensitive true; only_if "/nowhere/#{secret}"; ignore_failure true }
+log('block') { sensitive true; only_if { raise secret }; ignore_failure true }
+log('lazy') { sensitive true; message lazy { raise secret }; ignore_failure true }
+log('level') { sensitive true; level lazy { secret.to_sym }; ignore_failure true }
+ruby_block('ruby') { sensitive true; block { raise secret }; ignore_failure true }
+log('plain') { only_if 'echo shown | grep -q nothing' }
+"#;
+
+fn converge(grants: &[&str], dry: bool, machine: &Machine<'_>, program: &Program) -> String {
+    let cookbooks = program.configuration().join("cookbooks").display().to_string();
+    let root = machine.root().path().display().to_string();
+    let mut all = vec!["converge", "--node-name", "node1", "--cookbooks", &cookbooks, "--root", &root];
+    all.extend(["--run-list", "recipe[web]", "--log-level", "debug", "--format", "json"]);
+    all.extend(grants);
+    all.extend(dry.then_some("--why-run"));
+    let output = program.run_in(machine, &all).unwrap();
+    format!("{}{}", output.stdout, output.stderr)
+}
+
+/// All files below a folder that hold the secret.
+fn holding_secret(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            holding_secret(&entry, found);
+        } else if String::from_utf8_lossy(&fs::read(&entry).unwrap()).contains(SECRET) {
+            found.push(entry.display().to_string());
+        }
+    }
+}
+
+#[test]
+fn guard_of_sensitive_and_what_it_raises_are_shown_nowhere() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    for (path, text) in [("metadata.rb", "name 'web'\n"), ("recipes/default.rb", RECIPE)] {
+        let path = program.configuration().join("cookbooks/web").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let file = program.configuration().join("grants.toml");
+    fs::write(&file, "[policy.solo]\n").unwrap();
+    let file = file.display().to_string();
+    let machine = root.machine(Network::Own).unwrap();
+    for grants in [&["--allow-all"][..], &["--grants", &file]] {
+        for dry in [false, true] {
+            let said = converge(grants, dry, &machine, &program);
+            let lines: Vec<&str> = said.lines().filter(|line| line.contains(SECRET)).collect();
+            assert_eq!(lines, [""; 0], "{grants:?} {dry}");
+            let expect =
+                if grants == ["--allow-all"] { "only_if { #suppressed sensitive guard }" } else { "Wrun::Denied" };
+            assert!(said.contains(expect), "{said}");
+            if grants == ["--allow-all"] {
+                assert!(said.contains("echo shown"), "others are shown: {said}");
+            }
+        }
+    }
+    let mut found = vec![];
+    holding_secret(&program.state(), &mut found);
+    assert_eq!(found, [""; 0]);
+}
