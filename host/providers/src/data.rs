@@ -1,9 +1,11 @@
 //! Data bags, roles and environments: what operators keep beside the cookbooks.
 
 mod folders;
+mod secrets;
 mod written_json;
 
 pub use folders::{DataFolders, FolderData};
+pub use secrets::{BagSecrets, Secret};
 pub use written_json::parse_written_json;
 
 use contract::{Data, DataError};

@@ -49,6 +49,9 @@ const MAXIMUM_VALUE: usize = 16 << 10;
 const FIELDS_OF_OURS: [&str; 7] =
     ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "proxy-authorization"];
 
+/// The methods that a request may have. `CONNECT` would make a tunnel to any port, `TRACE` shows what proxies add.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
 /// Fields that are secrets between the guest and one server.
 const SECRET_FIELDS: [&str; 2] = ["authorization", "cookie"];
 
@@ -188,6 +191,11 @@ fn follow(
     request: &HttpRequest,
     compressed: bool,
 ) -> Result<(GrantedUrl, Response<Body>), Raised> {
+    if !METHODS.contains(&request.method.as_str()) {
+        let message =
+            format!("{:?} is not a method of HTTP requests: there are {}", request.method, METHODS.join(", "));
+        return Err(Raised::new("ArgumentError", message));
+    }
     let mut url = grants.download(&request.url).map_err(denied)?;
     let mut headers = request.headers.clone();
     for _ in 0..=MAXIMUM_REDIRECTS {

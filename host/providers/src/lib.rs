@@ -26,7 +26,7 @@ mod users;
 mod written;
 
 pub use command::{Live, give_up_all_rights, launch_confined};
-pub use data::{DataFolders, FolderData, NoData, parse_written_json};
+pub use data::{BagSecrets, DataFolders, FolderData, NoData, Secret, parse_written_json};
 pub use machine::{GuestMachine, real_paths};
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};

@@ -255,3 +255,18 @@ fn servers_must_be_granted() {
     let unknown = bench.providers(false).machine().http(&request("http://no-such-host.invalid/x"), false);
     assert!(matches!(&unknown, Err(MachineError::System(name, _)) if name == "EAI_NONAME"), "{unknown:?}");
 }
+
+#[test]
+fn requests_have_the_methods_of_the_contract() {
+    let bench = Bench::new("download_hosts = [\"http://127.0.0.1:1\"]");
+    for method in ["CONNECT", "TRACE", "get", "GET x", "PROPFIND", ""] {
+        let request =
+            HttpRequest { method: method.into(), url: "http://127.0.0.1:1/".into(), headers: vec![], body: None };
+        match machine(&bench).http(&request, false) {
+            Err(MachineError::System(name, said)) => {
+                assert!(name == "EINVAL" && said.contains("is not a method"), "{method}: {name} {said}");
+            }
+            other => panic!("{method}: {other:?}"),
+        }
+    }
+}

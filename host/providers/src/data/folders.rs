@@ -2,6 +2,7 @@
 //! and environments come read, since some are Ruby that only a guest can evaluate.
 
 use super::refused;
+use super::secrets::BagSecrets;
 use contract::{Data, DataError};
 use grants::{Capability, Denied, PolicyGrants};
 use node::search::{Document, Query};
@@ -33,8 +34,8 @@ pub struct DataFolders {
     pub roles: BTreeMap<String, Result<Value, String>>,
     /// Environments by name, or why one cannot be had.
     pub environments: BTreeMap<String, Result<Value, String>>,
-    /// The secret for encrypted items.
-    pub secret: Option<Vec<u8>>,
+    /// The secrets for encrypted items.
+    pub secrets: BagSecrets,
 }
 
 /// The data of one policy: what the folders hold, within its grants.
@@ -130,7 +131,8 @@ impl Data for FolderData {
 
     fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError> {
         // Whoever may read no bag has nothing to decrypt.
-        Ok(self.folders.secret.clone().filter(|_| self.grants.has_any(Capability::DataBags)))
+        let secret = self.folders.secrets.of(self.grants.policy());
+        Ok(secret.filter(|_| self.grants.has_any(Capability::DataBags)).map(|secret| secret.reveal().to_vec()))
     }
 
     fn role(&mut self, name: &str) -> Result<Value, DataError> {
@@ -236,6 +238,7 @@ fn read(path: &Path) -> Result<Value, DataError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Secret;
     use grants::Grants;
     use std::fs;
 
@@ -258,7 +261,7 @@ mod tests {
             own_node: Some(json!({"name": "me", "normal": {}})),
             roles: BTreeMap::from([("web".to_owned(), Ok(role)), ("bad".to_owned(), Err("bad.rb:1: no".to_owned()))]),
             environments: BTreeMap::new(),
-            secret: Some(b"s".to_vec()),
+            secrets: BagSecrets::Shared(Secret::new(b"s".to_vec())),
         })
     }
 

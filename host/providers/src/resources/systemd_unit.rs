@@ -65,6 +65,15 @@ const CONTROLS: [(&str, When, &str, &str); 14] = [
     ("reload_or_try_restart", When::Always, "reload-or-try-restarting", "reload-or-try-restart"),
 ];
 
+/// Other folders from which `revert` removes a unit's files and drop-ins.
+const REVERTED: [&str; 5] = [
+    "/etc/systemd/system",
+    "/etc/systemd/system.control",
+    "/run/systemd/system",
+    "/run/systemd/system.control",
+    "/run/systemd/transient",
+];
+
 /// What is known of a unit that somebody runs, or of its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Status {
@@ -172,8 +181,7 @@ impl Unit {
         };
         let granted = view.grants.service(&self.name).map_err(denied)?;
         if action == "revert" {
-            // It removes what was written for the unit.
-            let _path = view.grants.manage_path(&self.path).map_err(denied)?;
+            self.may_revert(view)?;
         }
         if !self.status(view)?.calls_for(when) {
             return Ok(Plan::up_to_date());
@@ -184,6 +192,22 @@ impl Unit {
             systemctl.run(writer, &[word, &name])
         });
         Ok(Plan::steps(vec![step]))
+    }
+
+    /// The right to remove all that was written for the unit: systemd takes its files and its drop-ins, in each of its folders.
+    fn may_revert(&self, view: &View<'_>) -> Result<(), Raised> {
+        let _path = view.grants.manage_path(&self.path).map_err(denied)?;
+        let _drop_ins = view.grants.manage_tree(&format!("{}.d", self.path)).map_err(denied)?;
+        for folder in REVERTED {
+            let path = format!("{folder}/{}", self.name);
+            if view.root.entry(&path)?.is_some() {
+                let _path = view.grants.manage_path(&path).map_err(denied)?;
+            }
+            if view.root.entry(&format!("{path}.d"))?.is_some() {
+                let _drop_ins = view.grants.manage_tree(&format!("{path}.d")).map_err(denied)?;
+            }
+        }
+        Ok(())
     }
 
     /// Asks systemd where it runs, else the root's files.

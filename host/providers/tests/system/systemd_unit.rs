@@ -153,6 +153,16 @@ fn the_file_and_the_service_are_two_rights() {
     assert!(denied(&mut node, "app.service", "create").contains("app.service"));
     denied(&mut node, "app.service", "delete");
     denied(&mut node, "app.service", "revert");
+    // What reverting removes is more than the file.
+    let file = format!("services = [\"app\"]\npaths = [\"{PATH}\"]\n");
+    let mut node = prepared(node.again(Some(&file)));
+    let hint = denied(&mut node, "app.service", "revert");
+    assert!(hint.contains(&format!("privileged_paths = [\"{PATH}.d/**\"]")), "{hint}");
+    let both = format!("{file}privileged_paths = [\"{PATH}.d/**\"]\n");
+    let mut node = prepared(node.again(Some(&both)));
+    node.root.write("/run/systemd/transient/app.service.d/50-x.conf", "").unwrap();
+    let hint = denied(&mut node, "app.service", "revert");
+    assert!(hint.contains("/run/systemd/transient/app.service.d"), "{hint}");
 }
 
 #[test]

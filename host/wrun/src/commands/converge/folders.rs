@@ -27,7 +27,7 @@ use node::version_constraint::{VersionConstraint, VersionStyle};
 use policy::CookbookFolders;
 use policy::folders::{Selected, vendor_directories};
 use policy::gems::{GemFolder, Gems, GemsError, WantedGem};
-use providers::DataFolders;
+use providers::{BagSecrets, DataFolders};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub(super) struct FolderInput {
     roles: Documents,
     environments: Documents,
     data_bags: Option<PathBuf>,
-    secret: Option<Vec<u8>>,
+    secrets: BagSecrets,
     run_list: Option<RunList>,
     override_run_list: Option<RunList>,
     environment: Option<String>,
@@ -74,7 +74,7 @@ impl FolderInput {
         // Named first: a cookbook that lies in one of the given directories goes before a copy inside another cookbook.
         let mut directories = if given.lenient { vendor_directories(&given.cookbooks) } else { vec![] };
         directories.extend(given.cookbooks.iter().cloned());
-        let (data_bags, secret) = (data::data_bags(settings)?, data::secret(settings)?);
+        let (data_bags, secrets) = (data::data_bags(settings)?, data::secrets(settings)?);
         Ok(Self {
             runtime: Arc::new(Runtime::find(settings.runtime_dir.as_deref())?),
             cookbooks: Arc::new(CookbookFolders::open(&directories)?),
@@ -82,7 +82,7 @@ impl FolderInput {
             roles: Documents::read(given.roles.as_deref(), "role")?,
             environments: Documents::read(given.environments.as_deref(), "environment")?,
             data_bags,
-            secret,
+            secrets,
             run_list,
             override_run_list: list(&arguments.override_runlist, "--override-runlist")?,
             // What is typed is for nodes that do not say, as in Chef.
@@ -138,7 +138,7 @@ impl FolderInput {
             own_node: Some(with_visible_facts(own_node, &grants)),
             roles: self.roles.into_values(),
             environments: self.environments.into_values(),
-            secret: self.secret,
+            secrets: self.secrets,
         };
         let folders =
             Folders { runtime: self.runtime, files: Arc::new(chosen), gems: Arc::new(gems), data: Arc::new(data) };
