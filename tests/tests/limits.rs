@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use specs::{Network, Program, Root};
-use std::fs;
+use std::fs::{self, File};
 
 /// Runs a recipe with limits, and returns the run as JSON.
 fn run(limits: &str, recipe: &str, code: i32) -> Value {
@@ -18,6 +18,7 @@ fn run(limits: &str, recipe: &str, code: i32) -> Value {
     let text = format!("[policy.solo]\npaths = [\"/srv/h/**\"]\n\n[policy.solo.limits]\n{limits}\n");
     fs::write(&grants, text).unwrap();
     fs::create_dir_all(machine.root().path().join("srv/h")).unwrap();
+    File::create(machine.root().path().join("srv/h/big")).unwrap().set_len(1_000_000).unwrap();
     let places = [machine.root().path(), &folder, &grants].map(|path| path.display().to_string());
     let [root, cookbooks, grants] = places.each_ref().map(String::as_str);
     let arguments = ["converge", "-N", "n1", "--root", root, "--cookbooks", cookbooks, "--grants", grants];
@@ -65,4 +66,16 @@ fn endless_pause() {
     let message = ended["error"]["message"].as_str().unwrap();
     assert!(message.contains("used up its 1 s of pauses: it used 0 s and asked for 2 s more"), "{message}");
     assert_eq!(ended["error"]["origin"]["line"], json!(1));
+}
+
+/// Host-time: adding a byte to a file costs the guest little and the host a copy of the file.
+#[test]
+fn host_time() {
+    let recipe = "100.times { File.open('/srv/h/big', 'a') { |file| file.write('x') } }\n";
+    let ended = run("disk_mib = 20", recipe, 1);
+    let message = ended["error"]["message"].as_str().unwrap();
+    assert!(message.contains("used up its 20 MiB of disk") && message.contains("`limits.disk_mib`"), "{message}");
+    assert_eq!(ended["error"]["origin"]["recipe"], json!("default"));
+    let used = ended["limits"]["disk_mib"]["used"].as_f64().unwrap();
+    assert!((18.0..=20.0).contains(&used), "{used}");
 }

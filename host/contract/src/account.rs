@@ -23,7 +23,7 @@ pub(crate) use weight::{failure_bytes, guard_bytes, origin_bytes, property_bytes
 use crate::Stop;
 use meters::{Counter, Turn};
 use node::origin::Origin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,6 +40,8 @@ struct Inner {
     policy: String,
     limits: AccountLimits,
     meters: Meters,
+    /// False in tests of what holds if charges are forgotten.
+    charges: bool,
     memory: Counter,
     disk: Counter,
     entries: Counter,
@@ -50,6 +52,8 @@ struct Inner {
     /// Units of work that the host did for the policy.
     work: AtomicU64,
     turn: Mutex<Turn>,
+    /// The signal that ended a long step of this turn; 0: none did.
+    interrupted: AtomicI32,
     exceeded: OnceLock<Exceeded>,
 }
 
@@ -60,6 +64,7 @@ impl Account {
             policy: policy.into(),
             limits,
             meters,
+            charges: true,
             memory: Counter::default(),
             disk: Counter::default(),
             entries: Counter::default(),
@@ -67,8 +72,20 @@ impl Account {
             guest_time: AtomicU64::new(0),
             work: AtomicU64::new(0),
             turn: Mutex::default(),
+            interrupted: AtomicI32::new(0),
             exceeded: OnceLock::new(),
         })))
+    }
+
+    /// The same account without charges: for tests of what holds if they are forgotten. Only for an account that nobody
+    /// shares yet.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_charges(mut self) -> Self {
+        if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
+            inner.charges = false;
+        }
+        self
     }
 
     /// The account of a policy with the usual limits, for which only what is charged counts.
@@ -104,7 +121,14 @@ impl Account {
         let inner = self.inner()?;
         let before = inner.work.fetch_add(units, Ordering::Relaxed);
         let looks = |at: u64| at / UNITS_BETWEEN_LOOKS;
-        if looks(before) == looks(before.saturating_add(units)) { Ok(()) } else { self.check() }
+        if looks(before) == looks(before.saturating_add(units)) {
+            return Ok(());
+        }
+        let checked = self.check();
+        if let Err(Ended::Stopped(signal)) = checked {
+            inner.interrupted.store(signal, Ordering::Relaxed);
+        }
+        checked
     }
 
     /// Whether the policy may go on: no limit was exceeded, its time is not over and no signal asks the run to end.
@@ -143,10 +167,19 @@ impl Account {
         self.inner()?.verdict()
     }
 
+    /// Why a step of this turn was ended before its end, if it was: what the step itself says of it is a poor error.
+    pub fn interruption(&self) -> Option<Ended> {
+        let inner = self.0.as_ref()?;
+        let signal = inner.interrupted.load(Ordering::Relaxed);
+        let stopped = (signal != 0).then_some(Ended::Stopped(signal));
+        inner.verdict().err().or(stopped)
+    }
+
     /// Begins a turn of the policy on the present thread: from now on its wall time runs, and what the thread computes and
     /// allocates is for it. `stop`: the signals that end long steps.
     pub fn begin_turn(&self, stop: Stop) {
         let Some(inner) = &self.0 else { return };
+        inner.interrupted.store(0, Ordering::Relaxed);
         let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let budget = inner.limits.host_memory.saturating_sub(inner.memory.used());
         turn.begin(stop, inner.limits.wall, budget, &inner.meters, inner.guest_time.load(Ordering::Relaxed));
@@ -209,7 +242,7 @@ impl Inner {
     fn charge(&self, limit: Limit, amount: u64, at: impl FnOnce() -> Origin) -> Result<(), Ended> {
         self.verdict()?;
         let Some(counter) = self.counter(limit) else { return Ok(()) };
-        if counter.add(amount, self.limits.most(limit)) {
+        if !self.charges || counter.add(amount, self.limits.most(limit)) {
             return Ok(());
         }
         Err(self.end(Exceeded::new(self, limit, counter.used(), amount).at(at())))

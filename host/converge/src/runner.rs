@@ -15,7 +15,7 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    Due, Ended, Event, Failure, Got, Guest, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Providers, ROOT,
+    Due, Ended, Event, Failure, Got, Guest, Limit, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Providers, ROOT,
     Request, ResourceId, Run, Stop,
 };
 use serde_json::{Value, json};
@@ -179,6 +179,8 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// Writes down what has become due since the last time.
     pub(crate) fn remember(&mut self) {
         for (receiver, action) in std::mem::take(&mut self.run.newly_due) {
+            // Over the limit the policy ends with the next look at its account; what is due is written down all the same.
+            let _spent = self.run.account().spend(Limit::Disk, (receiver.len() + action.len()) as u64);
             self.memory.due(&self.run.policy, &receiver, &action);
         }
     }

@@ -1,5 +1,7 @@
 //! SHA-256 digests, in Chef's form.
 
+use crate::pace::looked_at;
+use contract::Account;
 use rustix::fd::AsFd;
 use sha2::{Digest as _, Sha256};
 use std::io::Read;
@@ -70,7 +72,7 @@ pub(crate) fn short(digest: &str) -> &str {
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) fn digest_of(file: impl AsFd) -> Result<Digest, rustix::io::Errno> {
+pub(crate) fn digest_of(file: impl AsFd, account: &Account) -> Result<Digest, rustix::io::Errno> {
     let mut hasher = Hasher::default();
     let mut buffer = vec![0; CHUNK];
     let mut at = 0;
@@ -78,6 +80,7 @@ pub(crate) fn digest_of(file: impl AsFd) -> Result<Digest, rustix::io::Errno> {
         match rustix::io::pread(&file, &mut buffer, at)? {
             0 => return Ok(hasher.finish()),
             length => {
+                looked_at(account, length).map_err(|_| rustix::io::Errno::INTR)?;
                 hasher.update(buffer.get(..length).unwrap_or_default());
                 at += length as u64;
             }

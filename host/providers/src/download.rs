@@ -14,9 +14,10 @@ pub(crate) use cache_control::CacheControl;
 
 use crate::Downloads;
 use crate::digest::Hasher;
+use crate::pace::looked_at;
 use crate::plan::denied;
 use crate::root::{NamelessFile, Root, memory_file};
-use contract::{HttpRequest, HttpResponse, Raised};
+use contract::{Account, HttpRequest, HttpResponse, Limit, Raised};
 use failure::{of_body, of_call, of_status};
 use grants::{GrantedUrl, PolicyGrants};
 use std::io::{Read, Write};
@@ -95,6 +96,7 @@ pub(crate) fn fetch(
     cache: Option<&Root>,
     wish: &Wish<'_>,
     limits: Downloads,
+    account: &Account,
 ) -> Result<Fetched, Raised> {
     check_fields(&wish.headers)?;
     let request = HttpRequest { method: "GET".into(), url: wish.url.into(), headers: wish.headers.clone(), body: None };
@@ -104,7 +106,7 @@ pub(crate) fn fetch(
         304 => Ok(Fetched::NotModified),
         200..=299 => {
             let control = CacheControl::of(response.headers());
-            let file = store(response, &url, cache, limits.bytes)?;
+            let file = store(response, &url, cache, limits.bytes, account)?;
             let control = control.with_checksum(file.digest.text());
             Ok(Fetched::File(file, control))
         }
@@ -243,7 +245,13 @@ fn send(
 }
 
 /// Writes a body into a file without a name.
-fn store(response: Response<Body>, url: &GrantedUrl, cache: Option<&Root>, limit: u64) -> Result<NamelessFile, Raised> {
+fn store(
+    response: Response<Body>,
+    url: &GrantedUrl,
+    cache: Option<&Root>,
+    limit: u64,
+    account: &Account,
+) -> Result<NamelessFile, Raised> {
     let mut reader = response.into_body().into_with_config().limit(u64::MAX).reader();
     let (mut file, limit) = match cache {
         Some(cache) => (cache.nameless_file()?, limit),
@@ -262,6 +270,9 @@ fn store(response: Response<Body>, url: &GrantedUrl, cache: Option<&Root>, limit
         if size > limit {
             return Err(too_large(url, limit));
         }
+        let on_disk = if cache.is_some() { account.spend(Limit::Disk, length as u64) } else { Ok(()) };
+        on_disk.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
+        looked_at(account, length).map_err(|error| Raised::new("IOError", error.to_string()))?;
         hash.update(chunk);
         file.write_all(chunk).map_err(|error| Raised::new("IOError", format!("the cache directory: {error}")))?;
     }

@@ -15,6 +15,7 @@ mod diff;
 mod digest;
 mod download;
 mod machine;
+mod pace;
 mod parts;
 mod plan;
 mod reboots;
@@ -34,7 +35,8 @@ pub use standing::homes;
 
 use command::Commands;
 use contract::{
-    Certainty, Change, Claim, CommandTest, Declaration, Known, Part, Prepared, Providers, Raised, Truth, Wanted,
+    Account, Certainty, Change, Claim, CommandTest, Declaration, Known, Part, Prepared, Providers, Raised, Truth,
+    Wanted,
 };
 use parts::Parts;
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
@@ -70,7 +72,7 @@ impl MachineProviders {
     /// # Errors
     /// The root is no directory that can be opened.
     pub fn new(settings: Arc<Settings>) -> Result<Self, Raised> {
-        let root = Arc::new(Root::open(&settings.root)?);
+        let root = Arc::new(Root::open(&settings.root, &settings.account)?);
         let commands = Commands::new(&settings.root, settings.launcher.as_deref()).stopped_by(&settings.stop);
         Ok(Self {
             settings,
@@ -130,7 +132,7 @@ impl MachineProviders {
         inspect: impl FnOnce(&mut View<'_>) -> Result<T, Raised>,
     ) -> Result<T, Raised> {
         if !(wanted.why_run || self.settings.why_run) {
-            let _open = own_directory(&mut self.cache, &self.settings.cache_dir)?;
+            let _open = own_directory(&mut self.cache, &self.settings.cache_dir, &self.settings.account)?;
         }
         let mut view = View {
             root: &self.root,
@@ -149,8 +151,8 @@ impl MachineProviders {
 
     /// Gives a writer to a function. Called for real runs only.
     fn write<T>(&mut self, act: impl FnOnce(&mut Writer<'_>) -> Result<T, Raised>) -> Result<T, Raised> {
-        let backups = own_directory(&mut self.backups, &self.settings.backup_dir)?;
-        let cache = own_directory(&mut self.cache, &self.settings.cache_dir)?;
+        let backups = own_directory(&mut self.backups, &self.settings.backup_dir, &self.settings.account)?;
+        let cache = own_directory(&mut self.cache, &self.settings.cache_dir, &self.settings.account)?;
         let mut writer = Writer {
             root: &self.root,
             backups: &backups,
@@ -203,11 +205,11 @@ impl MachineProviders {
     }
 }
 
-fn own_directory(slot: &mut Option<Arc<Root>>, path: &std::path::Path) -> Result<Arc<Root>, Raised> {
+fn own_directory(slot: &mut Option<Arc<Root>>, path: &std::path::Path, account: &Account) -> Result<Arc<Root>, Raised> {
     match slot {
         Some(open) => Ok(Arc::clone(open)),
         None => {
-            let open = Arc::new(Root::open_own(path)?);
+            let open = Arc::new(Root::open_own(path, account)?);
             *slot = Some(Arc::clone(&open));
             Ok(open)
         }

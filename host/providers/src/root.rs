@@ -31,6 +31,7 @@ pub(crate) use nameless::{NamelessFile, memory_file};
 pub(crate) use replace::{Dress, ModeBits, StagedFile};
 pub(crate) use site::{GrantedSite, Site};
 
+use contract::{Account, Limit};
 use grants::{Denied, GrantedPath, GrantedTree, PolicyGrants};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
@@ -69,11 +70,14 @@ pub(crate) struct Root {
     handle: OwnedFd,
     path: PathBuf,
     own: bool,
+    /// What is done below it is charged to it.
+    account: Account,
 }
 
 /// Where a path leads: an open parent directory, a bare name, and the path without links. What is there may be nothing.
 #[derive(Debug)]
 pub(crate) struct Place {
+    account: Account,
     parent: OwnedFd,
     name: String,
     real: String,
@@ -116,23 +120,23 @@ impl Root {
     ///
     /// # Errors
     /// It is no directory, or may not be opened.
-    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+    pub(crate) fn open(path: &Path, account: &Account) -> Result<Self, Fault> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(CWD, path, flags, Mode::empty())
             .map_err(|errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy()))?;
-        Ok(Self { handle, path: path.to_owned(), own: false })
+        Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone() })
     }
 
     /// Opens a directory of wrun's own, where no grants are asked; makes it, for this user only, where it is missing.
     ///
     /// # Errors
     /// It cannot be made or opened.
-    pub(crate) fn open_own(path: &Path) -> Result<Self, Fault> {
+    pub(crate) fn open_own(path: &Path, account: &Account) -> Result<Self, Fault> {
         std::fs::DirBuilder::new().recursive(true).mode(OWN_DIRECTORY).create(path).map_err(|error| {
             let errno = error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
             Fault::new(errno, "dir_s_mkdir", &path.to_string_lossy())
         })?;
-        Ok(Self { own: true, ..Self::open(path)? })
+        Ok(Self { own: true, ..Self::open(path, account)? })
     }
 
     /// The path it was opened by, for commands that are confined to the same root.
@@ -153,7 +157,7 @@ impl Root {
         check(path)?;
         if let Some((parent, name)) = plain(path) {
             match self.open_plain(parent, PLAIN_DIRECTORY) {
-                Ok(handle) => return Ok(Place { parent: handle, name: name.to_owned(), real: path.to_owned() }),
+                Ok(handle) => return Ok(self.place(handle, name.to_owned(), path.to_owned())),
                 Err(errno) if is_final(errno) => return Err(Fault::new(errno, "rb_sysopen", path)),
                 Err(_) => {}
             }
@@ -325,13 +329,22 @@ impl Root {
         }
         let (parent, name) = plain(real).ok_or_else(|| Fault::new(Errno::INVAL, "rb_sysopen", real))?;
         match self.open_plain(parent, PLAIN_DIRECTORY) {
-            Ok(handle) => Ok(Place { parent: handle, name: name.to_owned(), real: real.to_owned() }),
+            Ok(handle) => Ok(self.place(handle, name.to_owned(), real.to_owned())),
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
                 let place = walk::walk(self, real, false)?;
                 if place.real == real { Ok(place) } else { Err(Fault::new(Errno::LOOP, "rb_sysopen", real)) }
             }
             Err(errno) => Err(Fault::new(errno, "rb_sysopen", real)),
         }
+    }
+
+    fn place(&self, parent: OwnedFd, name: String, real: String) -> Place {
+        Place { account: self.account.clone(), parent, name, real }
+    }
+
+    /// What is done below the root is charged to it.
+    pub(crate) fn account(&self) -> &Account {
+        &self.account
     }
 
     fn open_plain(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -415,7 +428,7 @@ impl Place {
     /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
     pub(crate) fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
         let handle = self.open_directory()?;
-        tree::descendants(&handle, &self.real).map_err(|errno| self.fault(errno, "dir_initialize"))
+        tree::descendants(&handle, &self.real, &self.account).map_err(|errno| self.fault(errno, "dir_initialize"))
     }
 
     /// Whether all that is in the directory that is there may be changed with it: keys need a rule of their own. Of
@@ -437,13 +450,18 @@ impl Place {
     /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
     pub(crate) fn names_below(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
-        tree::names_below(&handle).map_err(|errno| self.fault(errno, "dir_initialize"))
+        tree::names_below(&handle, &self.account).map_err(|errno| self.fault(errno, "dir_initialize"))
     }
 
     fn open_directory(&self) -> Result<OwnedFd, Fault> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.parent, self.name.as_str(), flags, Mode::empty())
             .map_err(|errno| self.fault(errno, "dir_initialize"))
+    }
+
+    /// Charges what is made there.
+    fn spend(&self, limit: Limit, amount: u64) -> Result<(), Fault> {
+        self.account.spend(limit, amount).map_err(|ended| self.fault(fault::errno_of(&ended), "rb_sysopen"))
     }
 
     fn fault(&self, errno: Errno, operation: &'static str) -> Fault {

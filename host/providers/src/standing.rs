@@ -198,7 +198,7 @@ fn users_of_line(line: &str) -> &str {
 
 /// The resolved homes of a root's users who can log in, as seen from inside it. For grants, which protect hidden names there.
 pub fn homes(root: &std::path::Path) -> Vec<String> {
-    let Ok(root) = Root::open(root) else { return vec![] };
+    let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return vec![] };
     let mut users = crate::users::Users::default();
     users.refresh(&root);
     let can_log_in = |shell: &str| !matches!(shell.rsplit('/').next(), Some("nologin" | "false" | "sync"));

@@ -203,7 +203,7 @@ mod tests {
         std::fs::create_dir(directory.path().join("etc")).unwrap();
         std::fs::write(directory.path().join("etc/passwd"), passwd).unwrap();
         std::fs::write(directory.path().join("etc/group"), group).unwrap();
-        let root = Root::open(directory.path()).unwrap();
+        let root = Root::open(directory.path(), &contract::Account::unmetered("test")).unwrap();
         let mut users = Users::default();
         users.refresh(&root);
         (directory, root, users)
@@ -242,7 +242,7 @@ mod tests {
     fn a_root_without_the_files_has_nobody() {
         let directory = tempfile::tempdir().unwrap();
         let mut users = Users::default();
-        users.refresh(&Root::open(directory.path()).unwrap());
+        users.refresh(&Root::open(directory.path(), &contract::Account::unmetered("test")).unwrap());
         assert!(users.user("root").is_none() && users.users().is_empty());
     }
 }

@@ -109,6 +109,17 @@ fn a_guest_that_loops_ends_with_its_wall_time() {
     assert_eq!(ran.failure("everything"), "");
 }
 
+#[test]
+fn host_time() {
+    let worked = Duration::from_millis(60);
+    let slow = Guest { slow: worked, host_time: Some(5 * worked), ..Guest::new("load", &["logs"]).with("count", 1000) };
+    let ran = run(vec![slow, Guest::new("everything", &["default"])], false);
+    let expected = "policy `load` used up its 0.3 s of the host's processor time: it used ";
+    assert!(ran.failure("load").starts_with(expected), "{}", ran.failure("load"));
+    assert!(ran.done.len() < 100, "{} actions of 60 ms in 300 ms", ran.done.len());
+    assert_eq!(ran.failure("everything"), "");
+}
+
 /// Every function that a guest can call has one row in docs/limits.md, which says what it costs.
 #[test]
 fn every_import_says_what_it_costs() {

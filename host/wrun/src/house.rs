@@ -52,7 +52,8 @@ pub(crate) struct TheHouse<'a> {
 }
 
 /// How accounts are measured.
-const METERS: Meters = Meters { allocated: None, processor: Some(sandbox::processor_time) };
+const METERS: Meters =
+    Meters { allocated: Some(crate::allocated), processor: Some(sandbox::processor_time), slack: Meters::SLACK };
 
 /// What outlives the run: nothing in a dry run.
 pub(crate) enum Keeper {

@@ -5,20 +5,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// How much the process may grow in a policy's turn beyond what the policy may be charged: buffers of the host's own work,
-/// copies of the node, the allocator's unused rest.
-pub(super) const SLACK: u64 = 256 << 20;
-
 /// How long the processor clock is not asked again. Asking is a system call.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// How the process's own use is measured. By default nothing is.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Meters {
     /// Returns the bytes that the process has allocated.
     pub allocated: Option<fn() -> u64>,
     /// Returns the processor time of the present thread.
     pub processor: Option<fn() -> Duration>,
+    /// How many bytes the process may grow in a policy's turn beyond what the policy may be charged.
+    pub slack: u64,
+}
+
+impl Meters {
+    /// The usual slack: buffers of the host's own work, copies of the node.
+    pub const SLACK: u64 = 256 << 20;
+}
+
+impl Default for Meters {
+    fn default() -> Self {
+        Self { allocated: None, processor: None, slack: Self::SLACK }
+    }
 }
 
 /// What a policy has used.
@@ -105,7 +114,7 @@ impl Turn {
         self.deadline = Instant::now().checked_add(wall);
         self.memory = meters.allocated.map(|allocated| {
             let now = allocated();
-            (now.saturating_add(budget).saturating_add(SLACK), now)
+            (now.saturating_add(budget).saturating_add(meters.slack), now)
         });
         self.since = meters.processor.map(|processor| Since::now(processor, guest));
         self.last = None;

@@ -84,12 +84,15 @@ fn a_signal_ends_long_steps_and_not_the_policy() {
     let account = account();
     account.begin_turn(stop.clone());
     stop.request(15);
+    assert_eq!(account.interruption(), None);
     assert_eq!(account.work(UNITS_BETWEEN_LOOKS), Err(Ended::Stopped(15)));
+    assert_eq!(account.interruption(), Some(Ended::Stopped(15)));
     assert!(account.verdict().is_ok());
     assert!(account.keep(1, Origin::default).is_ok());
     // Handlers run after the signal, with a turn of their own.
     account.begin_turn(Stop::default());
     assert_eq!(account.work(UNITS_BETWEEN_LOOKS), Ok(()));
+    assert_eq!(account.interruption(), None);
 }
 
 thread_local! {
@@ -98,7 +101,8 @@ thread_local! {
 }
 
 fn metered(limits: AccountLimits) -> Account {
-    let meters = Meters { allocated: Some(|| ALLOCATED.get()), processor: Some(|| PROCESSOR.get()) };
+    let meters =
+        Meters { allocated: Some(|| ALLOCATED.get()), processor: Some(|| PROCESSOR.get()), ..Meters::default() };
     let account = Account::new("web", limits, meters);
     account.begin_turn(Stop::default());
     account
@@ -131,7 +135,7 @@ fn the_hosts_time_is_what_the_guest_did_not_use() {
 #[test]
 fn memory_that_nobody_charged_ends_the_policy_too() {
     let account = metered(LIMITS);
-    let allowed = LIMITS.host_memory + meters::SLACK;
+    let allowed = LIMITS.host_memory + Meters::SLACK;
     ALLOCATED.set(ALLOCATED.get() + allowed);
     assert!(account.check().is_ok());
     ALLOCATED.set(ALLOCATED.get() + 1);
@@ -141,7 +145,7 @@ fn memory_that_nobody_charged_ends_the_policy_too() {
     let account = metered(LIMITS);
     let _paid = account.keep(LIMITS.host_memory, Origin::default).unwrap();
     account.begin_turn(Stop::default());
-    ALLOCATED.set(ALLOCATED.get() + meters::SLACK + 1);
+    ALLOCATED.set(ALLOCATED.get() + Meters::SLACK + 1);
     assert!(account.check().is_err());
 }
 

@@ -6,7 +6,7 @@ use super::guards::is_true;
 use crate::claims::Ended;
 use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, Expected, Failure, Got, Guest, GuestType, Outcome,
-    Property, Providers, Request, ResourceId, Wanted, claim_bytes, value_bytes,
+    Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes, value_bytes,
 };
 use node::attributes::Level;
 use node::origin::Origin;
@@ -78,7 +78,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if self.run.survey {
             self.providers.survey(&wanted);
         }
-        let prepared = self.providers.prepare(&wanted)?;
+        let prepared = self.providers.prepare(&wanted).map_err(|raised| why(self.run, raised))?;
         let claims = if self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
         let resolved = wanted.resolved;
         for certainty in prepared.certainty() {
@@ -118,7 +118,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             };
             self.report_parts(id).await?;
             if let Some(raised) = failure {
-                return Err(raised.into());
+                return Err(why(self.run, raised));
             }
             if let Some(facts) = self.providers.gathered() {
                 self.take_facts(facts)?;
@@ -202,7 +202,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let wanted = Wanted { resource: id, declaration, action, resolved: std::mem::take(known), why_run };
         let answer = self.providers.needs(&wanted, name);
         *known = wanted.resolved;
-        Ok(answer?)
+        answer.map_err(|raised| why(self.run, raised))
     }
 
     /// Asks the guest's `verify` blocks about the staged content; the plan again, if they accept it.
@@ -210,7 +210,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if checks.is_empty() {
             return Ok(plan);
         }
-        let staged = self.providers.stage(&mut plan)?;
+        let staged = self.providers.stage(&mut plan).map_err(|raised| why(self.run, raised))?;
         if staged == Value::Null {
             return Ok(plan);
         }
@@ -244,5 +244,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     fn changed(&mut self, id: ResourceId, changes: Vec<Change>) -> Outcome {
         changes.into_iter().try_for_each(|change| self.run.changed(id, change))
+    }
+}
+
+/// Why a provider failed: the end of the policy's account or a signal, if one of them ended a step of its, or what it says.
+fn why(run: &Run, raised: Raised) -> Failure {
+    match run.account().interruption() {
+        Some(ended) => ended.or_at(|| run.here()).into(),
+        None => raised.into(),
     }
 }

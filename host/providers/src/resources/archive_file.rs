@@ -10,7 +10,7 @@ mod reader;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
 use crate::resources::asked;
 use crate::root::{Dress, Entry, ModeBits, absent};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Account, Certainty, Change, Ended, Raised, Receipt, Wanted};
 use grants::{GrantedMode, GrantedPath};
 use reader::{Archive, Item, Kind};
 use rustix::io::Errno;
@@ -19,9 +19,6 @@ use std::io::Read;
 
 /// How much is copied at once, in bytes.
 const CHUNK: usize = 64 << 10;
-
-/// The most bytes of names of one archive, which are all held at once to be asked about.
-const MAXIMUM_NAMES: usize = 256 << 20;
 
 /// Permission bits of directories that the archive leaves out.
 const DIRECTORY: ModeBits = ModeBits::plain(0o777);
@@ -163,7 +160,11 @@ impl Task {
             _ => Overwrite::Never,
         };
         Ok(Ok(Self {
-            archive: Archive::new(place.open_file()?.0.into(), asked::number(wanted, "strip_components").unwrap_or(0)),
+            archive: Archive::new(
+                place.open_file()?.0.into(),
+                asked::number(wanted, "strip_components").unwrap_or(0),
+                view.root.account(),
+            ),
             path,
             destination,
             real,
@@ -217,7 +218,7 @@ impl Task {
         let mut directories = vec![];
         let mut known = HashSet::new();
         let (base, options) = (self.inside(""), self.options);
-        let mut names = Names::default();
+        let mut names = Names::new(view.root.account(), &base)?;
         self.archive.each(&mut |item, _content| {
             names.hold(&item)?;
             for parent in parents(&item.path) {
@@ -235,6 +236,8 @@ impl Task {
         let sentence = format!("extract {} to {}", self.path, self.destination);
         let mut archive = self.archive.again()?;
         Ok(Step::new(Change::new(sentence), move |writer| {
+            // The names are held until they are made.
+            let _paid = names;
             for parent in &directories {
                 make_directory(writer, parent, DIRECTORY)?;
             }
@@ -257,7 +260,7 @@ impl Task {
         let gid = group.as_deref().map(|name| number_of("group", name, view)).transpose()?.flatten();
         let mut paths = vec![];
         let base = self.inside("");
-        let mut names = Names::default();
+        let mut names = Names::new(view.root.account(), &base)?;
         self.archive.each(&mut |item, _content| {
             names.hold(&item)?;
             paths.push(view.grants.manage_path(&format!("{base}{}", item.path)).map_err(denied)?);
@@ -270,6 +273,7 @@ impl Task {
             group.unwrap_or_default()
         );
         Ok(Step::new(Change::new(sentence), move |writer| {
+            let _paid = names;
             paths.iter().try_for_each(|path| Ok(writer.root.site(path)?.set_owner(uid, gid)?))
         }))
     }
@@ -294,11 +298,25 @@ fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(move |(at, _)| path.get(..at))
 }
 
-/// How much of an archive's names is held.
-#[derive(Default)]
-struct Names(usize);
+/// What an entry takes besides its paths: its cells, with those of the rights to it.
+const ENTRY_BYTES: u64 = 512;
+
+/// How often a path is held: by itself, and in the rights to it.
+const PATH_COPIES: u64 = 3;
+
+/// Pays for the names of an archive that are held, with the paths that are made of them.
+struct Names {
+    paid: Receipt,
+    /// Bytes of the folder that all is unpacked into.
+    base: usize,
+}
 
 impl Names {
+    fn new(account: &Account, base: &str) -> Result<Self, Raised> {
+        let paid = account.keep(0, Default::default).map_err(|ended| too_many(&ended))?;
+        Ok(Self { paid, base: base.len() })
+    }
+
     fn hold(&mut self, item: &Item) -> Result<(), Raised> {
         self.hold_text(&item.path)?;
         match &item.kind {
@@ -308,12 +326,13 @@ impl Names {
     }
 
     fn hold_text(&mut self, text: &str) -> Result<(), Raised> {
-        self.0 = self.0.saturating_add(text.len());
-        if self.0 > MAXIMUM_NAMES {
-            return Err(Raised::new("Archive::Error", "the archive's names are too many and too long"));
-        }
-        Ok(())
+        let bytes = ENTRY_BYTES + PATH_COPIES * (self.base + text.len()) as u64;
+        self.paid.grow(bytes, Default::default).map_err(|ended| too_many(&ended))
     }
+}
+
+fn too_many(ended: &Ended) -> Raised {
+    Raised::new("Archive::Error", format!("the archive's names are too many and too long: the policy {ended}"))
 }
 
 /// One entry with the rights to it.

@@ -5,6 +5,7 @@ mod address;
 use super::file_content::{self, Content, Current, FileWish, Source, wish};
 use crate::digest::Digest;
 use crate::download::{self, CacheControl, Fetched, Wish};
+use crate::pace::Paced;
 use crate::plan::{Plan, Provider, View, denied};
 use crate::root::NamelessFile;
 use address::Address;
@@ -134,7 +135,13 @@ fn fetch(
         ));
     }
     let wish = Wish { url, headers, compressed: !url.ends_with("gz"), verify };
-    let fetched = download::fetch(view.grants, view.cache.map(AsRef::as_ref), &wish, view.settings.downloads);
+    let fetched = download::fetch(
+        view.grants,
+        view.cache.map(AsRef::as_ref),
+        &wish,
+        view.settings.downloads,
+        view.root.account(),
+    );
     match fetched.map_err(|raised| download::worded(raised, url))? {
         Fetched::NotModified => Ok(None),
         Fetched::File(file, control) => {
@@ -161,7 +168,7 @@ fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
     let (handle, entry) = place.open_file().map_err(absent)?;
     let file = std::fs::File::from(handle);
     let unreadable = |error: std::io::Error| Raised::new("IOError", format!("{}: {error}", readable.path()));
-    let digest = Digest::read(&file).map_err(unreadable)?;
+    let digest = Digest::read(Paced::new(&file, view.root.account())).map_err(unreadable)?;
     Ok(Content::File(Arc::new(NamelessFile { file, size: entry.size, digest })))
 }
 

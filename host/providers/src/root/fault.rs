@@ -1,6 +1,6 @@
 //! What the kernel refused, under the class that Ruby would have raised: cookbooks rescue `Errno::ENOENT`.
 
-use contract::Raised;
+use contract::{Ended, Raised};
 use rustix::io::Errno;
 
 /// A refused system call.
@@ -48,6 +48,14 @@ impl Fault {
 impl From<Fault> for Raised {
     fn from(fault: Fault) -> Self {
         Self::new(&format!("Errno::{}", fault.name()), fault.to_string())
+    }
+}
+
+/// The errno of a step that an account ended. The runner says why; guest code cannot go on for long.
+pub(super) fn errno_of(ended: &Ended) -> Errno {
+    match ended {
+        Ended::Exceeded(_) => Errno::DQUOT,
+        Ended::Stopped(_) => Errno::INTR,
     }
 }
 

@@ -5,17 +5,23 @@
 //! a file that is new is not flushed, since the next converge makes it again and a flush per file costs milliseconds.
 //! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
 
+use super::fault::errno_of;
 use super::{Entry, Fault, Place};
+use crate::pace::looked_at;
+use contract::{Account, Limit};
 use grants::GrantedMode;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{Seek, Write};
+use std::io::{Read, Seek, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often another name is tried for a staged file. Someone else's leftovers may have the first ones.
 const STAGING_ATTEMPTS: u32 = 64;
+
+/// How much is copied at once, in bytes.
+const CHUNK: usize = 64 << 10;
 
 /// The longest name that file systems take, in bytes.
 const MAXIMUM_NAME: usize = 255;
@@ -78,6 +84,7 @@ pub(crate) struct Dress {
 /// A file that is being written under a name of its own, and vanishes unless it is put in place.
 #[derive(Debug)]
 pub(crate) struct StagedFile {
+    account: Account,
     file: File,
     parent: OwnedFd,
     name: String,
@@ -89,6 +96,7 @@ pub(crate) struct StagedFile {
 
 pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile, Fault> {
     let fault = |errno| Fault::new(errno, "rb_sysopen", place.real());
+    place.spend(Limit::Entries, 1)?;
     let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(creation_mode.at_creation());
@@ -100,7 +108,7 @@ pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile
     .map_err(fault)?;
     let file = handle.ok_or_else(|| fault(Errno::IO))?.into();
     let (target, real) = (place.name().to_owned(), place.real().to_owned());
-    Ok(StagedFile { file, parent, name, target, real, published: false })
+    Ok(StagedFile { account: place.account.clone(), file, parent, name, target, real, published: false })
 }
 
 /// Makes something under a name that nothing has yet, and returns the name.
@@ -147,6 +155,7 @@ impl StagedFile {
     /// # Errors
     /// The disk is full, or fails.
     pub(crate) fn write(&mut self, content: &[u8]) -> Result<(), Fault> {
+        self.spend(content.len())?;
         self.file.write_all(content).map_err(|error| self.input_output(&error))
     }
 
@@ -155,9 +164,14 @@ impl StagedFile {
     /// # Errors
     /// It cannot be read or written.
     pub(crate) fn copy_from(&mut self, content: std::io::Result<File>) -> Result<(), Fault> {
-        match content.and_then(|mut content| std::io::copy(&mut content, &mut self.file)) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.input_output(&error)),
+        let mut content = content.map_err(|error| self.input_output(&error))?;
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let length = content.read(&mut buffer).map_err(|error| self.input_output(&error))?;
+            match buffer.get(..length) {
+                Some(chunk) if !chunk.is_empty() => self.write(chunk)?,
+                _ => return Ok(()),
+            }
         }
     }
 
@@ -210,8 +224,21 @@ impl StagedFile {
             Ok(File::from(handle))
         };
         let mut target = open().map_err(|errno| Fault::new(errno, "rb_sysopen", &self.real))?;
+        self.spend_all(content.metadata().map_or(0, |about| about.len()))?;
+        // To its end, whatever the time: half of it would be neither the old file nor the new one.
         std::io::copy(&mut content, &mut target).map_err(|error| self.input_output(&error))?;
         put_on(dress, &target).map_err(|errno| Fault::new(errno, "apply2files", &self.real))
+    }
+
+    /// Charges bytes that are about to be written, and looks whether the policy may go on.
+    fn spend(&self, bytes: usize) -> Result<(), Fault> {
+        self.spend_all(bytes as u64)?;
+        looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
+    }
+
+    fn spend_all(&self, bytes: u64) -> Result<(), Fault> {
+        let spent = self.account.spend(Limit::Disk, bytes);
+        spent.map_err(|ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real))
     }
 
     fn input_output(&self, error: &std::io::Error) -> Fault {

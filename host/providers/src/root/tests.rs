@@ -19,7 +19,7 @@ impl Tree {
         std::fs::create_dir_all(folder.path().join("inside/etc")).unwrap();
         std::fs::create_dir_all(folder.path().join("outside")).unwrap();
         std::fs::write(folder.path().join("outside/secret"), "outside").unwrap();
-        let root = Root::open(&folder.path().join("inside")).unwrap();
+        let root = Root::open(&folder.path().join("inside"), &Account::unmetered("test")).unwrap();
         Self { folder, root, grants: Grants::allow_all().policy("core", &[]) }
     }
 
@@ -210,7 +210,7 @@ fn trees_are_removed_without_leaving_them() {
 #[test]
 fn own_directories_need_no_proof_and_others_do() {
     let tree = Tree::new();
-    let own = Root::open_own(&tree.folder.path().join("own/backups")).unwrap();
+    let own = Root::open_own(&tree.folder.path().join("own/backups"), &Account::unmetered("test")).unwrap();
     own.own_site("/etc/a/file").unwrap().write(b"x", ModeBits::plain(0o600), &Dress::default()).unwrap();
     own.own_site("/etc/a/other").unwrap().write(b"x", ModeBits::plain(0o600), &Dress::default()).unwrap();
     assert_eq!(own.read("/etc/a/file").unwrap(), b"x");

@@ -30,7 +30,8 @@ impl Trail<'_> {
     /// The place of a name in the directory reached.
     fn place(self, name: String) -> Result<Place, Errno> {
         let real = self.real() + "/" + &name;
-        Ok(Place { parent: self.last().try_clone_to_owned().map_err(|_| Errno::MFILE)?, name, real })
+        let parent = self.last().try_clone_to_owned().map_err(|_| Errno::MFILE)?;
+        Ok(self.root.place(parent, name, real))
     }
 
     /// The place of the directory reached itself.
@@ -39,7 +40,7 @@ impl Trail<'_> {
             Some((_, name)) => self.place(name),
             None => {
                 let parent = self.root.as_fd().try_clone_to_owned().map_err(|_| Errno::MFILE)?;
-                Ok(Place { parent, name: ".".into(), real: "/".into() })
+                Ok(self.root.place(parent, ".".into(), "/".into()))
             }
         }
     }

@@ -19,8 +19,12 @@ pub(crate) struct Guest {
     pub(crate) wall_time: Duration,
     /// The host's memory for the policy.
     pub(crate) host_memory: Option<u64>,
+    /// Processor time of the host's own work for the policy.
+    pub(crate) host_time: Option<Duration>,
     /// How long the policy may wait.
     pub(crate) pauses: Option<Duration>,
+    /// Counts what the process allocates, which then takes the place of charges.
+    pub(crate) allocated: Option<fn() -> u64>,
 }
 
 impl Guest {
@@ -34,7 +38,9 @@ impl Guest {
             slow: Duration::ZERO,
             wall_time: Duration::from_secs(600),
             host_memory: None,
+            host_time: None,
             pauses: None,
+            allocated: None,
         }
     }
 
@@ -131,10 +137,13 @@ impl converge::House for House {
         let guest = self.guests.iter().find(|guest| guest.fixture == policy.name).expect("the guest is there");
         let usual = AccountLimits::for_guest_memory(guest.limits.memory as u64);
         let host_memory = guest.host_memory.unwrap_or(usual.host_memory);
-        let limits =
-            AccountLimits { host_memory, pauses: guest.pauses.unwrap_or(usual.pauses), wall: guest.wall_time, ..usual };
-        let meters = Meters { processor: Some(sandbox::processor_time), ..Meters::default() };
-        Account::new(&policy.name, limits, meters)
+        let host_time = guest.host_time.unwrap_or(usual.host_time);
+        let pauses = guest.pauses.unwrap_or(usual.pauses);
+        let limits = AccountLimits { host_memory, host_time, pauses, wall: guest.wall_time, ..usual };
+        let processor = Some(sandbox::processor_time as fn() -> Duration);
+        let meters = Meters { processor, allocated: guest.allocated, slack: 16 << 20 };
+        let account = Account::new(&policy.name, limits, meters);
+        if guest.allocated.is_some() { account.without_charges() } else { account }
     }
 
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {

@@ -46,7 +46,8 @@ pub(in crate::command) fn ask(
     };
     let asked = || -> io::Result<Answer> {
         let body = serde_json::to_vec(&request)?;
-        let root = Root::open(root).map_err(|fault| io::Error::other(fault.to_string()))?;
+        let root = Root::open(root, &contract::Account::unmetered("wrun"))
+            .map_err(|fault| io::Error::other(fault.to_string()))?;
         let (end, ending) = io::pipe()?;
         let (started, hear) = mpsc::channel();
         let leash = Leash::default();

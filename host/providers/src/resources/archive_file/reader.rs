@@ -3,7 +3,8 @@
 //! Everything in an archive is a stranger's: names are checked before anybody uses them, and counts and sizes are bounded.
 
 use super::meter::Meter;
-use contract::Raised;
+use crate::pace::{Paced, looked_at};
+use contract::{Account, Raised};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use tar::EntryType;
@@ -17,7 +18,7 @@ const MAXIMUM_ENTRIES: usize = 1_000_000;
 const MAXIMUM_UNPACKED: u64 = 256 << 30;
 
 /// The most memory for undoing the compression, in KiB.
-const MAXIMUM_MEMORY: u32 = 1 << 20;
+const MAXIMUM_MEMORY: u32 = 160 << 10;
 
 /// The longest name of an entry, and the longest text of a link: what the kernel takes as a path.
 const MAXIMUM_NAME: usize = 4096;
@@ -58,13 +59,15 @@ pub(super) type Visit<'a> = dyn FnMut(Item, &mut dyn Read) -> Result<(), Raised>
 /// An archive's file. Every pass begins at its beginning.
 pub(super) struct Archive {
     file: File,
+    /// What reading costs is charged to it.
+    account: Account,
     /// How many leading folders of each path are left out.
     strip: usize,
 }
 
 impl Archive {
-    pub(super) fn new(file: File, strip: usize) -> Self {
-        Self { file, strip }
+    pub(super) fn new(file: File, strip: usize, account: &Account) -> Self {
+        Self { file, account: account.clone(), strip }
     }
 
     /// The same archive, for a later pass over the very same file.
@@ -72,7 +75,8 @@ impl Archive {
     /// # Errors
     /// There are too many open files.
     pub(super) fn again(&self) -> Result<Self, Raised> {
-        Ok(Self { file: self.file.try_clone().map_err(|error| broken(&error))?, strip: self.strip })
+        let file = self.file.try_clone().map_err(|error| broken(&error))?;
+        Ok(Self { file, account: self.account.clone(), strip: self.strip })
     }
 
     /// Goes through all entries. What has no path after leading folders are left out is skipped.
@@ -84,22 +88,22 @@ impl Archive {
         self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
         (&self.file).take(6).read_to_end(&mut start).map_err(|error| broken(&error))?;
         self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
-        let file = BufReader::new(&self.file);
+        let (file, account) = (BufReader::new(&self.file), &self.account);
         match start.as_slice() {
-            [0x1f, 0x8b, ..] => each_of_tar(flate2::read::MultiGzDecoder::new(file), self.strip, visit),
-            [b'B', b'Z', b'h', ..] => each_of_tar(bzip2::read::MultiBzDecoder::new(file), self.strip, visit),
+            [0x1f, 0x8b, ..] => each_of_tar(flate2::read::MultiGzDecoder::new(file), self.strip, account, visit),
+            [b'B', b'Z', b'h', ..] => each_of_tar(bzip2::read::MultiBzDecoder::new(file), self.strip, account, visit),
             [0xfd, b'7', b'z', b'X', b'Z', 0] => {
-                each_of_tar(lzma_rust2::XzReader::new_mem_limit(file, true, MAXIMUM_MEMORY), self.strip, visit)
+                each_of_tar(lzma_rust2::XzReader::new_mem_limit(file, true, MAXIMUM_MEMORY), self.strip, account, visit)
             }
-            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => each_of_zip(file, self.strip, visit),
-            _ => each_of_tar(file, self.strip, visit),
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => each_of_zip(file, self.strip, account, visit),
+            _ => each_of_tar(file, self.strip, account, visit),
         }
     }
 }
 
-fn each_of_tar(reader: impl Read, strip: usize, visit: &mut Visit<'_>) -> Result<(), Raised> {
+fn each_of_tar(reader: impl Read, strip: usize, account: &Account, visit: &mut Visit<'_>) -> Result<(), Raised> {
     let meter = Meter::new();
-    let mut archive = tar::Archive::new(meter.reads(reader.take(MAXIMUM_UNPACKED)));
+    let mut archive = tar::Archive::new(meter.reads(Paced::new(reader, account).take(MAXIMUM_UNPACKED)));
     let mut left = MAXIMUM_UNPACKED;
     for (count, entry) in archive.entries().map_err(|error| broken(&error))?.enumerate() {
         within_limit(count)?;
@@ -145,12 +149,13 @@ fn stored(entry: &mut tar::Entry<'_, impl Read>) -> Result<u64, Raised> {
     Ok(length.div_ceil(BLOCK).saturating_mul(BLOCK))
 }
 
-fn each_of_zip(file: BufReader<&File>, strip: usize, visit: &mut Visit<'_>) -> Result<(), Raised> {
+fn each_of_zip(file: BufReader<&File>, strip: usize, account: &Account, visit: &mut Visit<'_>) -> Result<(), Raised> {
     let damaged = |error: zip::result::ZipError| Raised::new(ERROR, error.to_string());
     let mut archive = ZipArchive::new(file).map_err(damaged)?;
     let mut left = MAXIMUM_UNPACKED;
     for number in 0..archive.len() {
         within_limit(number)?;
+        looked_at(account, 0).map_err(|error| broken(&error))?;
         let mut entry = archive.by_index(number).map_err(damaged)?;
         left = left.checked_sub(entry.size()).ok_or_else(too_much)?;
         let name = entry.name().map_err(damaged)?.into_owned();
@@ -170,7 +175,7 @@ fn each_of_zip(file: BufReader<&File>, strip: usize, visit: &mut Visit<'_>) -> R
             Kind::File
         };
         let size = entry.size();
-        visit(Item { path, kind, mode, modified, owner: None }, &mut (&mut entry).take(size))?;
+        visit(Item { path, kind, mode, modified, owner: None }, &mut Paced::new((&mut entry).take(size), account))?;
     }
     Ok(())
 }
@@ -305,7 +310,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, bytes).unwrap();
         let mut found = vec![];
-        Archive::new(file, 0).each(&mut |item, content| {
+        Archive::new(file, 0, &Account::unmetered("test")).each(&mut |item, content| {
             found.push((item.path.chars().take(9).collect(), io::copy(content, &mut io::sink()).unwrap()));
             Ok(())
         })?;
@@ -343,7 +348,7 @@ mod tests {
         {
             let mut file = tempfile::tempfile().unwrap();
             io::Write::write_all(&mut file, bytes).unwrap();
-            let said = Archive::new(file, 0).each(&mut |_item, _content| Ok(()));
+            let said = Archive::new(file, 0, &Account::unmetered("test")).each(&mut |_item, _content| Ok(()));
             assert_eq!(said.is_ok(), well, "{said:?}");
         }
     }

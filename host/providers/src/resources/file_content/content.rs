@@ -2,6 +2,7 @@
 
 use crate::digest::{Digest, digest_of};
 use crate::root::{Fault, NamelessFile, StagedFile};
+use contract::Account;
 use rustix::fd::AsFd;
 use std::borrow::Cow;
 use std::io::Read;
@@ -40,14 +41,14 @@ impl Content<'_> {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn is_in(&self, file: impl AsFd, size: u64) -> Result<bool, rustix::io::Errno> {
+    pub(crate) fn is_in(&self, file: impl AsFd, size: u64, account: &Account) -> Result<bool, rustix::io::Errno> {
         if size != self.size() {
             return Ok(false);
         }
         match self {
             Self::Bytes(bytes) => same(file, bytes),
             Self::File(wanted) => {
-                let found = digest_of(file)?;
+                let found = digest_of(file, account)?;
                 Ok(found == wanted.digest)
             }
         }

@@ -95,9 +95,11 @@ fn compare_content<'a>(
         }
     }
     let size = current.entry().map(|entry| entry.size).unwrap_or_default();
-    let real = current.granted.path().to_owned();
+    let (real, account) = (current.granted.path().to_owned(), current.account.clone());
     let same = match current.file()? {
-        Some(file) => content.is_in(file, size).map_err(|errno| crate::root::Fault::new(errno, "rb_sysopen", &real))?,
+        Some(file) => {
+            content.is_in(file, size, &account).map_err(|errno| crate::root::Fault::new(errno, "rb_sysopen", &real))?
+        }
         None => false,
     };
     Ok((!same).then_some(content))

@@ -4,7 +4,7 @@ use super::wish::FileWish;
 use crate::digest::{Digest, digest_of};
 use crate::plan::{Plan, View};
 use crate::root::{Entry, Fault, Kind, Place, absent};
-use contract::{Certainty, Raised};
+use contract::{Account, Certainty, Raised};
 use grants::GrantedPath;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -24,6 +24,8 @@ pub(crate) enum There {
 
 /// What is at the path, and the proof that it may be changed.
 pub(crate) struct Current {
+    /// Reading the file is charged to it.
+    pub(super) account: Account,
     /// The real path of what is changed: of a link that is followed, what it leads to.
     pub(crate) granted: GrantedPath,
     /// What is there.
@@ -59,9 +61,9 @@ impl Current {
     /// It may not be read.
     pub(crate) fn digest(&mut self) -> Result<Option<Digest>, Fault> {
         if self.digest.is_none() {
-            let real = self.granted.path().to_owned();
+            let (real, account) = (self.granted.path().to_owned(), self.account.clone());
             if let Some(file) = self.file()? {
-                let digest = digest_of(file).map_err(|errno| Fault::new(errno, "rb_sysopen", &real))?;
+                let digest = digest_of(file, &account).map_err(|errno| Fault::new(errno, "rb_sysopen", &real))?;
                 self.digest = Some(digest);
             }
         }
@@ -81,8 +83,9 @@ impl Current {
         self.handle.take()
     }
 
-    fn found(granted: GrantedPath, there: There, place: Option<Place>) -> Self {
-        Self { granted, there, handle: None, digest: None, place }
+    fn found(view: &View<'_>, granted: GrantedPath, there: There, place: Option<Place>) -> Self {
+        let account = view.root.account().clone();
+        Self { account, granted, there, handle: None, digest: None, place }
     }
 }
 
@@ -99,12 +102,12 @@ pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> 
     };
     let Some(entry) = absent(place.entry())? else {
         let granted = wish.granted(view, place.real())?;
-        return Ok(Inspected::Current(Current::found(granted, There::Nothing, Some(place))));
+        return Ok(Inspected::Current(Current::found(view, granted, There::Nothing, Some(place))));
     };
     match entry.kind {
         Kind::File => {
             let granted = wish.granted(view, place.real())?;
-            Ok(Inspected::Current(Current::found(granted, There::File(entry), Some(place))))
+            Ok(Inspected::Current(Current::found(view, granted, There::File(entry), Some(place))))
         }
         // Whoever only touches a file, or makes a missing one, means what the link leads to.
         Kind::Link if wish.manage_symlink_source != Some(false) || wish.only_if_missing || wish.touch => {
@@ -119,7 +122,8 @@ fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
     // A denial here may be about a path that is not the real one: it is asked again, and reported, after resolving.
     let granted = wish.granted(view, wish.path).ok()?;
     let (handle, entry) = view.root.open_unlinked(wish.path)?;
-    Some(Current { granted, there: There::File(entry), handle: Some(handle), digest: None, place: None })
+    let account = view.root.account().clone();
+    Some(Current { account, granted, there: There::File(entry), handle: Some(handle), digest: None, place: None })
 }
 
 /// The directory is not there: an error, unless something makes it first.
@@ -146,7 +150,7 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
         }
         plan.certainty.push(Certainty::Assumed(format!("assuming directory {parent} would have been created")));
     }
-    Ok(Current::found(granted, There::Nothing, None))
+    Ok(Current::found(view, granted, There::Nothing, None))
 }
 
 /// A link that is followed: what it leads to is what is managed, and needs the grant.
@@ -189,11 +193,13 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     match absent(target.entry())? {
         None if wish.warns_of_link() => Err(unresolved(path, Errno::NOENT)),
         None if is_create => leads_nowhere(path, &says(), view, plan),
-        None => Ok(Inspected::Current(Current::found(granted, There::Nothing, Some(target)))),
+        None => Ok(Inspected::Current(Current::found(view, granted, There::Nothing, Some(target)))),
         Some(entry) if entry.kind == Kind::File => {
-            Ok(Inspected::Current(Current::found(granted, There::File(entry), Some(target))))
+            Ok(Inspected::Current(Current::found(view, granted, There::File(entry), Some(target))))
         }
-        Some(entry) if !is_create => Ok(Inspected::Current(Current::found(granted, There::Other(entry), Some(target)))),
+        Some(entry) if !is_create => {
+            Ok(Inspected::Current(Current::found(view, granted, There::Other(entry), Some(target))))
+        }
         Some(entry) => mismatch(
             view,
             plan,
@@ -222,10 +228,10 @@ fn something_else(
     let path = wish.path;
     let granted = wish.granted(view, place.real())?;
     if wish.force_unlink {
-        return Ok(Inspected::Current(Current::found(granted, There::InTheWay(kind), None)));
+        return Ok(Inspected::Current(Current::found(view, granted, There::InTheWay(kind), None)));
     }
     if wish.only_if_missing || wish.touch {
-        return Ok(Inspected::Current(Current::found(granted, There::Other(entry), None)));
+        return Ok(Inspected::Current(Current::found(view, granted, There::Other(entry), None)));
     }
     // Chef looks through a link here to say what it is.
     let shown = match kind {

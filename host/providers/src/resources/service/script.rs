@@ -144,7 +144,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
         }
-        let root = Root::open(folder.path()).unwrap();
+        let root = Root::open(folder.path(), &contract::Account::unmetered("test")).unwrap();
         assert!(is_enabled(&root, "cron"));
         assert!(!is_enabled(&root, "rsync") && !is_enabled(&root, "ron") && !is_enabled(&root, "absent"));
         assert_eq!(starts(&root, "cron", '0'), Some(false));

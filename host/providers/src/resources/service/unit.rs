@@ -264,7 +264,7 @@ mod tests {
         let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, folder.path().join(at)).unwrap();
         link("/dev/null", "etc/systemd/system/m.service");
         link("/lib/systemd/system/t@.service", "etc/systemd/system/multi-user.target.wants/t@1.service");
-        let root = Root::open(folder.path()).unwrap();
+        let root = Root::open(folder.path(), &contract::Account::unmetered("test")).unwrap();
         let check = |name: &str, enabled: bool, masked: bool, fixed: bool| {
             assert_eq!(standing(&root, name).unwrap(), Standing { enabled, masked, fixed }, "{name}");
         };

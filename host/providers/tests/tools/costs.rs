@@ -1,0 +1,128 @@
+//! What providers write, make and hold is charged to the policy's account; long steps end with the policy's time.
+
+use crate::support::{Bench, exists, run};
+use contract::{Account, AccountLimits, Ended, Meters, Stop};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use providers::{MachineProviders, Settings};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::sync::Arc;
+
+const MIB: usize = 1 << 20;
+
+/// Runs actions of one policy with an account.
+struct Charged {
+    bench: Bench,
+    account: Account,
+    providers: MachineProviders,
+}
+
+impl Charged {
+    fn new(limits: AccountLimits) -> Self {
+        let bench = Bench::whole("").unlimited();
+        let account = Account::new("database", limits, Meters::default());
+        let settings = Settings { account: account.clone(), ..bench.settings(false) };
+        let providers = MachineProviders::new(Arc::new(settings)).unwrap();
+        Self { bench, account, providers }
+    }
+
+    fn run(&mut self, kind: &str, name: &str, action: &str, properties: Value) -> bool {
+        let declaration = self.bench.declaration(kind, name, properties);
+        run(&mut self.providers, &declaration, action, false).is_ok()
+    }
+
+    /// The sentence of the limit that was exceeded.
+    fn ended(&self) -> String {
+        self.account.interruption().map(|ended| ended.to_string()).unwrap_or_default()
+    }
+}
+
+fn file(bytes: usize) -> Value {
+    json!({ "content": "x".repeat(bytes) })
+}
+
+#[test]
+fn what_is_written_is_charged_before_it_is_written() {
+    let mut policy = Charged::new(AccountLimits { disk: MIB as u64, ..AccountLimits::default() });
+    assert!(policy.run("file", "ROOT/first", "create", file(600_000)));
+    assert_eq!(policy.account.usage().disk, 600_000);
+    assert!(policy.run("file", "ROOT/first", "create", file(600_000)), "nothing is written again");
+    assert!(!policy.run("file", "ROOT/second", "create", file(600_000)));
+    assert!(policy.ended().contains("used up its 1 MiB of disk"), "{}", policy.ended());
+    assert!(!exists(&policy.bench.path("second")));
+}
+
+#[test]
+fn entries_are_charged() {
+    let mut policy = Charged::new(AccountLimits { entries: 3, ..AccountLimits::default() });
+    for name in ["ROOT/a", "ROOT/b"] {
+        assert!(policy.run("directory", name, "create", json!({})));
+    }
+    assert!(policy.run("link", "ROOT/c", "create", json!({ "to": "ROOT/a" })));
+    assert_eq!(policy.account.usage().entries, 3);
+    assert!(!policy.run("directory", "ROOT/d", "create", json!({})));
+    assert!(policy.ended().contains("used up its 3 of files and directories"), "{}", policy.ended());
+}
+
+fn header(size: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(size);
+    header.set_mode(0o644);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    header
+}
+
+/// Archive-names: long paths in an archive, each with many folders of its own, are held once for each folder.
+#[test]
+fn archive_names() {
+    let mut policy = Charged::new(AccountLimits { host_memory: 4 * MIB as u64, ..AccountLimits::default() });
+    let mut archive = tar::Builder::new(std::fs::File::create(policy.bench.path("names.tar")).unwrap());
+    for number in 0..100 {
+        let mut header = header(0);
+        let path = format!("{number}/{}file", "a/".repeat(200));
+        archive.append_data(&mut header, path, std::io::empty()).unwrap();
+    }
+    archive.finish().unwrap();
+    assert!(!policy.run("archive_file", "ROOT/names.tar", "extract", json!({ "destination": "ROOT/out" })));
+    assert!(policy.ended().contains("used up its 4 MiB of the host's memory"), "{}", policy.ended());
+    assert_eq!(policy.account.usage().host_memory, 0, "what was held is given back");
+    assert!(!exists(&policy.bench.path("out")));
+}
+
+/// An archive of eight GiB of zeros in eight MB: reading it takes long, and ends with a signal and with the wall time.
+fn endless_archive(policy: &Charged) {
+    let packed = |content: &[u8]| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(content).unwrap();
+        packed.finish().unwrap()
+    };
+    let mut header = header(8 << 30);
+    header.set_path("zeros").unwrap();
+    header.set_cksum();
+    let mut file = std::fs::File::create(policy.bench.path("zeros.tar.gz")).unwrap();
+    file.write_all(&packed(header.as_bytes())).unwrap();
+    let zeros = packed(&vec![0; 16 * MIB]);
+    (0..512).for_each(|_| file.write_all(&zeros).unwrap());
+}
+
+#[test]
+fn host_time() {
+    let mut policy = Charged::new(AccountLimits { wall: std::time::Duration::ZERO, ..AccountLimits::default() });
+    endless_archive(&policy);
+    policy.account.begin_turn(Stop::default());
+    assert!(!policy.run("archive_file", "ROOT/zeros.tar.gz", "extract", json!({ "destination": "ROOT/out" })));
+    assert!(policy.ended().contains("of wall time"), "{}", policy.ended());
+    let mut policy = Charged::new(AccountLimits::default());
+    endless_archive(&policy);
+    let stop = Stop::default();
+    policy.account.begin_turn(stop.clone());
+    stop.request(15);
+    assert!(!policy.run("archive_file", "ROOT/zeros.tar.gz", "extract", json!({ "destination": "ROOT/out" })));
+    assert_eq!(policy.account.interruption(), Some(Ended::Stopped(15)));
+    assert!(!exists(&policy.bench.path("out/zeros")));
+    let work = policy.account.usage().work;
+    assert!(work < 1 << 20, "{work} units of work were done after the signal");
+}
