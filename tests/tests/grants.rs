@@ -254,6 +254,42 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
 }
 
 #[test]
+fn what_only_root_may_see_is_unknown_to_an_ordinary_user() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let home = tempfile::tempdir().unwrap();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let at = |name: &str| home.path().join(name).display().to_string();
+    let own = program.executable().ancestors().nth(2).unwrap().join("share/wrun");
+    let runtime = std::env::var_os("WRUN_RUNTIME_DIR").map_or(own, PathBuf::from);
+    for folder in ["share", "home", "ck/a/recipes"] {
+        fs::create_dir_all(at(folder)).unwrap();
+    }
+    for file in fs::read_dir(runtime).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), home.path().join("share").join(file.file_name())).unwrap();
+    }
+    fs::copy(program.executable(), at("wrun")).unwrap();
+    fs::write(at("ck/a/metadata.rb"), "name 'a'\n").unwrap();
+    fs::write(at("wrun.toml"), "").unwrap();
+    // One resource asks apt, which runs in the root as root alone; one lies where nobody else may look.
+    fs::write(at("ck/a/recipes/default.rb"), "package 'hello'\nfile '/root/x'\nfile '/srv/x'\n").unwrap();
+    fs::set_permissions(root.at("root").unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+    std::os::unix::fs::chown(at("home"), Some(65_534), None).unwrap();
+    let (place, cookbooks) = (root.path().display().to_string(), at("ck"));
+    let mut command = std::process::Command::new(at("wrun"));
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", at("home")).env("WRUN_CONFIG", at("wrun.toml"));
+    command.env("WRUN_RUNTIME_DIR", at("share")).current_dir("/").uid(65_534).gid(65_534);
+    command.args(["converge", "--why-run", "-N", "n1", "--allow-all", "--format", "json", "--run-list", "a"]);
+    let output = command.args(["--root", &place, "--cookbooks", &cookbooks]).output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{out}\n{err}");
+    let run: Value = serde_json::from_str(&out).unwrap();
+    let of = |one: &Value| format!("{} {}", one["name"].as_str().unwrap(), one["status"].as_str().unwrap());
+    let all: Vec<_> = run["resources"].as_array().unwrap().iter().map(of).collect();
+    assert_eq!(all, ["hello unknown", "/root/x unknown", "/srv/x updated"], "{run:#}");
+    assert!(run["resources"][1]["uncertain"].to_string().contains("only root can look"), "{run:#}");
+}
+
+#[test]
 fn a_suggestion_is_added_to_a_file() {
     let (bench, root) = (Bench::new(RECIPE), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();

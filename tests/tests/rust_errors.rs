@@ -101,6 +101,27 @@ fn what_the_sandbox_does_not_have_is_said_with_what_to_use_instead() {
 }
 
 #[test]
+fn a_panic_is_told_once_below_what_was_printed_before_it() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let (place, policies) =
+        (root.path().display().to_string(), checkout().join("target/fixtures").display().to_string());
+    let arguments = ["converge", "--root", &place, "-N", "n1", "--allow-all", "--policies", &policies];
+    let check = |recipe: &str, more: &[&str], expect: &[&str]| {
+        let arguments = [&arguments[..], &["--policy-name", "mistakes", "-o", recipe], more].concat();
+        let shown = program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap().stdout;
+        assert_eq!(shown.matches("index out of bounds").count(), 1, "{shown}");
+        assert!(shown.contains("\n    policy `mistakes` panicked at mistakes/src/lib.rs:"), "{shown}");
+        let printed: Vec<_> = shown.lines().filter(|line| line.contains("] ")).collect();
+        assert_eq!(printed, expect, "{shown}");
+    };
+    check("mistakes::index", &[], &["    [info] before the panic"]);
+    // At a level that shows it anyway it is not told again.
+    check("mistakes::index", &["--log-level", "info"], &["    [info] before the panic"]);
+    check("mistakes::index", &["--format", "minimal"], &[]);
+}
+
+#[test]
 fn printed_text_and_the_crate_log_reach_the_runs_log() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();

@@ -141,6 +141,35 @@ fn a_component_that_lacks_something_is_refused_with_the_line_that_asks_for_it() 
 }
 
 #[test]
+fn a_resource_type_that_nobody_has_is_told_with_its_line() {
+    let (_temporary, folder) = fresh();
+    let recipes = folder.join("cookbooks/hello/src/recipes.rs");
+    let refused = |code: &str, types: Value| {
+        fs::write(&recipes, format!("// first\n{code}\n")).unwrap();
+        let policy = PolicyFolder::read(&folder, &mut NoRuby).unwrap();
+        let hello = json!({"name": "hello", "version": "1.0.0", "recipes": ["default"], "types": types});
+        let error = policy.check_component(&serde_json::from_value(json!({"cookbooks": [hello]})).unwrap());
+        error.map_or_else(|error| error.to_string().replace(folder.to_str().unwrap(), "."), |()| String::new())
+    };
+    let place = "./cookbooks/hello/src/recipes.rs:2: resource type";
+    let slip = "custom(\"site_vhots\", name).declare()?;";
+    let near = format!("{place} `site_vhots` does not exist; did you mean `site_vhost`?");
+    assert_eq!(refused(slip, json!(["site_vhost"])), near);
+    let none = format!("{place} `site_vhots` does not exist; the policy does not have types of its own");
+    assert_eq!(refused(slip, json!([])), none);
+    for fine in [
+        "custom(\"site_vhost\", name)",
+        "custom(\"file\", \"/srv/x\")",
+        "custom(kind, name)",
+        "self.custom(\"x\", 1)",
+        "// custom(\"x\", 1)",
+        "fn custom(a: &str, b: u8) {} custom(\"x\", 1)",
+    ] {
+        assert_eq!(refused(fine, json!(["site_vhost"])), "", "{fine}");
+    }
+}
+
+#[test]
 fn templates_and_recipes_that_do_not_exist_are_told_before_anything_is_compiled() {
     let (_temporary, folder) = fresh();
     let recipes = folder.join("cookbooks/hello/src/recipes.rs");

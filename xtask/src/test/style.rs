@@ -38,7 +38,7 @@ const DOORS: [(&str, &[&str]); 11] = [
     ("facts", &[]),
     ("grants", &["text"]),
     ("node", &[]),
-    ("policy", &["contract", "grants", "node", "text"]),
+    ("policy", &["contract", "grants", "node", "schema", "text"]),
     ("providers", &["contract", "grants", "node", "text"]),
     ("sandbox", &["contract", "node"]),
     ("schema", &["text"]),

@@ -9,7 +9,7 @@ use node::run_list::split_recipe;
 use serde::Deserialize;
 use text::nearest;
 
-use super::sources::{Kind, references};
+use super::sources::{Kind, custom_types, references};
 use super::{AuthorError, PolicyFolder};
 use crate::artifact::Language;
 
@@ -110,6 +110,30 @@ impl PolicyFolder {
                         format!("in the cookbooks {other} and {owner}")
                     };
                     return Err(self.in_library(format!("the resource type `{name}` is {both}; rename one of them")));
+                }
+            }
+        }
+        self.check_types(&owners.keys().copied().collect::<Vec<_>>())
+    }
+
+    /// Checks the resource types that cookbooks in Rust declare by their names. Types of cookbooks in Ruby are known to a run
+    /// only.
+    fn check_types(&self, own: &[&str]) -> Result<(), AuthorError> {
+        if self.manifest.cookbooks.iter().any(|cookbook| cookbook.language == Language::Ruby) {
+            return Ok(());
+        }
+        for member in &self.workspace.crates {
+            let below = format!("{}/", member.name);
+            let sources = self.files.iter().filter_map(|(path, content)| Some((path.strip_prefix(&below)?, content)));
+            for (path, content) in sources.filter(|(path, _)| path.starts_with("src/") && path.ends_with(".rs")) {
+                let types = custom_types(&String::from_utf8_lossy(content));
+                let unknown = |name: &str| !own.contains(&name) && schema::find(name).is_none();
+                if let Some((name, line)) = types.into_iter().find(|(name, _)| unknown(name)) {
+                    let rest = near_or_all(&name, own.iter().copied());
+                    let rest = rest.replace("; it has ", "; the policy has ");
+                    let rest = rest.replace("; it does not have any", "; the policy does not have types of its own");
+                    let what = format!("resource type `{name}` does not exist{rest}");
+                    return Err(AuthorError::Wrong { path: member.path.join(path), line, what });
                 }
             }
         }

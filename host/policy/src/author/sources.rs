@@ -48,6 +48,28 @@ pub(super) fn references(code: &str) -> Vec<Reference> {
     found
 }
 
+/// The resource types that Rust code declares by their names, as in `custom("site_vhost", ..)`, with their lines from 1.
+pub(super) fn custom_types(code: &str) -> Vec<(String, usize)> {
+    let tokens = tokens(code);
+    let mut found = Vec::new();
+    for (at, (token, line)) in tokens.iter().enumerate() {
+        if *token != Token::Word("custom".to_owned()) {
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map(|(token, _)| token);
+        match (before, tokens.get(at + 1..)) {
+            // A function of the cookbook's own.
+            (Some(Token::Word(word)), _) if word == "fn" => return Vec::new(),
+            (Some(Token::Sign('.')), _) => {}
+            (_, Some([(Token::Sign('('), _), (Token::Text(name), _), (Token::Sign(','), _), ..])) => {
+                found.push((name.clone(), *line));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// The source of a resource, from the tokens after its function's name.
 fn declared(tokens: &[(Token, usize)], kind: Kind) -> Option<Reference> {
     let (arguments, mut rest) = call(tokens)?;

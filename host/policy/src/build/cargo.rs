@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::toolchain::{GUEST_TARGET, GuestCompiler};
+use serde_json::Value;
 
 /// One core module that cargo built.
 #[derive(Debug, Clone)]
@@ -51,9 +52,10 @@ const DEV_SETTINGS: [&str; 6] = [
     "lto=\"off\"",
     "codegen-units=16",
     "incremental=true",
-    // The cookbooks change, and the crates that they use do not.
-    "opt-level=0",
-    "package.\"*\".opt-level=\"s\"",
+    // The cookbooks change, and the crates that they use do not: each member of the workspace has a setting of its own.
+    // `package."*"` would reach macros and build scripts too, which nobody runs long enough to gain by it.
+    "opt-level=\"s\"",
+    "build-override.opt-level=0",
 ];
 
 impl Profile {
@@ -65,10 +67,12 @@ impl Profile {
         }
     }
 
-    /// Cargo's arguments.
-    fn arguments(self) -> Vec<String> {
+    /// Cargo's arguments for a workspace with these members.
+    fn arguments(self, members: &[String]) -> Vec<String> {
         let dev = ["--profile".to_owned(), DEV_PROFILE.to_owned()];
-        let settings = DEV_SETTINGS.iter().map(|setting| format!("profile.{DEV_PROFILE}.{setting}"));
+        let own = members.iter().map(|member| format!("package.{member:?}.opt-level=0"));
+        let settings = DEV_SETTINGS.iter().map(|setting| (*setting).to_owned()).chain(own);
+        let settings = settings.map(|setting| format!("profile.{DEV_PROFILE}.{setting}"));
         match self {
             Self::Release => vec!["--release".to_owned()],
             Self::Dev => dev.into_iter().chain(settings.flat_map(|one| ["--config".to_owned(), one])).collect(),
@@ -90,10 +94,11 @@ pub fn compile_modules(
     // Cargo starts in the workspace's folder, where a relative path would mean another place.
     let target_folder = &std::path::absolute(target_folder)
         .map_err(|source| CompileError::Read { path: target_folder.to_owned(), source })?;
+    let metadata = metadata(&folder, compiler)?;
     let mut command = compiler.cargo();
     command
         .args(["build", "--target", GUEST_TARGET])
-        .args(profile.arguments())
+        .args(profile.arguments(&members(&metadata)))
         .arg("--message-format=json-render-diagnostics")
         .arg("--target-dir")
         .arg(target_folder)
@@ -101,7 +106,7 @@ pub fn compile_modules(
         // Flags that are meant for the host's compiler do not fit the guests' target.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET")
-        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&folder, compiler, target_folder)?.join("\u{1f}"))
+        .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&folder, &metadata, target_folder)?.join("\u{1f}"))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
     // People watch cargo's own progress; a log gets what is wrong.
@@ -132,13 +137,8 @@ pub(super) fn only_module(folder: &Path, modules: Vec<CompiledModule>) -> Result
     }
 }
 
-/// Flags that keep the builder's folders out of the modules' line tables and panic messages, so that a workspace makes
-/// the same bytes wherever it lies.
-///
-/// Paths inside the workspace are relative as cargo gives them to the compiler, and errors name them so; only debug
-/// information has its folder. Where there is none the flags do not name that folder, so that workspaces which are built in
-/// one target folder compile what they have in common once.
-fn remapped_paths(folder: &Path, compiler: &GuestCompiler, target_folder: &Path) -> Result<Vec<String>, CompileError> {
+/// What cargo says of the workspace in a folder: its members, and the packages that they use for guests.
+fn metadata(folder: &Path, compiler: &GuestCompiler) -> Result<Value, CompileError> {
     let mut command = compiler.cargo();
     command.args(["metadata", "--format-version", "1", "--filter-platform", GUEST_TARGET]).current_dir(folder);
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
@@ -146,11 +146,29 @@ fn remapped_paths(folder: &Path, compiler: &GuestCompiler, target_folder: &Path)
     if !output.status.success() {
         return Err(CompileError::Failed { folder: folder.to_owned(), status: output.status.to_string() });
     }
+    Ok(serde_json::from_slice(&output.stdout).unwrap_or_default())
+}
+
+/// The names of the workspace's members.
+fn members(metadata: &Value) -> Vec<String> {
+    let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
+    let is_member = |package: &&Value| list("workspace_members").any(|id| package.get("id") == Some(id));
+    let names = list("packages").filter(is_member).filter_map(|package| package.get("name")?.as_str());
+    names.map(str::to_owned).collect()
+}
+
+/// Flags that keep the builder's folders out of the modules' line tables and panic messages, so that a workspace makes
+/// the same bytes wherever it lies.
+///
+/// Paths inside the workspace are relative as cargo gives them to the compiler, and errors name them so; only debug
+/// information has its folder. Where there is none the flags do not name that folder, so that workspaces which are built in
+/// one target folder compile what they have in common once.
+fn remapped_paths(folder: &Path, metadata: &Value, target_folder: &Path) -> Result<Vec<String>, CompileError> {
     let cargo_home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
     let mut prefixes: Vec<(PathBuf, String)> = cargo_home.map(|home| (home, "cargo".to_owned())).into_iter().collect();
-    prefixes.extend(outside_packages(&String::from_utf8_lossy(&output.stdout), folder));
+    prefixes.extend(outside_packages(metadata, folder));
     // What build scripts write lies there.
     prefixes.push((target_folder.to_owned(), "target".to_owned()));
     if has_debug_information(folder)? {
@@ -173,8 +191,7 @@ fn has_debug_information(folder: &Path) -> Result<bool, CompileError> {
 }
 
 /// Folders and names of the packages that are used by their paths and lie outside of the workspace, such as an SDK's.
-fn outside_packages(metadata: &str, folder: &Path) -> Vec<(PathBuf, String)> {
-    let Ok(metadata) = serde_json::from_str::<serde_json::Value>(metadata) else { return Vec::new() };
+fn outside_packages(metadata: &Value, folder: &Path) -> Vec<(PathBuf, String)> {
     let packages = metadata.get("packages").and_then(|packages| packages.as_array()).into_iter().flatten();
     let outside = packages.filter_map(|package| {
         let manifest = Path::new(package.get("manifest_path")?.as_str()?);
@@ -189,7 +206,7 @@ fn built_modules(messages: &str, folder: &Path) -> Vec<(String, PathBuf)> {
     messages.lines().filter_map(|line| built_module(&serde_json::from_str(line).ok()?, folder)).collect()
 }
 
-fn built_module(message: &serde_json::Value, folder: &Path) -> Option<(String, PathBuf)> {
+fn built_module(message: &Value, folder: &Path) -> Option<(String, PathBuf)> {
     if message.get("reason")?.as_str()? != "compiler-artifact" {
         return None;
     }
@@ -233,13 +250,29 @@ mod tests {
     }
 
     #[test]
+    fn only_the_workspaces_members_are_built_without_optimising() {
+        let metadata = serde_json::json!({
+            "workspace_members": ["path+file:///w#motd@1.0.0"],
+            "packages": [
+                {"name": "motd", "id": "path+file:///w#motd@1.0.0"},
+                {"name": "syn", "id": "registry+x#syn@2.0.0"},
+            ],
+        });
+        let arguments = Profile::Dev.arguments(&members(&metadata));
+        let settings: Vec<_> = arguments.iter().filter(|one| one.contains("opt-level")).collect();
+        let expect = ["opt-level=\"s\"", "build-override.opt-level=0", "package.\"motd\".opt-level=0"];
+        assert_eq!(settings, expect.map(|setting| format!("profile.wrun-dev.{setting}")).iter().collect::<Vec<_>>());
+        assert_eq!(Profile::Release.arguments(&members(&metadata)), ["--release"]);
+    }
+
+    #[test]
     fn packages_outside_of_the_workspace_are_named_instead_of_their_folders() {
         let metadata = serde_json::json!({"packages": [
             {"name": "motd", "source": null, "manifest_path": "/w/core/cookbooks/motd/Cargo.toml"},
             {"name": "wrun-sdk", "source": null, "manifest_path": "/w/sdk/Cargo.toml"},
             {"name": "serde", "source": "registry+x", "manifest_path": "/home/.cargo/registry/serde/Cargo.toml"},
         ]});
-        let outside = outside_packages(&metadata.to_string(), Path::new("/w/core"));
+        let outside = outside_packages(&metadata, Path::new("/w/core"));
         assert_eq!(outside, [(PathBuf::from("/w/sdk"), "wrun-sdk".to_owned())]);
     }
 

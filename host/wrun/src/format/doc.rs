@@ -11,10 +11,14 @@ use super::{compiled, sentence};
 use crate::printer::{Printer, Tone};
 use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
+use std::collections::VecDeque;
 use text::{escape, escape_line};
 
 /// How much further than an action's sentences a diff is indented: its signs are no dashes of the list.
 const DIFF_NESTING: u32 = 3;
+
+/// The most lines below the level of the log that are shown when a guest is lost.
+const LAST_LINES: usize = 10;
 
 /// Shows a run as it goes on.
 pub(crate) struct Doc {
@@ -35,6 +39,10 @@ pub(crate) struct Doc {
     forgiven: Option<String>,
     /// The last failed attempt of the running action.
     attempt: Option<String>,
+    /// The words of a panic, which are mostly those of the error that its policy ends with.
+    panicked: Option<String>,
+    /// The policy's last lines that the level of the log leaves out.
+    unshown: VecDeque<String>,
 }
 
 /// An action that has begun.
@@ -71,6 +79,8 @@ impl Doc {
             told: None,
             forgiven: None,
             attempt: None,
+            panicked: None,
+            unshown: VecDeque::new(),
         }
     }
 
@@ -255,6 +265,20 @@ impl Doc {
         }
     }
 
+    /// Writes a guest's last words, unless the recap tells the same of `failure`.
+    fn last_words(&mut self, failure: Option<&str>) {
+        if let Some(words) = self.panicked.take().filter(|words| !failure.is_some_and(|told| told.contains(words))) {
+            self.line(Tone::Warning, &logged(LogLevel::Fatal, &words));
+        }
+    }
+
+    /// Writes the last lines that were not shown: whoever looks for the cause of a panic wants to see what was printed.
+    fn last_lines(&mut self) {
+        for line in std::mem::take(&mut self.unshown) {
+            self.line(Tone::Quiet, &logged(LogLevel::Info, &line));
+        }
+    }
+
     fn retrying(&mut self, resource: &Resource, left: u32, failure: &Failure, nesting: u32) {
         self.below();
         let failure = failure.to_string();
@@ -268,6 +292,15 @@ impl Doc {
 
     fn logged(&mut self, source: LogSource, level: LogLevel, line: &str) {
         if level < self.log_level {
+            if level == LogLevel::Info {
+                self.unshown.push_back(line.to_owned());
+                self.unshown.drain(..self.unshown.len().saturating_sub(LAST_LINES));
+            }
+            return;
+        }
+        if is_panic(level, line) {
+            self.last_words(None);
+            self.panicked = Some(line.to_owned());
             return;
         }
         let told = self.forgiven.as_ref().is_some_and(|forgiven| line.contains(forgiven.as_str()));
@@ -279,6 +312,11 @@ impl Doc {
         let tone = if level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
         self.line(tone, &logged(level, line));
     }
+}
+
+/// Whether a line of the log says that a guest panicked: the Rust SDK writes it before the guest is gone.
+pub(super) fn is_panic(level: LogLevel, line: &str) -> bool {
+    level == LogLevel::Fatal && line.starts_with("panicked")
 }
 
 /// A sentence without its class.
@@ -312,6 +350,7 @@ impl Observer for Doc {
             }
             Event::PolicyStarted { policy, revision, artifact, cookbooks, .. } => {
                 (self.recipe, self.told) = (None, None);
+                self.unshown.clear();
                 let versions = match (revision.get(..12), artifact.get(..12)) {
                     (Some(revision), Some(artifact)) => format!(" (revision {revision}, artifact {artifact})"),
                     _ => String::new(),
@@ -342,11 +381,18 @@ impl Observer for Doc {
             }
             Event::ActionFinished { .. } => self.finished(event),
             Event::Log { source, level, line } => self.logged(*source, *level, line),
-            Event::PolicyFinished { .. } => self.tell_rescued(0),
+            Event::PolicyFinished { .. } => {
+                self.last_words(None);
+                self.tell_rescued(0);
+            }
             Event::PolicyFailed { policy, failure } => {
                 self.begun.clear();
                 // The recap tells what the policy ended with.
                 let last = failure.to_string();
+                self.last_words(Some(&last));
+                if matches!(failure, Failure::Lost(_)) {
+                    self.last_lines();
+                }
                 self.untold.retain(|untold| !last.contains(message_of(&untold.raised)));
                 self.tell_rescued(0);
                 self.line(Tone::Error, &escape_line(&format!("Policy {policy} failed")));

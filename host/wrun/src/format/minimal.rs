@@ -1,5 +1,6 @@
 //! The `minimal` format: a letter per action and what was logged; the recap follows.
 
+use super::doc::is_panic;
 use crate::printer::{Printer, Tone};
 use contract::{Event, LogLevel, Observer, Status};
 use text::{escape, escape_line};
@@ -48,7 +49,8 @@ impl Observer for Minimal {
                 };
                 self.letter(tone, letter);
             }
-            Event::Log { level, line, .. } if *level >= self.log_level => {
+            // The recap tells of a panic.
+            Event::Log { level, line, .. } if *level >= self.log_level && !is_panic(*level, line) => {
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
                 self.line(tone, &format!("[{}] {}", level.name(), escape(line)));
             }
