@@ -358,7 +358,10 @@ pub trait Types: Send + Sync {
 /// What must outlive the run, even one that is killed: notifications that are due.
 pub trait Memory: Send {
     /// A delayed notification of the policy's root context was queued.
-    fn due(&mut self, policy: &str, receiver: &str, action: &str);
+    ///
+    /// # Errors
+    /// It is more than the policy may have due. The text says so.
+    fn due(&mut self, policy: &str, receiver: &str, action: &str) -> Result<(), String>;
 
     /// It has run, or failed and was reported.
     fn done(&mut self, policy: &str, receiver: &str, action: &str);

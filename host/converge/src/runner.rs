@@ -177,12 +177,17 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     /// Writes down what has become due since the last time.
-    pub(crate) fn remember(&mut self) {
+    ///
+    /// # Errors
+    /// It is more than the policy may have due.
+    pub(crate) fn remember(&mut self) -> Outcome {
         for (receiver, action) in std::mem::take(&mut self.run.newly_due) {
             // Over the limit the policy ends with the next look at its account; what is due is written down all the same.
             let _spent = self.run.account().spend(Limit::Disk, (receiver.len() + action.len()) as u64);
-            self.memory.due(&self.run.policy, &receiver, &action);
+            let kept = self.memory.due(&self.run.policy, &receiver, &action);
+            kept.map_err(|why| self.lost(why))?;
         }
+        Ok(())
     }
 
     fn go_on(&self) -> Outcome {

@@ -86,8 +86,13 @@ fn three_policies_that_succeed_leave_their_parts() {
             "override": {policy: {"override": policy}, "shared": {"override": policy}},
         })
     };
+    let mut saved = saved(&node);
+    for policy in POLICIES {
+        let added = saved["policies"][policy].as_object_mut().unwrap().shift_remove("normal_bytes");
+        assert!(added.and_then(|bytes| bytes.as_u64()).is_some_and(|bytes| (100..400).contains(&bytes)), "{policy}");
+    }
     assert_eq!(
-        saved(&node),
+        saved,
         json!({
             "name": "db1.example.com",
             "chef_environment": "production",
@@ -531,4 +536,51 @@ fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost()
         "given": {"password": "x"}, "mine": {"key": 2, "a": 9}, "closed": {"b": 1}, "replaced": 4, "tags": [], "new": 3,
     });
     assert_eq!(Value::Object(node.normal().clone()), expect);
+}
+
+/// A policy of its own that writes one value.
+fn write(node: &mut NodeObject, policy: &str, level: Level, path: &[&str], value: Value) -> Result<(), ObjectError> {
+    node.begin_run(&[policy], Map::new());
+    let start = start(policy);
+    let mut attributes = begin(node, &start, &facts())?;
+    attributes.write(level, path, value, &Origin::policy(policy)).unwrap();
+    node.commit(&start, attributes)
+}
+
+/// Control characters take six bytes each as JSON, and the levels stand in the saved node twice.
+#[test]
+fn node_too_large_by_what_is_written_of_it() {
+    let mut node = NodeObject::new("n").unwrap();
+    write(&mut node, "core", Level::Default, &["core", "a"], json!(1)).unwrap();
+    let before = saved(&node);
+    let refused = write(&mut node, "evil", Level::Default, &["evil", "a"], json!("\u{1}".repeat(3 << 19)));
+    let refused = refused.unwrap_err();
+    assert!(matches!(refused, ObjectError::PolicyTooLarge { .. }), "{refused}");
+    assert_eq!(saved(&node), before, "a policy that fails leaves nothing");
+    // The same number of letters is no trouble.
+    write(&mut node, "evil", Level::Default, &["evil", "a"], json!("x".repeat(3 << 19))).unwrap();
+    // So deep that each line has more spaces than text.
+    let deep = (0..60).fold(json!(vec![0; 60_000]), |value, _| json!([value]));
+    let refused = write(&mut node, "evil", Level::Override, &["evil", "b"], deep).unwrap_err();
+    assert!(refused.to_string().contains("more than 16777216 bytes as they are saved"), "{refused}");
+}
+
+#[test]
+fn node_too_large_by_what_many_runs_add_to_normal() {
+    let mut node = NodeObject::new("n").unwrap();
+    let mut again = |policy: &str, key: &str, megabytes: usize| {
+        // What was saved is what the next run reads.
+        node = NodeObject::from_saved_json(&saved(&node)).unwrap();
+        write(&mut node, policy, Level::Normal, &[policy, key], json!("x".repeat(megabytes << 20)))
+    };
+    for key in ["a", "b", "c"] {
+        again("evil", key, 1).unwrap();
+    }
+    let refused = again("evil", "d", 1).unwrap_err();
+    assert!(matches!(refused, ObjectError::NormalTooLarge { .. }), "{refused}");
+    // Another team has its own share; less than before is always taken, and makes room.
+    again("good", "a", 3).unwrap();
+    again("evil", "a", 0).unwrap();
+    again("evil", "d", 1).unwrap();
+    again("evil", "e", 1).unwrap_err();
 }

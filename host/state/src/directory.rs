@@ -23,9 +23,17 @@ impl StateDirectory {
     /// # Errors
     /// It cannot be made, belongs to another user, or may be written by others.
     pub fn open(path: &Path) -> Result<Self, StateError> {
+        Self::open_keeping_free(path, 0)
+    }
+
+    /// The same, in which nothing is written where the disk has fewer free bytes than `min_free`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_keeping_free(path: &Path, min_free: u64) -> Result<Self, StateError> {
         let folder = Folder::outermost(path, true)?;
         let folder = folder.ok_or_else(|| StateError::system("open", path, rustix::io::Errno::NOENT))?;
-        Ok(Self { folder: Arc::new(folder) })
+        Ok(Self { folder: Arc::new(folder.keeping_free(min_free)) })
     }
 
     /// Opens the state directory without making it, as a dry run does. None: there is none.
@@ -66,10 +74,11 @@ impl StateDirectory {
         nodes::names(&self.folder)
     }
 
-    /// What earlier runs of a node left due, as `(policy, receiver, action)`, in order.
+    /// What earlier runs of a node left due, as `(policy, receiver, action)`, in order. Damaged lines of the journal say
+    /// nothing.
     ///
     /// # Errors
-    /// The journal is damaged.
+    /// The journal cannot be read.
     pub fn left_due(&self, node: &str) -> Result<Vec<(String, String, String)>, StateError> {
         pending::left_due(&self.folder, node)
     }
@@ -80,12 +89,13 @@ impl StateDirectory {
         RunFolder::dry(Arc::clone(&self.folder), id)
     }
 
-    /// Removes all but the newest `keep` records of dry runs.
+    /// Removes all but the newest `keep` records of dry runs, and older ones where all have more than `bytes` together. The
+    /// newest stays.
     ///
     /// # Errors
     /// A record cannot be removed.
-    pub fn prune_dry_runs(&self, keep: usize) -> Result<(), StateError> {
-        runs::prune_dry(&self.folder, keep)
+    pub fn prune_dry_runs(&self, keep: usize, bytes: u64) -> Result<(), StateError> {
+        runs::prune_dry(&self.folder, keep, bytes)
     }
 
     /// A run's record (`run.json`). `None`: there is none of that name.

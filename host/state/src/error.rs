@@ -61,6 +61,27 @@ pub enum StateError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// A file would become larger than it could be read again.
+    #[error("{} would be longer than {limit} bytes and is not written", path.display())]
+    Unwritable {
+        /// Which file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The disk has less space than is always left free.
+    #[error(
+        "{} is not written: its disk has {} MiB free, and {} MiB are always left (`min_free_mib`)",
+        path.display(), free >> 20, least >> 20
+    )]
+    DiskFull {
+        /// Which file.
+        path: PathBuf,
+        /// Free bytes.
+        free: u64,
+        /// Bytes that stay free.
+        least: u64,
+    },
     /// A file that does not say what it should.
     #[error("{}:{line}: {reason}; restore the file from a backup, or remove it to begin anew", path.display())]
     Malformed {
@@ -105,16 +126,6 @@ pub enum StateError {
     /// Waiting for the lock was interrupted.
     #[error("interrupted while waiting for another run to end")]
     Interrupted,
-    /// A notification too long to remember.
-    #[error("a notification of policy {policy:?} is not recorded as due: it is {length} bytes long, more than {limit}")]
-    LongNotification {
-        /// Whose.
-        policy: String,
-        /// In bytes.
-        length: usize,
-        /// In bytes.
-        limit: usize,
-    },
 }
 
 impl StateError {
@@ -128,6 +139,12 @@ impl StateError {
             Self::Foreign { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether a file is damaged, and another program could not use it either.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Malformed { .. } | Self::TooLarge { .. })
     }
 
     pub(crate) fn system(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {

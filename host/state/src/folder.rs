@@ -1,7 +1,7 @@
 //! A directory of ours, held open: the only place in this room that opens anything.
 
 use std::fs::File;
-use std::io::{BufWriter, Read as _, Write as _};
+use std::io::{BufWriter, Read as _, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::StateError;
+use crate::limits::MAX_FILE;
 
 /// Directories: only the owner enters.
 const DIRECTORY_MODE: Mode = Mode::RWXU;
@@ -17,14 +18,14 @@ const DIRECTORY_MODE: Mode = Mode::RWXU;
 /// Files: only the owner reads and writes.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// The largest file that is read, in bytes. A node of 100,000 attributes takes some 10 MB.
-const MAX_FILE: u64 = 512 << 20;
-
 /// Bytes that wait in memory while a file is written.
 const BUFFER: usize = 64 << 10;
 
 /// How the names of files begin that are not complete yet. Names of ours never begin with a dot.
 const UNFINISHED: &str = ".unfinished-";
+
+/// How the names of files go on that were set aside.
+const DAMAGED: &str = "damaged";
 
 /// What a file must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub(crate) enum Survives {
 pub(crate) struct Folder {
     handle: OwnedFd,
     path: PathBuf,
+    /// Bytes of the disk that stay free: nothing is written below them.
+    min_free: u64,
 }
 
 impl Folder {
@@ -53,7 +56,7 @@ impl Folder {
             make_directory(CWD, path, path)?;
         }
         match rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(handle) => Self::checked(handle, path.to_owned()).map(Some),
+            Ok(handle) => Self::checked(handle, path.to_owned(), 0).map(Some),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(unopened(errno, path, "directory")),
         }
@@ -71,14 +74,14 @@ impl Folder {
         let path = self.path.join(name);
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
-            Ok(handle) => Self::checked(handle, path).map(Some),
+            Ok(handle) => Self::checked(handle, path, self.min_free).map(Some),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(unopened(errno, &path, "directory")),
         }
     }
 
     /// Refuses a directory that is not ours alone to change.
-    fn checked(handle: OwnedFd, path: PathBuf) -> Result<Self, StateError> {
+    fn checked(handle: OwnedFd, path: PathBuf, min_free: u64) -> Result<Self, StateError> {
         let status = rustix::fs::fstat(&handle).map_err(|errno| StateError::system("examine", &path, errno))?;
         let wanted = geteuid().as_raw();
         if status.st_uid != wanted {
@@ -88,7 +91,47 @@ impl Folder {
         if mode & 0o022 != 0 {
             return Err(StateError::OpenToOthers { path, mode });
         }
-        Ok(Self { handle, path })
+        Ok(Self { handle, path, min_free })
+    }
+
+    /// The same, which leaves as many bytes of the disk free.
+    pub(crate) fn keeping_free(self, min_free: u64) -> Self {
+        Self { min_free, ..self }
+    }
+
+    /// Refuses to write where the disk has less than what stays free.
+    pub(crate) fn check_free(&self, name: &str) -> Result<(), StateError> {
+        let path = || self.path_of(name);
+        let disk = rustix::fs::fstatvfs(&self.handle).map_err(|errno| StateError::system("examine", &path(), errno))?;
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if free < self.min_free {
+            Err(StateError::DiskFull { path: path(), free, least: self.min_free })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Renames a file that cannot be used, so that it stops nothing and is not lost. Returns its new path.
+    pub(crate) fn set_aside(&self, name: &str) -> Result<PathBuf, StateError> {
+        let path = self.path_of(name);
+        let aside = format!("{name}.{DAMAGED}-{}", random_hex::<4>(&path)?);
+        let flags = RenameFlags::NOREPLACE;
+        rustix::fs::renameat_with(&self.handle, name, &self.handle, aside.as_str(), flags)
+            .map_err(|errno| StateError::system("set aside", &path, errno))?;
+        Ok(self.path_of(&aside))
+    }
+
+    /// The bytes of all files in this directory.
+    pub(crate) fn size(&self) -> Result<u64, StateError> {
+        let mut size = 0;
+        for name in self.names()? {
+            match rustix::fs::statat(&self.handle, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(status) => size += u64::try_from(status.st_size).unwrap_or(0),
+                Err(Errno::NOENT) => {}
+                Err(errno) => return Err(StateError::system("examine", &self.path_of(&name), errno)),
+            }
+        }
+        Ok(size)
     }
 
     /// The path of something in this directory, for messages.
@@ -141,7 +184,7 @@ impl Folder {
         &self,
         name: &str,
         survives: Survives,
-        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), StateError> {
         let unfinished = self.write_unfinished(name, survives, write)?;
         let renamed = rustix::fs::renameat(&self.handle, unfinished.as_str(), &self.handle, name);
@@ -183,22 +226,26 @@ impl Folder {
         &self,
         name: &str,
         survives: Survives,
-        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<String, StateError> {
         let path = self.path_of(name);
+        self.check_free(name)?;
         let unfinished = format!("{UNFINISHED}{name}-{}", random_hex::<4>(&path)?);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let failed = |source: std::io::Error| StateError::system("write", &path, source);
         let file =
             self.open_file(&unfinished, flags)?.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
         let mut file = BufWriter::with_capacity(BUFFER, file);
-        let mut written = write(&mut file).and_then(|()| file.flush());
+        let mut bounded = Bounded { file: &mut file, left: MAX_FILE };
+        let mut written = write(&mut bounded);
+        let is_too_large = bounded.left == 0;
+        written = written.and_then(|()| file.flush());
         if survives == Survives::PowerCut {
             written = written.and_then(|()| file.get_ref().sync_all());
         }
         if let Err(source) = written {
             self.remove(&unfinished)?;
-            return Err(failed(source));
+            return Err(if is_too_large { StateError::Unwritable { path, limit: MAX_FILE } } else { failed(source) });
         }
         Ok(unfinished)
     }
@@ -242,6 +289,29 @@ impl Folder {
     /// Removes what a killed process left unfinished. Only for whoever holds the run lock.
     pub(crate) fn sweep(&self) -> Result<(), StateError> {
         self.names()?.iter().filter(|name| name.starts_with(UNFINISHED)).try_for_each(|name| self.remove(name))
+    }
+}
+
+/// A file that grows no further than it could be read again.
+struct Bounded<'a> {
+    file: &'a mut BufWriter<File>,
+    /// Bytes that may follow; none: something did not fit.
+    left: u64,
+}
+
+impl Write for Bounded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let Some(left) = self.left.checked_sub(bytes.len() as u64).filter(|left| *left > 0) else {
+            self.left = 0;
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        };
+        self.left = left;
+        self.file.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
     }
 }
 

@@ -19,6 +19,9 @@
 //! reader tolerates half of one at the end. Nothing is opened by a path from the root but the directory itself: all else
 //! is opened below its handle and never through a link, so that swapping a directory leads nowhere.
 //!
+//! What is kept is bounded when it is written (`limits.rs`), so that it can always be read. A file that cannot be used all the
+//! same is renamed beside (`NAME.damaged-XXXXXXXX`), and the run goes on without it.
+//!
 //! Whoever only looks has a [`StateDirectory`]. Whoever writes has a [`RunLock`] and can be only one; that the writing
 //! methods are found there and nowhere else is how the compiler keeps it so. The exception is the record of a dry run, which
 //! has a folder of its own and which no other run reads.
@@ -29,6 +32,7 @@ mod cache_key;
 mod directory;
 mod error;
 mod folder;
+mod limits;
 mod lock;
 mod names;
 mod nodes;
@@ -38,7 +42,8 @@ mod runs;
 pub use cache_key::{CacheKey, cache_key};
 pub use directory::{DEFAULT_PATH, StateDirectory};
 pub use error::StateError;
+pub use limits::MAX_LINE;
 pub use lock::{Holder, LockRequest, RunLock};
 pub use nodes::NODE_FORMAT;
-pub use pending::{MAX_LINE, Pending, Unrecorded};
+pub use pending::{Pending, Unrecorded};
 pub use runs::{RunFolder, RunId};

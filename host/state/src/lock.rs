@@ -6,6 +6,7 @@
 use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -72,6 +73,14 @@ impl RunLock {
         nodes::save(&self.folder, name, node)
     }
 
+    /// Renames the file of a node object that cannot be used, so that the run can go on without it. Returns its new path.
+    ///
+    /// # Errors
+    /// It cannot be renamed.
+    pub fn set_node_aside(&self, name: &str) -> Result<PathBuf, StateError> {
+        nodes::set_aside(&self.folder, name)
+    }
+
     /// A place for the record of a run that began at a moment.
     ///
     /// # Errors
@@ -80,18 +89,19 @@ impl RunLock {
         Ok(RunFolder::new(Arc::clone(&self.folder), RunId::new(began)?))
     }
 
-    /// Removes all but the newest `keep` run records.
+    /// Removes all but the newest `keep` run records, and older ones where all have more than `bytes` together. The newest
+    /// stays.
     ///
     /// # Errors
     /// A record cannot be removed.
-    pub fn prune_runs(&self, keep: usize) -> Result<(), StateError> {
-        runs::prune(&self.folder, keep)
+    pub fn prune_runs(&self, keep: usize, bytes: u64) -> Result<(), StateError> {
+        runs::prune(&self.folder, keep, bytes)
     }
 
-    /// The memory of a node's due notifications.
+    /// The memory of a node's due notifications. A journal that is damaged is set aside, and what can be read of it counts.
     ///
     /// # Errors
-    /// The journal is damaged.
+    /// The journal cannot be read or written.
     pub fn pending(&self, node: &str) -> Result<Pending, StateError> {
         pending::open(&self.folder, node)
     }

@@ -39,6 +39,12 @@ pub(crate) fn load(state: &Folder, name: &str) -> Result<Option<Value>, StateErr
     }
 }
 
+/// Renames a node's file that cannot be used. Returns its new path.
+pub(crate) fn set_aside(state: &Folder, name: &str) -> Result<PathBuf, StateError> {
+    check_node_name(name)?;
+    state.make(FOLDER)?.set_aside(&format!("{name}{EXTENSION}"))
+}
+
 pub(crate) fn save(state: &Folder, name: &str, node: &Value) -> Result<(), StateError> {
     check_node_name(name)?;
     let file = format!("{name}{EXTENSION}");

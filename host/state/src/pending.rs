@@ -12,11 +12,13 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::fs::OFlags;
 
 use crate::folder::{Folder, Survives};
+use crate::limits::{JOURNAL_SLACK, MAX_DUE, MAX_DUE_BYTES, MAX_LINE};
 use crate::names::check_node_name;
 use crate::{RunId, StateError};
 
@@ -24,16 +26,13 @@ pub(crate) const FOLDER: &str = "pending";
 
 const EXTENSION: &str = ".v1";
 
-/// The longest line, in bytes. Names of resources come from guests; a longer one is not recorded, and that is an error.
-pub const MAX_LINE: usize = 64 << 10;
-
 /// A notification: policy, receiver, action.
 type Due = (String, String, String);
 
 /// The memory of one node's due notifications while a run is under way.
 ///
-/// The runner's trait knows no errors: what could not be recorded does not stop a run that is going well. The first
-/// error is kept for [`finish`](Self::finish).
+/// A policy that has more due than is remembered hears so, and fails. Any other error does not stop a run that is going
+/// well: the first is kept for [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Pending {
     folder: Arc<Folder>,
@@ -41,6 +40,8 @@ pub struct Pending {
     due: DueList,
     journal: Option<Journal>,
     failed: Option<StateError>,
+    /// Where a damaged journal was moved, and what is wrong with it.
+    set_aside: Option<(PathBuf, StateError)>,
     /// The run that is under way; empty: it has no name yet.
     run: String,
 }
@@ -72,6 +73,12 @@ impl Pending {
         }
     }
 
+    /// Where the journal was moved because it is damaged, and what is wrong with it.
+    #[must_use]
+    pub fn set_aside(&self) -> Option<&(PathBuf, StateError)> {
+        self.set_aside.as_ref()
+    }
+
     /// The first thing that could not be recorded.
     #[must_use]
     pub fn failure(&self) -> Option<&StateError> {
@@ -90,32 +97,54 @@ impl Pending {
         self.folder.replace(&self.file_name, &bytes, Survives::Kill)
     }
 
-    /// Keeps an event in the journal and in mind; one that changes nothing is not written.
-    fn record(&mut self, event: &str, policy: &str, receiver: &str, action: &str) {
-        let due = (policy.to_owned(), receiver.to_owned(), action.to_owned());
-        let (changed, run) = match event {
-            "due" => (self.due.add(due.clone(), self.run.clone()), self.run.as_str()),
-            _ => (self.due.remove(&due), ""),
-        };
-        if !changed {
-            return;
+    /// Keeps in the journal and in mind that something is due; what is due already is not written.
+    ///
+    /// # Errors
+    /// It is more than the policy may have due. Nothing has changed then.
+    fn record_due(&mut self, due: Due) -> Result<(), String> {
+        let line = line("due", &due, &self.run);
+        if self.due.is_known(&due) {
+            return Ok(());
         }
-        let line = line(event, &due, run);
-        if let Err(error) = self.append(policy, &line) {
+        let length = line.len();
+        if length > MAX_LINE {
+            return Err(format!(
+                "has a notification due that is {length} bytes long, more than the {MAX_LINE} allowed"
+            ));
+        }
+        let (count, bytes) = self.due.share(&due.0);
+        if count >= MAX_DUE || bytes.saturating_add(length) > MAX_DUE_BYTES {
+            return Err(format!("has more than {MAX_DUE} notifications due, or {MAX_DUE_BYTES} bytes of them"));
+        }
+        self.due.add(due, self.run.clone());
+        self.write(&line);
+        Ok(())
+    }
+
+    /// The same of what is done.
+    fn record_done(&mut self, due: &Due) {
+        if self.due.remove(due) {
+            self.write(&line("done", due, ""));
+        }
+    }
+
+    fn write(&mut self, line: &[u8]) {
+        if let Err(error) = self.append(line) {
             self.failed.get_or_insert(error);
         }
     }
 
-    fn append(&mut self, policy: &str, line: &[u8]) -> Result<(), StateError> {
-        if line.len() > MAX_LINE {
-            let policy = policy.chars().take(100).collect();
-            return Err(StateError::LongNotification { policy, length: line.len(), limit: MAX_LINE });
+    fn append(&mut self, line: &[u8]) -> Result<(), StateError> {
+        // What was done is still in it.
+        if self.journal.as_ref().is_some_and(|journal| journal.length > self.due.bytes() + JOURNAL_SLACK) {
+            return self.compact();
         }
         let path = self.folder.path_of(&self.file_name);
         let failed = |source: std::io::Error| StateError::system("write", &path, source);
         let journal = match &mut self.journal {
             Some(journal) => journal,
             None => {
+                self.folder.check_free(&self.file_name)?;
                 let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
                 let file = self.folder.open_file(&self.file_name, flags)?;
                 let file = file.ok_or_else(|| failed(rustix::io::Errno::NOENT.into()))?;
@@ -150,12 +179,13 @@ impl Journal {
 }
 
 impl contract::Memory for Pending {
-    fn due(&mut self, policy: &str, receiver: &str, action: &str) {
-        self.record("due", policy, receiver, action);
+    fn due(&mut self, policy: &str, receiver: &str, action: &str) -> Result<(), String> {
+        let due = (policy.to_owned(), receiver.to_owned(), action.to_owned());
+        self.record_due(due)
     }
 
     fn done(&mut self, policy: &str, receiver: &str, action: &str) {
-        self.record("done", policy, receiver, action);
+        self.record_done(&(policy.to_owned(), receiver.to_owned(), action.to_owned()));
     }
 
     fn left(&mut self, policy: &str) -> Vec<(String, String)> {
@@ -187,7 +217,9 @@ impl Unrecorded {
 }
 
 impl contract::Memory for Unrecorded {
-    fn due(&mut self, _policy: &str, _receiver: &str, _action: &str) {}
+    fn due(&mut self, _policy: &str, _receiver: &str, _action: &str) -> Result<(), String> {
+        Ok(())
+    }
 
     fn done(&mut self, _policy: &str, _receiver: &str, _action: &str) {}
 
@@ -202,12 +234,29 @@ struct DueList {
     order: Vec<Due>,
     /// With the run that it has been due since; empty: that is not known.
     known: HashMap<Due, String>,
+    /// How many each policy has, and how many bytes their lines take.
+    shares: HashMap<String, (usize, usize)>,
 }
 
 impl DueList {
+    fn is_known(&self, due: &Due) -> bool {
+        self.known.contains_key(due)
+    }
+
+    fn share(&self, policy: &str) -> (usize, usize) {
+        self.shares.get(policy).copied().unwrap_or_default()
+    }
+
+    /// Bytes of the lines that say what is due.
+    fn bytes(&self) -> u64 {
+        self.shares.values().map(|(_, bytes)| *bytes as u64).sum()
+    }
+
     fn add(&mut self, due: Due, run: String) -> bool {
-        let new = !self.known.contains_key(&due);
+        let new = !self.is_known(&due);
         if new {
+            let (count, bytes) = self.shares.entry(due.0.clone()).or_default();
+            (*count, *bytes) = (*count + 1, bytes.saturating_add(line("due", &due, &run).len()));
             self.known.insert(due.clone(), run);
             self.order.push(due);
         }
@@ -220,11 +269,14 @@ impl DueList {
 
     /// Runs carry out what is due from the front, so the search is short.
     fn remove(&mut self, due: &Due) -> bool {
-        let known = self.known.remove(due).is_some();
-        if known && let Some(index) = self.order.iter().position(|one| one == due) {
+        let Some(run) = self.known.remove(due) else { return false };
+        if let Some((count, bytes)) = self.shares.get_mut(&due.0) {
+            (*count, *bytes) = (count.saturating_sub(1), bytes.saturating_sub(line("due", due, &run).len()));
+        }
+        if let Some(index) = self.order.iter().position(|one| one == due) {
             self.order.remove(index);
         }
-        known
+        true
     }
 
     fn is_empty(&self) -> bool {
@@ -245,10 +297,18 @@ pub(crate) fn open(state: &Arc<Folder>, node: &str) -> Result<Pending, StateErro
     check_node_name(node)?;
     let folder = Arc::new(state.make(FOLDER)?);
     let file_name = format!("{node}{EXTENSION}");
-    let bytes = folder.read(&file_name)?;
-    let due = parse(bytes.as_deref().unwrap_or_default()).map_err(|bad| bad.in_file(&folder, &file_name))?;
-    let mut pending = Pending { folder, file_name, due, journal: None, failed: None, run: String::new() };
-    if bytes.is_some() {
+    let (is_there, due, damage) = match folder.read(&file_name) {
+        Ok(None) => (false, DueList::default(), None),
+        Ok(Some(bytes)) => {
+            let (due, bad) = parse(&bytes);
+            (true, due, bad.map(|bad| bad.in_file(&folder, &file_name)))
+        }
+        Err(error) if error.is_damage() => (true, DueList::default(), Some(error)),
+        Err(error) => return Err(error),
+    };
+    let set_aside = damage.map(|why| Ok::<_, StateError>((folder.set_aside(&file_name)?, why))).transpose()?;
+    let mut pending = Pending { folder, file_name, due, journal: None, failed: None, set_aside, run: String::new() };
+    if is_there {
         pending.compact()?;
     }
     Ok(pending)
@@ -257,9 +317,11 @@ pub(crate) fn open(state: &Arc<Folder>, node: &str) -> Result<Pending, StateErro
 pub(crate) fn left_due(state: &Folder, node: &str) -> Result<Vec<Due>, StateError> {
     check_node_name(node)?;
     let Some(folder) = state.open(FOLDER)? else { return Ok(vec![]) };
-    let file_name = format!("{node}{EXTENSION}");
-    let bytes = folder.read(&file_name)?.unwrap_or_default();
-    Ok(parse(&bytes).map_err(|bad| bad.in_file(&folder, &file_name))?.order)
+    match folder.read(&format!("{node}{EXTENSION}")) {
+        Ok(bytes) => Ok(parse(&bytes.unwrap_or_default()).0.order),
+        Err(error) if error.is_damage() => Ok(vec![]),
+        Err(error) => Err(error),
+    }
 }
 
 fn line(event: &str, (policy, receiver, action): &Due, run: &str) -> Vec<u8> {
@@ -281,28 +343,35 @@ impl BadLine {
     }
 }
 
-/// Reads a journal. What follows the last line's end was never finished and is dropped.
-fn parse(bytes: &[u8]) -> Result<DueList, BadLine> {
-    let mut due = DueList::default();
+/// Reads a journal. What follows the last line's end was never finished and is dropped. A line that no run of ours wrote says
+/// nothing; the second value is the first such line.
+fn parse(bytes: &[u8]) -> (DueList, Option<BadLine>) {
+    let (mut due, mut bad) = (DueList::default(), None);
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').and_then(|end| bytes.get(..end));
-    let Some(whole) = whole else { return Ok(due) };
-    for (index, text) in whole.split(|byte| *byte == b'\n').enumerate() {
-        let bad = |reason: String| BadLine { line: index + 1, reason };
-        let words: Vec<String> = serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
-        let mut words = words.into_iter();
-        let (Some(event), Some(policy), Some(receiver), Some(action), run, None) =
-            (words.next(), words.next(), words.next(), words.next(), words.next(), words.next())
-        else {
-            return Err(bad("a notification has four or five words".into()));
-        };
-        let one = (policy, receiver, action);
-        match event.as_str() {
-            "due" => due.add(one, run.unwrap_or_default()),
-            "done" => due.remove(&one),
-            _ => return Err(bad(format!("a notification is `due` or `done`, not {event:?}"))),
-        };
+    let lines = whole.into_iter().flat_map(|whole| whole.split(|byte| *byte == b'\n'));
+    for (index, text) in lines.enumerate() {
+        if let Err(reason) = parse_line(text, &mut due) {
+            bad.get_or_insert(BadLine { line: index + 1, reason });
+        }
     }
-    Ok(due)
+    (due, bad)
+}
+
+fn parse_line(text: &[u8], due: &mut DueList) -> Result<(), String> {
+    let words: Vec<String> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let mut words = words.into_iter();
+    let (Some(event), Some(policy), Some(receiver), Some(action), run, None) =
+        (words.next(), words.next(), words.next(), words.next(), words.next(), words.next())
+    else {
+        return Err("a notification has four or five words".into());
+    };
+    let one = (policy, receiver, action);
+    match event.as_str() {
+        "due" => due.add(one, run.unwrap_or_default()),
+        "done" => due.remove(&one),
+        _ => return Err(format!("a notification is `due` or `done`, not {event:?}")),
+    };
+    Ok(())
 }
 
 #[cfg(test)]
@@ -318,10 +387,16 @@ mod tests {
     #[track_caller]
     fn check(journal: &str, expect: Result<&[&str], (usize, &str)>) {
         match (parse(journal.as_bytes()), expect) {
-            (Ok(due), Ok(expect)) => assert_eq!(names(&due), expect, "{journal}"),
-            (Err(bad), Err((line, part))) => assert!(bad.line == line && bad.reason.contains(part), "{bad:?}"),
+            ((due, None), Ok(expect)) => assert_eq!(names(&due), expect, "{journal}"),
+            ((_, Some(bad)), Err((line, part))) => assert!(bad.line == line && bad.reason.contains(part), "{bad:?}"),
             (got, expect) => panic!("{journal}: {got:?} is not {expect:?}"),
         }
+    }
+
+    #[test]
+    fn a_damaged_line_takes_no_other_with_it() {
+        let (due, bad) = parse(b"[\"due\",\"p\",\"a\",\"x\"]\n\0\0\n[\"due\",\"p\",\"b\",\"x\"]\n");
+        assert_eq!((names(&due), bad.unwrap().line), (vec!["p a x".to_owned(), "p b x".to_owned()], 2));
     }
 
     #[test]
@@ -356,7 +431,7 @@ mod tests {
     #[test]
     fn the_first_run_that_left_it_due_is_remembered() {
         let journal = b"[\"due\",\"p\",\"a\",\"x\",\"first\"]\n[\"due\",\"p\",\"a\",\"x\",\"second\"]\n[\"due\",\"p\",\"b\",\"x\"]\n";
-        let due = parse(journal).unwrap();
+        let (due, _) = parse(journal);
         let since = |receiver: &str| due.since(&("p".to_owned(), receiver.to_owned(), "x".to_owned())).to_owned();
         assert_eq!((since("a"), since("b")), ("first".to_owned(), String::new()));
     }
@@ -381,7 +456,9 @@ mod tests {
             }
             let cut = cut.index(bytes.len() + 1);
             let (_, expect) = states.iter().rev().find(|(length, _)| *length <= cut).unwrap();
-            prop_assert_eq!(&names(&parse(&bytes[..cut]).unwrap()), expect);
+            let (read, bad) = parse(&bytes[..cut]);
+            prop_assert!(bad.is_none());
+            prop_assert_eq!(&names(&read), expect);
         }
     }
 }

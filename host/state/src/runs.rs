@@ -1,7 +1,6 @@
 //! Run records: one folder per run, named so that sorting by name sorts by time.
 
 use std::fmt;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -112,6 +111,7 @@ impl RunFolder {
 
     /// Records need not survive a power cut: they are history, and waiting for the disk would double a short run.
     fn save(&self, file: &str, value: &impl Serialize) -> Result<(), StateError> {
+        self.state.check_free(file)?;
         let folder = self.state.make(self.below)?.make(self.id.as_str())?;
         folder.replace_by(file, Survives::Kill, |out| {
             serde_json::to_writer_pretty(&mut *out, value)?;
@@ -152,17 +152,28 @@ pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateE
     Ok(None)
 }
 
-/// Removes all but the newest `keep` records of runs that were not dry. What is no record of ours stays.
-pub(crate) fn prune(state: &Folder, keep: usize) -> Result<(), StateError> {
-    prune_in(state, FOLDER, keep)
+/// Removes records of runs that were not dry: all but the newest `keep`, and older ones until all have `bytes` or less. The
+/// newest stays in any case, and so does what is no record of ours.
+pub(crate) fn prune(state: &Folder, keep: usize, bytes: u64) -> Result<(), StateError> {
+    prune_in(state, FOLDER, keep, bytes)
 }
 
-/// Removes all but the newest `keep` records of dry runs.
-pub(crate) fn prune_dry(state: &Folder, keep: usize) -> Result<(), StateError> {
-    prune_in(state, DRY_FOLDER, keep)
+/// The same of dry runs.
+pub(crate) fn prune_dry(state: &Folder, keep: usize, bytes: u64) -> Result<(), StateError> {
+    prune_in(state, DRY_FOLDER, keep, bytes)
 }
 
-fn prune_in(state: &Folder, below: &str, keep: usize) -> Result<(), StateError> {
+fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64) -> Result<(), StateError> {
     let Some(folder) = state.open(below)? else { return Ok(()) };
-    of(state, below)?.iter().skip(keep).try_for_each(|id| folder.remove_folder(id.as_str()))
+    let mut size = 0_u64;
+    for (at, id) in of(state, below)?.iter().enumerate() {
+        if at < keep {
+            let own = folder.open(id.as_str())?.map_or(Ok(0), |record| record.size())?;
+            size = size.saturating_add(own);
+        }
+        if at >= keep || (at > 0 && size > bytes) {
+            folder.remove_folder(id.as_str())?;
+        }
+    }
+    Ok(())
 }

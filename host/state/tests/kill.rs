@@ -40,7 +40,7 @@ fn child_that_is_killed() {
     let mut pending = lock.pending("n").unwrap();
     let mut output = std::io::stdout();
     for number in 0_u64.. {
-        pending.due("core", &format!("service[{number}]"), "restart");
+        pending.due("core", &format!("service[{number}]"), "restart").unwrap();
         if number % 2 == 1 {
             pending.done("core", &format!("service[{}]", number - 1), "restart");
         }

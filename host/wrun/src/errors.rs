@@ -1,6 +1,7 @@
 //! The one error shape: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?, causes[]}`, in
 //! the run's JSON and in `STATE/runs/ID/error.json`.
 
+use crate::format::json::bounded_error;
 use contract::{ActionRecord, CookbookFiles, Excerpt, Failure};
 use converge::PolicyReport;
 use node::origin::Origin;
@@ -27,7 +28,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
         Failure::Many(all) => all.iter().map(|(place, one)| cause(one, &place.to_string())).collect(),
         _ => vec![],
     };
-    json!({
+    bounded_error(json!({
         "version": VERSION,
         "policy": report.name,
         "class": failure.class(),
@@ -44,7 +45,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
         "excerpt": excerpt.map(|excerpt| json!({ "file": excerpt.file, "line": excerpt.line, "lines": excerpt.lines })),
         "hint": failure.hint(),
         "causes": causes,
-    })
+    }))
 }
 
 /// The class of an error that keeps a run from beginning.

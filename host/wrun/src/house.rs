@@ -3,12 +3,12 @@
 mod fresh_facts;
 mod rights;
 mod runtime;
+mod saved_node;
 mod source;
 mod types;
 
 use crate::poll::finish;
 use crate::settings::Settings;
-use anyhow::Context as _;
 use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Meters, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
 use grants::{Capability, Grants, PolicyGrants};
@@ -20,7 +20,7 @@ use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
 use rights::Rights;
 use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
-use state::{Pending, RunLock, StateDirectory, Unrecorded};
+use state::{Pending, RunLock, Unrecorded};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::Path;
@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use runtime::{Runtime, folders as runtime_folders};
+pub(crate) use saved_node::{HISTORIES, SavedNodeError, saved_node};
 pub(crate) use source::{Folders, Released, Source};
 pub(crate) use types::BuiltinTypes;
 
@@ -278,34 +279,6 @@ impl House for TheHouse<'_> {
             Keeper::Unrecorded(memory) => memory,
         }
     }
-}
-
-/// The key beside the node's own under which its histories are saved: who wrote what, for `wrun node explain`.
-pub(crate) const HISTORIES: &str = "wrun_histories";
-
-/// The node object as it was saved, with its histories.
-fn node_from(mut saved: Value) -> Result<NodeObject, node::object::ObjectError> {
-    let histories = saved.as_object_mut().and_then(|object| object.shift_remove(HISTORIES));
-    let mut node = NodeObject::from_saved_json(&saved)?;
-    if let Some(histories) = histories {
-        node.set_histories_from_json(&histories)?;
-    }
-    Ok(node)
-}
-
-/// The saved node of this name; none if it was never saved.
-///
-/// # Errors
-/// It cannot be read, or its file is another node's: saving it would overwrite that one.
-pub(crate) fn saved_node(state: &StateDirectory, name: &str) -> anyhow::Result<Option<NodeObject>> {
-    let Some(saved) = state.node(name)? else { return Ok(None) };
-    let used = || -> anyhow::Result<NodeObject> {
-        let node = node_from(saved)?;
-        anyhow::ensure!(node.name() == name, "it holds the node {:?}, not {name:?}", node.name());
-        Ok(node)
-    };
-    let file = state.node_file(name);
-    used().map(Some).with_context(|| format!("{} cannot be used; move it away to begin anew", file.display()))
 }
 
 /// An error with its causes, on one line.

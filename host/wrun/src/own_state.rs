@@ -50,9 +50,9 @@ pub(crate) fn keep_dry_run(
 ) -> Result<(), StateError> {
     let kept = usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX);
     let keep = |path: &std::path::Path| {
-        let state = StateDirectory::open(path)?;
+        let state = StateDirectory::open_keeping_free(path, settings.min_free())?;
         save(&state.dry_run_folder(id.clone()))?;
-        state.prune_dry_runs(kept)
+        state.prune_dry_runs(kept, settings.runs_bytes())
     };
     match (keep(&settings.state_dir), folder()) {
         (Err(error), Some(own)) if error.is_forbidden() => keep(&own),

@@ -49,6 +49,9 @@ pub(crate) type SomeSeconds = Number<1, 86_400>;
 /// A number of mebibytes, up to 64 GiB.
 pub(crate) type Mebibytes = Number<1, 65_536>;
 
+/// A number of mebibytes of a disk, possibly none.
+pub(crate) type FreeMebibytes = Number<0, 1_000_000_000>;
+
 /// How many of something are kept.
 pub(crate) type Count = Number<0, 1_000_000>;
 
@@ -206,6 +209,10 @@ keys! {
     download_seconds: SomeSeconds, "WRUN_DOWNLOAD_SECONDS";
     /// How many run records are kept.
     runs_kept: Count, "WRUN_RUNS_KEPT";
+    /// Mebibytes of run records that are kept.
+    runs_mib: Mebibytes, "WRUN_RUNS_MIB";
+    /// Mebibytes of the state's disk that stay free.
+    min_free_mib: FreeMebibytes, "WRUN_MIN_FREE_MIB";
     /// The only automatic attributes that are saved.
     allowed_automatic_attributes: AttributePaths, "WRUN_ALLOWED_AUTOMATIC_ATTRIBUTES";
     /// The only default attributes that are saved.
@@ -285,6 +292,10 @@ pub(crate) struct Settings {
     pub(crate) download_seconds: SomeSeconds,
     /// How many run records are kept.
     pub(crate) runs_kept: Count,
+    /// How large they may be together; as much for those of dry runs.
+    pub(crate) runs_mib: Mebibytes,
+    /// How much of the state's disk stays free.
+    pub(crate) min_free_mib: FreeMebibytes,
     /// Which attributes are saved.
     pub(crate) saved_attributes: SavedFilters,
     /// Programs of the operator's that hear of runs.
@@ -381,6 +392,16 @@ where
 }
 
 impl Settings {
+    /// Bytes of the state's disk that stay free.
+    pub(crate) fn min_free(&self) -> u64 {
+        self.min_free_mib.get().saturating_mul(1 << 20)
+    }
+
+    /// Bytes that the records of runs may take.
+    pub(crate) fn runs_bytes(&self) -> u64 {
+        self.runs_mib.get().saturating_mul(1 << 20)
+    }
+
     fn complete(layer: Layer) -> Self {
         let path = |given: Option<PathBuf>, default: &str| given.unwrap_or_else(|| PathBuf::from(default));
         let state_dir = path(layer.state_dir, state::DEFAULT_PATH);
@@ -416,6 +437,8 @@ impl Settings {
             download_mib: layer.download_mib.unwrap_or(Number::constant::<4096>()),
             download_seconds: layer.download_seconds.unwrap_or(Number::constant::<1800>()),
             runs_kept: layer.runs_kept.unwrap_or(Number::constant::<100>()),
+            runs_mib: layer.runs_mib.unwrap_or(Number::constant::<1024>()),
+            min_free_mib: layer.min_free_mib.unwrap_or(Number::constant::<256>()),
             saved_attributes: SavedFilters {
                 automatic: level(layer.allowed_automatic_attributes, layer.blocked_automatic_attributes),
                 default: level(layer.allowed_default_attributes, layer.blocked_default_attributes),

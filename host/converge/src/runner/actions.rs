@@ -102,8 +102,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let due = Due { target: note.target, action: note.action, sender: key.to_string(), unsure, since: None };
             self.run.queue(receiver, due)?;
         }
-        self.remember();
-        Ok(())
+        self.remember()
     }
 
     /// A trial run; if it would change the resource, the `:before` notifications run first.

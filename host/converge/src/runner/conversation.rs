@@ -11,7 +11,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut tell = Tell::Request(request);
         loop {
             let said = self.guest.turn(self.run, tell).await?;
-            self.remember();
+            self.remember()?;
             match said {
                 Said::Answer(Answer::Failed(raised)) => return Err(raised.into()),
                 Said::Answer(answer) => return Ok(answer),

@@ -241,8 +241,9 @@ impl Types for AnyType {
 pub(crate) struct Journal(pub(crate) Vec<(String, String)>);
 
 impl Memory for Journal {
-    fn due(&mut self, _: &str, receiver: &str, action: &str) {
+    fn due(&mut self, _: &str, receiver: &str, action: &str) -> Result<(), String> {
         self.0.push((receiver.into(), action.into()));
+        Ok(())
     }
     fn done(&mut self, _: &str, receiver: &str, action: &str) {
         self.0.retain(|(other, due)| other != receiver || due != action);

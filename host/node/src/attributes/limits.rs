@@ -180,11 +180,6 @@ impl Usage {
     }
 }
 
-/// Bytes that a value takes, counted as writes are.
-pub fn bytes(value: &Value) -> u64 {
-    u64::try_from(Usage::of(value).bytes).unwrap_or(0)
-}
-
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

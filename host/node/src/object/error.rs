@@ -76,9 +76,17 @@ pub enum ObjectError {
         /// The attribute, as `a.b.c`.
         path: String,
     },
-    /// The node's `normal` attributes have grown beyond their limit.
-    #[error("the node's normal attributes would take more than {limit} bytes")]
+    /// A policy has added more to `normal` than it may.
+    #[error(
+        "the normal attributes that the policy has added, in all its runs, take more than {limit} bytes as they are saved"
+    )]
     NormalTooLarge {
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// A policy's levels are larger than may be saved.
+    #[error("the attributes that the policy leaves take more than {limit} bytes as they are saved")]
+    PolicyTooLarge {
         /// Bytes allowed.
         limit: u64,
     },
@@ -96,7 +104,8 @@ impl ObjectError {
             | Self::Missing { .. }
             | Self::GuestValueNotAccepted { .. }
             | Self::GuestValueLeft { .. }
-            | Self::NormalTooLarge { .. } => "ArgumentError",
+            | Self::NormalTooLarge { .. }
+            | Self::PolicyTooLarge { .. } => "ArgumentError",
         }
     }
 }

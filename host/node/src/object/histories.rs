@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::size::{MAX_HISTORY_BYTES, written_bytes};
 use super::{NodeObject, ObjectError};
 use crate::attributes::{Group, History, Level};
 use crate::saved_filter::{LevelFilter, SavedFilters};
@@ -41,6 +42,22 @@ impl Histories {
     }
 }
 
+/// As many of the newest records as there is room for.
+fn fitting(records: Value) -> Value {
+    if written_bytes(&records, MAX_HISTORY_BYTES).is_some() {
+        return records;
+    }
+    let Value::Array(records) = records else { return records };
+    let mut left = MAX_HISTORY_BYTES;
+    let newest = records.into_iter().rev().map_while(|record| {
+        left = left.checked_sub(written_bytes(&record, left)?)?;
+        Some(record)
+    });
+    let mut newest: Vec<Value> = newest.collect();
+    newest.reverse();
+    Value::Array(newest)
+}
+
 impl NodeObject {
     /// The document to store beside the saved node. Of levels that are saved in part only, who wrote is kept and what
     /// was written is not.
@@ -55,7 +72,7 @@ impl NodeObject {
         };
         let histories = self.histories.by_policy.iter();
         let policies: Map<String, Value> =
-            histories.map(|(name, history)| (name.clone(), history.to_json(is_withheld))).collect();
+            histories.map(|(name, history)| (name.clone(), fitting(history.to_json(is_withheld)))).collect();
         json!({"version": VERSION, "policies": policies})
     }
 

@@ -19,6 +19,7 @@ mod histories;
 mod json_attributes;
 mod records;
 mod saved;
+mod size;
 mod start;
 mod verdict;
 
@@ -30,20 +31,17 @@ pub use error::ObjectError;
 pub use explain::{NodeExplanation, PolicyPart};
 pub use json_attributes::JsonAttributes;
 pub use records::PolicyRecord;
+pub use size::{MAX_NORMAL_BYTES, MAX_SAVED_BYTES, written_bytes};
 pub use start::{Environment, PolicyStart, attribute_key};
 pub use verdict::{JudgedWrite, Verdict};
 
 use histories::Histories;
 
-use crate::attributes::limits::{MAX_BYTES, bytes};
 use crate::attributes::{Attributes, History, Level};
 use crate::deep_merge;
 use crate::origin::Origin;
 use crate::roles::DEFAULT_ENVIRONMENT;
 use crate::run_list::RunList;
-
-/// Bytes that the node's `normal` attributes may take, all policies and all earlier runs together.
-pub const MAX_NORMAL_BYTES: u64 = MAX_BYTES;
 
 /// Characters in a node's name.
 pub const MAX_NAME_CHARACTERS: usize = 255;
@@ -234,18 +232,15 @@ impl NodeObject {
     /// Takes over what a policy that succeeded has done to the attributes.
     ///
     /// # Errors
-    /// Values that only the guest can compute and that were not frozen; `normal` attributes above
-    /// [`MAX_NORMAL_BYTES`]. The node object has not changed then: the policy is to be treated as failed.
+    /// Values that only the guest can compute and that were not frozen; levels above [`MAX_SAVED_BYTES`], or more added to
+    /// `normal` than [`MAX_NORMAL_BYTES`]. The node object has not changed then: the policy is to be treated as failed.
     pub fn commit(&mut self, start: &PolicyStart, mut attributes: Attributes) -> Result<(), ObjectError> {
         if let Some(left) = attributes.guest_values().first() {
             return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
         }
         let normal = Value::Object(attributes.take_whole_normal());
-        let grown = bytes(&normal);
-        if grown > MAX_NORMAL_BYTES && grown > self.normal.values().map(bytes).sum() {
-            return Err(ObjectError::NormalTooLarge { limit: MAX_NORMAL_BYTES });
-        }
-        let record = PolicyRecord::new(start, &attributes);
+        let mut record = PolicyRecord::new(start, &attributes);
+        record.normal_bytes = self.check_size(start, &record, &normal)?;
         self.take_automatic(start, attributes.take_whole_automatic());
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;

@@ -23,6 +23,8 @@ pub struct PolicyRecord {
     pub default: Map<String, Value>,
     /// Its override levels merged.
     pub r#override: Map<String, Value>,
+    /// Bytes of `normal` that it has added in all its runs, as they are saved.
+    pub normal_bytes: u64,
 }
 
 impl PolicyRecord {
@@ -39,6 +41,7 @@ impl PolicyRecord {
             run_list: start.run_list.clone(),
             default: object(attributes.combined_default::<&str>(&[])),
             r#override: object(attributes.combined_override::<&str>(&[])),
+            normal_bytes: 0,
         }
     }
 }

@@ -49,7 +49,7 @@ impl NodeObject {
             set("policy_name", named.iter().map(|(name, _)| json!(name)).collect());
             set("policy_group", json!(self.common_group()));
             let policies = named.into_iter().map(|(name, record)| {
-                let part = json!({
+                let mut part = json!({
                     "group": record.group,
                     "revision": record.revision,
                     "artifact": record.artifact,
@@ -57,6 +57,9 @@ impl NodeObject {
                     "default": filters.default.apply(&record.default)?,
                     "override": filters.r#override.apply(&record.r#override)?,
                 });
+                if let Some(part) = part.as_object_mut().filter(|_| record.normal_bytes > 0) {
+                    part.insert("normal_bytes".to_owned(), json!(record.normal_bytes));
+                }
                 Ok((name.clone(), part))
             });
             set("policies", Value::Object(policies.collect::<Result<_, _>>()?));
@@ -178,6 +181,7 @@ impl<'json> Section<'json> {
             run_list: self.run_list("run_list")?,
             default: self.attributes("default")?,
             r#override: self.attributes("override")?,
+            normal_bytes: self.get("normal_bytes").and_then(Value::as_u64).unwrap_or(0),
         })
     }
 

@@ -494,3 +494,20 @@ fn short(text: &str) -> String {
     use sha2::Digest as _;
     sha2::Sha256::digest(text).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// A policy whose content is rejected in each run does not fill the cache directory.
+#[test]
+fn rejected_contents_are_few() {
+    let mut machine = Machine::whole();
+    let conf = machine.absolute("/etc/conf");
+    let mut kept = String::new();
+    for number in 0..25 {
+        let content = format!("bad {number}");
+        let bad = file(&conf, "create", json!({ "content": content, "verify": ["grep -q good %{path}"] }));
+        let raised = machine.run(&bad).unwrap_err();
+        kept = raised.message.rsplit_once("moved to ").unwrap().1.to_owned();
+    }
+    let folder = std::path::Path::new(&kept).parent().unwrap();
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 20);
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "bad 24");
+}

@@ -112,8 +112,9 @@ impl Types for BuiltinTypes {
 pub(crate) struct Journal(pub(crate) Vec<(String, String)>);
 
 impl Memory for Journal {
-    fn due(&mut self, _: &str, receiver: &str, action: &str) {
+    fn due(&mut self, _: &str, receiver: &str, action: &str) -> Result<(), String> {
         self.0.push((receiver.into(), action.into()));
+        Ok(())
     }
 
     fn done(&mut self, _: &str, receiver: &str, action: &str) {

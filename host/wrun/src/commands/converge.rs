@@ -117,7 +117,7 @@ fn prepare_and_run(
         }
         other => other?,
     };
-    let mut node = prepare::load_node(state.as_ref(), &input.node_name)?;
+    let mut node = prepare::load_node(state.as_ref(), &keeper, &input.node_name, printer)?;
     let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
     node.begin_run(&names, input.attributes.clone());
     let run = Running { settings: &settings, arguments: &arguments, printer, interruption, began };

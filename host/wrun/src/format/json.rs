@@ -1,5 +1,10 @@
 //! The run as JSON: printed by `--format json`, kept in `STATE/runs/ID/run.json`. Stable; documented in docs/run-json.md.
 
+mod bounds;
+
+pub(crate) use bounds::bounded_error;
+
+use bounds::{ASKED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
 use contract::{ActionRecord, Claimant, Conflict, HiddenRead, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Denial;
@@ -61,14 +66,13 @@ impl Serialize for Run<'_> {
                 shown.serialize_entry("policies", &policies)?;
             }
         }
-        let conflicts: Vec<_> = report.conflicts.iter().map(conflict).collect();
-        shown.serialize_entry("conflicts", &conflicts)?;
-        shown.serialize_entry("hidden_reads", &hidden_reads(report))?;
+        Fitting::of(report.conflicts.iter().map(conflict), LIST).serialize_entry("conflicts", &mut shown)?;
+        Fitting::of(hidden_reads(report), LIST).serialize_entry("hidden_reads", &mut shown)?;
         shown.serialize_entry("denials", denials)?;
         if *denials_left_out > 0 {
             shown.serialize_entry("denials_left_out", denials_left_out)?;
         }
-        shown.serialize_entry("asked", asked)?;
+        serialize_whole("asked", asked, ASKED, &mut shown)?;
         shown.serialize_entry("log", log)?;
         shown.end()
     }
@@ -127,18 +131,18 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     let recipes = if state.recipes.is_array() { &state.recipes } else { &json!([]) };
     shown.serialize_entry("expanded_run_list", recipes)?;
     shown.serialize_entry("roles", &state.roles)?;
-    shown.serialize_entry("resources", &report.records.iter().map(Action).collect::<Vec<_>>())?;
+    Fitting::of(report.records.iter().map(Action), RESOURCES).serialize_entry("resources", shown)?;
     if report.compiled_only {
-        shown.serialize_entry("collection", &report.collection)?;
+        Fitting::of(&report.collection, RESOURCES).serialize_entry("collection", shown)?;
     }
     shown.serialize_entry("limits", &limits(report))?;
-    shown.serialize_entry("facts_read", &paths(&report.reads.facts))?;
-    shown.serialize_entry("attributes_read", &paths(&report.reads.attributes))?;
-    shown.serialize_entry("attributes_written", &paths(&report.reads.written))?;
+    Fitting::of(paths(&report.reads.facts), LIST).serialize_entry("facts_read", shown)?;
+    Fitting::of(paths(&report.reads.attributes), LIST).serialize_entry("attributes_read", shown)?;
+    Fitting::of(paths(&report.reads.written), LIST).serialize_entry("attributes_written", shown)?;
     let mut node = state.levels;
     node.insert("chef_environment".into(), json!(state.chef_environment));
     node.insert("run_list".into(), json!(state.run_list));
-    shown.serialize_entry("node", &node)
+    serialize_whole("node", &Value::Object(node), NODE, shown)
 }
 
 /// What a policy has used of what it may, under the names of the settings in its grants.

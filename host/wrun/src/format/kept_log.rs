@@ -4,17 +4,28 @@ use contract::{Event, LogLevel, LogSource, Observer};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most lines that are kept; what follows is in the log itself.
+/// The most lines of one policy that are kept; what follows is in the log itself.
 const MAX_LINES: usize = 10_000;
+
+/// Bytes of the lines of one policy, as they are written; what follows is in the log itself.
+const MAX_BYTES: usize = 4 << 20;
 
 /// Keeps the log's lines.
 #[derive(Clone, Default)]
-pub(crate) struct KeptLog(Arc<Mutex<Vec<Value>>>);
+pub(crate) struct KeptLog(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    lines: Vec<Value>,
+    /// Bytes and number of those that the policy under way has.
+    bytes: usize,
+    count: usize,
+}
 
 impl KeptLog {
     /// The lines so far: `{source, level, message}`.
     pub(crate) fn lines(&self) -> Value {
-        Value::Array(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        Value::Array(self.0.lock().unwrap_or_else(PoisonError::into_inner).lines.clone())
     }
 }
 
@@ -27,16 +38,27 @@ impl Observer for KeptLog {
                 failed = format!("Handler {handler} of policy {policy} failed: {failure}");
                 (&LogSource::Host, LogLevel::Error, failed.as_str())
             }
+            Event::PolicyStarted { .. } => {
+                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                (kept.bytes, kept.count) = (0, 0);
+                return;
+            }
             _ => return,
         };
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if level < LogLevel::Info || lines.len() >= MAX_LINES {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if level < LogLevel::Info || kept.count >= MAX_LINES {
             return;
         }
         let source = match source {
             LogSource::Cookbook => "resource",
             LogSource::Host => "logger",
         };
-        lines.push(json!({ "source": source, "level": level.name(), "message": line }));
+        let line = json!({ "source": source, "level": level.name(), "message": line });
+        let bytes = line.to_string().len();
+        if kept.bytes.saturating_add(bytes) <= MAX_BYTES {
+            kept.bytes += bytes;
+            kept.count += 1;
+            kept.lines.push(line);
+        }
     }
 }

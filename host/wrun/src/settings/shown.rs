@@ -89,6 +89,8 @@ pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
         "download_mib": settings.download_mib,
         "download_seconds": settings.download_seconds,
         "runs_kept": settings.runs_kept,
+        "runs_mib": settings.runs_mib,
+        "min_free_mib": settings.min_free_mib,
     });
     all.as_object().cloned().unwrap_or_default()
 }

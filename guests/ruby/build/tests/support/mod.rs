@@ -290,8 +290,9 @@ impl Types for BuiltinTypes {
 struct Journal(Vec<(String, String)>);
 
 impl Memory for Journal {
-    fn due(&mut self, _: &str, receiver: &str, action: &str) {
+    fn due(&mut self, _: &str, receiver: &str, action: &str) -> Result<(), String> {
         self.0.push((receiver.into(), action.into()));
+        Ok(())
     }
 
     fn done(&mut self, _: &str, receiver: &str, action: &str) {

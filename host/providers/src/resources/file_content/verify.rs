@@ -7,7 +7,7 @@ use super::wish::{FileWish, VerifyWish};
 use crate::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
 use crate::plan::{Plan, View, Writer};
 use crate::resources::execute::plain_text;
-use crate::root::{Dress, ModeBits, StagedFile};
+use crate::root::{Dress, Kind, ModeBits, StagedFile, absent};
 use contract::{Certainty, CommandTest, Raised};
 use grants::GrantedCommand;
 use std::io::Read;
@@ -15,6 +15,12 @@ use std::time::Duration;
 
 /// Where rejected content is kept, below the cache directory.
 const REJECTED: &str = "/failed_validations";
+
+/// How many rejected contents are kept.
+const MAX_REJECTED: usize = 20;
+
+/// Bytes of the rejected contents that are kept beside the newest one.
+const MAX_REJECTED_BYTES: u64 = 64 << 20;
 
 /// The largest content that is parsed to be verified, in bytes.
 const MAXIMUM_PARSED: u64 = 64 << 20;
@@ -236,5 +242,26 @@ pub(super) fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<
     let mut copy = writer.cache.own_site(&kept)?.stage(ModeBits::plain(0o600))?;
     copy.copy_from(staged.content().map_err(std::io::Error::other))?;
     copy.publish(&Dress::default())?;
+    remove_old_rejected(writer, name)?;
     Ok(format!("{}{kept}", writer.cache.path().display().to_string().trim_end_matches('/')))
+}
+
+/// Removes the oldest of the contents that were rejected, beside the newest one, until the others are few and small.
+fn remove_old_rejected(writer: &Writer<'_>, newest: &str) -> Result<(), Raised> {
+    let mut others = Vec::new();
+    for name in writer.cache.locate(REJECTED)?.names()?.into_iter().filter(|name| name != newest) {
+        let site = writer.cache.own_site(&format!("{REJECTED}/{name}"))?;
+        if let Some(entry) = absent(site.entry())?.filter(|entry| entry.kind == Kind::File) {
+            others.push((entry.modified, entry.size, site));
+        }
+    }
+    others.sort_by_key(|(modified, ..)| std::cmp::Reverse(*modified));
+    let mut bytes = 0_u64;
+    for (at, (_, size, site)) in others.into_iter().enumerate() {
+        bytes = bytes.saturating_add(size);
+        if at + 1 >= MAX_REJECTED || bytes > MAX_REJECTED_BYTES {
+            site.remove_file()?;
+        }
+    }
+    Ok(())
 }

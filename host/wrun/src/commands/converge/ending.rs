@@ -200,5 +200,5 @@ fn keep(
     if let Some(error) = error {
         folder.save_error(error)?;
     }
-    lock.prune_runs(usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX))
+    lock.prune_runs(usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX), settings.runs_bytes())
 }

@@ -1,7 +1,7 @@
 //! The things that a run needs before it begins: state, folders, the engine, the lock, the saved node.
 
 use super::input::Input;
-use crate::house::{self, Keeper, Kept};
+use crate::house::{self, Keeper, Kept, SavedNodeError};
 use crate::own_state;
 use crate::printer::{Printer, Tone};
 use crate::settings::Settings;
@@ -11,12 +11,12 @@ use node::object::NodeObject;
 use sandbox::{Compiler, NativeCache, Sandbox};
 use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
 use std::time::SystemTime;
-use text::escape;
+use text::{escape, escape_line};
 
 /// The state: made where it is not there, unless this is a dry run.
 pub(super) fn open_state(settings: &Settings, dry: bool, printer: Printer) -> anyhow::Result<Option<StateDirectory>> {
     if !dry {
-        return Ok(Some(StateDirectory::open(&settings.state_dir)?));
+        return Ok(Some(StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free())?));
     }
     let (state, warning) = own_state::open_for_looking(settings)?;
     if let Some(text) = warning {
@@ -68,15 +68,35 @@ pub(super) fn keeper(
     let lock = state.lock(request)?;
     let folder = lock.run_folder(began)?;
     let pending = lock.pending(&input.node_name)?.of_run(folder.id());
+    if let Some((place, why)) = pending.set_aside() {
+        let text = format!("warning: {why}; the file is now {}, and its whole lines still count", place.display());
+        printer.note(Tone::Warning, &escape_line(&text));
+    }
     let kept = Kept { lock, pending, filters: settings.saved_attributes.clone() };
     Ok((Keeper::Kept(Box::new(kept)), Some(folder)))
 }
 
-pub(super) fn load_node(state: Option<&StateDirectory>, name: &str) -> anyhow::Result<NodeObject> {
-    match state.map(|state| house::saved_node(state, name)).transpose()?.flatten() {
-        Some(saved) => Ok(saved),
-        None => Ok(NodeObject::new(name)?),
-    }
+/// The saved node. A damaged one stops nobody's policies: it is told and set aside, and the run begins with a new one.
+pub(super) fn load_node(
+    state: Option<&StateDirectory>,
+    keeper: &Keeper,
+    name: &str,
+    printer: Printer,
+) -> anyhow::Result<NodeObject> {
+    let saved = state.map(|state| house::saved_node(state, name)).transpose();
+    let why = match saved {
+        Ok(saved) => return saved.flatten().map_or_else(|| Ok(NodeObject::new(name)?), Ok),
+        Err(SavedNodeError::State(error)) if !error.is_damage() => return Err(error.into()),
+        Err(why) => why,
+    };
+    let error = house::error_chain(&why);
+    let fate = match keeper {
+        Keeper::Kept(kept) => format!("the file is now {}", kept.lock.set_node_aside(name)?.display()),
+        Keeper::Unrecorded(_) => "a real run sets the file aside".to_owned(),
+    };
+    let text = format!("warning: {error}; {fate}, and this run begins without the normal attributes that were saved");
+    printer.note(Tone::Warning, &escape_line(&text));
+    Ok(NodeObject::new(name)?)
 }
 
 /// The engine of the run. In a real run, says which policies were not built for nodes.

@@ -1,0 +1,56 @@
+//! The node object as it was saved, and the reasons why it cannot be used.
+
+use node::object::{NodeObject, ObjectError};
+use serde_json::Value;
+use state::{StateDirectory, StateError};
+use std::path::PathBuf;
+
+/// The key beside the node's own under which its histories are saved: who wrote what, for `wrun node explain`.
+pub(crate) const HISTORIES: &str = "wrun_histories";
+
+/// The reasons why a saved node cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SavedNodeError {
+    /// Its file cannot be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// It says something that no node object says.
+    #[error("{} cannot be used", path.display())]
+    Node {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong.
+        source: ObjectError,
+    },
+    /// It is another node's.
+    #[error("{} cannot be used: it holds the node {found:?}, not {wanted:?}", path.display())]
+    Other {
+        /// Its file.
+        path: PathBuf,
+        /// The name in it.
+        found: String,
+        /// The name that was asked for.
+        wanted: String,
+    },
+}
+
+/// The saved node of this name. `None`: it was never saved. Histories that cannot be used are left out: they only explain.
+///
+/// # Errors
+/// It cannot be read, or its file is another node's.
+pub(crate) fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
+    let Some(mut saved) = state.node(name)? else { return Ok(None) };
+    let path = state.node_file(name);
+    let histories = saved.as_object_mut().and_then(|object| object.shift_remove(HISTORIES));
+    let mut node = match NodeObject::from_saved_json(&saved) {
+        Ok(node) => node,
+        Err(source) => return Err(SavedNodeError::Node { path, source }),
+    };
+    if node.name() != name {
+        return Err(SavedNodeError::Other { path, found: node.name().to_owned(), wanted: name.to_owned() });
+    }
+    if let Some(Err(error)) = histories.as_ref().map(|histories: &Value| node.set_histories_from_json(histories)) {
+        tracing::warn!("{}: the history of its attributes cannot be used: {error}", path.display());
+    }
+    Ok(Some(node))
+}
