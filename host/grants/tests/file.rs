@@ -521,6 +521,9 @@ fn a_policy_has_its_table_in_one_file() {
 fn the_documented_example_is_valid() {
     let text = include_str!("../../../docs/grants.example.toml");
     let grants = Grants::parse(text, "docs/grants.example.toml").unwrap_or_else(|error| panic!("{error}"));
+    for name in grants.policy_names() {
+        assert_eq!(grants.policy(name, &[]).short_rules(), [], "{name}");
+    }
     assert!(grants.policy_names().count() >= 1);
 }
 
