@@ -5,6 +5,7 @@
 
 use crate::plan::View;
 use crate::root::Root;
+use crate::users::{Group, Users};
 use grants::Standing;
 use std::collections::BTreeSet;
 
@@ -15,6 +16,7 @@ const FIRST_ORDINARY: u32 = 1000;
 const NOBODY: u32 = 65534;
 
 const SUDOERS: &str = "/etc/sudoers";
+const DOAS: &str = "/etc/doas.conf";
 
 /// How deep files of sudoers may include each other.
 const MAX_INCLUDES: usize = 8;
@@ -25,21 +27,15 @@ pub(crate) fn of_user(name: &str, view: &mut View<'_>) -> Standing {
         return Standing::Ordinary;
     }
     let root = view.root;
-    let sudoers = Sudoers::read(root);
+    let administrators = Administrators::read(root);
     let first = first_ordinary(root, "UID_MIN");
     let users = view.users();
-    let user = users.user(name).cloned();
-    let uid = user.as_ref().map(|user| user.uid);
-    let mut groups: Vec<String> = {
-        let member = |group: &&crate::users::Group| group.members.iter().any(|member| member == name);
-        users.groups().iter().filter(member).map(|group| group.name.clone()).collect()
-    };
-    groups.extend(user.and_then(|user| users.group_by_id(user.gid).map(|group| group.name.clone())));
-    let is_elevated = uid == Some(0)
-        || sudoers.names_user(name, uid)
-        || groups
-            .iter()
-            .any(|group| Standing::by_name_of_group(group) == Standing::Elevated || sudoers.names_group(group));
+    let elevated = elevated_numbers(users, &administrators);
+    let user = users.user(name).map(|user| (user.uid, user.gid));
+    let uid = user.map(|(uid, _)| uid);
+    let is_member = |group: &&Group| group.members.iter().any(|member| member == name);
+    let mut gids = users.groups().iter().filter(is_member).map(|group| group.gid).chain(user.map(|(_, gid)| gid));
+    let is_elevated = uid == Some(0) || administrators.names_user(name, uid) || gids.any(|gid| elevated.contains(&gid));
     match uid {
         _ if is_elevated => Standing::Elevated,
         Some(uid) if uid < first || uid == NOBODY => Standing::System,
@@ -53,14 +49,26 @@ pub(crate) fn of_group(name: &str, view: &mut View<'_>) -> Standing {
         return Standing::Ordinary;
     }
     let root = view.root;
-    let sudoers = Sudoers::read(root);
+    let administrators = Administrators::read(root);
     let first = first_ordinary(root, "GID_MIN");
-    let gid = view.users().group(name).map(|group| group.gid);
+    let users = view.users();
+    let gid = users.group(name).map(|group| group.gid);
+    let is_elevated = gid.is_some_and(|gid| elevated_numbers(users, &administrators).contains(&gid));
     match gid {
-        _ if sudoers.names_group(name) || gid == Some(0) => Standing::Elevated,
+        _ if is_elevated || administrators.names_group(name) => Standing::Elevated,
         Some(gid) if gid < first || gid == NOBODY => Standing::System,
         _ => Standing::Ordinary,
     }
+}
+
+/// The numbers of all groups that are as good as root: a second name for one of them is no less.
+fn elevated_numbers(users: &Users, administrators: &Administrators) -> BTreeSet<u32> {
+    let is_elevated = |group: &&Group| {
+        Standing::by_name_of_group(&group.name) == Standing::Elevated
+            || administrators.names_group(&group.name)
+            || administrators.names.contains(&format!("%#{}", group.gid))
+    };
+    users.groups().iter().filter(is_elevated).map(|group| group.gid).chain([0]).collect()
 }
 
 /// Whether a user with this number counts as one of the system.
@@ -80,19 +88,24 @@ fn first_ordinary(root: &Root, key: &str) -> u32 {
     value.unwrap_or(FIRST_ORDINARY)
 }
 
-/// Who stands in the files of sudo.
+/// Who stands in the files of sudo and doas.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Sudoers {
+struct Administrators {
     /// Users, groups as `%name`, numbers as `#1000` and `%#1000`.
     names: BTreeSet<String>,
     /// Everybody does, or who does cannot be known.
     everybody: bool,
 }
 
-impl Sudoers {
+impl Administrators {
     fn read(root: &Root) -> Self {
         let mut found = Self::default();
         found.add_file(root, SUDOERS, 0);
+        match root.read(DOAS) {
+            Ok(text) => found.add_doas(&String::from_utf8_lossy(&text)),
+            Err(error) if is_absence(&error) => {}
+            Err(_) => found.everybody = true,
+        }
         found
     }
 
@@ -111,7 +124,7 @@ impl Sudoers {
                     self.add_included(root, &included, depth + 1);
                 }
             }
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
+            Err(error) if is_absence(&error) => {}
             _ => self.everybody = true,
         }
     }
@@ -131,6 +144,20 @@ impl Sudoers {
                 }
             }
             _ => self.everybody = true,
+        }
+    }
+
+    /// Adds the users of all rules of `doas` that permit something: `permit nopass keepenv :wheel as root`.
+    fn add_doas(&mut self, text: &str) {
+        for line in text.replace("\\\n", " ").lines() {
+            let mut words = line.split_whitespace();
+            if words.next() == Some("permit") {
+                // Options and what follows the name are no names of accounts that anybody has.
+                let names = words.map(|word| word.trim_matches('"'));
+                self.names.extend(
+                    names.map(|name| name.strip_prefix(':').map_or(name.to_owned(), |name| format!("%{name}"))),
+                );
+            }
         }
     }
 
@@ -181,6 +208,10 @@ enum Included {
     Folder(String),
 }
 
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
 /// The list of users at the beginning of a line: words that commas join.
 fn users_of_line(line: &str) -> &str {
     let mut end = 0;
@@ -199,7 +230,7 @@ fn users_of_line(line: &str) -> &str {
 /// The resolved homes of a root's users who can log in, as seen from inside it. For grants, which protect hidden names there.
 pub fn homes(root: &std::path::Path) -> Vec<String> {
     let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return vec![] };
-    let mut users = crate::users::Users::default();
+    let mut users = Users::default();
     users.refresh(&root);
     let can_log_in = |shell: &str| !matches!(shell.rsplit('/').next(), Some("nologin" | "false" | "sync"));
     let own = users.users().iter().filter(|user| can_log_in(&user.shell));
@@ -216,9 +247,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, names: &[&str], everybody: bool) {
-        let mut found = Sudoers::default();
+        let mut found = Administrators::default();
         let _ = found.add(text);
-        let expect = Sudoers { names: names.iter().map(|name| (*name).to_owned()).collect(), everybody };
+        let expect = Administrators { names: names.iter().map(|name| (*name).to_owned()).collect(), everybody };
         assert_eq!(found, expect, "{text}");
     }
 
@@ -233,7 +264,10 @@ mod tests {
         check("ann, \\\n  bob ALL=ALL\n", &["ann", "bob"], false);
         check("ALL ALL=(ALL) ALL\n", &[], true);
         check("+netgroup ALL=ALL\n", &[], true);
-        let mut found = Sudoers::default();
+        let mut found = Administrators::default();
+        found.add_doas("# permit x\npermit nopass ann as root\npermit :ops\ndeny bob\n");
+        assert!(found.names_user("ann", None) && found.names_group("ops") && !found.names_user("bob", None));
+        let mut found = Administrators::default();
         let included = found.add("@includedir /etc/sudoers.d\n#include /etc/more\n");
         assert_eq!(included, [Included::Folder("/etc/sudoers.d".into()), Included::File("/etc/more".into())]);
     }

@@ -293,13 +293,16 @@ fn wide_accounts_are_found_out_on_the_machine() {
     node.output("usermod -g ops dora; echo 'bob ALL=(ALL) ALL' >/etc/sudoers");
     node.output("mkdir -p /etc/sudoers.d; echo '@includedir /etc/sudoers.d' >>/etc/sudoers; echo '%ops ALL=ALL' >/etc/sudoers.d/ops");
     let password = json!({"password": "$6$x$y"});
-    for user in ["alice", "bob", "carl", "dora", "robot", "daemon", "root", "nobody"] {
+    // A second name for the number of a group that is as good as root; a rule of doas.
+    node.output("useradd -M gina; groupadd -o -g $(getent group sudo | cut -d: -f3) helpers; gpasswd -a gina helpers");
+    node.output("useradd -M hans; echo 'permit nopass hans as root' >/etc/doas.conf");
+    for user in ["alice", "bob", "carl", "dora", "gina", "hans", "robot", "daemon", "root", "nobody"] {
         let error = node.act("user", user, "modify", password.clone()).unwrap_err();
         assert_eq!(error.class, "Wrun::Denied", "{user}: {error:?}");
         let job = json!({"command": "/bin/x", "user": user});
         assert_eq!(node.act("cron_d", "job", "create", job).unwrap_err().class, "Wrun::Denied", "{user}");
     }
-    for group in ["sudo", "ops", "daemon", "robot", "incus-admin"] {
+    for group in ["sudo", "ops", "helpers", "daemon", "robot", "incus-admin"] {
         let error = node.act("group", group, "create", json!({"members": ["eve"], "append": true})).unwrap_err();
         assert_eq!(error.class, "Wrun::Denied", "{group}: {error:?}");
     }
