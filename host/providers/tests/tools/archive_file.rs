@@ -168,3 +168,37 @@ fn source_and_destination_are_granted_apart() {
     assert_eq!(raised.class, "Wrun::Denied");
     assert!(!exists(&bench.path("out/d")));
 }
+
+/// A zip states its entries in a directory at its end, which is in memory as a whole before any of them is seen.
+#[test]
+fn archive_names_of_a_zip_are_bounded_before_they_are_read() {
+    let bench = machine();
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(bench.path("long.zip")).unwrap());
+    for number in 0..5000 {
+        let name = format!("{number}/{}", "x".repeat(4000));
+        zip.add_directory(name, zip::write::SimpleFileOptions::default()).unwrap();
+    }
+    zip.finish().unwrap();
+    let raised = bench.run("archive_file", "ROOT/long.zip", "extract", into("out")).unwrap_err();
+    assert!(raised.message.contains("directory is too long"), "{}", raised.message);
+    assert!(!exists(&bench.path("out/0")));
+}
+
+/// Undoing the compression of a few bytes may ask for a gibibyte.
+#[test]
+fn archive_names_compression_that_wants_much_memory_is_refused() {
+    let bench = machine();
+    let write = |name: &str, dictionary: u32| {
+        let mut options = lzma_rust2::XzOptions::with_preset(0);
+        options.lzma_options.dict_size = dictionary;
+        let mut xz = lzma_rust2::XzWriter::new(vec![], options).unwrap();
+        std::io::Write::write_all(&mut xz, &[0; 1024]).unwrap();
+        std::fs::write(bench.path(name), xz.finish().unwrap()).unwrap();
+    };
+    write("small.xz", 64 << 20);
+    write("large.xz", 256 << 20);
+    let run = |name: &str| bench.run("archive_file", &format!("ROOT/{name}.xz"), "extract", into(name));
+    run("small").unwrap();
+    let raised = run("large").unwrap_err();
+    assert!(raised.message.to_lowercase().contains("memory"), "{}", raised.message);
+}

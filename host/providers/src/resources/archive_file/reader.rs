@@ -5,20 +5,24 @@
 use super::meter::Meter;
 use crate::pace::{Paced, looked_at};
 use contract::{Account, Raised};
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use tar::EntryType;
 use zip::ZipArchive;
 use zip::extra_fields::ExtraField;
 
 /// The most entries of one archive.
-const MAXIMUM_ENTRIES: usize = 1_000_000;
+const MAXIMUM_ENTRIES: usize = 500_000;
 
 /// The most bytes that come out of one archive.
-const MAXIMUM_UNPACKED: u64 = 256 << 30;
+const MAXIMUM_UNPACKED: u64 = 64 << 30;
 
 /// The most memory for undoing the compression, in KiB.
 const MAXIMUM_MEMORY: u32 = 160 << 10;
+
+/// The most bytes that are read of a zip to learn what is in it. All entries of its directory are in memory at once.
+const MAXIMUM_DIRECTORY: usize = 16 << 20;
 
 /// The longest name of an entry, and the longest text of a link: what the kernel takes as a path.
 const MAXIMUM_NAME: usize = 4096;
@@ -95,7 +99,7 @@ impl Archive {
             [0xfd, b'7', b'z', b'X', b'Z', 0] => {
                 each_of_tar(lzma_rust2::XzReader::new_mem_limit(file, true, MAXIMUM_MEMORY), self.strip, account, visit)
             }
-            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => each_of_zip(file, self.strip, account, visit),
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => each_of_zip(&self.file, self.strip, account, visit),
             _ => each_of_tar(file, self.strip, account, visit),
         }
     }
@@ -149,9 +153,37 @@ fn stored(entry: &mut tar::Entry<'_, impl Read>) -> Result<u64, Raised> {
     Ok(length.div_ceil(BLOCK).saturating_mul(BLOCK))
 }
 
-fn each_of_zip(file: BufReader<&File>, strip: usize, account: &Account, visit: &mut Visit<'_>) -> Result<(), Raised> {
+/// A zip's file, of which only so much may be read until its directory is known.
+struct Limited<'a> {
+    file: &'a File,
+    /// Bytes that may still be read; `None`: any number.
+    left: &'a Cell<Option<usize>>,
+}
+
+impl Read for Limited<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let Some(left) = self.left.get() else { return self.file.read(into) };
+        if left == 0 && !into.is_empty() {
+            return Err(io::Error::other("the archive's directory is too long"));
+        }
+        let wanted = into.len().min(left);
+        let length = self.file.read(into.get_mut(..wanted).unwrap_or_default())?;
+        self.left.set(Some(left.saturating_sub(length)));
+        Ok(length)
+    }
+}
+
+impl Seek for Limited<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+fn each_of_zip(file: &File, strip: usize, account: &Account, visit: &mut Visit<'_>) -> Result<(), Raised> {
     let damaged = |error: zip::result::ZipError| Raised::new(ERROR, error.to_string());
-    let mut archive = ZipArchive::new(file).map_err(damaged)?;
+    let left = Cell::new(Some(MAXIMUM_DIRECTORY));
+    let mut archive = ZipArchive::new(BufReader::new(Limited { file, left: &left })).map_err(damaged)?;
+    left.set(None);
     let mut left = MAXIMUM_UNPACKED;
     for number in 0..archive.len() {
         within_limit(number)?;
