@@ -5,7 +5,7 @@ use contract::Account;
 use std::io::{self, Read};
 
 /// Bytes that are one unit of work.
-const BYTES_PER_UNIT: u64 = 64;
+pub(crate) const BYTES_PER_UNIT: u64 = 64;
 
 /// Counts bytes that the host looks at.
 ///

@@ -147,7 +147,7 @@ impl TheHouse<'_> {
         Services {
             account: account.clone(),
             machine: Box::new(machine),
-            data: source.data(grants),
+            data: source.data(grants, account),
             files: source.files(self.settings),
             clock: grants.clock(),
             random: grants.random(),

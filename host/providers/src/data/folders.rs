@@ -3,7 +3,8 @@
 
 use super::refused;
 use super::secrets::BagSecrets;
-use contract::{Data, DataError};
+use crate::pace::BYTES_PER_UNIT;
+use contract::{Account, Data, DataError, value_bytes};
 use grants::{Capability, Denied, PolicyGrants};
 use node::search::{Document, Query};
 use serde_json::{Value, json};
@@ -42,12 +43,14 @@ pub struct DataFolders {
 pub struct FolderData {
     grants: Arc<PolicyGrants>,
     folders: Arc<DataFolders>,
+    /// Searching is charged to it.
+    account: Account,
 }
 
 impl FolderData {
     /// For one policy.
-    pub fn new(grants: Arc<PolicyGrants>, folders: Arc<DataFolders>) -> Self {
-        Self { grants, folders }
+    pub fn new(grants: Arc<PolicyGrants>, folders: Arc<DataFolders>, account: Account) -> Self {
+        Self { grants, folders, account }
     }
 
     /// A bag's folder. Only a name that is there becomes part of a path.
@@ -151,11 +154,15 @@ impl Data for FolderData {
     fn search(&mut self, index: &str, query: &str) -> Result<Vec<Value>, DataError> {
         allowed(self.grants.search(index))?;
         let query = Query::parse(query).map_err(|error| DataError::BadQuery(error.to_string()))?;
-        let all = self.index(index)?.into_iter();
-        Ok(all
-            .filter(|(name, object)| query.matches(&Document::of(index, name, object)))
-            .map(|(_, object)| object)
-            .collect())
+        let mut found = Vec::new();
+        for (name, object) in self.index(index)? {
+            let looked_at = self.account.work(value_bytes(&object) / BYTES_PER_UNIT + 1);
+            looked_at.map_err(|ended| DataError::Invalid(format!("the search did not end: the policy {ended}")))?;
+            if query.matches(&Document::of(index, &name, &object)) {
+                found.push(object);
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -239,6 +246,7 @@ fn read(path: &Path) -> Result<Value, DataError> {
 mod tests {
     use super::*;
     use crate::Secret;
+    use contract::Stop;
     use grants::Grants;
     use std::fs;
 
@@ -268,7 +276,8 @@ mod tests {
     #[test]
     fn what_the_folders_hold_is_handed_over() {
         let top = tempfile::tempdir().unwrap();
-        let mut data = FolderData::new(Grants::allow_all().policy("solo", &[]), folders(top.path()));
+        let mut data =
+            FolderData::new(Grants::allow_all().policy("solo", &[]), folders(top.path()), Account::unmetered("solo"));
         assert_eq!(data.bags().unwrap(), ["apps", "broken"]);
         assert_eq!(data.bag("apps").unwrap(), ["one", "two"]);
         assert_eq!(data.bag_item("apps", "two").unwrap(), json!({"kind": "db", "id": "two"}));
@@ -290,10 +299,25 @@ mod tests {
     }
 
     #[test]
+    fn a_search_is_counted_and_ends_with_a_signal() {
+        let top = tempfile::tempdir().unwrap();
+        let (folders, account, stop) = (folders(top.path()), Account::unmetered("solo"), Stop::default());
+        let large = json!({ "id": "large", "text": "x".repeat(1 << 20) });
+        fs::write(top.path().join("data_bags/apps/large.json"), large.to_string()).unwrap();
+        let mut data = FolderData::new(Grants::allow_all().policy("solo", &[]), folders, account.clone());
+        account.begin_turn(stop.clone());
+        assert_eq!(data.search("apps", "id:large").unwrap().len(), 1);
+        assert!(account.usage().work > 10_000, "{}", account.usage().work);
+        stop.request(15);
+        let Err(DataError::Invalid(text)) = data.search("apps", "id:large") else { panic!("it ends") };
+        assert!(text.contains("was ended by signal 15"), "{text}");
+    }
+
+    #[test]
     fn grants_are_asked_first() {
         let top = tempfile::tempdir().unwrap();
         let grants = Grants::parse("[policy.solo]\ndata_bags = [\"apps/one\"]\n", "grants.toml").unwrap();
-        let mut data = FolderData::new(grants.policy("solo", &[]), folders(top.path()));
+        let mut data = FolderData::new(grants.policy("solo", &[]), folders(top.path()), Account::unmetered("solo"));
         assert!(data.bags().unwrap().is_empty());
         assert!(data.bag_item("apps", "one").is_ok());
         for denied in

@@ -2,7 +2,7 @@
 
 use super::runtime::{self, Runtime, RuntimeError};
 use crate::settings::Settings;
-use contract::{CookbookFiles, Data};
+use contract::{Account, CookbookFiles, Data};
 use grants::PolicyGrants;
 use policy::artifact::Language;
 use policy::gems::{Gems, WithGems};
@@ -104,13 +104,13 @@ impl Source {
     }
 
     /// The data that operators keep beside the cookbooks, within the policy's grants.
-    pub(crate) fn data(&self, grants: &Arc<PolicyGrants>) -> Box<dyn Data> {
+    pub(crate) fn data(&self, grants: &Arc<PolicyGrants>, account: &Account) -> Box<dyn Data> {
         let data = match self {
             Self::Released(released) => released.data.as_ref(),
             Self::Folders(folders) => Some(&folders.data),
         };
         match data {
-            Some(data) => Box::new(FolderData::new(Arc::clone(grants), Arc::clone(data))),
+            Some(data) => Box::new(FolderData::new(Arc::clone(grants), Arc::clone(data), account.clone())),
             None => Box::new(NoData::new(Arc::clone(grants))),
         }
     }
