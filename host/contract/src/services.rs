@@ -59,8 +59,6 @@ impl Interfaces {
 pub trait AttributeRights: Send {
     /// Whether it may write below a path.
     fn write(&self, path: &[String]) -> Result<(), String>;
-    /// Whether it may write below a path of `normal`, which all policies share.
-    fn write_normal(&self, path: &[String]) -> Result<(), String>;
     /// The line of the policy's table that would let it read this path. An empty path means everything.
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;
     /// Writes down that the policy read a value of the machine or of another policy, for those who write its grants.

@@ -15,5 +15,6 @@ mod whole;
 
 pub use runner::{Runner, UNSEEN};
 pub use whole::{
-    House, Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunOptions, RunReport, WholeRun,
+    House, Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunOptions, RunReport,
+    SharedCookbook, WholeRun,
 };

@@ -11,7 +11,7 @@ mod report;
 
 pub use policy::{Instance, PolicyInput};
 pub use questions::Questions;
-pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport};
+pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 
 use crate::claims::Claims;
 use contract::{Account, Event, Failure, Memory, Moment, Observer, Stop, Types};
@@ -34,11 +34,14 @@ pub trait House {
     /// The component is damaged, wants what it is not granted, or does not start.
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Self::Instance, Failure>;
 
-    /// Tells how much of what earlier policies left a policy may read.
-    fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value;
+    /// Tells how much of what other policies left, in this run or in `normal`, a policy may read.
+    fn visible(&self, policy: &PolicyInput, left: &Value) -> Value;
 
-    /// Tells how much of the node's `normal` attributes a policy may read.
-    fn visible_normal(&self, policy: &PolicyInput, normal: &Value) -> Value;
+    /// Tells how much of what the operator gave the node in `normal` a policy may read.
+    fn visible_given(&self, policy: &PolicyInput, given: &Value) -> Value;
+
+    /// Tells whether a policy's writes at a path of `normal` replace what others wrote there.
+    fn overwrites(&self, policy: &PolicyInput, path: &[String]) -> bool;
 
     /// Tells how much of the machine's facts a policy may read.
     fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value;
@@ -94,6 +97,8 @@ pub struct WholeRun<'a, H: House> {
     lived: Vec<policy::Lived<H::Instance>>,
     /// What the policies claim; `None`: there is only one.
     claims: Option<Claims>,
+    /// Cookbooks that several policies have.
+    shared_cookbooks: Vec<SharedCookbook>,
 }
 
 impl<'a, H: House> WholeRun<'a, H> {
@@ -106,7 +111,17 @@ impl<'a, H: House> WholeRun<'a, H> {
         observer: Box<dyn Observer>,
         stop: Stop,
     ) -> Self {
-        Self { house, options, builtin, facts, observer: Some(observer), stop, lived: vec![], claims: None }
+        Self {
+            house,
+            options,
+            builtin,
+            facts,
+            observer: Some(observer),
+            stop,
+            lived: vec![],
+            claims: None,
+            shared_cookbooks: vec![],
+        }
     }
 
     /// Runs all policies, then the late handlers. Failures are in the report.
@@ -116,6 +131,7 @@ impl<'a, H: House> WholeRun<'a, H> {
         let (run_id, why_run) = (self.options.run_id.clone(), self.options.why_run);
         let node_name = node.name().to_owned();
         self.notice(&Event::RunStarted { run_id: &run_id, node: &node_name, policies: &names, why_run });
+        self.shared_cookbooks = SharedCookbook::of(&policies);
         self.claims = (names.len() > 1).then(Claims::default);
         let mut outcomes = Vec::new();
         let mut failed = false;
@@ -179,6 +195,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             // Signals no longer stop anything: the handlers are the end of the run.
             let mut input = status.clone();
             if let Some(object) = input.as_object_mut() {
+                object.insert("exception".into(), report::exception(&one.run.policy, outcomes));
                 object.insert("policy".into(), one.run.policy.clone().into());
                 object.insert("resources".into(), report::resources(&one.run));
             }
@@ -194,10 +211,6 @@ impl<'a, H: House> WholeRun<'a, H> {
         let seconds = began.elapsed().as_secs_f64();
         let policies: Vec<_> =
             outcomes.iter().map(|(name, outcome)| json!({ "name": name, "status": outcome.name() })).collect();
-        let failure = outcomes.iter().find_map(|(_, outcome)| match outcome {
-            PolicyOutcome::Failed(failure) => Some(failure),
-            _ => None,
-        });
         json!({
             "run_id": self.options.run_id,
             "node": node,
@@ -206,7 +219,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             "start_time": started.seconds,
             "elapsed": seconds,
             "policies": policies,
-            "exception": failure.map(report::exception),
+            "exception": null,
         })
     }
 
@@ -226,6 +239,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             started: self.options.started,
             seconds: began.elapsed().as_secs_f64(),
             policies,
+            shared_cookbooks: std::mem::take(&mut self.shared_cookbooks),
             conflicts: self.claims.take().map(Claims::into_conflicts).unwrap_or_default(),
         }
     }

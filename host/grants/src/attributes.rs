@@ -31,48 +31,34 @@ impl PolicyGrants {
         first == TAGS || self.cookbooks.contains(first)
     }
 
-    /// Whether the policy may write at this path of `normal`, which is the node's and every policy's: as
-    /// [`write_attribute`](Self::write_attribute), but a cookbook's name that another policy of the run has too gives no
-    /// right. At the other levels a policy reaches nobody but itself.
-    ///
-    /// # Errors
-    /// Neither its own alone nor granted.
-    pub fn write_normal_attribute(&self, path: &[String]) -> Result<GrantedAttribute, Denied> {
-        let Some(name) = path.first().filter(|name| !self.everything && self.contested.contains(name)) else {
-            return self.write_attribute(path);
-        };
-        let (capability, asked, shown) = (Capability::WriteAttributes, Asked::Keys(path), join_dots(path));
-        if self.list(capability).decide(asked, || false) == Verdict::Unheard {
-            let why = format!("another policy of this run has a cookbook `{name}` too, and `normal` is the node's");
-            return Err(self.refuse(capability, &shown, &shown, Some(why)));
-        }
-        self.decide(capability, asked, &shown, || false)?;
-        Ok(GrantedAttribute(path.to_vec()))
+    /// Whether what the policy writes at this attribute path of `normal` replaces what others wrote there: only where it is
+    /// granted. Below its own cookbooks' names its writes stand beside theirs.
+    pub fn overwrites_attribute(&self, path: &[String]) -> bool {
+        let rules = self.list(Capability::WriteAttributes);
+        self.everything || matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_))
     }
 
-    /// What earlier policies left, without what this policy may not read.
-    pub fn visible_attributes(&self, inherited: &Value) -> Value {
+    /// What other policies left, in this run or in `normal`, without what this policy may not read. The names of its own
+    /// cookbooks are no right to it: anybody can name a cookbook so.
+    pub fn visible_attributes(&self, left: &Value) -> Value {
         if self.everything {
-            return inherited.clone();
+            return left.clone();
         }
         let rules = self.list(Capability::ReadAttributes);
         let allowed = |path: &[String]| matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
         let differs =
             |path: &[String], allowed| rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed);
-        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], inherited).unwrap_or_else(nothing)
+        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], left).unwrap_or_else(nothing)
     }
 
-    /// The node's `normal` attributes, without those that this policy may not read. It may read what it may write, and what
-    /// stands below the names of its own cookbooks that no other policy of the run has.
-    pub fn visible_normal(&self, normal: &Value) -> Value {
+    /// What the operator gave the node in `normal`, without what this policy may not read. It may read what it may write:
+    /// below the names of its own cookbooks and `tags`, and where it is granted.
+    pub fn visible_given(&self, given: &Value) -> Value {
         if self.everything {
-            return normal.clone();
+            return given.clone();
         }
         let (read, write) = (self.list(Capability::ReadAttributes), self.list(Capability::WriteAttributes));
-        let is_own = |path: &[String]| {
-            path.first()
-                .is_some_and(|name| name == TAGS || (self.cookbooks.contains(name) && !self.contested.contains(name)))
-        };
+        let is_own = |path: &[String]| path.first().is_some_and(|name| self.owns(name));
         let allowed = |path: &[String]| match read.decide(Asked::Keys(path), || false) {
             Verdict::Unheard => {
                 is_own(path) || matches!(write.decide(Asked::Keys(path), || false), Verdict::Allowed(_))
@@ -82,7 +68,7 @@ impl PolicyGrants {
         let differs = |path: &[String], _: bool| {
             path.is_empty() || read.iter().chain(write.iter()).any(|rule| may_speak_below(rule, path))
         };
-        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], normal).unwrap_or_else(nothing)
+        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], given).unwrap_or_else(nothing)
     }
 }
 

@@ -18,7 +18,10 @@ const CRON_DIRECTORY: &str = "/etc/cron.d/";
 
 impl PolicyGrants {
     pub(crate) fn is_privileged(&self, path: &str) -> bool {
-        privileged::path(path) || reach::decides_in_home(path, &self.homes) || self.meets_own_places(path)
+        privileged::path(path)
+            || reach::decides_in_home(path, &self.homes)
+            || self.meets_own_places(path)
+            || self.is_anothers_cache(path)
     }
 
     pub(crate) fn is_secret(&self, path: &str) -> bool {
@@ -63,7 +66,8 @@ impl PolicyGrants {
     pub fn manage_tree(&self, path: &str) -> Result<GrantedTree, Denied> {
         let _root_of_tree = self.manage_path(path)?;
         let below = Some(toml_string(&format!("{}/**", literal_pattern(path.trim_end_matches('/')))));
-        let privileged = privileged::lies_below(path) || self.meets_own_places(path);
+        let privileged =
+            privileged::lies_below(path) || self.meets_own_places(path) || self.touches_anothers_cache(path);
         let capability = if privileged { Capability::PrivilegedPaths } else { Capability::Paths };
         if self.everything {
             self.uses(capability.key(), below);

@@ -88,17 +88,10 @@ impl Grants {
     ///
     /// `cookbooks` are its cookbooks' names: it may write attributes below them, and below `tags`.
     pub fn policy(&self, name: &str, cookbooks: &[String]) -> Arc<PolicyGrants> {
-        self.policy_beside(name, cookbooks, &[])
-    }
-
-    /// The grants of one policy of several. `others` are the names of the other policies' cookbooks: who names a cookbook
-    /// as another team does has no right to that team's `normal` attributes for it.
-    pub fn policy_beside(&self, name: &str, cookbooks: &[String], others: &[String]) -> Arc<PolicyGrants> {
         Arc::new(PolicyGrants {
             policy: name.into(),
             everything: self.everything,
             cookbooks: cookbooks.to_vec(),
-            contested: cookbooks.iter().filter(|cookbook| others.contains(cookbook)).cloned().collect(),
             rules: self.policies.get(name).cloned().unwrap_or_default(),
             journal: self.journal.clone(),
             own_places: Arc::clone(&self.own_places),
@@ -175,8 +168,6 @@ pub struct PolicyGrants {
     pub(crate) policy: String,
     pub(crate) everything: bool,
     pub(crate) cookbooks: Vec<String>,
-    /// Those of its cookbooks' names that another policy of the run has too.
-    pub(crate) contested: Vec<String>,
     pub(crate) rules: PolicyRules,
     journal: Journal,
     pub(crate) own_places: Arc<OwnPlaces>,

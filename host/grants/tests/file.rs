@@ -270,40 +270,31 @@ fn others_attributes_and_facts_are_seen_as_far_as_they_are_granted() {
 }
 
 #[test]
-fn normal_attributes_are_seen_where_they_are_ones_own_or_granted() {
+fn what_the_operator_gave_is_seen_where_it_is_ones_own_or_granted() {
     let all = json!({"tags": ["a"], "mysql": {"port": 1, "key": 2}, "core": {"a": 1, "b": 2}, "db": {"password": "x"}});
-    assert_eq!(policy("").visible_normal(&all), json!({"tags": ["a"], "mysql": {"port": 1, "key": 2}}));
+    assert_eq!(policy("").visible_given(&all), json!({"tags": ["a"], "mysql": {"port": 1, "key": 2}}));
     let granted =
         policy("read_attributes = [\"core.a\"]\nwrite_attributes = [\"db\"]\ndeny_read_attributes = [\"mysql.key\"]\n");
     assert_eq!(
-        granted.visible_normal(&all),
+        granted.visible_given(&all),
         json!({"tags": ["a"], "mysql": {"port": 1}, "core": {"a": 1}, "db": {"password": "x"}}),
         "what may be written may be read"
     );
-    assert_eq!(Grants::allow_all().policy("x", &[]).visible_normal(&all), all);
+    assert_eq!(Grants::allow_all().policy("x", &[]).visible_given(&all), all);
 }
 
 #[test]
-fn a_cookbooks_name_that_two_policies_have_is_no_right_to_normal() {
-    let beside = |table: &str, others: &[&str]| {
-        let grants = Grants::parse(&format!("[policy.database]\n{table}"), "grants.toml").unwrap();
-        grants.policy_beside("database", &["mysql".into(), "own".into()], &path(others))
-    };
-    let (all, port) = (json!({"mysql": {"port": 1}, "own": 1}), path(&["mysql", "port"]));
-    let alone = beside("", &["ntp"]);
-    assert!(alone.write_normal_attribute(&port).is_ok());
-    assert_eq!(alone.visible_normal(&all), all);
-    let contested = beside("", &["mysql"]);
-    let denial = contested.write_normal_attribute(&port).unwrap_err();
-    assert!(denial.to_string().contains("another policy of this run has a cookbook `mysql` too"), "{denial}");
-    assert_eq!(contested.visible_normal(&all), json!({"own": 1}));
-    assert!(contested.write_normal_attribute(&path(&["own"])).is_ok());
-    assert!(contested.write_attribute(&port).is_ok(), "its other levels are its own");
-    let granted = beside(&denial.line(), &["mysql"]);
-    assert!(granted.write_normal_attribute(&port).is_ok());
-    assert_eq!(granted.visible_normal(&all), all);
-    let everything = Grants::allow_all().policy_beside("x", &["mysql".into()], &["mysql".into()]);
-    assert!(everything.write_normal_attribute(&port).is_ok());
+fn a_cookbooks_name_is_no_right_to_what_other_policies_wrote_below_it() {
+    let all = json!({"tags": ["a"], "mysql": {"port": 1}, "own": 1});
+    let port = path(&["mysql", "port"]);
+    let named = policy("");
+    assert!(named.write_attribute(&port).is_ok(), "it writes below its cookbook's name");
+    assert!(!named.overwrites_attribute(&port), "but what others wrote stays");
+    assert_eq!(named.visible_attributes(&all), json!({}));
+    let granted = policy("read_attributes = [\"mysql\"]\nwrite_attributes = [\"mysql.port\"]");
+    assert!(granted.overwrites_attribute(&port) && !granted.overwrites_attribute(&path(&["mysql"])));
+    assert_eq!(granted.visible_attributes(&all), json!({"mysql": {"port": 1}}));
+    assert!(Grants::allow_all().policy("x", &[]).overwrites_attribute(&port));
 }
 
 #[test]

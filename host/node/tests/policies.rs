@@ -4,7 +4,7 @@
 
 use node::attributes::guest_values::guest_value;
 use node::attributes::{Attributes, Level};
-use node::object::{JudgedWrite, NodeObject, ObjectError, PolicyStart, Sight, attribute_key};
+use node::object::{JudgedWrite, NodeObject, NormalSight, ObjectError, PolicyStart, Sight, attribute_key};
 use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{FilterItem, LevelFilter, SavedFilters};
@@ -32,10 +32,16 @@ fn facts() -> Map<String, Value> {
     object(json!({"platform": "debian", "platform_version": "12"}))
 }
 
+fn whole(all: &Value) -> Value {
+    all.clone()
+}
+
+/// Every attribute of `normal`, by whomever it was written.
+const ALL_OF_NORMAL: NormalSight<'static> = NormalSight { given: &whole, others: &whole, overwrites: &|_| true };
+
 /// The attributes of a policy that may read everything.
 fn begin(node: &NodeObject, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
-    let everything = |all: &Value| all.clone();
-    node.begin_policy_seeing(start, facts, &Sight { inherited: &everything, normal: &everything, facts: &everything })
+    node.begin_policy_seeing(start, facts, &Sight { inherited: &whole, normal: ALL_OF_NORMAL, facts: &whole })
 }
 
 /// What every policy of these tests does: one write per kind of level, all to names of its own and to shared ones.
@@ -59,7 +65,7 @@ fn run(node: &mut NodeObject, failing: &[&str], json_attributes: Value) {
         if failing.contains(&policy) {
             drop(attributes);
         } else {
-            node.commit(&start, attributes).unwrap();
+            node.commit(&start, attributes, &ALL_OF_NORMAL).unwrap();
         }
     }
 }
@@ -184,7 +190,7 @@ fn an_earlier_policy_informs_a_later_one_and_never_overrules_it() {
     for (path, value) in [("told", json!({"a": 1})), ("list", json!([1, 2])), ("cleared", json!({"old": 1}))] {
         attributes.write(Level::ForceOverride, &[path], value, &origin).unwrap();
     }
-    node.commit(&first, attributes).unwrap();
+    node.commit(&first, attributes, &ALL_OF_NORMAL).unwrap();
 
     let second = start("database");
     let mut attributes = begin(&node, &second, &facts()).unwrap();
@@ -219,7 +225,7 @@ fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
     let start = PolicyStart { cookbooks, ..start("database") };
     let nothing = |_: &Value| json!({});
     let sight =
-        Sight { inherited: &nothing, normal: &|all| all.clone(), facts: &|all| json!({"platform": all["platform"]}) };
+        Sight { inherited: &nothing, normal: ALL_OF_NORMAL, facts: &|all| json!({"platform": all["platform"]}) };
     let mut attributes = node.begin_policy_seeing(&start, &facts(), &sight).unwrap();
     for (name, value) in [
         ("cookbooks", json!({"pg": {"version": "1.2.0"}})),
@@ -257,7 +263,7 @@ fn values_that_only_the_guest_can_compute_do_not_outlive_its_policy() {
     let origin = Origin::policy("core");
     attributes.write(Level::Default, &["lazy", "deep"], json!([guest_value(7)]), &origin).unwrap();
     let before = saved(&node);
-    let refused = node.clone().commit(&first, attributes.clone()).unwrap_err();
+    let refused = node.clone().commit(&first, attributes.clone(), &ALL_OF_NORMAL).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "attribute lazy.deep.0 in the default level still holds a value that only the policy can compute"
@@ -267,7 +273,7 @@ fn values_that_only_the_guest_can_compute_do_not_outlive_its_policy() {
         assert_eq!(found.number, 7);
         attributes.freeze(found.level, &found.path, json!("computed")).unwrap();
     }
-    node.commit(&first, attributes).unwrap();
+    node.commit(&first, attributes, &ALL_OF_NORMAL).unwrap();
     assert_eq!(node.inherited()["lazy"], json!({"deep": ["computed"]}));
 }
 
@@ -414,7 +420,7 @@ fn of_all_who_wrote_an_attribute_the_explanation_names_the_winner_with_its_line(
     let core = start("core");
     let mut attributes = begin(&node, &core, &facts()).unwrap();
     attributes.write(Level::Override, &["redis", "port"], json!(1), &at("core", 1)).unwrap();
-    node.commit(&core, attributes).unwrap();
+    node.commit(&core, attributes, &ALL_OF_NORMAL).unwrap();
 
     let table = object(json!({"redis": {"port": 6380, "bind": ["a"]}}));
     let lines =
@@ -428,7 +434,7 @@ fn of_all_who_wrote_an_attribute_the_explanation_names_the_winner_with_its_line(
     attributes.write(Level::Default, &["redis", "bind"], json!(["b"]), &at("app", 11)).unwrap();
     attributes.write(Level::Override, &["redis", "user"], json!("x"), &at("app", 12)).unwrap();
     attributes.write(Level::Default, &["platform"], json!("none"), &at("app", 13)).unwrap();
-    node.commit(&app, attributes).unwrap();
+    node.commit(&app, attributes, &ALL_OF_NORMAL).unwrap();
 
     let file = "attributes/default.rb";
     let port = [
@@ -458,7 +464,7 @@ fn who_wrote_a_normal_attribute_is_remembered_in_later_runs() {
     let mut attributes = begin(&node, &start, &facts()).unwrap();
     attributes.write(Level::Normal, &["later"], json!(1), &Origin::policy("core")).unwrap();
     attributes.unlink(Level::Normal, &["log"], &Origin::policy("core")).unwrap();
-    node.commit(&start, attributes).unwrap();
+    node.commit(&start, attributes, &ALL_OF_NORMAL).unwrap();
     let writers = |path: &[&str]| -> Vec<String> {
         let core = node.explain(path).policies.into_iter().find(|part| part.policy.as_deref() == Some("core")).unwrap();
         core.writes.iter().map(|record| record.origin.to_string()).collect()
@@ -479,11 +485,15 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
     for (name, value) in object(left) {
         attributes.write(Level::Default, &[name], value, &Origin::policy("core")).unwrap();
     }
-    node.commit(&first, attributes).unwrap();
+    node.commit(&first, attributes, &ALL_OF_NORMAL).unwrap();
 
     let second = start("database");
     let sight = Sight {
-        normal: &|all| json!({"tags": all["tags"]}),
+        normal: NormalSight {
+            given: &|all| json!({"tags": all["tags"]}),
+            others: &|_| json!({}),
+            overwrites: &|_| false,
+        },
         inherited: &|all| json!({"open": {"a": all["open"]["a"]}, "cleared": all["cleared"]}),
         facts: &|all| json!({"platform": all["platform"]}),
     };
@@ -497,7 +507,7 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
     let origin = Origin::policy("database");
     attributes.write(Level::Default, &["open", "a"], json!(9), &origin).unwrap();
     attributes.remove(&["cleared"], &origin).unwrap();
-    node.commit(&second, attributes).unwrap();
+    node.commit(&second, attributes, &sight.normal).unwrap();
     assert_eq!(node.inherited()["open"], json!({"secret": 2, "a": 9}));
     assert_eq!(node.inherited()["closed"], json!({"b": 1}));
     assert_eq!(node.inherited().get("cleared"), None);
@@ -513,14 +523,15 @@ fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost()
     for (name, value) in object(json!({"mine": {"a": 1, "key": 2}, "closed": {"b": 1}, "replaced": {"c": 1}})) {
         attributes.write(Level::Normal, &[name], value, &Origin::policy("core")).unwrap();
     }
-    node.commit(&first, attributes).unwrap();
+    node.commit(&first, attributes, &ALL_OF_NORMAL).unwrap();
 
     let second = start("database");
-    let sight = Sight {
-        inherited: &|_| json!({}),
-        normal: &|all| json!({"tags": all["tags"], "mine": {"a": all["mine"]["a"]}}),
-        facts: &|all| all.clone(),
+    let normal = NormalSight {
+        given: &|_| json!({}),
+        others: &|all| json!({"mine": {"a": all["mine"]["a"]}}),
+        overwrites: &|_| true,
     };
+    let sight = Sight { inherited: &|_| json!({}), normal, facts: &|all| all.clone() };
     let mut attributes = node.begin_policy_seeing(&second, &facts(), &sight).unwrap();
     assert_eq!(attributes.level(Level::Normal), &json!({"tags": [], "mine": {"a": 1}}));
     for hidden in [&["given"][..], &["mine", "key"], &["closed"]] {
@@ -531,7 +542,7 @@ fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost()
     attributes.write(Level::Normal, &["new"], json!(3), &origin).unwrap();
     attributes.write(Level::Normal, &["replaced"], json!(4), &origin).unwrap();
     attributes.remove(&["closed"], &origin).unwrap();
-    node.commit(&second, attributes).unwrap();
+    node.commit(&second, attributes, &sight.normal).unwrap();
     let expect = json!({
         "given": {"password": "x"}, "mine": {"key": 2, "a": 9}, "closed": {"b": 1}, "replaced": 4, "tags": [], "new": 3,
     });
@@ -544,7 +555,7 @@ fn write(node: &mut NodeObject, policy: &str, level: Level, path: &[&str], value
     let start = start(policy);
     let mut attributes = begin(node, &start, &facts())?;
     attributes.write(level, path, value, &Origin::policy(policy)).unwrap();
-    node.commit(&start, attributes)
+    node.commit(&start, attributes, &ALL_OF_NORMAL)
 }
 
 /// Control characters take six bytes each as JSON, and the levels stand in the saved node twice.
@@ -570,7 +581,9 @@ fn node_too_large_by_what_many_runs_add_to_normal() {
     let mut node = NodeObject::new("n").unwrap();
     let mut again = |policy: &str, key: &str, megabytes: usize| {
         // What was saved is what the next run reads.
+        let writers = node.normal_writers_to_json(&SavedFilters::default()).unwrap();
         node = NodeObject::from_saved_json(&saved(&node)).unwrap();
+        node.set_normal_writers_from_json(&writers).unwrap();
         write(&mut node, policy, Level::Normal, &[policy, key], json!("x".repeat(megabytes << 20)))
     };
     for key in ["a", "b", "c"] {

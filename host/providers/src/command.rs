@@ -25,7 +25,7 @@ pub(crate) use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
 pub(crate) use start::home;
 pub(crate) use wait::MAX_OUTPUT;
 
-use crate::plan::denied;
+use crate::plan::{DENIED, denied};
 use crate::root::{Fault, Root};
 use crate::users::Users;
 use crate::written;
@@ -375,7 +375,15 @@ pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -
         input: command.input.as_deref(),
         sensitive: command.sensitive,
     };
-    grants
-        .command(&asked)
-        .map_err(|denial| written::with_directory(denied(denial), command.cwd.as_deref(), cwd.as_deref()))
+    grants.command(&asked).map_err(|denial| match command.sensitive {
+        true => denied_secretly(grants),
+        false => written::with_directory(denied(denial), command.cwd.as_deref(), cwd.as_deref()),
+    })
+}
+
+/// The denial of a command that is shown nowhere.
+pub(crate) fn denied_secretly(grants: &PolicyGrants) -> Raised {
+    let policy = grants.policy();
+    Raised::new(DENIED, format!("policy `{policy}` may not run the command of this sensitive resource"))
+        .with_hint("`wrun grants suggest` writes the grant that is needed")
 }

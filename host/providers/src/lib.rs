@@ -91,11 +91,11 @@ impl MachineProviders {
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn make_file_cache(&self) -> Result<(), Raised> {
+    pub fn make_file_cache(&self, path: &str) -> Result<(), Raised> {
         if self.settings.why_run {
             Ok(())
         } else {
-            Ok(self.root.make_file_cache(|path| self.settings.grants.guards(path))?)
+            Ok(self.root.make_file_cache(path, |path| self.settings.grants.guards(path))?)
         }
     }
 
@@ -142,6 +142,7 @@ impl MachineProviders {
             settings: &self.settings,
             caches: &mut self.caches,
             why_run: wanted.why_run,
+            sensitive: wanted.declaration.sensitive,
             assumed: &self.assumed,
             commands: &self.commands,
         };

@@ -262,6 +262,8 @@ pub(crate) struct View<'a> {
     pub(crate) caches: &'a mut Caches,
     /// Nothing may be changed.
     pub(crate) why_run: bool,
+    /// The resource is sensitive: its commands are not shown.
+    pub(crate) sensitive: bool,
     /// What earlier resources of this dry run would have made.
     pub(crate) assumed: &'a Assumed,
     pub(crate) commands: &'a Commands,
@@ -312,7 +314,10 @@ impl View<'_> {
     /// # Errors
     /// It is not granted, or malformed.
     pub(crate) fn command(&self, command: &CommandTest) -> Result<GrantedCommand, Raised> {
-        crate::command::check(self.grants, self.root, command)
+        if !self.sensitive {
+            return crate::command::check(self.grants, self.root, command);
+        }
+        crate::command::check(self.grants, self.root, &CommandTest { sensitive: true, ..command.clone() })
     }
 
     /// The right to remove or rename a directory with all that is in it, keys too (see [`PolicyGrants::manage_below`]).

@@ -201,15 +201,15 @@ fn a_dry_run_changes_nothing_and_says_what_would_be() {
 #[test]
 fn the_file_cache_is_made_where_it_is_missing_and_never_in_a_dry_run() {
     let bench = Bench::new("");
-    bench.providers(true).make_file_cache().unwrap();
+    bench.providers(true).make_file_cache("/var/chef/cache/policies/web").unwrap();
     assert!(!exists(&bench.path("var/chef")));
     // The operator keeps it elsewhere; a link stays in the root.
     std::fs::create_dir_all(bench.path("srv/chef")).unwrap();
     std::fs::create_dir_all(bench.path("var")).unwrap();
     symlink("/srv/chef", bench.path("var/chef")).unwrap();
     for _ in 0..2 {
-        bench.providers(false).make_file_cache().unwrap();
-        assert!(bench.path("srv/chef/cache").is_dir());
+        bench.providers(false).make_file_cache("/var/chef/cache/policies/web").unwrap();
+        assert!(bench.path("srv/chef/cache/policies/web").is_dir());
     }
 }
 
@@ -219,7 +219,7 @@ fn the_file_cache_is_not_made_where_a_link_leads_to_what_root_runs() {
     std::fs::create_dir_all(bench.path("etc/cron.d")).unwrap();
     std::fs::create_dir_all(bench.path("var")).unwrap();
     symlink("/etc/cron.d", bench.path("var/chef")).unwrap();
-    let raised = bench.providers(false).make_file_cache().unwrap_err();
+    let raised = bench.providers(false).make_file_cache("/var/chef/cache/policies/web").unwrap_err();
     assert!(raised.class == "Errno::ELOOP" && raised.message.contains("/var/chef/cache"), "{raised:?}");
     assert!(!exists(&bench.path("etc/cron.d/cache")));
 }

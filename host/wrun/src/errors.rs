@@ -20,7 +20,9 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
     let raised = || place(failure).map(|place| with_recipe(place, failure));
     let origin = origin.or_else(raised).or_else(|| recipe(failure)).unwrap_or_default();
     // Where it was raised tells more than where the resource was declared that had to do with it.
-    let excerpt = files.and_then(|files| {
+    // The source of a sensitive resource may have the secret in it.
+    let shown = files.filter(|_| !record.is_some_and(|record| record.sensitive));
+    let excerpt = shown.and_then(|files| {
         let raised = place(failure).and_then(|place| excerpt(&place, files));
         raised.or_else(|| excerpt(&origin, files))
     });

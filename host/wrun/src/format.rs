@@ -14,6 +14,7 @@ pub(crate) mod ndjson;
 pub(crate) mod new_thing;
 pub(crate) mod recap;
 mod sentence;
+pub(crate) mod shared;
 
 use contract::{Event, Observer, Tally};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use runtime::{Runtime, folders as runtime_folders};
-pub(crate) use saved_node::{HISTORIES, SavedNodeError, saved_node};
+pub(crate) use saved_node::{HISTORIES, NORMAL_WRITERS, SavedNodeError, saved_node};
 pub(crate) use source::{Folders, Released, Source};
 pub(crate) use types::BuiltinTypes;
 
@@ -121,14 +121,12 @@ pub(crate) fn policy_grants(
     grants: &Grants,
     artifacts: &BTreeMap<String, Artifact>,
 ) -> BTreeMap<String, Arc<PolicyGrants>> {
-    let cookbooks = |artifact: &Artifact| -> Vec<String> {
-        artifact.manifest().cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect()
+    let of = |artifact: &Artifact| {
+        let manifest = artifact.manifest();
+        let cookbooks: Vec<String> = manifest.cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
+        grants.policy(&manifest.name, &cookbooks)
     };
-    let of = |name: &String, artifact: &Artifact| {
-        let others = artifacts.iter().filter(|(other, _)| *other != name).flat_map(|(_, other)| cookbooks(other));
-        grants.policy_beside(&artifact.manifest().name, &cookbooks(artifact), &others.collect::<Vec<_>>())
-    };
-    artifacts.iter().map(|(name, artifact)| (name.clone(), of(name, artifact))).collect()
+    artifacts.iter().map(|(name, artifact)| (name.clone(), of(artifact))).collect()
 }
 
 impl TheHouse<'_> {
@@ -221,7 +219,7 @@ impl House for TheHouse<'_> {
         let grants = self.grants_of(name)?;
         let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, source, account)))?;
         if source.runtime().is_some()
-            && let Err(raised) = providers.make_file_cache()
+            && let Err(raised) = providers.make_file_cache(&grants::file_cache(policy.start.name.as_deref()))
         {
             tracing::warn!("Chef's file cache is missing: {}", raised.message);
         }
@@ -246,15 +244,18 @@ impl House for TheHouse<'_> {
         Ok(Opened { policies, providers })
     }
 
-    fn visible(&self, policy: &PolicyInput, inherited: &Value) -> Value {
-        match self.grants.get(&policy.name) {
-            Some(grants) => with_own(grants.visible_attributes(inherited), inherited, policy),
-            None => Value::Object(Map::new()),
-        }
+    fn visible(&self, policy: &PolicyInput, left: &Value) -> Value {
+        self.grants
+            .get(&policy.name)
+            .map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_attributes(left))
     }
 
-    fn visible_normal(&self, policy: &PolicyInput, normal: &Value) -> Value {
-        self.grants.get(&policy.name).map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_normal(normal))
+    fn visible_given(&self, policy: &PolicyInput, given: &Value) -> Value {
+        self.grants.get(&policy.name).map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_given(given))
+    }
+
+    fn overwrites(&self, policy: &PolicyInput, path: &[String]) -> bool {
+        self.grants.get(&policy.name).is_some_and(|grants| grants.overwrites_attribute(path))
     }
 
     fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value {
@@ -269,6 +270,8 @@ impl House for TheHouse<'_> {
         let mut saved = saved;
         if let Some(object) = saved.as_object_mut() {
             object.insert(HISTORIES.into(), node.histories_to_json(filters));
+            let writers = node.normal_writers_to_json(filters).map_err(|error| failed(error.to_string()))?;
+            object.insert(NORMAL_WRITERS.into(), writers);
         }
         lock.save_node(node.name(), &saved).map_err(|error| failed(error_chain(&error)))
     }
@@ -290,14 +293,6 @@ pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
-}
-
-/// A policy reads what stands below its own cookbooks' names, also where an earlier policy with the same cookbook left it.
-fn with_own(visible: Value, inherited: &Value, policy: &PolicyInput) -> Value {
-    let Value::Object(mut visible) = visible else { return visible };
-    let own = policy.cookbooks.iter().map(|(name, _)| name.as_str()).chain(["tags"]);
-    visible.extend(own.filter_map(|key| Some((key.to_owned(), inherited.get(key)?.clone()))));
-    Value::Object(visible)
 }
 
 /// Which interfaces a policy is granted anything of.

@@ -8,11 +8,25 @@ require_relative "config/defaults"
 class Chef
   class Config
     @values = {}
+    @file_cache = DEFAULTS[:file_cache_path]
+    @defaults = DEFAULTS
 
     OF_THE_NODE = %i[node_name environment policy_name policy_group].freeze
     LISTS = %i[start_handlers report_handlers exception_handlers event_handlers].freeze
 
     class << self
+      # The folder that Chef keeps its downloads in. Each policy has one of its own.
+      attr_reader :file_cache
+
+      # Sets it, with what lies in it.
+      def file_cache=(folder)
+        @file_cache = folder
+        @defaults = DEFAULTS.merge(
+          file_cache_path: folder, cookbook_path: ["#{folder}/cookbooks"], lockfile: "#{folder}/chef-client-running.pid",
+          unix_bootstrap_file_cache_path: folder
+        )
+      end
+
       # Older cookbooks read what is Ohai's without naming its group.
       def [](key)
         key = key.to_sym
@@ -25,7 +39,7 @@ class Chef
         when :environment then Node.environment_name unless Node.environment_name == "_default"
         when :policy_name then Node.instance.policy_name
         when :policy_group then Node.instance.policy_group
-        else DEFAULTS.fetch(key) { self[:ohai][key] }
+        else @defaults.fetch(key) { self[:ohai][key] }
         end
       end
 
@@ -41,7 +55,7 @@ class Chef
       alias has_key? key?
       def fetch(key, *rest, &block) = key?(key) ? self[key] : {}.fetch(key, *rest, &block)
       def delete(key) = @values.delete(key.to_sym)
-      def to_hash = DEFAULTS.merge(CONTEXTS.keys.to_h { |key| [key, self[key]] }, @values)
+      def to_hash = @defaults.merge(CONTEXTS.keys.to_h { |key| [key, self[key]] }, @values)
       alias save to_hash
       def keys = to_hash.keys
       def merge!(values) = values.each { |key, value| self[key] = value }.then { self }

@@ -7,9 +7,6 @@ require_relative "bridge"
 
 module Wrun
   module Sources
-    # Where a cookbook without a place of its own seems to lie.
-    VIRTUAL = "/var/chef/cache/cookbooks"
-
     @places = {}
     @names = {}
     @paths = {}
@@ -108,7 +105,8 @@ module Wrun
       private
 
       def settle_one(name, place)
-        place ||= "#{VIRTUAL}/#{name}"
+        # Where Chef keeps the cookbooks that it fetches.
+        place ||= "#{Chef::Config.file_cache}/cookbooks/#{name}"
         @places[name] = place
         @names[place] = name
         # Longest first, as one place may lie inside another.

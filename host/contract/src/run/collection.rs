@@ -127,6 +127,11 @@ impl Run {
         here(&self.open_records, &self.records, &self.policy)
     }
 
+    /// Whether what is being done is, or is inside, the action of a sensitive resource.
+    pub fn is_sensitive_here(&self) -> bool {
+        self.open_records.iter().any(|at| self.records.get(*at).is_some_and(|record| record.sensitive))
+    }
+
     /// Gives the observer back, for what happens between policies.
     pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
         self.observer.take()

@@ -4,7 +4,7 @@ use super::report::Ended;
 use super::{House, NodeState, WholeRun};
 use crate::Runner;
 use contract::{Event, Failure, Guest, Lost, Memory, Outcome, OwnRunList, Providers, Run, Stop, Tally};
-use node::object::{NodeObject, ObjectError, PolicyStart, Sight};
+use node::object::{NodeObject, NormalSight, ObjectError, PolicyStart, Sight};
 use node::run_list::RunList;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub struct PolicyInput {
     pub recipes: Vec<String>,
     /// Group, run list and attributes.
     pub start: PolicyStart,
+    /// The folder that its cookbooks in Ruby keep downloads in. None: Chef's.
+    pub file_cache: Option<String>,
     /// Where cookbooks lie that are read from folders, by name.
     pub places: BTreeMap<String, String>,
     /// What is known already to keep it from running: a role that is not there, a constraint that cannot be met.
@@ -150,7 +152,7 @@ impl<H: House> WholeRun<'_, H> {
         let ended = H::Instance::end(session).await.map_err(Failure::from);
         let outcome = outcome.and(ended);
         // Of a dry run that went on to its end the next policies see what they would see once its failures are mended.
-        let outcome = outcome.and_then(|()| self.commit(node, &policy.start, run));
+        let outcome = outcome.and_then(|()| self.commit(node, policy, run));
         let outcome = match run.take_kept() {
             Some(first) if !outcome.as_ref().is_err_and(Failure::is_final) => Err(first),
             _ => outcome,
@@ -176,6 +178,7 @@ impl<H: House> WholeRun<'_, H> {
             "survey": self.options.survey,
             "all_frames": self.options.all_frames,
             "places": policy.places,
+            "file_cache": policy.file_cache,
             "run_list": start.run_list.to_strings(),
             "primary_run_list": primary.map(RunList::to_strings),
             "environment": environment.unwrap_or(node.chef_environment()),
@@ -187,7 +190,11 @@ impl<H: House> WholeRun<'_, H> {
         let house = &*self.house;
         let sight = Sight {
             inherited: &|inherited| house.visible(policy, inherited),
-            normal: &|normal| house.visible_normal(policy, normal),
+            normal: NormalSight {
+                given: &|given| house.visible_given(policy, given),
+                others: &|left| house.visible(policy, left),
+                overwrites: &|path| house.overwrites(policy, path),
+            },
             facts: &|facts| house.visible_facts(policy, facts),
         };
         let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
@@ -203,9 +210,14 @@ impl<H: House> WholeRun<'_, H> {
     }
 
     /// Lets the next policies and runs see what this one left.
-    fn commit(&mut self, node: &mut NodeObject, start: &PolicyStart, run: &mut Run) -> Outcome {
-        let attributes = run.node.clone();
-        node.commit(start, attributes).map_err(refused)?;
+    fn commit(&mut self, node: &mut NodeObject, policy: &PolicyInput, run: &mut Run) -> Outcome {
+        let house = &*self.house;
+        let sight = NormalSight {
+            given: &|given| house.visible_given(policy, given),
+            others: &|left| house.visible(policy, left),
+            overwrites: &|path| house.overwrites(policy, path),
+        };
+        node.commit(&policy.start, run.node.clone(), &sight).map_err(refused)?;
         if let Some(list) = run.run_list.as_ref().and_then(|own| own.changed.clone()) {
             node.set_run_list(list);
         }

@@ -1,9 +1,14 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
+use super::PolicyInput;
 use contract::{Account, ActionRecord, Conflict, Failure, Moment, ROOT, Reads, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The class under which handlers hear of another policy's failure.
+const OTHERS_FAILURE: &str = "Wrun::PolicyFailed";
 
 /// How a policy ended.
 #[derive(Debug)]
@@ -105,6 +110,31 @@ pub struct RunReport {
     pub policies: Vec<PolicyReport>,
     /// What several policies want differently, in the order in which it was found.
     pub conflicts: Vec<Conflict>,
+    /// Cookbooks that several policies have, by name.
+    pub shared_cookbooks: Vec<SharedCookbook>,
+}
+
+/// A cookbook of one name that several policies have. Each has its own copy: nothing is wrong with that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedCookbook {
+    /// The cookbook's name.
+    pub cookbook: String,
+    /// The policies, in the order of the run.
+    pub policies: Vec<String>,
+}
+
+impl SharedCookbook {
+    /// Those of a run.
+    pub(super) fn of(policies: &[PolicyInput]) -> Vec<Self> {
+        let mut by_name: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for policy in policies {
+            for (cookbook, _) in &policy.cookbooks {
+                by_name.entry(cookbook).or_default().push(policy.name.clone());
+            }
+        }
+        let shared = by_name.into_iter().filter(|(_, policies)| policies.len() > 1);
+        shared.map(|(cookbook, policies)| Self { cookbook: cookbook.to_owned(), policies }).collect()
+    }
 }
 
 /// What is left of a policy that ran.
@@ -192,8 +222,22 @@ fn collection(run: &Run) -> Vec<Value> {
 }
 
 /// A failure as handlers hear of it.
-pub(super) fn exception(failure: &Failure) -> Value {
-    json!({ "class": failure.class(), "message": failure.to_string(), "backtrace": failure.backtrace() })
+/// Why the run failed, as a policy's handlers hear of it: of another policy no more than that it failed.
+pub(super) fn exception(listener: &str, outcomes: &[(String, PolicyOutcome)]) -> Value {
+    let own = outcomes.iter().find(|(name, _)| name == listener);
+    let mut failed = own.into_iter().chain(outcomes).filter_map(|(name, outcome)| match outcome {
+        PolicyOutcome::Failed(failure) => Some((name, failure)),
+        _ => None,
+    });
+    match failed.next() {
+        None => Value::Null,
+        Some((name, failure)) if name == listener => {
+            json!({ "class": failure.class(), "message": failure.to_string(), "backtrace": failure.backtrace() })
+        }
+        Some((name, _)) => {
+            json!({ "class": OTHERS_FAILURE, "message": format!("policy {name} failed"), "backtrace": [] })
+        }
+    }
 }
 
 /// The actions of a policy, as its handlers hear of them.

@@ -59,12 +59,10 @@ impl Attributes {
         !self.withheld.inherited.is_empty() || !self.withheld.normal.is_empty()
     }
 
-    /// Takes out the node's own attributes as this policy leaves them, with those that it was not shown. Where it put
-    /// something else in the place of what held them, that stays.
-    pub(crate) fn take_whole_normal(&mut self) -> Map<String, Value> {
-        let shown = taken(self.trees.tree_mut(Level::Normal));
+    /// Takes out the `normal` attributes as this policy leaves them, without those that it was not shown.
+    pub(crate) fn take_normal(&mut self) -> Map<String, Value> {
         self.changed();
-        hash_only_merge(std::mem::take(&mut self.withheld.normal), shown)
+        taken(self.trees.tree_mut(Level::Normal))
     }
 
     /// Takes out the facts, with those that were not shown: there are many, and nobody looks at these attributes again.

@@ -54,10 +54,11 @@ impl NodeObject {
         let mut inherited = Map::new();
         let mut policies = Vec::new();
         for record in self.records() {
+            let normal = self.normal.as_written_by(record.name.as_deref().unwrap_or_default());
             let attributes = as_seen(&[
                 (Level::Inherited, &inherited),
                 (Level::Default, &record.default),
-                (Level::Normal, &self.normal),
+                (Level::Normal, &normal),
                 (Level::Override, &record.r#override),
                 (Level::Automatic, &self.automatic),
             ]);
@@ -72,7 +73,7 @@ impl NodeObject {
             inherited = hash_only_merge(inherited, record.default.clone());
             inherited = hash_only_merge(inherited, record.r#override.clone());
         }
-        let own = as_seen(&[(Level::Normal, &self.normal), (Level::Automatic, &self.automatic)]);
+        let own = as_seen(&[(Level::Normal, self.normal.merged()), (Level::Automatic, &self.automatic)]);
         NodeExplanation {
             automatic: own.read_level(Level::Automatic, path).cloned(),
             normal: own.read_level(Level::Normal, path).cloned(),

@@ -24,7 +24,7 @@ const WITHOUT_POLICY: &str = "";
 /// The records of each policy's last successful run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histories {
-    by_policy: Vec<(String, Arc<History>)>,
+    pub(super) by_policy: Vec<(String, Arc<History>)>,
 }
 
 impl Histories {

@@ -4,7 +4,7 @@
 //! [`NodeObject::begin_policy_seeing`], the policy itself, and [`NodeObject::commit`] if it succeeded.
 //!
 //! What goes on from one policy to the next:
-//! * `normal` belongs to the node and is shared as itself;
+//! * `normal` belongs to the node and outlives runs. Each policy's writes to it are kept apart ([`normal`]);
 //! * everything else that a policy left is one *inherited* layer at the very bottom for the next one, so that it
 //!   informs and never overrules;
 //! * `automatic` is the host's and is given anew to each.
@@ -17,12 +17,15 @@ mod error;
 mod explain;
 mod histories;
 mod json_attributes;
+mod normal;
+mod normal_record;
 mod records;
 mod saved;
 mod size;
 mod start;
 mod verdict;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -30,12 +33,14 @@ use serde_json::{Map, Value};
 pub use error::ObjectError;
 pub use explain::{NodeExplanation, PolicyPart};
 pub use json_attributes::JsonAttributes;
+pub use normal::NormalSight;
 pub use records::PolicyRecord;
 pub use size::{MAX_NORMAL_BYTES, MAX_SAVED_BYTES, written_bytes};
 pub use start::{Environment, PolicyStart, attribute_key};
 pub use verdict::{JudgedWrite, Verdict};
 
 use histories::Histories;
+use normal::Normal;
 
 use crate::attributes::{Attributes, History, Level};
 use crate::deep_merge;
@@ -70,7 +75,7 @@ pub struct NodeObject {
     chef_environment: String,
     run_list: RunList,
     automatic: Map<String, Value>,
-    normal: Map<String, Value>,
+    normal: Normal,
     records: Vec<PolicyRecord>,
     histories: Histories,
     run: CurrentRun,
@@ -81,8 +86,8 @@ pub struct NodeObject {
 pub struct Sight<'rule> {
     /// Of what earlier policies left.
     pub inherited: &'rule dyn Fn(&Value) -> Value,
-    /// Of `normal`, which all policies share.
-    pub normal: &'rule dyn Fn(&Value) -> Value,
+    /// Of `normal`.
+    pub normal: NormalSight<'rule>,
     /// Of the facts.
     pub facts: &'rule dyn Fn(&Value) -> Value,
 }
@@ -108,7 +113,7 @@ impl NodeObject {
             chef_environment: DEFAULT_ENVIRONMENT.to_owned(),
             run_list: RunList::default(),
             automatic: Map::new(),
-            normal: Map::new(),
+            normal: Normal::default(),
             records: Vec::new(),
             histories: Histories::default(),
             run: CurrentRun::default(),
@@ -155,7 +160,7 @@ impl NodeObject {
 
     /// The `normal` attributes, which outlive runs.
     pub fn normal(&self) -> &Map<String, Value> {
-        &self.normal
+        self.normal.merged()
     }
 
     /// What each policy left when it last succeeded, in the order of the policies.
@@ -208,7 +213,8 @@ impl NodeObject {
         set(Level::Inherited, self.run.inherited.clone(), "earlier policies")?;
         set(Level::EnvDefault, start.env_default.clone(), "environment")?;
         set(Level::RoleDefault, start.role_default.clone(), policy)?;
-        set(Level::Normal, self.normal_for_policy(), "node")?;
+        let normal = self.normal_of_run();
+        set(Level::Normal, normal.as_written_by(policy_key(start)), "node")?;
         set(Level::RoleOverride, start.role_override.clone(), policy)?;
         set(Level::EnvOverride, start.env_override.clone(), "environment")?;
         set(Level::Automatic, start.automatic(facts, &self.name, &self.chef_environment), "facts")?;
@@ -216,7 +222,7 @@ impl NodeObject {
             attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
         }
         attributes.show_inherited(sight.inherited);
-        attributes.show_normal(sight.normal);
+        attributes.show_normal(|_| Value::Object(normal.seen_by(policy_key(start), &sight.normal)));
         attributes.show_automatic(|all| {
             let mut shown = (sight.facts)(all);
             if let (Value::Object(shown), Value::Object(all)) = (&mut shown, all) {
@@ -234,23 +240,25 @@ impl NodeObject {
     /// # Errors
     /// Values that only the guest can compute and that were not frozen; levels above [`MAX_SAVED_BYTES`], or more added to
     /// `normal` than [`MAX_NORMAL_BYTES`]. The node object has not changed then: the policy is to be treated as failed.
-    pub fn commit(&mut self, start: &PolicyStart, mut attributes: Attributes) -> Result<(), ObjectError> {
+    pub fn commit(
+        &mut self,
+        start: &PolicyStart,
+        mut attributes: Attributes,
+        sight: &NormalSight<'_>,
+    ) -> Result<(), ObjectError> {
         if let Some(left) = attributes.guest_values().first() {
             return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
         }
-        let normal = Value::Object(attributes.take_whole_normal());
+        let mut normal = self.normal_of_run().into_owned();
+        normal.take(policy_key(start), sight, attributes.take_normal());
         let mut record = PolicyRecord::new(start, &attributes);
-        record.normal_bytes = self.check_size(start, &record, &normal)?;
+        record.normal_bytes = self.check_size(&record, normal.own(policy_key(start)))?;
         self.take_automatic(start, attributes.take_whole_automatic());
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
         let mut history = attributes.into_history();
-        let normal = match normal {
-            Value::Object(normal) => normal,
-            _ => Map::new(),
-        };
         if let Some(earlier) = self.histories.of(start.name.as_deref()) {
-            history.keep_normal_of(earlier, &normal);
+            history.keep_normal_of(earlier, normal.merged());
         }
         self.normal = normal;
         let history = Arc::new(history);
@@ -264,19 +272,13 @@ impl NodeObject {
         Ok(())
     }
 
-    /// The `normal` attributes that the next policy begins with, as far as it may see them.
-    fn normal_for_policy(&self) -> Map<String, Value> {
-        let mut normal = self.normal.clone();
-        if !self.run.json_attributes_are_in {
-            normal = deep_merge::merge(normal, self.run.json_attributes.clone());
+    /// The `normal` attributes with those that were given for this run.
+    fn normal_of_run(&self) -> Cow<'_, Normal> {
+        if self.run.json_attributes_are_in {
+            Cow::Borrowed(&self.normal)
+        } else {
+            Cow::Owned(self.normal.with_given(&self.run.json_attributes))
         }
-        let tags = match normal.get("tags").cloned() {
-            None | Some(Value::Null) => Value::Array(Vec::new()),
-            Some(Value::Array(tags)) => Value::Array(tags),
-            Some(single) => Value::Array(vec![single]),
-        };
-        normal.insert("tags".to_owned(), tags);
-        normal
     }
 
     /// Keeps the facts, without what is true of one policy only; lists of recipes and roles are added up.
@@ -302,6 +304,11 @@ impl NodeObject {
         let first = groups.next()??;
         groups.all(|group| group == Some(first)).then_some(first)
     }
+}
+
+/// The name under which a policy's own part is kept; a run list without a policy has the empty one.
+fn policy_key(start: &PolicyStart) -> &str {
+    start.name.as_deref().unwrap_or_default()
 }
 
 fn checked_name(name: &str) -> Result<String, ObjectError> {

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::histories::Histories;
+use super::normal::Normal;
 use super::records::PolicyRecord;
 use super::{CurrentRun, NodeObject, ObjectError, checked_name};
 use crate::attributes::guest_values::mentions_guest_values;
@@ -39,7 +40,7 @@ impl NodeObject {
         set("json_class", json!("Chef::Node"));
         set("chef_type", json!("node"));
         set("automatic", Value::Object(filters.automatic.apply(&self.automatic)?));
-        set("normal", Value::Object(filters.normal.apply(&self.normal)?));
+        set("normal", Value::Object(filters.normal.apply(self.normal.merged())?));
         set("default", Value::Object(filters.default.apply(&merged(|record| &record.default))?));
         set("override", Value::Object(filters.r#override.apply(&merged(|record| &record.r#override))?));
         set("run_list", self.saved_run_list().to_json());
@@ -98,7 +99,7 @@ impl NodeObject {
             chef_environment: saved.text("chef_environment")?.unwrap_or(DEFAULT_ENVIRONMENT).to_owned(),
             run_list: own_run_list,
             automatic: saved.attributes("automatic")?,
-            normal: saved.attributes("normal")?,
+            normal: Normal::given(saved.attributes("normal")?),
             records,
             histories: Histories::default(),
             run: CurrentRun::default(),

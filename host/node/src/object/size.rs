@@ -6,9 +6,9 @@
 
 use std::io;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{NodeObject, ObjectError, PolicyRecord, PolicyStart};
+use super::{NodeObject, ObjectError, PolicyRecord};
 
 /// Bytes that the levels of one policy may take in the saved node, where they stand twice: by themselves and merged.
 pub const MAX_SAVED_BYTES: u64 = 16 << 20;
@@ -56,31 +56,26 @@ pub fn written_bytes(value: &Value, limit: u64) -> Option<u64> {
 }
 
 impl NodeObject {
-    /// Checks what a policy leaves, and returns how many bytes of `normal` it has added in all runs.
+    /// Checks what a policy leaves, and returns how many bytes of `normal` it has written in all runs. `own` is its part
+    /// of `normal`.
     pub(super) fn check_size(
         &self,
-        start: &PolicyStart,
         record: &PolicyRecord,
-        normal: &Value,
+        own: Option<&Map<String, Value>>,
     ) -> Result<u64, ObjectError> {
         let levels = json!([record.default, record.r#override]);
         if written_bytes(&levels, MAX_SAVED_BYTES / 2).is_none() {
             return Err(ObjectError::PolicyTooLarge { limit: MAX_SAVED_BYTES });
         }
-        let before = Value::Object(self.normal_for_policy());
-        let earlier = self.records.iter().find(|known| known.name == start.name).map_or(0, |known| known.normal_bytes);
-        if start.name.is_some() && *normal == before {
-            return Ok(earlier);
-        }
-        let size = |normal: &Value| written_bytes(normal, u64::MAX).unwrap_or(u64::MAX);
-        let (before, after) = (size(&before), size(normal));
-        // A run list without a policy has the node for itself.
-        let earlier = if start.name.is_some() { earlier } else { before };
-        let own = earlier.saturating_add(after).saturating_sub(before);
+        let size = |own: Option<&Map<String, Value>>| {
+            own.map_or(0, |own| written_bytes(&json!(own), u64::MAX).unwrap_or(u64::MAX))
+        };
+        let before = size(self.normal.own(record.name.as_deref().unwrap_or_default()));
+        let after = size(own);
         // A policy that leaves less than it found is not refused for what it left before.
-        if own > MAX_NORMAL_BYTES && after > before {
+        if after > MAX_NORMAL_BYTES && after > before {
             return Err(ObjectError::NormalTooLarge { limit: MAX_NORMAL_BYTES });
         }
-        Ok(own)
+        Ok(after)
     }
 }

@@ -4,7 +4,9 @@
 //! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
 //! shell only where it needs one, so `command` means the same with and without grants.
 
-use crate::command::{CommandFailure, How, Launch, home, list_of_words, real_directory, require_success};
+use crate::command::{
+    CommandFailure, How, Launch, denied_secretly, home, list_of_words, real_directory, require_success,
+};
 use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
 use crate::root::absent;
 use crate::value;
@@ -71,17 +73,8 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
         return Ok(found);
     }
     let sensitive = wanted.declaration.sensitive;
-    let granted = grant(&command, wanted, view, cwd.as_deref()).map_err(|raised| {
-        if sensitive && raised.class == DENIED {
-            let policy = view.grants.policy();
-            return Raised::new(
-                DENIED,
-                format!("policy `{policy}` may not run the command of this sensitive resource"),
-            )
-            .with_hint("`wrun grants suggest` writes the grant that is needed");
-        }
-        raised
-    })?;
+    let granted = grant(&command, wanted, view, cwd.as_deref())
+        .map_err(|raised| if sensitive && raised.class == DENIED { denied_secretly(view.grants) } else { raised })?;
     let shown = command.shown();
     let shown = if sensitive { "sensitive resource".to_owned() } else { shown };
     let unset = unset(wanted);

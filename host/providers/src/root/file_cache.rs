@@ -3,9 +3,6 @@
 use super::{Fault, ModeBits, Root, Site};
 use rustix::io::Errno;
 
-/// The folders of it, outermost first; the last is what `Chef::Config[:file_cache_path]` says.
-const FOLDERS: [&str; 3] = ["/var", "/var/chef", "/var/chef/cache"];
-
 /// Everybody may read what is in there, and only root writes, whatever the file mode creation mask: as Chef's.
 const MODE: u32 = 0o755;
 
@@ -16,8 +13,9 @@ impl Root {
     ///
     /// # Errors
     /// The kernel refuses; or a link leads to something guarded.
-    pub(crate) fn make_file_cache(&self, guarded: impl Fn(&str) -> bool) -> Result<(), Fault> {
-        for folder in FOLDERS {
+    pub(crate) fn make_file_cache(&self, path: &str, guarded: impl Fn(&str) -> bool) -> Result<(), Fault> {
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+        for folder in ends.filter_map(|end| path.get(..end)) {
             let place = self.locate(folder)?;
             if place.real() != folder && guarded(place.real()) {
                 return Err(Fault::new(Errno::LOOP, "dir_s_mkdir", folder));

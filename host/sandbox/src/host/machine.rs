@@ -75,8 +75,9 @@ impl wit::Host for State {
     }
 
     fn run(&mut self, command: resources::Command) -> Answer<wit::Outcome> {
-        let why_run = Self::run(self)?.why_run;
-        let command = words::command(command);
+        let run = Self::run(self)?;
+        let why_run = run.why_run;
+        let command = contract::CommandTest { sensitive: run.is_sensitive_here(), ..words::command(command) };
         let ended = self.on_host_time(|state| state.services.machine.run(&command, why_run));
         let outcome = |it: contract::CommandOutcome| wit::Outcome {
             code: it.code,

@@ -42,16 +42,10 @@ fn refused(error: &AttributeError) -> wit::AttributeError {
 }
 
 impl State {
-    /// Whether a guest may change what is at a path. What is taken out of all levels is taken out of `normal` too.
-    fn may_change(&mut self, level_name: &str, path: &[String]) -> Answer<()> {
-        let (run, services) = self.run_and_services()?;
-        let in_normal = match level_name {
-            EVERY_LEVEL => run.node.read_level(Level::Normal, path).is_some(),
-            level => level == Level::Normal.as_str(),
-        };
-        let rights = services.attributes.as_ref();
-        let right = if in_normal { rights.write_normal(path) } else { rights.write(path) };
-        Ok(right.map_err(wit::AttributeError::Denied))
+    /// Whether a guest may change what is at a path.
+    fn may_change(&mut self, path: &[String]) -> Answer<()> {
+        let (_, services) = self.run_and_services()?;
+        Ok(services.attributes.write(path).map_err(wit::AttributeError::Denied))
     }
 
     /// Everything that a guest writes goes this way: rights, then the change, then whoever listens.
@@ -62,7 +56,7 @@ impl State {
         origin: types::Origin,
         change: impl FnOnce(&mut Attributes, &::node::origin::Origin) -> Result<T, AttributeError>,
     ) -> Answer<T> {
-        if let Err(denied) = self.may_change(level_name, path)? {
+        if let Err(denied) = self.may_change(path)? {
             return Ok(Err(denied));
         }
         let run = self.run()?;

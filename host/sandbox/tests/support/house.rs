@@ -160,8 +160,12 @@ impl converge::House for House {
         inherited.clone()
     }
 
-    fn visible_normal(&self, _: &PolicyInput, normal: &Value) -> Value {
-        normal.clone()
+    fn visible_given(&self, _: &PolicyInput, given: &Value) -> Value {
+        given.clone()
+    }
+
+    fn overwrites(&self, _: &PolicyInput, _: &[String]) -> bool {
+        true
     }
 
     fn visible_facts(&self, _: &PolicyInput, facts: &Value) -> Value {

@@ -42,10 +42,6 @@ impl AttributeRights for OwnName {
         if own { Ok(()) } else { Err("write_attributes would allow it".into()) }
     }
 
-    fn write_normal(&self, path: &[String]) -> Result<(), String> {
-        self.write(path)
-    }
-
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
         format!("{} = [{:?}]", kind.name(), path.join("."))
     }

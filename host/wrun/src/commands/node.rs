@@ -5,7 +5,7 @@ mod explanation;
 use crate::arguments::{Common, NodeCommand};
 use crate::commands::records;
 use crate::exit::Exit;
-use crate::house::{self, HISTORIES};
+use crate::house::{self, HISTORIES, NORMAL_WRITERS};
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Settings};
 use anyhow::{Context as _, bail};
@@ -23,6 +23,7 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
             let mut saved = state.node(&name)?.context("the saved node is gone")?;
             if let Some(object) = saved.as_object_mut() {
                 object.shift_remove(HISTORIES);
+                object.shift_remove(NORMAL_WRITERS);
             }
             printer.json(&serde_json::to_string_pretty(&saved)?);
             Ok(Exit::Done)

@@ -6,7 +6,7 @@ pub(crate) use bounds::bounded_error;
 
 use bounds::{ASKED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
 use contract::{ActionRecord, Claimant, Conflict, HiddenRead, dotted_path};
-use converge::{PolicyOutcome, PolicyReport, RunReport};
+use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 use grants::Denial;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
@@ -67,6 +67,7 @@ impl Serialize for Run<'_> {
             }
         }
         Fitting::of(report.conflicts.iter().map(conflict), LIST).serialize_entry("conflicts", &mut shown)?;
+        Fitting::of(report.shared_cookbooks.iter().map(notice), LIST).serialize_entry("notices", &mut shown)?;
         Fitting::of(hidden_reads(report), LIST).serialize_entry("hidden_reads", &mut shown)?;
         shown.serialize_entry("denials", denials)?;
         if *denials_left_out > 0 {
@@ -122,6 +123,11 @@ fn conflict(conflict: &Conflict) -> Value {
         "earlier": claimant(&conflict.earlier),
         "later": claimant(&conflict.later),
     })
+}
+
+/// Something that the operator should know and that is no fault.
+fn notice(shared: &SharedCookbook) -> Value {
+    json!({ "kind": "shared-cookbook", "cookbook": shared.cookbook, "policies": shared.policies })
 }
 
 /// What a policy, or a run list without one, came to.

@@ -13,11 +13,6 @@ impl AttributeRights for Rights {
         checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))
     }
 
-    fn write_normal(&self, path: &[String]) -> Result<(), String> {
-        let checked = self.0.write_normal_attribute(path).map(drop);
-        checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))
-    }
-
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
         match kind {
             ReadKind::Fact => self.0.fact_grant(path),

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 /// The key beside the node's own under which its histories are saved: who wrote what, for `wrun node explain`.
 pub(crate) const HISTORIES: &str = "wrun_histories";
 
+/// The key beside the node's own under which is saved which policy wrote what in `normal`.
+pub(crate) const NORMAL_WRITERS: &str = "wrun_normal_writers";
+
 /// The reasons why a saved node cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SavedNodeError {
@@ -41,7 +44,8 @@ pub(crate) enum SavedNodeError {
 pub(crate) fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
     let Some(mut saved) = state.node(name)? else { return Ok(None) };
     let path = state.node_file(name);
-    let histories = saved.as_object_mut().and_then(|object| object.shift_remove(HISTORIES));
+    let mut take = |key: &str| saved.as_object_mut().and_then(|object| object.shift_remove(key));
+    let (histories, writers) = (take(HISTORIES), take(NORMAL_WRITERS));
     let mut node = match NodeObject::from_saved_json(&saved) {
         Ok(node) => node,
         Err(source) => return Err(SavedNodeError::Node { path, source }),
@@ -51,6 +55,15 @@ pub(crate) fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<No
     }
     if let Some(Err(error)) = histories.as_ref().map(|histories: &Value| node.set_histories_from_json(histories)) {
         tracing::warn!("{}: the history of its attributes cannot be used: {error}", path.display());
+    }
+    // Older files do not have the writers: then the histories tell.
+    match writers.as_ref().map(|writers: &Value| node.set_normal_writers_from_json(writers)) {
+        Some(Ok(())) => {}
+        Some(Err(error)) => {
+            tracing::warn!("{}: who wrote its normal attributes cannot be used: {error}", path.display());
+            node.normal_writers_from_histories();
+        }
+        None => node.normal_writers_from_histories(),
     }
     Ok(Some(node))
 }

@@ -35,10 +35,6 @@ impl AttributeRights for Everything {
         Ok(())
     }
 
-    fn write_normal(&self, _: &[String]) -> Result<(), String> {
-        Ok(())
-    }
-
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
         format!("{} = [{:?}]", kind.name(), path.join("."))
     }

@@ -43,6 +43,7 @@ class Chef
         def load(input)
           Wrun::Failures.all_frames = input["all_frames"] ? true : false
           cookbooks = input.fetch("cookbooks")
+          Config.file_cache = input["file_cache"] if input["file_cache"]
           Wrun::Sources.settle(cookbooks, input["places"] || {})
           settle_node(input)
           settle_collection(cookbooks)

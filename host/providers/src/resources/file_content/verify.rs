@@ -98,7 +98,8 @@ fn check(asked: &VerifyWish<'_>, path: &str, view: &View<'_>) -> Result<Check, R
     let test = command_test(asked);
     let how = How { timeout: test.timeout.map(|seconds| Duration::from_secs(seconds.into())), ..How::default() };
     let command = view.command(&test)?;
-    let _askable = about(&command, line, path)?;
+    let shown = if view.sensitive { "[sensitive]" } else { line };
+    let _askable = about(&command, shown, path)?;
     Ok(Check::Command(Box::new(command), how, line.to_owned()))
 }
 
@@ -162,6 +163,7 @@ impl Check {
             }
             Answer::Unknown(why) => {
                 let path = wish.path;
+                let why = if wish.sensitive { "[sensitive]".to_owned() } else { why };
                 Some(Certainty::Unknown(format!(
                     "whether {line} accepts the new content of {path} is not known: {why}"
                 )))
@@ -182,8 +184,11 @@ impl Check {
     ) -> Result<(), Raised> {
         let rejected = match self {
             Self::Command(command, how, line) => {
-                let command = about(command, line, &staged.path())?;
-                let outcome = writer.run(&command, how)?;
+                let command = about(command, if sensitive { "[sensitive]" } else { line }, &staged.path())?;
+                let outcome = writer.run(&command, how).map_err(|raised| match sensitive {
+                    true => Raised::new(&raised.class, "the verify command of this sensitive resource cannot be run"),
+                    false => raised,
+                })?;
                 if outcome.code == Some(0) && !outcome.timed_out {
                     return Ok(());
                 }
@@ -193,6 +198,7 @@ impl Check {
             Self::Json => match is_json(staged) {
                 Ok(()) => return Ok(()),
                 Err(why) => {
+                    let why = if sensitive { "[sensitive]" } else { &why };
                     tracing::error!("Json syntax verify failed with : {why}");
                     ":json (Chef::Resource::File::Verification::Json)\n".to_owned()
                 }

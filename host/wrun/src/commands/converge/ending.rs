@@ -7,7 +7,7 @@ use crate::commands::grants::{Written, write_suggestion};
 use crate::errors;
 use crate::exit::Exit;
 use crate::format::blocks::Block;
-use crate::format::{self, conflicts, hidden, json, recap};
+use crate::format::{self, conflicts, hidden, json, recap, shared};
 use crate::grants_files::GrantsFiles;
 use crate::house::{self, Keeper, Kept};
 use crate::own_state;
@@ -68,6 +68,7 @@ impl Running<'_> {
             let mut blocks = hidden::blocks(report);
             blocks.extend(self.denials(parts, recorded)?);
             blocks.extend(conflicts::block(report));
+            blocks.extend(shared::block(report));
             recap::show(self.printer, parts, &blocks);
         }
         // From here on the run records itself.

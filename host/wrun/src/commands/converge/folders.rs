@@ -145,6 +145,7 @@ impl FolderInput {
         house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
         house.grants.insert(POLICY.to_owned(), grants);
         Ok(PolicyInput {
+            file_cache: None,
             name: POLICY.to_owned(),
             revision: String::new(),
             artifact: String::new(),

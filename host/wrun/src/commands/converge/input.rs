@@ -223,6 +223,7 @@ fn policy_input(
         format!("{cookbook}::{recipe}")
     });
     Ok(PolicyInput {
+        file_cache: Some(grants::file_cache(Some(name))),
         name: name.to_owned(),
         revision: manifest.revision_id.clone(),
         artifact: artifact.digest().to_owned(),

@@ -50,6 +50,7 @@ impl Outline {
             seconds: seen.began.elapsed().as_secs_f64(),
             policies: std::mem::take(&mut seen.policies),
             conflicts: vec![],
+            shared_cookbooks: vec![],
         };
         let (node, log) = (seen.node.as_str(), json!([]));
         let (denials, denials_left_out) = self.1.denials();

@@ -1,0 +1,271 @@
+//! The node's `normal` attributes, which outlive runs, and who wrote them.
+//!
+//! Each policy's writes are kept apart from those of others and from what the operator gave, so that two policies with a
+//! cookbook of one name never meet: neither sees what the other wrote, overwrites it or takes it away. Tools and the saved
+//! node see all of it as one tree. Where two policies wrote the same attribute, that tree has the value of the policy that
+//! wrote to the node first.
+//!
+//! What a policy wrote is the difference between what it saw when it began and what it left. Rejected: one tree with the
+//! name of a writer at each path, where a second policy's write would have to be refused or would be lost.
+
+use serde_json::{Map, Value};
+
+use crate::deep_merge::{self, hash_only_merge, union};
+
+/// The attribute whose list is put together from those of all writers.
+pub(super) const TAGS: &str = "tags";
+
+/// How much of what others wrote a policy may read and overwrite.
+#[derive(Clone, Copy)]
+pub struct NormalSight<'rule> {
+    /// The part of what the operator gave that the policy may read.
+    pub given: &'rule dyn Fn(&Value) -> Value,
+    /// The part of what another policy wrote that it may read.
+    pub others: &'rule dyn Fn(&Value) -> Value,
+    /// Whether its writes at a path replace what others wrote there.
+    pub overwrites: &'rule dyn Fn(&[String]) -> bool,
+}
+
+/// The attributes by who wrote them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Normal {
+    /// What the operator gave, and what nobody is known to have written.
+    pub(super) given: Map<String, Value>,
+    /// What each policy wrote, in the order in which they first did; a run list without policies has the name `""`.
+    pub(super) written: Vec<(String, Map<String, Value>)>,
+    /// All of it as one tree.
+    merged: Map<String, Value>,
+}
+
+impl Normal {
+    /// Attributes that only the operator gave.
+    pub(super) fn given(given: Map<String, Value>) -> Self {
+        Self { merged: given.clone(), given, written: vec![] }
+    }
+
+    /// These parts.
+    pub(super) fn of(given: Map<String, Value>, written: Vec<(String, Map<String, Value>)>) -> Self {
+        let mut all = Self { given, written, merged: Map::new() };
+        all.merge();
+        all
+    }
+
+    /// All of it as one tree.
+    pub(super) fn merged(&self) -> &Map<String, Value> {
+        &self.merged
+    }
+
+    /// What tools see, with a policy's own writes above those of others.
+    pub(super) fn as_written_by(&self, policy: &str) -> Map<String, Value> {
+        overlay(self.merged.clone(), self.own(policy).cloned().unwrap_or_default())
+    }
+
+    /// The same with what the operator gives now, which goes before what anybody wrote.
+    pub(super) fn with_given(&self, now: &Map<String, Value>) -> Self {
+        let mut all = self.clone();
+        all.given = deep_merge::merge(all.given, now.clone());
+        for (_, tree) in &mut all.written {
+            make_way(tree, now, true);
+        }
+        all.merge();
+        all
+    }
+
+    /// The attributes that a policy begins with. `tags` is made a list.
+    pub(super) fn seen_by(&self, policy: &str, sight: &NormalSight<'_>) -> Map<String, Value> {
+        let mut seen = part(sight.given, &self.given);
+        for (_, tree) in self.written.iter().rev().filter(|(name, _)| name != policy) {
+            seen = overlay(seen, part(sight.others, tree));
+        }
+        seen = overlay(seen, self.own(policy).cloned().unwrap_or_default());
+        let tags = seen.get(TAGS).map(list).unwrap_or_default();
+        seen.insert(TAGS.to_owned(), Value::Array(tags));
+        seen
+    }
+
+    /// Takes over what a policy left, by what it saw when it began.
+    pub(super) fn take(&mut self, policy: &str, sight: &NormalSight<'_>, mut left: Map<String, Value>) {
+        let mut before = self.seen_by(policy, sight);
+        let (tags_before, tags) = (before.shift_remove(TAGS), left.shift_remove(TAGS));
+        let mut changes = Vec::new();
+        differences(&before, &left, &mut vec![], &mut changes);
+        for (path, value) in changes {
+            if (sight.overwrites)(&path) {
+                self.all_trees().for_each(|tree| remove(tree, &path));
+            }
+            self.change_own(policy, |own| match value {
+                Some(value) => set(own, &path, value.clone()),
+                None => remove(own, &path),
+            });
+        }
+        let overwrites = (sight.overwrites)(&[TAGS.to_owned()]);
+        if tags.is_some() {
+            // The node has a list of tags as soon as a policy has run on it.
+            self.given.entry(TAGS).or_insert_with(|| Value::Array(vec![]));
+        } else if overwrites {
+            self.all_trees().for_each(|tree| remove(tree, &[TAGS.to_owned()]));
+        }
+        let [before, after] = [tags_before, tags].map(|tags| tags.as_ref().map(list).unwrap_or_default());
+        self.take_tags(policy, &before, &after, overwrites);
+        self.merge();
+    }
+
+    /// Tags that the policy added are its own; others it takes away only if it may overwrite them.
+    fn take_tags(&mut self, policy: &str, before: &[Value], after: &[Value], overwrites: bool) {
+        if overwrites {
+            let gone: Vec<_> = before.iter().filter(|tag| !after.contains(tag)).collect();
+            for tree in self.all_trees() {
+                if let Some(Value::Array(tags)) = tree.get_mut(TAGS) {
+                    tags.retain(|tag| !gone.contains(&tag));
+                }
+            }
+        }
+        let own = self.own(policy).and_then(|tree| tree.get(TAGS)).map(list).unwrap_or_default();
+        let mine = |tag: &&Value| own.contains(tag) || !before.contains(tag);
+        let kept: Vec<Value> = after.iter().filter(mine).cloned().collect();
+        self.change_own(policy, |own| {
+            own.shift_remove(TAGS);
+            if !kept.is_empty() {
+                own.insert(TAGS.to_owned(), Value::Array(kept));
+            }
+        });
+    }
+
+    /// What a policy wrote.
+    pub(super) fn own(&self, policy: &str) -> Option<&Map<String, Value>> {
+        self.written.iter().find(|(name, _)| name == policy).map(|(_, tree)| tree)
+    }
+
+    /// Changes what a policy wrote.
+    fn change_own(&mut self, policy: &str, change: impl FnOnce(&mut Map<String, Value>)) {
+        match self.written.iter_mut().find(|(name, _)| name == policy) {
+            Some((_, tree)) => change(tree),
+            None => {
+                let mut tree = Map::new();
+                change(&mut tree);
+                self.written.push((policy.to_owned(), tree));
+            }
+        }
+    }
+
+    fn all_trees(&mut self) -> impl Iterator<Item = &mut Map<String, Value>> {
+        std::iter::once(&mut self.given).chain(self.written.iter_mut().map(|(_, tree)| tree))
+    }
+
+    fn merge(&mut self) {
+        self.written.retain(|(_, tree)| !tree.is_empty());
+        let own = self.written.iter().rev().map(|(_, tree)| tree.clone());
+        self.merged = own.fold(self.given.clone(), overlay);
+    }
+}
+
+/// `above` over `below`; tags are added up.
+fn overlay(below: Map<String, Value>, mut above: Map<String, Value>) -> Map<String, Value> {
+    if let (Some(low), Some(high)) = (below.get(TAGS), above.get(TAGS)) {
+        let tags = union([&list(low), &list(high)]);
+        above.insert(TAGS.to_owned(), Value::Array(tags));
+    }
+    hash_only_merge(below, above)
+}
+
+/// A value as a list: nothing is the empty one.
+pub(super) fn list(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Null => vec![],
+        Value::Array(all) => all.clone(),
+        single => vec![single.clone()],
+    }
+}
+
+/// The part of a tree that a policy may read.
+fn part(visible: &dyn Fn(&Value) -> Value, tree: &Map<String, Value>) -> Map<String, Value> {
+    match visible(&Value::Object(tree.clone())) {
+        Value::Object(part) => part,
+        _ => Map::new(),
+    }
+}
+
+/// Takes out of a tree what the operator gives now. Lists that both have are united, as in the operator's own part.
+fn make_way(tree: &mut Map<String, Value>, now: &Map<String, Value>, is_top: bool) {
+    for (key, given) in now.iter().filter(|(key, _)| !(is_top && *key == TAGS)) {
+        let is_gone = match (tree.get_mut(key), given) {
+            (Some(Value::Object(own)), Value::Object(given)) => {
+                make_way(own, given, false);
+                own.is_empty()
+            }
+            (Some(Value::Array(own)), Value::Array(given)) => {
+                *own = union([&*own, given]);
+                false
+            }
+            (own, _) => own.is_some(),
+        };
+        if is_gone {
+            tree.shift_remove(key);
+        }
+    }
+}
+
+/// The writes and removals that make one tree the other; of objects, those of their members.
+fn differences<'new>(
+    before: &Map<String, Value>,
+    after: &'new Map<String, Value>,
+    path: &mut Vec<String>,
+    changes: &mut Vec<(Vec<String>, Option<&'new Value>)>,
+) {
+    for (key, old) in before {
+        path.push(key.clone());
+        match (old, after.get(key)) {
+            (_, None) => changes.push((path.clone(), None)),
+            (Value::Object(_), Some(Value::Object(_))) => {}
+            (Value::Object(_), Some(_)) | (_, Some(Value::Object(_))) => changes.push((path.clone(), None)),
+            _ => {}
+        }
+        path.pop();
+    }
+    let none = Map::new();
+    for (key, new) in after {
+        path.push(key.clone());
+        match (before.get(key), new) {
+            (Some(old), new) if old == new => {}
+            (old, Value::Object(members)) if !members.is_empty() || matches!(old, Some(Value::Object(_))) => {
+                differences(old.and_then(Value::as_object).unwrap_or(&none), members, path, changes);
+            }
+            _ => changes.push((path.clone(), Some(new))),
+        }
+        path.pop();
+    }
+}
+
+/// Puts a value at a path of at least one step; what is no object on the way is replaced by one.
+pub(super) fn set(tree: &mut Map<String, Value>, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [last] => {
+            tree.insert(last.clone(), value);
+        }
+        [first, rest @ ..] => {
+            let slot = tree.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
+            if !slot.is_object() {
+                *slot = Value::Object(Map::new());
+            }
+            if let Value::Object(below) = slot {
+                set(below, rest, value);
+            }
+        }
+    }
+}
+
+/// Removes what is at a path. What held it stays.
+fn remove(tree: &mut Map<String, Value>, path: &[String]) {
+    match path {
+        [] => {}
+        [last] => {
+            tree.shift_remove(last);
+        }
+        [first, rest @ ..] => {
+            if let Some(Value::Object(below)) = tree.get_mut(first) {
+                remove(below, rest);
+            }
+        }
+    }
+}
