@@ -148,11 +148,12 @@ fn earlier_runs_are_listed_shown_and_compared() {
     assert!(same.stdout.contains("no difference"), "{}", same.text());
 
     // Of a dry and a real run it is said which is which.
-    let _ = cook(&program, "file '[DIR]/three'\n", &["--why-run"]).expect_code(0).unwrap();
+    let _ = cook(&program, "file '[DIR]/three' do\n  content 'x'\nend\n", &["--why-run"]).expect_code(0).unwrap();
     let mixed = program.run(&["run", "diff"]).unwrap().expect_code(0).unwrap().stdout;
     let mut lines = mixed.lines();
     let heads = [lines.next().unwrap(), lines.next().unwrap()];
     assert_eq!(heads[0], format!("--- {}  (real run)", ids[0]));
+    assert!(mixed.contains("create new file") && !mixed.contains("update content"), "{mixed}");
     assert!(heads[1].starts_with("+++ ") && heads[1].ends_with("  (dry run: what it would have changed)"), "{mixed}");
     let diff = answer(&program, &["run", "diff", "-F", "json"]);
     assert_eq!((&diff["from_why_run"], &diff["to_why_run"]), (&json!(false), &json!(true)));

@@ -3,6 +3,7 @@
 use super::{Runs, policies, record, short, text};
 use crate::arguments::DiffArguments;
 use crate::exit::Exit;
+use crate::format::new_thing;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use serde_json::{Value, json};
@@ -133,7 +134,8 @@ fn policy_text(policy: &Value) -> String {
 }
 
 fn action_text(action: &Value) -> String {
-    let updates: Vec<_> = action["updates"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let updates = action["updates"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let updates = new_thing::shortened(updates);
     match updates.as_slice() {
         [] => text(action, "status").into_owned(),
         updates => format!("{} ({})", text(action, "status"), updates.join("; ")),
