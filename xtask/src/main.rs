@@ -3,12 +3,14 @@
 //! They are a program and no scripts, so that a clone needs nothing but Rust, and so that what is missing is found and
 //! said before any work starts.
 
+mod audit;
 mod bench;
 mod bench_policies;
 mod builders;
 mod checkout;
 mod demo;
 mod floor;
+mod fuzz;
 mod guests;
 mod say;
 mod test;
@@ -27,6 +29,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Hold all lock files against a checkout of the RustSec advisory database
+    Audit(audit::Arguments),
     /// Measure whole runs as ratios to the system calls alone
     Bench(bench::Arguments),
     /// Do a benchmark's system calls, without wrun
@@ -39,6 +43,8 @@ enum Chore {
     Builders,
     /// Converge three teams' policies in a throw-away root, twice
     Demo(demo::Arguments),
+    /// Look for inputs that break a promise, by libFuzzer; see tests/fuzz
+    Fuzz(fuzz::Arguments),
     /// Build the guests: fixtures for tests, the example policies' artifacts, and the Ruby runtime
     Guests(guests::Arguments),
     /// Run the tests, all of them or those of some areas
@@ -46,12 +52,17 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::as_compiler() {
+        return code;
+    }
     let done = match Arguments::parse().command {
+        Chore::Audit(arguments) => audit::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Bench(arguments) => bench::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::BenchFloor(arguments) => floor::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::BenchMeasure(arguments) => bench::measure(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Builders => builders::write().map(|()| ExitCode::SUCCESS),
         Chore::Demo(arguments) => demo::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::Fuzz(arguments) => fuzz::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Guests(arguments) => guests::build_all(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Test(arguments) => test::run(&arguments),
     };

@@ -6,6 +6,7 @@
 //! from its package and its source, see [`targets`].
 
 mod style;
+mod supply;
 mod targets;
 
 use std::path::{Path, PathBuf};

@@ -10,26 +10,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, targets};
+use super::{Count, supply, targets};
 use crate::{checkout, say};
-
-/// Licences that any dependency may have. Each is permissive; a copyleft one enters only with a decision and a notice.
-const LICENCES: [&str; 14] = [
-    "0BSD",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "CDLA-Permissive-2.0",
-    "ISC",
-    "MIT",
-    "Unicode-3.0",
-    "Unlicense",
-    "Zlib",
-    "bzip2-1.0.6",
-];
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
 const DOORS: [(&str, &[&str]); 11] = [
@@ -62,13 +44,14 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 9] = [
+    let checks: [(&str, Check); 10] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
         ("every package has the shared lints and licence", manifests),
         ("every dependency has a line in docs/dependencies.md", documented_dependencies),
-        ("every licence is permissive", licences),
+        ("every licence is permissive, and no crate is banned", supply::licences_and_bans),
+        ("no crate is built in two versions without a reason", supply::versions),
         ("the SDK's builders are as the schema wants them", generated_files),
         ("rooms know only the rooms they may", doors),
         ("rooms touch only what they may", touches),
@@ -83,7 +66,7 @@ pub(crate) fn run() -> Result<Count> {
 }
 
 /// The manifests of the workspace, of the guests and of each policy.
-fn workspaces() -> Result<Vec<PathBuf>> {
+pub(super) fn workspaces() -> Result<Vec<PathBuf>> {
     let own = ["Cargo.toml", "guests/Cargo.toml", "guests/ruby/bridge/Cargo.toml"];
     let mut manifests: Vec<_> = own.iter().map(|path| checkout::root().join(path)).collect();
     manifests.extend(checkout::policies()?.into_iter().map(|policy| policy.join("Cargo.toml")));
@@ -199,30 +182,6 @@ fn dependency_problems(page: &str, shared: &[&str], used: &[(String, String)]) -
     problems.into_iter().collect()
 }
 
-fn licences() -> Result<Vec<String>> {
-    let mut problems = Vec::new();
-    for manifest in workspaces()? {
-        let metadata = checkout::metadata(&manifest, true)?;
-        for package in metadata.get("packages").and_then(Value::as_array).into_iter().flatten() {
-            let text = |key: &str| package.get(key).and_then(Value::as_str).unwrap_or_default();
-            if !is_permissive(text("license")) {
-                problems.push(format!("{} {} has the licence {:?}", text("name"), text("version"), text("license")));
-            }
-        }
-    }
-    problems.sort();
-    problems.dedup();
-    Ok(problems)
-}
-
-/// Whether an SPDX expression leaves a choice of which all parts are permissive.
-fn is_permissive(expression: &str) -> bool {
-    let choices = expression.replace('/', " OR ");
-    // Parentheses only ever group choices in the crates at hand, so that each part can be looked at by itself.
-    let choices = choices.replace(['(', ')'], "");
-    choices.split(" AND ").all(|part| part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim())))
-}
-
 fn generated_files() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for (path, wanted) in crate::builders::files() {
@@ -332,19 +291,6 @@ fn dependencies(package: &Value) -> impl Iterator<Item = &Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn licences_are_judged_by_their_choices() {
-        let check = |expression: &str, expected: bool| assert_eq!(is_permissive(expression), expected, "{expression}");
-        check("MIT", true);
-        check("MIT/Apache-2.0", true);
-        check("GPL-2.0-only OR BSD-3-Clause", true);
-        check("Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT", true);
-        check("(MIT OR Apache-2.0) AND Unicode-3.0", true);
-        check("MIT AND MPL-2.0", false);
-        check("GPL-3.0-only", false);
-        check("", false);
-    }
 
     #[test]
     fn a_room_is_used_where_code_names_it() {

@@ -15,9 +15,12 @@ use std::task::{Context, Poll, Waker};
 
 /// A fixture's component, as `cargo xtask guests` leaves it.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
-    let folder = std::env::var("WRUN_FIXTURES")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/fixtures").into());
-    let path = format!("{folder}/{name}.wasm");
+    // Other packages' tests include this file, and their folders lie elsewhere in the checkout.
+    let above = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let found = above.map(|folder| folder.join("target/fixtures")).find(|folder| folder.is_dir());
+    let folder = std::env::var_os("WRUN_FIXTURES").map(std::path::PathBuf::from).or(found);
+    let folder = folder.expect("`cargo xtask guests` makes the fixtures");
+    let path = folder.join(format!("{name}.wasm")).display().to_string();
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}; run `cargo xtask guests`"))
 }
 
