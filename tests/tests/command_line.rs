@@ -192,20 +192,28 @@ fn another_nodes_file_is_refused_by_name() {
         let _ = converge(program, machine, &cookbooks, &["--run-list", "a"]).expect_code(0).unwrap();
         let nodes = program.state().join("nodes");
         let saved: Value = serde_json::from_slice(&fs::read(nodes.join("n1.json")).unwrap()).unwrap();
-        let check = |node: Value, cause: &str| {
+        let hold = |node: &Value| {
             fs::write(nodes.join("n1.json"), json!({"format": saved["format"], "node": node}).to_string()).unwrap();
-            let explain = program.run(&["node", "explain", "-N", "n1", "tags"]).unwrap();
-            for output in [converge(program, machine, &cookbooks, &["--run-list", "a"]), explain] {
-                let said = output.expect_code(43).unwrap().stderr;
-                assert!(said.contains("[STATE]/nodes/n1.json cannot be used; move it away to begin anew"), "{said}");
-                assert!(said.contains(cause), "{said}");
-            }
-            assert!(!nodes.join("other.json").exists());
         };
         let mut other = saved["node"].clone();
         other["name"] = json!("other");
-        check(other, "it holds the node \"other\", not \"n1\"");
-        check(json!({"name": "n1", "normal": 3}), "normal must be");
+        hold(&other);
+        let explain = program.run(&["node", "explain", "-N", "n1", "tags"]).unwrap();
+        for output in [converge(program, machine, &cookbooks, &["--run-list", "a"]), explain] {
+            let said = output.expect_code(43).unwrap().stderr;
+            assert!(
+                said.contains("[STATE]/nodes/n1.json cannot be used: it holds the node \"other\", not \"n1\""),
+                "{said}"
+            );
+            assert!(said.contains("; move it away to begin anew"), "{said}");
+        }
+        assert!(!nodes.join("other.json").exists() && nodes.join("n1.json").exists());
+        // What is no node at all is nobody's, and is set aside by runs.
+        hold(&json!({"name": "n1", "normal": 3}));
+        let said = program.run(&["node", "explain", "-N", "n1", "tags"]).unwrap().expect_code(43).unwrap().stderr;
+        assert!(said.contains("[STATE]/nodes/n1.json cannot be used") && said.contains("normal must be"), "{said}");
+        let said = converge(program, machine, &cookbooks, &["--run-list", "a"]).expect_code(0).unwrap().stderr;
+        assert!(said.contains("normal must be") && said.contains("the file is now"), "{said}");
     });
 }
 

@@ -24,7 +24,7 @@ const DOORS: [(&str, &[&str]); 11] = [
     ("providers", &["contract", "grants", "node", "text"]),
     ("sandbox", &["contract", "node"]),
     ("schema", &["text"]),
-    ("state", &["contract", "node", "text"]),
+    ("state", &["contract", "text"]),
     ("text", &[]),
 ];
 

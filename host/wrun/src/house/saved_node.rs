@@ -26,7 +26,7 @@ pub(crate) enum SavedNodeError {
         source: ObjectError,
     },
     /// It is another node's.
-    #[error("{} cannot be used: it holds the node {found:?}, not {wanted:?}", path.display())]
+    #[error("{} cannot be used: it holds the node {found:?}, not {wanted:?}; move it away to begin anew", path.display())]
     Other {
         /// Its file.
         path: PathBuf,

@@ -32,7 +32,7 @@ pub(super) fn read(data: &[u8]) {
             NodeObject::from_saved_json(&read).expect("a node that was saved can be read");
         }
         1 => {
-            lock.pending("n").unwrap().due("core", "service[a]", "restart");
+            lock.pending("n").unwrap().due("core", "service[a]", "restart").unwrap();
             let due = folder.path().join("pending");
             let Some(file) = fs::read_dir(&due).ok().and_then(|mut entries| entries.next()?.ok()) else { return };
             fs::write(file.path(), content).unwrap();

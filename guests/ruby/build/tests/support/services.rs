@@ -63,10 +63,11 @@ impl TypeTexts for Texts {
 
 /// Where a runtime without library looks for it, and what it finds: the tests' own, and of ours what talks to the host.
 const LIBRARY: &str = "wrun:library";
-const SOURCES: [(&str, &str); 4] = [
+const SOURCES: [(&str, &str); 5] = [
     ("wrun/failures.rb", include_str!("../../../lib/wrun/failures.rb")),
     ("wrun/hints.rb", include_str!("../../../lib/wrun/hints.rb")),
     ("wrun/library.rb", include_str!("trial.rb")),
+    ("wrun/receivers.rb", include_str!("../../../lib/wrun/receivers.rb")),
     ("wrun/turns.rb", include_str!("../../../lib/wrun/turns.rb")),
 ];
 

@@ -87,6 +87,8 @@ pub(super) fn load_node(
     let why = match saved {
         Ok(saved) => return saved.flatten().map_or_else(|| Ok(NodeObject::new(name)?), Ok),
         Err(SavedNodeError::State(error)) if !error.is_damage() => return Err(error.into()),
+        // It is whole, and somebody has put it here: not to be moved away without being asked.
+        Err(other @ SavedNodeError::Other { .. }) => return Err(other.into()),
         Err(why) => why,
     };
     let error = house::error_chain(&why);
