@@ -50,15 +50,15 @@ pub(crate) struct Arguments {
 /// Builds the fuzzing program and runs it on each target. New inputs are kept in `target/fuzz/corpus`, finds in
 /// `tests/fuzz/corpus`, where the tests try them again.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = build()?;
-    // The archive's dry run is asked through the program, and the conversation is held by a guest.
-    checkout::build_program()?;
+    let fuzzer = build()?;
+    // Providers are told where the program is, and the conversation is held by a guest.
+    let program = checkout::build_program()?;
     guests::build_fixtures(&guests::find_compiler()?)?;
     let all: Vec<String> = TARGETS.iter().map(|target| (*target).to_owned()).collect();
     let mut finds = Vec::new();
     for target in if arguments.targets.is_empty() { &all } else { &arguments.targets } {
         say::line(&format!("fuzzing {target} for {} s", arguments.seconds));
-        if !fuzz(&program, target, arguments.seconds)? {
+        if !fuzz(&fuzzer, &program, target, arguments.seconds)? {
             finds.push(target.as_str());
         }
     }
@@ -66,12 +66,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn fuzz(program: &Path, target: &str, seconds: u32) -> Result<bool> {
+fn fuzz(fuzzer: &Path, program: &Path, target: &str, seconds: u32) -> Result<bool> {
     let kept = checkout::root().join("tests/fuzz/corpus").join(target);
     let fresh = checkout::root().join("target/fuzz/corpus").join(target);
     std::fs::create_dir_all(&fresh).with_context(|| format!("cannot make {}", fresh.display()))?;
-    let mut command = Command::new(program);
-    command.env("WRUN_FUZZ_TARGET", target).env("WRUN_FIXTURES", checkout::fixtures()).current_dir(checkout::root());
+    let mut command = Command::new(fuzzer);
+    command.env("WRUN_FUZZ_TARGET", target).env("WRUN_PROGRAM", program).env("WRUN_FIXTURES", checkout::fixtures());
+    command.current_dir(checkout::root());
     command.arg(&fresh).arg(&kept).arg(format!("-artifact_prefix={}/", kept.display()));
     command.args([
         format!("-max_total_time={seconds}"),
@@ -80,7 +81,7 @@ fn fuzz(program: &Path, target: &str, seconds: u32) -> Result<bool> {
         "-print_final_stats=1".to_owned(),
         "-verbosity=1".to_owned(),
     ]);
-    let status = command.status().with_context(|| format!("cannot start {}", program.display()))?;
+    let status = command.status().with_context(|| format!("cannot start {}", fuzzer.display()))?;
     Ok(status.success())
 }
 
