@@ -283,3 +283,15 @@ fn components_are_made_policies_once() {
     let bytes = artifact::write(&turns(), &manifest(), &stray).unwrap();
     check_refused(bytes, "the file \"other/x\" belongs to none of its cookbooks");
 }
+
+#[test]
+fn what_is_no_file_is_refused_without_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("evil.wasm");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.as_path(), Path::new("/dev/zero"), folder.path()] {
+        let error = Artifact::open(path).unwrap_err();
+        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(cause.contains("not a regular file"), "{}: {error}: {cause}", path.display());
+    }
+}

@@ -42,7 +42,10 @@ impl Provider for User {
                 grant::check(&granted, &wish, None, view)?;
                 let home = match wish.manage_home {
                     true => home::plan_new(&granted, &mut wish, view)?,
-                    false => home::NewHome::default(),
+                    false => {
+                        home::ask(&granted, &wish, None, view)?;
+                        home::NewHome::default()
+                    }
                 };
                 plan.assume(Assumption::User(wish.name.clone()));
                 plan.assume(Assumption::Group(wish.name.clone()));
@@ -58,7 +61,10 @@ impl Provider for User {
                 grant::check(&granted, &wish, Some(&current), view)?;
                 let home = match wish.manage_home {
                     true => home::plan_move(&granted, &mut wish, &current, view)?,
-                    false => home::MovedHome::default(),
+                    false => {
+                        home::ask(&granted, &wish, Some(&current.home), view)?;
+                        home::MovedHome::default()
+                    }
                 };
                 let verb = if wanted.action == "create" { "alter" } else { wanted.action };
                 let difference = compare(&wish, &current);

@@ -90,8 +90,10 @@ fn home_through_link_is_asked_for_where_it_would_be_made() {
     assert_eq!(node.act("user", "deploy", "modify", away).unwrap_err().class, "Wrun::Denied");
     assert_eq!(node.output("getent passwd deploy | cut -d: -f6"), "/srv/h/a/b");
     let text_only = json!({"home": "/srv/h/way/there"});
-    node.act("user", "deploy", "modify", text_only).unwrap();
+    assert_eq!(node.act("user", "deploy", "modify", text_only).unwrap_err().class, "Wrun::Denied");
     node.output("mkdir /usr/local/share/there; chown deploy /usr/local/share/there");
+    node.output("usermod -d /srv/h/way/there deploy");
+    let mut node = node.again(Some("users = [\"deploy\"]\npaths = [\"/srv/h/**\"]\n"));
     let error = node.act("user", "deploy", "remove", json!({"manage_home": true})).unwrap_err();
     assert_eq!(error.class, "Wrun::Denied");
     assert!(node.root.exists("/usr/local/share/there"));
@@ -119,6 +121,30 @@ fn home_through_link_programs_get_no_path_to_follow() {
         "user deploy was removed, but not the home /srv/real/deploy: it is not owned by the user"
     );
     assert!(node.root.exists("/srv/real/deploy/.config/x") && !node.root.exists("/var/mail/deploy"));
+}
+
+/// A directory that is somebody's home has other rules: a policy must not make another's directory one.
+#[test]
+fn a_home_that_is_only_named_is_asked_for() {
+    let mut node = Node::granting("users = [\"deploy\"]\npaths = [\"/srv/own/**\"]\n");
+    for home in ["/srv/victim", "/etc/cron.d", "/usr/local/share/x/y"] {
+        let error = node.act("user", "deploy", "create", json!({"home": home})).unwrap_err();
+        assert!(error.class == "Wrun::Denied" && error.message.contains(home), "{home}: {}", error.message);
+    }
+    for home in ["/nonexistent", "/srv/own/deploy", "/home/deploy"] {
+        node.act("user", "deploy", "create", json!({"home": home})).unwrap();
+        assert_eq!(node.output("getent passwd deploy | cut -d: -f6"), home);
+    }
+}
+
+#[test]
+fn a_home_that_two_users_have_stays_when_one_is_removed() {
+    let mut node = Node::granting("users = [\"ann\", \"bea\"]\npaths = [\"/srv/**\"]\n");
+    node.act("user", "ann", "create", json!({"manage_home": true, "home": "/srv/both"})).unwrap();
+    node.output("useradd -M -d /srv/both bea");
+    let error = node.act("user", "ann", "remove", json!({"manage_home": true})).unwrap_err();
+    assert_eq!(error.message, "user ann was removed, but not the home /srv/both: it is another user's home too");
+    assert!(node.root.exists("/srv/both"));
 }
 
 #[test]

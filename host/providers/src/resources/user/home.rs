@@ -12,6 +12,9 @@ use contract::Raised;
 use grants::{GrantedPath, GrantedTree, GrantedUser};
 use rustix::io::Errno;
 
+/// The home of users who have none: Debian's word for it. Nobody's rights depend on it.
+const NO_HOME: &str = "/nonexistent";
+
 /// Where home directories and mailboxes are unless the machine's own configuration says otherwise.
 const HOMES: &str = "/home";
 const SKELETON: &str = "/etc/skel";
@@ -69,6 +72,20 @@ pub(super) fn plan_new(user: &GrantedUser, wish: &mut Wish, view: &View<'_>) -> 
     }
     wish.home = wish.home.as_ref().map(|_| prospect.real());
     Ok(NewHome(granted))
+}
+
+/// Asks for a home that is only named, and neither made nor moved: what others may do in a directory depends on whether it
+/// is somebody's home.
+///
+/// # Errors
+/// The home is not granted, or cannot be resolved.
+pub(super) fn ask(user: &GrantedUser, wish: &Wish, current: Option<&str>, view: &View<'_>) -> Result<(), Raised> {
+    let Some(asked) = wish.home.as_deref().filter(|asked| current.is_none_or(|now| clean(now) != clean(asked))) else {
+        return Ok(());
+    };
+    let real = view.root.prospect(asked)?.real();
+    let is_own = real == view.grants.own_home(user, &base(view.root)).path();
+    if is_own || real == NO_HOME { Ok(()) } else { view.grants.home(user, &real).map(drop).map_err(denied) }
 }
 
 /// Plans the move of a home, and puts its resolved path into the wish.
@@ -202,6 +219,8 @@ impl Belongings {
         let Some(home) = &self.home else { return Ok(()) };
         let Some(site) = absent(writer.root.tree_site(home))? else { return Ok(()) };
         let Some(entry) = absent(site.entry())? else { return Ok(()) };
+        // The users as they are now that this one is gone.
+        writer.caches.users.refresh(writer.root);
         let shared = writer.caches.users.users().iter().any(|user| clean(&user.home) == home.path());
         if !wish.force && (entry.uid != self.uid || shared) {
             let whose = if shared { "is another user's home too" } else { "is not owned by the user" };

@@ -118,6 +118,7 @@ fn write(change: &Change) -> anyhow::Result<()> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().context("it is not a file's name")?.to_string_lossy();
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
     let mode = there.as_ref().map_or(NEW_MODE, |there| there.mode() & 0o777);
     let written = (|| {
