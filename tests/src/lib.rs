@@ -9,6 +9,7 @@
 
 pub mod base;
 pub mod corpus;
+pub mod fixtures;
 pub mod machine;
 pub mod program;
 pub mod root;
@@ -16,6 +17,7 @@ pub mod server;
 pub mod terminal;
 pub mod tree;
 
+pub use fixtures::{fixture, fixtures};
 pub use machine::{Machine, Network};
 pub use program::{Output, Program};
 pub use root::Root;

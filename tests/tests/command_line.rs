@@ -145,8 +145,7 @@ fn compiling_native_code_is_announced_and_counted_once() {
     let program = Program::new().unwrap();
     let [root, cache] = ["root", "cache"].map(|name| program.configuration().join(name));
     fs::create_dir(&root).unwrap();
-    let fixtures = std::env::var("WRUN_FIXTURES")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fixtures").to_owned());
+    let fixtures = specs::fixtures().display().to_string();
     let root = root.display().to_string();
     let run = || {
         let arguments =

@@ -4,15 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
 
-use std::path::PathBuf;
-
-use specs::{Machine, Network, Output, Program, Root};
-
-/// The tests' guests as artifacts, as `cargo xtask guests` leaves them.
-fn fixtures() -> PathBuf {
-    std::env::var_os("WRUN_FIXTURES")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fixtures")), PathBuf::from)
-}
+use specs::{Machine, Network, Output, Program, Root, fixtures};
 
 /// Runs `wrun converge` with the policies and further arguments.
 fn converge(program: &Program, machine: &Machine<'_>, policies: &str, more: &[&str]) -> Output {

@@ -7,7 +7,7 @@
 )]
 
 use serde_json::Value;
-use specs::{Machine, Network, Output, Program, Root};
+use specs::{Machine, Network, Output, Program, Root, fixtures};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -51,12 +51,6 @@ impl Bench {
         let grants = self.grants().display().to_string();
         self.program.run(&[arguments, &["--grants", &grants]].concat()).unwrap()
     }
-}
-
-/// The tests' guests as artifacts, as `cargo xtask guests` leaves them.
-fn fixtures() -> PathBuf {
-    std::env::var_os("WRUN_FIXTURES")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fixtures")), PathBuf::from)
 }
 
 fn json(output: &Output) -> Value {

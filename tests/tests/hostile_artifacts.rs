@@ -10,15 +10,9 @@
 
 use policy::artifact::{self, CookbookEntry, Language, Manifest, ManifestParts, Runtime};
 use serde_json::Value;
-use specs::{Network, Output, Program, Root};
+use specs::{Network, Output, Program, Root, fixture};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-fn fixture(name: &str) -> PathBuf {
-    let folder = std::env::var_os("WRUN_FIXTURES")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fixtures")), PathBuf::from);
-    folder.join(format!("{name}.wasm"))
-}
 
 /// Three policies: `empty`, the hostile one, and `load`.
 struct Bench {

@@ -5,14 +5,8 @@
 use policy::Artifact;
 use policy::artifact::{self, Manifest, ManifestParts};
 use serde_json::Value;
-use specs::{Network, Output, Program, Root};
+use specs::{Network, Output, Program, Root, fixture};
 use std::path::PathBuf;
-
-fn fixture(name: &str) -> PathBuf {
-    let folder = std::env::var_os("WRUN_FIXTURES")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/fixtures")), PathBuf::from);
-    folder.join(format!("{name}.wasm"))
-}
 
 struct Bench {
     program: Program,

@@ -45,7 +45,7 @@ struct Inner {
     memory: Counter,
     disk: Counter,
     entries: Counter,
-    /// In milliseconds.
+    /// Pauses that the policy has made, in milliseconds.
     pauses: Counter,
     /// Processor time of the guest itself, in nanoseconds.
     guest_time: AtomicU64,
@@ -96,17 +96,17 @@ impl Account {
     /// Takes bytes of the host's memory until the receipt is dropped. `at`: the place that asks for them, for the error.
     ///
     /// # Errors
-    /// The policy may not have them.
+    /// The bytes exceed the policy's limit.
     pub fn keep(&self, bytes: u64, at: impl FnOnce() -> Origin) -> Result<Receipt, Ended> {
         let mut receipt = Receipt { account: self.clone(), bytes: 0 };
         receipt.grow(bytes, at)?;
         Ok(receipt)
     }
 
-    /// Charges what is not given back: bytes written, entries made, milliseconds of a pause.
+    /// Charges an amount that is never given back: bytes written, entries made, milliseconds of a pause.
     ///
     /// # Errors
-    /// The policy may not have it; then it is not charged.
+    /// The amount exceeds the policy's limit. Nothing is then charged.
     pub fn spend(&self, limit: Limit, amount: u64) -> Result<(), Ended> {
         let inner = self.inner()?;
         inner.charge(limit, amount, || Origin::policy(&inner.policy))
@@ -131,10 +131,10 @@ impl Account {
         checked
     }
 
-    /// Whether the policy may go on: no limit was exceeded, its time is not over and no signal asks the run to end.
+    /// Fails if the policy has exceeded a limit, if its time is over or if a signal asks the run to end.
     ///
     /// # Errors
-    /// It may not.
+    /// Returns the exceeded limit, or the signal that asks the run to end.
     pub fn check(&self) -> Result<(), Ended> {
         let inner = self.inner()?;
         inner.verdict()?;
@@ -159,15 +159,16 @@ impl Account {
         stopped.map_or(Ok(()), |signal| Err(Ended::Stopped(signal)))
     }
 
-    /// The limit that was exceeded, if one was.
+    /// Fails if the policy has exceeded a limit. Does not look at the clock or for signals, unlike [`check`](Self::check).
     ///
     /// # Errors
-    /// One was.
+    /// Returns the exceeded limit.
     pub fn verdict(&self) -> Result<(), Ended> {
         self.inner()?.verdict()
     }
 
-    /// Why a step of this turn was ended before its end, if it was: what the step itself says of it is a poor error.
+    /// Returns the reason for which a step of this turn was cut short, or `None` if it ran to its end. It makes a better
+    /// error than the step's own, such as "interrupted".
     pub fn interruption(&self) -> Option<Ended> {
         let inner = self.0.as_ref()?;
         let signal = inner.interrupted.load(Ordering::Relaxed);
@@ -252,7 +253,7 @@ impl Inner {
         self.exceeded.get().map_or(Ok(()), |exceeded| Err(exceeded.clone().into()))
     }
 
-    /// Ends the policy. What was said first stays.
+    /// Ends the policy. The first limit that was exceeded stays the reason.
     fn end(&self, exceeded: Exceeded) -> Ended {
         self.exceeded.get_or_init(|| exceeded).clone().into()
     }
@@ -267,17 +268,17 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// Pays for more.
+    /// Charges further bytes to this receipt.
     ///
     /// # Errors
-    /// The policy may not have it; then the receipt is as it was.
+    /// The bytes exceed the policy's limit. The receipt is then unchanged.
     pub fn grow(&mut self, bytes: u64, at: impl FnOnce() -> Origin) -> Result<(), Ended> {
         self.account.inner()?.charge(Limit::HostMemory, bytes, at)?;
         self.bytes = self.bytes.saturating_add(bytes);
         Ok(())
     }
 
-    /// Pays for so many bytes instead.
+    /// Changes the receipt to cover exactly `bytes` bytes.
     ///
     /// # Errors
     /// As [`grow`](Self::grow).
@@ -291,7 +292,7 @@ impl Receipt {
         }
     }
 
-    /// Gives bytes back, at most as many as were paid for.
+    /// Gives bytes back to the account, at most as many as the receipt covers.
     pub fn shrink(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -300,7 +301,7 @@ impl Receipt {
         }
     }
 
-    /// How many bytes are paid for.
+    /// Returns the number of bytes that the receipt covers.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -119,7 +119,7 @@ pub enum Event<'a> {
     },
     /// A policy begins.
     PolicyStarted {
-        /// Its name.
+        /// The policy's name.
         policy: &'a str,
         /// Its revision, as Chef computes it.
         revision: &'a str,
@@ -184,7 +184,7 @@ pub enum Event<'a> {
         action: &'a str,
         /// Attempts left.
         left: u32,
-        /// Why.
+        /// The reason, as a sentence.
         failure: &'a Failure,
         /// How deep the resource is nested in others.
         nesting: u32,
@@ -226,16 +226,16 @@ pub enum Event<'a> {
     },
     /// A policy reached its end.
     PolicyFinished {
-        /// Its name.
+        /// The policy's name.
         policy: &'a str,
         /// How its actions ended.
         tally: Tally,
     },
     /// A policy failed.
     PolicyFailed {
-        /// Its name.
+        /// The policy's name.
         policy: &'a str,
-        /// Why.
+        /// The reason, as a sentence.
         failure: &'a Failure,
     },
     /// A handler failed. Handlers never change how a run ended.
@@ -244,12 +244,12 @@ pub enum Event<'a> {
         policy: &'a str,
         /// Which: `report`, `exception`, an event's name.
         handler: &'a str,
-        /// Why.
+        /// The reason, as a sentence.
         failure: &'a Failure,
     },
     /// A policy read values that it may not see. Told at the end of the run, once per policy.
     HiddenReads {
-        /// Its name.
+        /// The policy's name.
         policy: &'a str,
         /// What it read, each path once.
         reads: &'a [HiddenRead],

@@ -206,15 +206,15 @@ impl Change {
 pub struct Part {
     /// Its type, such as `cookbook_file`.
     pub kind: &'static str,
-    /// Its name.
+    /// The resource's name, such as the file's path.
     pub name: String,
-    /// What is done to it.
+    /// The action that is taken, such as `create`.
     pub action: &'static str,
     /// The cookbook that it is taken from, if there is one.
     pub cookbook: Option<String>,
-    /// What changed.
+    /// The changes that were made, or that a dry run would make.
     pub changes: Vec<Change>,
-    /// How it ended.
+    /// Whether the part was changed, was up to date or failed.
     pub outcome: Result<PartStatus, Raised>,
 }
 

@@ -234,7 +234,7 @@ pub struct MachineUser {
 /// A group of the machine under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineGroup {
-    /// Its name.
+    /// The group's name.
     pub name: String,
     /// Its number.
     pub gid: u32,

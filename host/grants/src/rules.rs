@@ -10,7 +10,7 @@ pub(crate) struct Rule {
     pub(crate) pattern: Pattern,
     /// False for an entry of a `deny_` list.
     pub(crate) allow: bool,
-    /// It stands in a list that is made for privileged things.
+    /// The rule is in a list that is made for privileged things.
     pub(crate) privileged: bool,
     /// As the operator wrote it.
     pub(crate) text: String,

@@ -125,7 +125,7 @@ pub struct Refused {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TravellingGem {
-    /// Its name.
+    /// The gem's name, such as `rake`.
     pub name: String,
     /// Its version.
     pub version: String,

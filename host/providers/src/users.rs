@@ -26,7 +26,7 @@ pub(crate) struct User {
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// Its name.
+    /// The user's login name.
     pub(crate) name: String,
     /// Its number.
     pub(crate) gid: u32,

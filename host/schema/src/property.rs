@@ -176,7 +176,7 @@ impl Deputy {
 /// One property's specification.
 #[derive(Clone, Copy, Debug)]
 pub struct Property {
-    /// Its name.
+    /// The property's name, such as `path`.
     pub name: &'static str,
     /// Other names under which it may be set.
     pub aliases: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! Near names: the name that somebody may have meant.
+//! Finds the known name that is nearest to a misspelt one.
 //!
 //! The SDK for cookbooks has this very file, by a link, because `wrun policy new` copies the SDK's folder alone into policies.
 

@@ -93,7 +93,7 @@ pub(crate) enum SettingsError {
     /// A variable that nobody reads.
     #[error("there is no variable {variable}{}", hint(*near))]
     UnknownVariable {
-        /// Its name.
+        /// The variable's name, such as `WRUN_ROOT`.
         variable: String,
         /// A name that may have been meant.
         near: Option<&'static str>,

@@ -20,7 +20,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// All of them.
+    /// Every limit, in the order in which they are shown.
     pub const ALL: [Self; 6] = [Self::HostMemory, Self::HostTime, Self::Disk, Self::Entries, Self::Pauses, Self::Wall];
 
     /// The name of the setting, below `limits` in the policy's grants.
@@ -53,7 +53,7 @@ impl Limit {
         }
     }
 
-    /// What is limited, as people read it.
+    /// Returns the words for what is limited, for messages.
     pub(crate) fn of(self) -> &'static str {
         match self {
             Self::HostMemory => "the host's memory",
@@ -87,7 +87,7 @@ impl AccountLimits {
     /// The host's memory for a policy, as a multiple of what its guest may have, if nobody says otherwise.
     pub const HOST_MEMORY_PER_GUEST_MEMORY: u64 = 2;
 
-    /// What nobody may use.
+    /// Limits that allow nothing.
     pub(crate) const NOTHING: Self = Self {
         host_memory: 0,
         host_time: Duration::ZERO,

@@ -20,7 +20,7 @@ pub struct Declaration {
     pub context: ContextId,
     /// Its type.
     pub kind: String,
-    /// Its name.
+    /// The resource's name, such as `/etc/motd`.
     pub name: String,
     /// Who wrote it, and where; shared with the records of its actions.
     pub origin: Arc<Origin>,

@@ -8,23 +8,23 @@ use std::sync::Arc;
 /// One action of one resource.
 #[derive(Debug, Clone)]
 pub struct ActionRecord {
-    /// Of which resource.
+    /// The resource that the action belongs to.
     pub resource: ResourceId,
-    /// Its type.
+    /// The resource's type, such as `file`.
     pub kind: Arc<str>,
-    /// Its name.
+    /// The resource's name, such as `/etc/motd`.
     pub name: String,
     /// Where it was declared.
     pub origin: Arc<Origin>,
-    /// Its content is shown nowhere.
+    /// True for a sensitive resource: its content is never shown.
     pub sensitive: bool,
-    /// Which action.
+    /// The action's name, such as `create`.
     pub action: String,
-    /// How it ended.
+    /// Whether the action changed something, was skipped or failed.
     pub status: Status,
     /// How deep the resource is nested in others: 0 for a recipe's.
     pub nesting: u32,
-    /// What changed.
+    /// The changes that were made, or that a dry run would make.
     pub changes: Vec<Change>,
     /// What a dry run takes for granted or cannot know.
     pub uncertain: Vec<String>,
@@ -36,9 +36,9 @@ pub struct ActionRecord {
     pub retried: u32,
     /// The guard that skipped it.
     pub conditional: Option<String>,
-    /// Why it failed.
+    /// The error, if the action failed.
     pub failure: Option<Failure>,
-    /// The failure was forgiven.
+    /// True if the run went on after the failure (`ignore_failure`).
     pub ignored: bool,
     /// How long it took, in seconds.
     pub seconds: f64,
@@ -51,7 +51,7 @@ pub struct ActionRecord {
 /// What made an action run out of its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notified {
-    /// When.
+    /// When the notification is carried out.
     pub timing: Timing,
     /// `type[name]` of the sender; not kept for delayed ones, which may have several.
     pub by: Option<String>,

@@ -35,13 +35,13 @@ impl PolicyOutcome {
 /// One policy's part of a run.
 #[derive(Debug)]
 pub struct PolicyReport {
-    /// Its name.
+    /// The policy's name.
     pub name: String,
     /// Its revision, as Chef computes it; empty if it never began.
     pub revision: String,
     /// The digest of its artifact; empty if it never began, or has none.
     pub artifact: String,
-    /// How it ended.
+    /// Whether the policy was converged, failed or was not run.
     pub outcome: PolicyOutcome,
     /// Every action, in the order in which they began.
     pub records: Vec<ActionRecord>,

@@ -13,7 +13,7 @@ use crate::run_list::{Expansion, RunList, split_recipe};
 /// An environment's attributes, for nodes without policies.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Environment {
-    /// Its name.
+    /// The policy's name.
     pub name: String,
     /// Attributes for the `env_default` level.
     pub default_attributes: Map<String, Value>,

@@ -82,7 +82,7 @@ pub struct GemsEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CookbookEntry {
-    /// Its name.
+    /// The cookbook's name.
     pub name: String,
     /// Its version, `x.y.z`.
     pub version: String,

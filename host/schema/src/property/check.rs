@@ -12,7 +12,7 @@ pub struct Invalid {
     pub message: String,
 }
 
-/// What stands in a message for a secret.
+/// The text that a message shows for a secret.
 const SUPPRESSED: &str = "*sensitive value suppressed*";
 
 /// How many nested specifications are followed: constants cannot be endless, but one could name itself.
