@@ -30,6 +30,9 @@ use std::time::{Duration, Instant};
 /// How many units of work go by between two looks at the clock. A unit is an item of a list, or 64 bytes of content.
 const UNITS_BETWEEN_LOOKS: u64 = 2_048;
 
+/// The most bytes of the host's own remarks in the log of one policy: they speak of things with names that guests choose.
+const MAX_REMARKS: u64 = 1 << 20;
+
 /// The account of one policy. Clones are the same account. An account by default belongs to nobody: nothing can be
 /// charged to it.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +54,8 @@ struct Inner {
     guest_time: AtomicU64,
     /// Units of work that the host did for the policy.
     work: AtomicU64,
+    /// Bytes of the host's remarks in the log.
+    remarks: AtomicU64,
     turn: Mutex<Turn>,
     /// The signal that ended a long step of this turn; 0: none did.
     interrupted: AtomicI32,
@@ -71,6 +76,7 @@ impl Account {
             pauses: Counter::default(),
             guest_time: AtomicU64::new(0),
             work: AtomicU64::new(0),
+            remarks: AtomicU64::new(0),
             turn: Mutex::default(),
             interrupted: AtomicI32::new(0),
             exceeded: OnceLock::new(),
@@ -201,6 +207,18 @@ impl Account {
         }
     }
 
+    /// Counts a remark of the host in the log, and says whether it is to be written.
+    pub fn remarks(&self, line: &str) -> Remark {
+        let Some(inner) = &self.0 else { return Remark::LeftOut };
+        let bytes = line.len() as u64;
+        let before = inner.remarks.fetch_add(bytes, Ordering::Relaxed);
+        match (before <= MAX_REMARKS, before.saturating_add(bytes) <= MAX_REMARKS) {
+            (_, true) => Remark::Written,
+            (true, false) => Remark::FirstLeftOut,
+            (false, false) => Remark::LeftOut,
+        }
+    }
+
     /// What the policy may use.
     pub fn limits(&self) -> AccountLimits {
         self.0.as_ref().map_or(AccountLimits::NOTHING, |inner| inner.limits)
@@ -257,6 +275,17 @@ impl Inner {
     fn end(&self, exceeded: Exceeded) -> Ended {
         self.exceeded.get_or_init(|| exceeded).clone().into()
     }
+}
+
+/// What becomes of a remark of the host in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remark {
+    /// It is written.
+    Written,
+    /// It is the first one that is not written: the log says so.
+    FirstLeftOut,
+    /// It is not written.
+    LeftOut,
 }
 
 /// Bytes of the host's memory that an account has paid for. Only the account makes one; dropped, it gives them back.

@@ -122,9 +122,7 @@ impl PolicyGrants {
 
     /// Writes into the audit log that the policy read a value which it does not see. `path` as the operator would write it.
     pub fn audit_hidden(&self, capability: Capability, path: &str, partly: bool) {
-        let (policy, key) = (self.policy.as_str(), capability.key());
-        let asked = crate::policy::audited(path);
-        tracing::warn!(target: "audit", decision = "hidden", policy, capability = key, asked, partly);
+        self.audit.hidden(&self.decision(capability, path), partly);
     }
 }
 

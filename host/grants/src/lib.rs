@@ -10,9 +10,10 @@
 //! exact name, or a rule in the list made for them. Below directories that many applications share, a rule with wildcards
 //! reaches nothing unless it names an application's directory ([`reach`]).
 //!
-//! Every decision is written to the `tracing` target `audit`.
+//! Every decision is written to the `tracing` target `audit`, as far as a policy does not flood it ([`audit`]).
 
 mod attributes;
+mod audit;
 mod check;
 mod commands;
 mod denied;

@@ -1,5 +1,6 @@
 //! The operator's word, per policy, and the one function through which every decision goes.
 
+use crate::audit::{AuditLog, Decision};
 use crate::commands::CommandGrant;
 use crate::denied::{Capability, Denied, literal_entry};
 use crate::facts::OnHiddenFact;
@@ -10,9 +11,6 @@ use crate::proofs::GrantedReboot;
 use crate::rules::{Rules, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The most of one question that goes into the audit log, in characters: guests choose its length.
-const MAX_AUDITED: usize = 512;
 
 /// All that an operator grants, by policy.
 #[derive(Debug, Clone, Default)]
@@ -94,6 +92,7 @@ impl Grants {
             cookbooks: cookbooks.to_vec(),
             rules: self.policies.get(name).cloned().unwrap_or_default(),
             journal: self.journal.clone(),
+            audit: Arc::default(),
             own_places: Arc::clone(&self.own_places),
             homes: Arc::clone(&self.homes),
         })
@@ -170,6 +169,7 @@ pub struct PolicyGrants {
     pub(crate) cookbooks: Vec<String>,
     pub(crate) rules: PolicyRules,
     journal: Journal,
+    pub(crate) audit: Arc<AuditLog>,
     pub(crate) own_places: Arc<OwnPlaces>,
     pub(crate) homes: Arc<[String]>,
 }
@@ -226,9 +226,8 @@ impl PolicyGrants {
             return Err(self.refuse_with(Capability::Reboot, "the node", Some("true".to_owned()), None));
         }
         let rule = if self.everything { "--allow-all" } else { "reboot = true" };
-        let (policy, key) = (self.policy.as_str(), Capability::Reboot.key());
-        tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked = "the node", rule);
-        self.journal.allow(policy, key, Some("true".to_owned()), false);
+        self.audit_allowed(Capability::Reboot, "the node", rule);
+        self.uses(Capability::Reboot.key(), Some("true".to_owned()));
         Ok(GrantedReboot(()))
     }
 
@@ -278,8 +277,7 @@ impl PolicyGrants {
 
     /// Writes a permission into the audit log.
     pub(crate) fn audit_allowed(&self, capability: Capability, asked: &str, rule: &str) {
-        let (policy, key) = (self.policy.as_str(), capability.key());
-        tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked = audited(asked), rule);
+        self.audit.allowed(&self.decision(capability, asked), rule);
     }
 
     /// Writes down that an entry of the file was used. `None`: one that may not be shown.
@@ -335,11 +333,18 @@ impl PolicyGrants {
 
     /// Writes a refusal into the audit log.
     fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
-        let (policy, key) = (self.policy.as_str(), capability.key());
         let by = self.journal.asker().unwrap_or_default();
-        let resource = by.resource().map(|resource| audited(&resource));
-        let origin = by.place().map(|place| audited(&place));
-        tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked = audited(asked), reason, resource, origin);
+        let (resource, origin) = (by.resource(), by.place());
+        self.audit.denied(&self.decision(capability, asked), reason, resource.as_deref(), origin.as_deref());
+    }
+
+    /// Writes how many of the policy's decisions are not in the audit log, if it became too long. For the end of the run.
+    pub fn end_audit(&self) {
+        self.audit.close(&self.policy);
+    }
+
+    pub(crate) fn decision<'a>(&'a self, capability: Capability, asked: &'a str) -> Decision<'a> {
+        Decision { policy: &self.policy, key: capability.key(), asked }
     }
 
     /// A refusal that is written down already.
@@ -352,8 +357,4 @@ impl PolicyGrants {
     ) -> Denied {
         Denied { policy: self.policy.clone(), capability, asked: asked.into(), value, reason }
     }
-}
-
-pub(crate) fn audited(asked: &str) -> String {
-    asked.chars().take(MAX_AUDITED).flat_map(char::escape_debug).collect()
 }

@@ -1,4 +1,4 @@
-//! What the audit log shows of secrets.
+//! What the audit log shows of secrets, and how much of it a policy can fill.
 
 #![cfg(test)]
 
@@ -85,4 +85,25 @@ fn commands_of_sensitive_resources_are_not_shown() {
         let secret = heard(&grants, true);
         assert!(secret.contains(decision) && secret.contains("[sensitive]") && !secret.contains("hunter2"), "{secret}");
     }
+}
+
+#[test]
+fn a_flood_of_questions_is_counted_and_hides_no_refusal() {
+    const MIB: usize = 1 << 20;
+    let heard = Heard::default();
+    let grants = Grants::parse("[policy.p]\npackages = [\"*\"]", "grants.toml").unwrap();
+    let policy = grants.policy("p", &[]);
+    tracing::subscriber::with_default(heard.clone(), || {
+        let name = "x".repeat(2_000);
+        for _ in 0..20_000 {
+            let _ = policy.package(&name);
+        }
+        assert!(policy.service("after").is_err());
+        policy.end_audit();
+    });
+    let text = heard.0.lock().unwrap().clone();
+    assert!((10 * MIB..20 * MIB).contains(&text.len()), "{} bytes were written", text.len());
+    let end = text.get(text.len() - 1_000..).unwrap();
+    assert!(end.contains("decision=\"denied\"") && end.contains("asked=\"after\""), "{end}");
+    assert!(end.contains("more permissions of policy p were not written"), "{end}");
 }

@@ -19,6 +19,7 @@ mod pace;
 mod parts;
 mod plan;
 mod reboots;
+mod remarks;
 mod resources;
 mod root;
 mod settings;

@@ -10,5 +10,5 @@ mod toml;
 pub use complaints::plainly;
 pub use hex::hex;
 pub use near::{did_you_mean, nearest};
-pub use shown::{escape, escape_json, escape_line, is_hidden};
+pub use shown::{cut, escape, escape_json, escape_line, is_hidden};
 pub use toml::{toml_key, toml_string};

@@ -1,6 +1,7 @@
 //! The characters that may reach a terminal or a log. A guest's text is escaped on its way there, so that a name cannot move
 //! the cursor, turn the direction of writing, or look like another name.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Characters that are not control characters and yet do not show: Unicode's `Default_Ignorable_Code_Point` and `Bidi_Control`,
@@ -52,6 +53,15 @@ pub fn escape_line(text: &str) -> String {
     escape(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// Returns the beginning of a text, at most so many bytes of it, with `...` behind it if something is missing.
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}...", text.get(..end).unwrap_or_default()).into()
+}
+
 /// Returns JSON with the same values and without hidden characters. They occur within texts only, where JSON can write them
 /// as numbers; line breaks belong to the layout.
 pub fn escape_json(json: &str) -> String {
@@ -87,6 +97,13 @@ mod tests {
             assert_eq!(escape(text), shown);
         }
         assert_eq!(escape_line("a\nb\tc"), "a\\nb\\tc");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        for (text, shown) in [("abc", "abc"), ("abcd", "abc..."), ("ab\u{e4}", "ab..."), ("", "")] {
+            assert_eq!(cut(text, 3), shown);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! (`json`).
 
 pub(crate) mod blocks;
+pub(crate) mod bounded;
 mod compiled;
 pub(crate) mod conflicts;
 pub(crate) mod denials;

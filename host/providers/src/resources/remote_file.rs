@@ -7,9 +7,10 @@ use crate::digest::Digest;
 use crate::download::{self, CacheControl, Fetched, Wish};
 use crate::pace::Paced;
 use crate::plan::{Plan, Provider, View, denied};
+use crate::remarks::remark;
 use crate::root::NamelessFile;
 use address::Address;
-use contract::{Certainty, Known, Raised, Wanted};
+use contract::{Certainty, Known, LogLevel, Raised, Wanted};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -78,7 +79,8 @@ impl Source for RemoteFile {
         for address in &addresses {
             match fetch(address, wanted, current, view) {
                 Err(raised) if TRY_NEXT.contains(&raised.class.as_str()) => {
-                    tracing::warn!(error = %raised.message, "a source of {} cannot be had", wanted.declaration.key());
+                    let line = format!("a source of {} cannot be had: {}", wanted.declaration.key(), raised.message);
+                    remark(&view.settings.account, LogLevel::Warn, &line);
                     failed = raised;
                 }
                 other => return other,

@@ -14,10 +14,11 @@ mod script;
 mod unit;
 
 use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::remarks::remark;
 use crate::resources::asked;
 use bus::Bus;
 use command::{Commands, Way};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, LogLevel, Raised, Wanted};
 use grants::GrantedService;
 use std::sync::Arc;
 
@@ -142,7 +143,8 @@ impl Task {
         };
         if standing.masked || standing.fixed {
             let why = if standing.masked { "masked" } else { "static or indirect" };
-            tracing::debug!("{} cannot be {verb}d: it is {why}", self.key);
+            let line = format!("{} cannot be {verb}d: it is {why}", self.key);
+            remark(&view.settings.account, LogLevel::Debug, &line);
             return Ok(());
         }
         let settled = standing.enabled == enable && (by_unit || rules.hold(view.root, &self.name));
@@ -216,7 +218,8 @@ impl Task {
         }
         let by_script = self.bus.is_none() && !own && !self.commands.has_init_command();
         if by_script && script::is_forbidden(&self.name, way.verb(), view) {
-            tracing::warn!("policy-rc.d forbids to {} service {}", way.verb(), self.name);
+            let line = format!("policy-rc.d forbids to {} service {}", way.verb(), self.name);
+            remark(&view.settings.account, LogLevel::Warn, &line);
             return Ok(());
         }
         let (name, bus) = (self.name.clone(), self.bus.clone());

@@ -11,10 +11,11 @@ mod shadow;
 
 use crate::command::{Launch, require_success};
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
+use crate::remarks::remark;
 use crate::resources::{account, asked};
 use crate::standing;
 use change::{Account, Difference, compare};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, LogLevel, Raised, Wanted};
 use grants::Standing;
 use shadow::Shadow;
 
@@ -109,7 +110,8 @@ fn require(wanted: &Wanted<'_>, name: &str, view: &View<'_>, plan: &mut Plan) ->
         return Err(Raised::new(USER_ERROR, format!("Cannot modify user {name} - does not exist!")));
     }
     if !view.assumed.holds(&Assumption::User(name.to_owned())) {
-        tracing::debug!("{}: user {name} does not exist in this dry run", wanted.declaration.key());
+        let line = format!("{}: user {name} does not exist in this dry run", wanted.declaration.key());
+        remark(&view.settings.account, LogLevel::Debug, &line);
     }
     plan.certainty.push(Certainty::Assumed(format!("Assuming user {name} would have been created")));
     Ok(())

@@ -3,8 +3,9 @@
 use super::wish::FileWish;
 use crate::digest::{Digest, digest_of};
 use crate::plan::{Plan, View};
+use crate::remarks::remark;
 use crate::root::{Entry, Fault, Kind, Place, absent};
-use contract::{Account, Certainty, Raised};
+use contract::{Account, Certainty, LogLevel, Raised};
 use grants::GrantedPath;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -184,11 +185,9 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     };
     let granted = wish.granted(view, target.real())?;
     if wish.warns_of_link() {
-        tracing::warn!(
-            path,
-            real = target.real(),
-            "the path is a link and its target is managed; say manage_symlink_source"
-        );
+        let real = target.real();
+        let line = format!("{path} is a link, and its target {real} is managed: set manage_symlink_source");
+        remark(&view.settings.account, LogLevel::Warn, &line);
     }
     match absent(target.entry())? {
         None if wish.warns_of_link() => Err(unresolved(path, Errno::NOENT)),

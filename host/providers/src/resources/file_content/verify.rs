@@ -6,9 +6,10 @@ use super::json_check;
 use super::wish::{FileWish, VerifyWish};
 use crate::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
 use crate::plan::{Plan, View, Writer};
+use crate::remarks::remark;
 use crate::resources::execute::plain_text;
 use crate::root::{Dress, Kind, ModeBits, StagedFile, absent};
-use contract::{Certainty, CommandTest, Raised};
+use contract::{Certainty, CommandTest, LogLevel, Raised};
 use grants::GrantedCommand;
 use std::io::Read;
 use std::time::Duration;
@@ -199,7 +200,8 @@ impl Check {
                 Ok(()) => return Ok(()),
                 Err(why) => {
                     let why = if sensitive { "[sensitive]" } else { &why };
-                    tracing::error!("Json syntax verify failed with : {why}");
+                    let line = format!("Json syntax verify failed with : {why}");
+                    remark(&writer.settings.account, LogLevel::Error, &line);
                     ":json (Chef::Resource::File::Verification::Json)\n".to_owned()
                 }
             },

@@ -5,8 +5,9 @@
 
 use super::PACKAGE_ERROR;
 use crate::plan::Writer;
+use crate::remarks::remark;
 use crate::root::Root;
-use contract::Raised;
+use contract::{LogLevel, Raised};
 use std::time::{Duration, Instant};
 
 /// The locks of whoever changes packages.
@@ -35,7 +36,8 @@ pub(super) fn wait(writer: &Writer<'_>, locks: &[&str]) -> Result<(), Raised> {
                 .with_hint("another package tool is at work: let it finish, or end it, then converge again"));
         }
         if !told {
-            tracing::warn!("waiting for {holder}, which holds {path}");
+            let line = format!("waiting for {holder}, which holds {path}");
+            remark(&writer.settings.account, LogLevel::Warn, &line);
             told = true;
         }
         std::thread::sleep(LOOK_AGAIN);

@@ -3,7 +3,8 @@
 use super::{PACKAGE_ERROR, database, lock};
 use crate::command::{Launch, require_success};
 use crate::plan::{View, Writer};
-use contract::{Change, CommandOutcome, Raised};
+use crate::remarks::remark;
+use contract::{Change, CommandOutcome, LogLevel, Raised};
 use std::time::Duration;
 
 /// How long a query may take: with a cold cache apt reads some hundred megabytes of lists.
@@ -131,7 +132,7 @@ pub(super) fn refresh(writer: &mut Writer<'_>) -> Result<(), Raised> {
     let errors = String::from_utf8_lossy(&outcome.errors).into_owned();
     let complaint = errors.lines().find(|line| line.starts_with("E:") || line.starts_with("W:")).map(str::to_owned);
     if let Some(complaint) = &complaint {
-        tracing::warn!("apt-get update: {complaint}");
+        remark(&writer.settings.account, LogLevel::Warn, &format!("apt-get update: {complaint}"));
     }
     writer.caches.packages.lists_refreshed(complaint);
     Ok(())

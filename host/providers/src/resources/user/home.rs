@@ -7,8 +7,9 @@
 use super::USER_ERROR;
 use super::change::{Account, Wish, clean};
 use crate::plan::{View, Writer, denied};
+use crate::remarks::remark;
 use crate::root::{HomeAccess, Kind, ModeBits, Root, absent};
-use contract::Raised;
+use contract::{LogLevel, Raised};
 use grants::{GrantedPath, GrantedTree, GrantedUser};
 use rustix::io::Errno;
 
@@ -199,7 +200,8 @@ impl MovedHome {
         })?;
         let changed = change(writer);
         if changed.is_err() && from.rename_back(&to).is_err() {
-            tracing::warn!("the home that was moved to {} could not be moved back to {}", home.path(), old.path());
+            let line = format!("the home that was moved to {} could not be moved back to {}", home.path(), old.path());
+            remark(&writer.settings.account, LogLevel::Warn, &line);
         }
         changed
     }

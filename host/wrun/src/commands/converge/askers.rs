@@ -3,6 +3,9 @@
 use contract::{Event, Observer, Resource};
 use grants::{Asker, Journal};
 
+/// The most bytes of a resource's name that denials show: guests choose its length.
+const MAX_NAME: usize = 512;
+
 /// Follows a run from action to action.
 pub(super) struct Askers {
     journal: Journal,
@@ -27,7 +30,7 @@ fn of_resource(resource: &Resource, action: &str) -> Asker {
     let origin = &declaration.origin;
     Asker {
         kind: Some(resource.shown.to_string()),
-        name: Some(declaration.name.clone()),
+        name: Some(text::cut(&declaration.name, MAX_NAME).into_owned()),
         action: Some(action.to_owned()),
         cookbook: origin.cookbook.clone(),
         recipe: origin.recipe.clone(),

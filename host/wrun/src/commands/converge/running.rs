@@ -6,6 +6,7 @@ use super::outline::Outline;
 use super::{denials, ending, handlers};
 use crate::arguments::ConvergeArguments;
 use crate::exit::Exit;
+use crate::format::bounded::{Bounded, MAX_SHOWN};
 use crate::format::doc::Doc;
 use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
@@ -117,6 +118,7 @@ impl Running<'_> {
             self.interruption.stop.clone(),
         );
         let report = finish(whole.run(&mut node, policies));
+        house.grants.values().for_each(|grants| grants.end_audit());
         let files = house.sources.iter().map(|(name, source)| (name.clone(), source.files(self.settings))).collect();
         let errors = ending::errors_of(&report, &files);
         let (denials, denials_left_out) = denials::of(&report, &journal);
@@ -151,26 +153,27 @@ impl Running<'_> {
     /// Who watches the run: people or nobody, and the log.
     fn observer(&self, kept_log: &KeptLog, outline: &Outline, journal: Journal) -> Shared {
         let activity = self.interruption.activity.clone();
-        let mut watchers: Vec<Box<dyn Observer>> = vec![
-            Box::new(Askers::new(journal)),
-            Box::new(kept_log.clone()),
-            Box::new(outline.clone()),
-            Box::new(activity),
-        ];
+        let mut writers: Vec<Box<dyn Observer>> = vec![];
         // What people read on the terminal is not said there a second time.
         let seen = self.settings.log_location == LogLocation::Stderr && !self.settings.format.is_for_programs();
         if !seen || self.arguments.compile_only {
-            watchers.push(Box::new(RunLog));
+            writers.push(Box::new(RunLog));
         }
         let level = self.settings.log_level.threshold();
         match self.settings.format {
             _ if self.arguments.compile_only || self.arguments.suggest_grants.is_some() => {}
-            Format::Doc => watchers.push(Box::new(Doc::new(self.printer, level))),
-            Format::Minimal => watchers.push(Box::new(Minimal::new(self.printer, level))),
-            Format::Ndjson => watchers.push(Box::new(Ndjson::new(self.printer))),
+            Format::Doc => writers.push(Box::new(Doc::new(self.printer, level))),
+            Format::Minimal => writers.push(Box::new(Minimal::new(self.printer, level))),
+            Format::Ndjson => writers.push(Box::new(Ndjson::new(self.printer))),
             Format::Json => {}
         }
-        Shared::new(All(watchers))
+        Shared::new(All(vec![
+            Box::new(Askers::new(journal)),
+            Box::new(kept_log.clone()),
+            Box::new(outline.clone()),
+            Box::new(activity),
+            Box::new(Bounded::new(All(writers), MAX_SHOWN)),
+        ]))
     }
 }
 

@@ -1,0 +1,155 @@
+//! What of one policy's decisions goes into the audit log.
+//!
+//! A policy chooses how often it asks, and the length of what it asks for. So each part of a line is cut, and the lines of a
+//! policy have a limit in all; later decisions are counted, and their number is the last line. Refusals have a limit of
+//! their own: a policy cannot hide one behind permissions.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tracing::{Level, enabled};
+
+/// The most bytes of one part of a line: of what was asked for, the resource, the place. Guests choose their lengths.
+const MAX_PART: usize = 1_024;
+
+/// The most bytes that the permissions of one policy may take in a run, and the most that its refusals may.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// What a line takes besides the parts that a guest chooses: the time, names of fields, the rule.
+const LINE: usize = 256;
+
+/// The lines of one policy in one run.
+#[derive(Debug, Default)]
+pub(crate) struct AuditLog {
+    permissions: Budget,
+    refusals: Budget,
+}
+
+#[derive(Debug, Default)]
+struct Budget {
+    bytes: AtomicU64,
+    left_out: AtomicU64,
+    is_full: AtomicBool,
+}
+
+/// A line of the audit log.
+pub(crate) struct Decision<'a> {
+    pub(crate) policy: &'a str,
+    /// The key of the policy's table.
+    pub(crate) key: &'static str,
+    pub(crate) asked: &'a str,
+}
+
+impl AuditLog {
+    /// Writes that something is allowed, by this rule.
+    pub(crate) fn allowed(&self, decision: &Decision<'_>, rule: &str) {
+        if !enabled!(target: "audit", Level::INFO) {
+            return;
+        }
+        let Decision { policy, key, .. } = decision;
+        let asked = shown(decision.asked);
+        if self.permissions.takes(&[&asked], policy) {
+            tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked, rule);
+        }
+    }
+
+    /// Writes that something is refused, and who asked for it.
+    pub(crate) fn denied(
+        &self,
+        decision: &Decision<'_>,
+        reason: Option<&str>,
+        resource: Option<&str>,
+        origin: Option<&str>,
+    ) {
+        if !enabled!(target: "audit", Level::WARN) {
+            return;
+        }
+        let Decision { policy, key, .. } = decision;
+        let (asked, resource, origin) = (shown(decision.asked), resource.map(shown), origin.map(shown));
+        let guests = [Some(&asked), resource.as_ref(), origin.as_ref()];
+        let [asked_part, resource_part, origin_part] = guests.map(|part| part.map_or("", String::as_str));
+        let parts = [asked_part, resource_part, origin_part, reason.unwrap_or_default()];
+        if self.refusals.takes(&parts, policy) {
+            tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked, reason, resource, origin);
+        }
+    }
+
+    /// Writes that a value was read which the policy does not see, or sees in part.
+    pub(crate) fn hidden(&self, decision: &Decision<'_>, partly: bool) {
+        if !enabled!(target: "audit", Level::WARN) {
+            return;
+        }
+        let Decision { policy, key, .. } = decision;
+        let asked = shown(decision.asked);
+        if self.refusals.takes(&[&asked], policy) {
+            tracing::warn!(target: "audit", decision = "hidden", policy, capability = key, asked, partly);
+        }
+    }
+
+    /// Writes how many decisions were left out, if any were.
+    pub(crate) fn close(&self, policy: &str) {
+        for (budget, of) in [(&self.permissions, "permissions"), (&self.refusals, "refusals")] {
+            let more = budget.left_out.swap(0, Ordering::Relaxed);
+            if more > 0 {
+                tracing::warn!(target: "audit", policy, more, "{more} more {of} of policy {policy} were not written");
+            }
+        }
+    }
+}
+
+impl Budget {
+    /// Whether a line with these parts is written.
+    fn takes(&self, parts: &[&str], policy: &str) -> bool {
+        let bytes = parts.iter().map(|part| part.len()).sum::<usize>() + LINE;
+        let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        if before.saturating_add(bytes as u64) <= MAX_BYTES {
+            return true;
+        }
+        self.left_out.fetch_add(1, Ordering::Relaxed);
+        if !self.is_full.swap(true, Ordering::Relaxed) {
+            let mebibytes = MAX_BYTES >> 20;
+            tracing::warn!(
+                target: "audit",
+                policy,
+                "policy {policy} has {mebibytes} MiB in this log; its further decisions of this kind are counted and not written"
+            );
+        }
+        false
+    }
+}
+
+/// A guest's text on one line, at most so long.
+fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len().min(MAX_PART));
+    for character in text.chars() {
+        let escaped = character.escape_debug();
+        if shown.len() + escaped.len() > MAX_PART {
+            shown.push_str("...");
+            break;
+        }
+        shown.extend(escaped);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_cut_after_it_is_escaped() {
+        assert_eq!(shown("a\u{1b}b\n"), "a\\u{1b}b\\n");
+        let long = shown(&"\u{1b}".repeat(MAX_PART));
+        assert!(long.ends_with("...") && long.len() <= MAX_PART + 3, "{}", long.len());
+    }
+
+    #[test]
+    fn a_full_log_counts_what_it_leaves_out() {
+        let budget = Budget::default();
+        let part = "x".repeat(MAX_PART);
+        let line = (MAX_PART + LINE) as u64;
+        for _ in 0..MAX_BYTES / line {
+            assert!(budget.takes(&[&part], "web"));
+        }
+        assert!(!budget.takes(&[&part], "web") && !budget.takes(&[&part], "web"));
+        assert_eq!(budget.left_out.load(Ordering::Relaxed), 2);
+    }
+}

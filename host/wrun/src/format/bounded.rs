@@ -1,0 +1,168 @@
+//! The bound on what one policy writes to the terminal and the log.
+//!
+//! Every event has text of the policy's choosing (names, sentences, lines), and the policy chooses how many there are. Beyond
+//! the bound events are counted and not shown; the run's record and its decisions do not depend on them.
+
+use contract::{Event, LogLevel, LogSource, Observer};
+
+/// The most bytes of events that are shown of one policy, handlers included.
+pub(crate) const MAX_SHOWN: u64 = 128 << 20;
+
+/// Bytes that an event takes besides its texts.
+const EVENT: u64 = 64;
+
+/// Bytes that a hidden character takes once it is escaped.
+const ESCAPED: u64 = 6;
+
+/// Passes on what happens, as long as the policy under way has room.
+pub(crate) struct Bounded<O> {
+    inner: O,
+    most: u64,
+    shown: u64,
+    /// Events of the policy under way that were not shown.
+    left_out: u64,
+    policy: String,
+    /// Of the actions that have begun, innermost last: whether that was shown. Its end then is, too.
+    begun: Vec<bool>,
+}
+
+impl<O: Observer> Bounded<O> {
+    /// `most`: bytes of events of one policy.
+    pub(crate) fn new(inner: O, most: u64) -> Self {
+        Self { inner, most, shown: 0, left_out: 0, policy: String::new(), begun: vec![] }
+    }
+
+    /// Whether an event of this length is shown.
+    fn has_room(&mut self, bytes: u64) -> bool {
+        self.shown = self.shown.saturating_add(bytes);
+        let has_room = self.shown <= self.most;
+        self.left_out += u64::from(!has_room);
+        has_room
+    }
+
+    /// Says how much was left out of what the policy said.
+    fn tell_left_out(&mut self) {
+        let more = std::mem::take(&mut self.left_out);
+        if more > 0 {
+            let (policy, mebibytes) = (&self.policy, self.most >> 20);
+            let line =
+                format!("policy {policy} has {mebibytes} MiB of output and log; {more} more events were not written");
+            self.inner.notice(&Event::Log { source: LogSource::Host, level: LogLevel::Warn, line: &line });
+        }
+    }
+}
+
+impl<O: Observer> Observer for Bounded<O> {
+    fn notice(&mut self, event: &Event<'_>) {
+        match event {
+            Event::PolicyStarted { policy, .. } => {
+                self.tell_left_out();
+                self.shown = 0;
+                self.begun.clear();
+                (*policy).clone_into(&mut self.policy);
+            }
+            Event::PolicyFinished { .. } | Event::PolicyFailed { .. } | Event::RunFinished { .. } => {
+                self.tell_left_out();
+            }
+            Event::ActionStarted { .. } => {
+                let has_room = self.has_room(bytes_of(event));
+                self.begun.push(has_room);
+                if !has_room {
+                    return;
+                }
+            }
+            Event::ActionFinished { .. } => {
+                let has_room = self.has_room(bytes_of(event));
+                if !self.begun.pop().unwrap_or(has_room) {
+                    return;
+                }
+            }
+            event => {
+                if !self.has_room(bytes_of(event)) {
+                    return;
+                }
+            }
+        }
+        self.inner.notice(event);
+    }
+}
+
+/// About how many bytes an event is once it is written.
+fn bytes_of(event: &Event<'_>) -> u64 {
+    let words = match event {
+        Event::ActionStarted { resource, action, .. } => text(&resource.key) + text(action),
+        Event::Changed { resource, change, .. } => {
+            text(&resource.key) + text(&change.what) + change.diff.as_deref().map_or(0, text)
+        }
+        Event::Assumed { resource, what, .. } => text(&resource.key) + text(what),
+        Event::Retrying { resource, action, failure, .. } => {
+            text(&resource.key) + text(action) + text(&failure.to_string())
+        }
+        Event::ActionFinished { resource, action, conditional, failure, .. } => {
+            let failure = failure.map_or(0, |failure| text(&failure.to_string()));
+            text(&resource.key) + text(action) + conditional.map_or(0, text) + failure
+        }
+        Event::Log { line, .. } => text(line),
+        Event::Output { bytes } => bytes.len() as u64,
+        Event::HandlerFailed { failure, .. } => text(&failure.to_string()),
+        Event::AttributeChanged { path, .. } => path.iter().map(|step| text(step)).sum(),
+        // Once per policy or run, and bounded where they are made.
+        _ => 0,
+    };
+    EVENT + words
+}
+
+/// Bytes of a text once it is escaped.
+fn text(text: &str) -> u64 {
+    let controls = text.bytes().filter(u8::is_ascii_control).count() as u64;
+    text.len() as u64 + (ESCAPED - 1) * controls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::Tally;
+    use std::sync::{Arc, Mutex};
+
+    struct Heard(Arc<Mutex<Vec<String>>>);
+
+    impl Observer for Heard {
+        fn notice(&mut self, event: &Event<'_>) {
+            let word = match event {
+                Event::Log { line, .. } => (*line).to_owned(),
+                Event::PolicyStarted { policy, .. } | Event::PolicyFinished { policy, .. } => (*policy).to_owned(),
+                _ => return,
+            };
+            self.0.lock().unwrap().push(word);
+        }
+    }
+
+    fn log(line: &str) -> Event<'_> {
+        Event::Log { source: LogSource::Cookbook, level: LogLevel::Info, line }
+    }
+
+    #[test]
+    fn a_policy_that_floods_is_cut_and_the_next_one_is_shown() {
+        let heard = Arc::<Mutex<Vec<String>>>::default();
+        let mut bounded = Bounded::new(Heard(Arc::clone(&heard)), 4 << 20);
+        let start = |policy| Event::PolicyStarted { policy, revision: "", artifact: "", recipes: &[], cookbooks: &[] };
+        bounded.notice(&start("flood"));
+        let line = "x".repeat(1 << 20);
+        (0..10).for_each(|_| bounded.notice(&log(&line)));
+        // Short ones, too: nothing of a policy is shown any more.
+        bounded.notice(&log("short"));
+        bounded.notice(&Event::PolicyFinished { policy: "flood", tally: Tally::default() });
+        bounded.notice(&start("next"));
+        bounded.notice(&log("shown"));
+        bounded.notice(&Event::PolicyFinished { policy: "next", tally: Tally::default() });
+        let mut heard = heard.lock().unwrap().clone();
+        heard.retain(|word| *word != line);
+        let told = "policy flood has 4 MiB of output and log; 8 more events were not written";
+        assert_eq!(heard, ["flood", told, "flood", "next", "shown", "next"]);
+    }
+
+    #[test]
+    fn control_characters_count_as_they_are_written() {
+        assert_eq!((text("ab"), text("a\u{1b}")), (2, 7));
+    }
+}
