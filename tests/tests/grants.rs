@@ -238,6 +238,12 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
     let record = home.path().join(".local/state/wrun/dry-runs").join(json["run_id"].as_str().unwrap()).join("run.json");
     assert!(record.is_file(), "{err}");
     assert_eq!(fs::read_dir(at("state")).unwrap().count(), 0);
+    // A real run is root's; what a user can do instead is said.
+    let real = ["converge", "-N", "n1", "--policies", &policies, "-j", &attributes, "--policy-name", "load"];
+    let (code, out, err) = run(&real);
+    assert!(code == Some(43) && out.is_empty(), "{out}\n{err}");
+    let hint = err.split("\n\nhint: ").nth(1).unwrap();
+    assert!(["sudo wrun converge", "--why-run", "--state-dir DIR"].iter().all(|word| hint.contains(word)), "{err}");
     let (code, out, err) = run(&["grants", "allow", "--last"]);
     assert!(code == Some(43) && out.contains("+[policy.load]\n+paths = ["), "{out}\n{err}");
     // A user without a home has no record, and is told so.

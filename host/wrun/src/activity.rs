@@ -20,6 +20,22 @@ struct Running {
     phase: Option<String>,
     /// The actions that have begun and not ended, outermost first, as `package[nginx] install`.
     actions: Vec<String>,
+    /// The notifications that are due, in the order in which they became due.
+    due: Vec<DueNotification>,
+}
+
+/// A notification that has not run yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DueNotification {
+    pub(crate) policy: String,
+    /// `service[nginx] restart`, escaped.
+    pub(crate) action: String,
+}
+
+impl DueNotification {
+    pub(crate) fn new(policy: &str, receiver: &str, action: &str) -> Self {
+        Self { policy: policy.to_owned(), action: escape_line(&format!("{receiver} {action}")) }
+    }
 }
 
 impl Activity {
@@ -31,6 +47,24 @@ impl Activity {
     /// The innermost action that has begun and not ended, as `package[nginx] install`, escaped.
     pub(crate) fn action(&self) -> Option<String> {
         self.running().actions.last().cloned()
+    }
+
+    /// The notifications that are due and have not run yet.
+    pub(crate) fn due(&self) -> Vec<DueNotification> {
+        self.running().due.clone()
+    }
+
+    /// Adds a notification that has become due, unless it is due already.
+    pub(crate) fn add_due(&self, due: DueNotification) {
+        let mut running = self.running();
+        if !running.due.contains(&due) {
+            running.due.push(due);
+        }
+    }
+
+    /// Takes out a notification that has run.
+    pub(crate) fn remove_due(&self, done: &DueNotification) {
+        self.running().due.retain(|due| due != done);
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, Running> {
@@ -54,7 +88,10 @@ impl Observer for Activity {
             Event::RunStarted { .. } if self.shown => terminal::show_status(),
             Event::PolicyStarted { policy, .. } => {
                 let phase = escape_line(&format!("policy {policy}"));
-                self.change(|running| *running = Running { phase: Some(phase), actions: vec![] });
+                self.change(|running| {
+                    running.phase = Some(phase);
+                    running.actions.clear();
+                });
             }
             Event::RecipeStarted { recipe } => {
                 let phase = escape_line(&format!("recipe {recipe}"));

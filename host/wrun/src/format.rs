@@ -7,6 +7,7 @@ mod compiled;
 pub(crate) mod conflicts;
 pub(crate) mod denials;
 pub(crate) mod doc;
+pub(crate) mod due;
 pub(crate) mod hidden;
 pub(crate) mod json;
 pub(crate) mod kept_log;

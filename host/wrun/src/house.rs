@@ -1,6 +1,7 @@
 //! Puts the house together: the policies' artifacts, the sandbox, the providers and the state, as a run needs them.
 
 mod fresh_facts;
+mod remembered;
 mod rights;
 mod runtime;
 mod saved_node;
@@ -20,13 +21,14 @@ use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
 use rights::Rights;
 use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
-use state::{Pending, RunLock, Unrecorded};
+use state::{RunLock, Unrecorded};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use remembered::Remembered;
 pub(crate) use runtime::{Runtime, folders as runtime_folders};
 pub(crate) use saved_node::{HISTORIES, NORMAL_WRITERS, SavedNodeError, saved_node};
 pub(crate) use source::{Folders, Released, Source};
@@ -67,7 +69,7 @@ pub(crate) enum Keeper {
 /// What is written under the run lock.
 pub(crate) struct Kept {
     pub(crate) lock: RunLock,
-    pub(crate) pending: Pending,
+    pub(crate) pending: Remembered,
     pub(crate) filters: SavedFilters,
 }
 

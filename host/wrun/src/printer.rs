@@ -5,7 +5,7 @@ use crate::terminal;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use serde_json::Value;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
 use text::{escape, escape_json};
@@ -45,6 +45,31 @@ impl Tone {
             Self::Removed => AnsiColor::Red.on_default(),
             Self::Hunk => AnsiColor::Cyan.on_default(),
         }
+    }
+}
+
+/// An error with what a person could do about it.
+#[derive(Debug)]
+pub(crate) struct Hinted {
+    error: anyhow::Error,
+    hint: String,
+}
+
+impl Hinted {
+    pub(crate) fn new(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> Self {
+        Self { error: error.into(), hint: hint.into() }
+    }
+}
+
+impl fmt::Display for Hinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Hinted {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
     }
 }
 
@@ -128,6 +153,9 @@ impl Printer {
         for (at, cause) in error.chain().enumerate() {
             let cause = escape(&cause.to_string());
             let _ = if at == 0 { write!(text, "{cause}") } else { write!(text, "\n  cause: {cause}") };
+        }
+        if let Some(hinted) = error.downcast_ref::<Hinted>() {
+            let _ = write!(text, "\n\nhint: {}", escape(&hinted.hint));
         }
         self.note(Tone::Error, &text);
     }

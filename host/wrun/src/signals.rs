@@ -2,7 +2,7 @@
 //! that run, has the run recorded, and the program dies of it; package managers are left to finish. A third waits for
 //! nothing. Each says at once what it does, and what the next one would do.
 
-use crate::activity::Activity;
+use crate::activity::{Activity, DueNotification};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::terminal;
@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(12);
 
 /// How often is looked, after the second signal, what there is to wait for.
 const TICK: Duration = Duration::from_millis(50);
+
+/// The most due notifications that the words after the first signal name.
+const MAX_NAMED: usize = 5;
 
 /// Records a run from outside of it, for a signal that it can no longer answer.
 type Record = Box<dyn FnOnce(i32) + Send>;
@@ -81,7 +84,8 @@ pub(crate) fn listen(interruption: &Interruption, printer: Printer) -> std::io::
     std::thread::Builder::new().name("signals".into()).stack_size(512 << 10).spawn(move || {
         let Some(first) = signals.forever().next() else { return };
         interruption.stop.request(first);
-        printer.note(Tone::Warning, &after_the_action(first, interruption.activity.action().as_deref()));
+        let activity = &interruption.activity;
+        printer.note(Tone::Warning, &after_the_action(first, activity.action().as_deref(), &activity.due()));
         let Some(second) = signals.forever().next() else { return };
         end_at_once(&interruption, second, || signals.pending().next().is_some(), printer);
     })?;
@@ -89,14 +93,31 @@ pub(crate) fn listen(interruption: &Interruption, printer: Printer) -> std::io::
 }
 
 /// The words after the first signal.
-fn after_the_action(signal: i32, action: Option<&str>) -> String {
+fn after_the_action(signal: i32, action: Option<&str>, due: &[DueNotification]) -> String {
     let doing = action.map(|action| format!("finishing {}, then ", escape_line(action))).unwrap_or_default();
     let (word, again) = match signal {
         SIGINT => ("Interrupted", "Press Ctrl-C again"),
         SIGHUP => ("Terminated (SIGHUP)", "Send a second signal"),
         _ => ("Terminated (SIGTERM)", "Send a second signal"),
     };
-    format!("{word}: {doing}stopping. {again} to stop at once; commands that still run are then ended.")
+    let due = left_due(due).map(|sentence| format!(" {sentence}")).unwrap_or_default();
+    format!("{word}: {doing}stopping.{due} {again} to stop at once; commands that still run are then ended.")
+}
+
+/// The sentence about notifications that a stopped run leaves to the next one. `None`: nothing is due.
+fn left_due(due: &[DueNotification]) -> Option<String> {
+    let (first, rest) = due.split_first()?;
+    let named: Vec<_> = due.iter().take(MAX_NAMED).map(|one| one.action.as_str()).collect();
+    let more = due.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(match rest {
+        [] => format!("1 notification is due and will run at the end of the next run: {}.", first.action),
+        _ => format!(
+            "{} notifications are due and will run at the end of the next run: {}{more}.",
+            due.len(),
+            named.join(", ")
+        ),
+    })
 }
 
 /// The second signal: what runs is ended, what cannot be is recorded from here.
@@ -187,8 +208,23 @@ mod tests {
 
     #[test]
     fn the_first_signal_says_what_is_finished_and_what_a_second_one_does() {
-        let said = after_the_action(SIGINT, Some("package[nginx] install"));
+        let said = after_the_action(SIGINT, Some("package[nginx] install"), &[]);
         assert!(said.starts_with("Interrupted: finishing package[nginx] install, then stopping. Press Ctrl-C again"));
-        assert!(after_the_action(SIGTERM, None).starts_with("Terminated (SIGTERM): stopping. Send a second signal"));
+        assert!(
+            after_the_action(SIGTERM, None, &[]).starts_with("Terminated (SIGTERM): stopping. Send a second signal")
+        );
+    }
+
+    #[test]
+    fn what_is_due_is_counted_and_named() {
+        let due = |count: u32| -> Vec<_> {
+            (0..count).map(|at| DueNotification::new("web", &format!("service[s{at}]"), "restart")).collect()
+        };
+        assert_eq!(left_due(&[]), None);
+        let said = |count| left_due(&due(count)).unwrap();
+        assert_eq!(said(1), "1 notification is due and will run at the end of the next run: service[s0] restart.");
+        let expect = "2 notifications are due and will run at the end of the next run: service[s0] restart, service[s1] restart.";
+        assert_eq!(said(2), expect);
+        assert!(said(7).ends_with("service[s4] restart and 2 more."), "{}", said(7));
     }
 }

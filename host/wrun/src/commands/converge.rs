@@ -109,7 +109,7 @@ fn prepare_and_run(
     let Some(sources) = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, &settings, stop, printer)? else {
         return Ok(signals::exit(stop.requested()));
     };
-    let (keeper, folder) = match prepare::keeper(&settings, state.as_ref(), &input, began, stop, dry, printer) {
+    let (keeper, folder) = match prepare::keeper(&settings, state.as_ref(), &input, began, interruption, dry, printer) {
         Err(error) if matches!(error.downcast_ref(), Some(StateError::Interrupted)) => {
             printer.error(&error);
             not_begun::tell(Some(settings.format), &error, printer);

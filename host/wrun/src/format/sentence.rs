@@ -1,7 +1,7 @@
 //! Errors as people read them. Reports have the classes that cookbooks rescue: they are Ruby's and Chef's, and the author of
 //! a cookbook in Rust has not seen most of them.
 
-use contract::Failure;
+use contract::{Failure, Place};
 use std::path::Path;
 
 /// Returns the failure in words, without the resources that it passed through. Authors of Ruby files read the class first.
@@ -11,14 +11,28 @@ pub(crate) fn of(failure: &Failure, file: Option<&str>) -> String {
     let (class, message) = match failure {
         Failure::Raised(raised) => (raised.class.as_str(), raised.message.clone()),
         Failure::Stopped(_) => return failure.to_string(),
-        Failure::Lost(_) | Failure::Many(_) => (failure.class(), failure.to_string()),
+        Failure::Lost(_) => (failure.class(), failure.to_string()),
+        Failure::Many(all) => return many(all, file),
     };
     if is_plain(class, file) { plain(class, &message) } else { format!("{class}: {message}") }
 }
 
 /// As [`of`], with the resources that it passed through.
 pub(crate) fn with_resources(failure: &Failure, file: Option<&str>) -> String {
-    if is_plain(failure.class(), file) { of(failure, file) } else { format!("{}: {failure}", failure.class()) }
+    if matches!(failure, Failure::Many(_)) || is_plain(failure.class(), file) {
+        of(failure, file)
+    } else {
+        format!("{}: {failure}", failure.class())
+    }
+}
+
+/// Several failures, each on a line of its own.
+fn many(all: &[(Place, Failure)], file: Option<&str>) -> String {
+    let each = all.iter().map(|(place, failure)| match place {
+        Place::Converge => format!("\n* {}", of(failure, file)),
+        Place::DelayedNotification => format!("\n* in a delayed notification: {}", of(failure, file)),
+    });
+    format!("{} failures:{}", all.len(), each.collect::<String>())
 }
 
 /// Returns whether the class says nothing to the author: the file is not Ruby's, or the class is wrun's own.
@@ -78,6 +92,20 @@ mod tests {
         check("Errno::EACCES", "Permission denied @ rb_sysopen - /srv/a - b", "permission denied: /srv/a - b");
         check("NoMethodError", "resource type `x` does not exist", "resource type `x` does not exist");
         check("RuntimeError", "", "RuntimeError");
+    }
+
+    #[test]
+    fn several_failures_are_counted_and_told_each() {
+        let many = Failure::Many(vec![
+            (Place::Converge, Failure::raised("Errno::ENOENT", "No such file or directory - nosuch")),
+            (Place::DelayedNotification, Failure::Stopped(2)),
+        ]);
+        let rust = "2 failures:\n* no such file or directory: nosuch\n* in a delayed notification: ended by signal 2";
+        assert_eq!(of(&many, Some("src/lib.rs")), rust);
+        assert_eq!(with_resources(&many, Some("src/lib.rs")), rust);
+        let ruby = "2 failures:\n* Errno::ENOENT: No such file or directory - nosuch\n* in a delayed notification: ended by \
+                    signal 2";
+        assert_eq!(of(&many, Some("recipes/default.rb")), ruby);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::commands::grants::{Written, write_suggestion};
 use crate::errors;
 use crate::exit::Exit;
 use crate::format::blocks::Block;
-use crate::format::{self, conflicts, hidden, json, recap, shared};
+use crate::format::{self, conflicts, due, hidden, json, recap, shared};
 use crate::grants_files::GrantsFiles;
 use crate::house::{self, Keeper, Kept};
 use crate::own_state;
@@ -69,6 +69,7 @@ impl Running<'_> {
             blocks.extend(self.denials(parts, recorded)?);
             blocks.extend(conflicts::block(report));
             blocks.extend(shared::block(report));
+            blocks.extend(due::block(&self.interruption.activity.due()));
             recap::show(self.printer, parts, &blocks);
         }
         // From here on the run records itself.

@@ -1,22 +1,31 @@
 //! The things that a run needs before it begins: state, folders, the engine, the lock, the saved node.
 
 use super::input::Input;
-use crate::house::{self, Keeper, Kept, SavedNodeError};
+use crate::house::{self, Keeper, Kept, Remembered, SavedNodeError};
 use crate::own_state;
-use crate::printer::{Printer, Tone};
+use crate::printer::{Hinted, Printer, Tone};
 use crate::settings::Settings;
+use crate::signals::Interruption;
 use anyhow::Context as _;
-use contract::Stop;
 use node::object::NodeObject;
 use sandbox::{Compiler, NativeCache, Sandbox};
 use state::{LockRequest, RunFolder, StateDirectory, Unrecorded};
 use std::time::SystemTime;
 use text::{escape, escape_line};
 
+/// What an ordinary user can do who may not write to the state directory.
+const AS_ORDINARY_USER: &str = "a real run changes the machine and is usually started as root (`sudo wrun converge ..`); \
+                                `--why-run` shows what would change, as any user; `--state-dir DIR` names a directory of \
+                                this user's own";
+
 /// The state: made where it is not there, unless this is a dry run.
 pub(super) fn open_state(settings: &Settings, dry: bool, printer: Printer) -> anyhow::Result<Option<StateDirectory>> {
     if !dry {
-        return Ok(Some(StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free())?));
+        let opened = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free());
+        return opened.map(Some).map_err(|error| match error.is_forbidden() && !rustix::process::geteuid().is_root() {
+            true => Hinted::new(error, AS_ORDINARY_USER).into(),
+            false => error.into(),
+        });
     }
     let (state, warning) = own_state::open_for_looking(settings)?;
     if let Some(text) = warning {
@@ -43,7 +52,7 @@ pub(super) fn keeper(
     state: Option<&StateDirectory>,
     input: &Input,
     began: SystemTime,
-    stop: &Stop,
+    interruption: &Interruption,
     dry: bool,
     printer: Printer,
 ) -> anyhow::Result<(Keeper, Option<RunFolder>)> {
@@ -57,7 +66,7 @@ pub(super) fn keeper(
         command: &command,
         began,
         wait: settings.lock_timeout.seconds(),
-        interrupted: &|| stop.requested().is_some(),
+        interrupted: &|| interruption.stop.requested().is_some(),
         waiting: &mut |holder| {
             let who = holder.map_or_else(String::new, |holder| {
                 format!(": process {}, since {} (`{}`)", holder.pid, holder.began, escape(&holder.command))
@@ -72,6 +81,7 @@ pub(super) fn keeper(
         let text = format!("warning: {why}; the file is now {}, and its whole lines still count", place.display());
         printer.note(Tone::Warning, &escape_line(&text));
     }
+    let pending = Remembered::new(pending, interruption.activity.clone());
     let kept = Kept { lock, pending, filters: settings.saved_attributes.clone() };
     Ok((Keeper::Kept(Box::new(kept)), Some(folder)))
 }
