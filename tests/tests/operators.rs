@@ -155,6 +155,10 @@ fn earlier_runs_are_listed_shown_and_compared() {
     assert_eq!(heads[0], format!("--- {}  (real run)", ids[0]));
     assert!(mixed.contains("create new file") && !mixed.contains("update content"), "{mixed}");
     assert!(heads[1].starts_with("+++ ") && heads[1].ends_with("  (dry run: what it would have changed)"), "{mixed}");
+    // A dry run did nothing, and nothing of it reads as if it had.
+    assert!(mixed.contains("-> would change (create new file") && !mixed.contains("-> updated"), "{mixed}");
+    let shown = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(shown.contains("  would change  file[") && !shown.contains("updated "), "{shown}");
     let diff = answer(&program, &["run", "diff", "-F", "json"]);
     assert_eq!((&diff["from_why_run"], &diff["to_why_run"]), (&json!(false), &json!(true)));
 
@@ -166,6 +170,21 @@ fn earlier_runs_are_listed_shown_and_compared() {
     );
     let unknown = program.run(&["run", "show", "1999"]).unwrap().expect_code(43).unwrap();
     assert!(unknown.stderr.contains("no run in") && unknown.stderr.contains("\"1999\""), "{}", unknown.text());
+}
+
+#[test]
+fn a_listed_dry_run_counts_what_would_fail() {
+    let program = Program::new().unwrap();
+    let recipe = "file '[DIR]/one'\ntemplate '[DIR]/two' do\n  source 'missing.erb'\nend\nfile '[DIR]/three'\n";
+    let ended = cook(&program, recipe, &["--why-run"]);
+    let counts = ended.stdout.lines().find(|line| line.contains("would fail (of 3)")).unwrap_or_else(|| {
+        panic!("no count in {}", ended.text());
+    });
+    let counts = counts.split(": ").last().unwrap();
+    let list = program.run(&["run", "list"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(list.contains(&format!("  {counts}  ")), "{counts}: {list}");
+    let shown = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(shown.contains(counts) && shown.contains("  would fail "), "{shown}");
 }
 
 #[test]

@@ -8,9 +8,11 @@ mod show;
 
 use crate::arguments::RunCommand;
 use crate::exit::Exit;
+use crate::format::would;
 use crate::printer::Printer;
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
+use contract::Tally;
 use serde_json::Value;
 use state::{RunId, StateDirectory};
 use std::borrow::Cow;
@@ -92,12 +94,23 @@ fn short(value: &Value) -> &str {
     text.get(..DIGITS).unwrap_or(text)
 }
 
-/// `2 of 21 updated`, or of a dry run `3 would change, 2 unknown (of 21)`.
+/// `2 of 21 updated`, or of a dry run `3 would change, 2 unknown, 1 would fail (of 21)`.
 fn changes(record: &Value) -> String {
-    let (updated, unknown, total) = (number(record, "updated"), number(record, "unknown"), number(record, "total"));
-    match (record["why_run"] == true, unknown) {
-        (false, _) => format!("{updated} of {total} updated"),
-        (true, 0) => format!("{updated} would change (of {total})"),
-        (true, unknown) => format!("{updated} would change, {unknown} unknown (of {total})"),
+    let count = |key: &str| usize::try_from(number(record, key)).unwrap_or(usize::MAX);
+    let tally =
+        Tally { updated: count("updated"), unknown: count("unknown"), failed: count("failed"), total: count("total") };
+    if is_dry(record) { would(tally) } else { format!("{} of {} updated", tally.updated, tally.total) }
+}
+
+fn is_dry(record: &Value) -> bool {
+    record["why_run"] == true
+}
+
+/// The status of an action in words. A dry run did not do anything, and its record has the words of a real one.
+fn status(action: &Value, is_dry: bool) -> Cow<'_, str> {
+    match &*text(action, "status") {
+        "updated" if is_dry => "would change".into(),
+        "failed" if is_dry => "would fail".into(),
+        _ => text(action, "status"),
     }
 }

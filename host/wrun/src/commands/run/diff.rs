@@ -1,6 +1,6 @@
 //! `wrun run diff`: how two runs differ, in policies and in the resources that they brought about.
 
-use super::{Runs, policies, record, short, text};
+use super::{Runs, is_dry, policies, record, short, status, text};
 use crate::arguments::DiffArguments;
 use crate::exit::Exit;
 use crate::format::new_thing;
@@ -49,20 +49,16 @@ pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result
     };
     printer.line(Tone::Heading, &format!("--- {}{}\n+++ {}{}", from.0, kind(&older), to.0, kind(&newer)));
     for (name, sides) in &policies {
-        printer.line(Tone::Plain, &escape_line(&format!("policy {name}: {}", arrow(sides, policy_text))));
+        printer.line(Tone::Plain, &escape_line(&format!("policy {name}: {}", policy_arrow(sides))));
     }
     for ((policy, resource, action, _), sides) in &actions {
-        let line = format!("{policy}: {resource} {action}: {}", arrow(sides, action_text));
+        let line = format!("{policy}: {resource} {action}: {}", action_arrow(sides, is_dry(&older), is_dry(&newer)));
         printer.line(Tone::Plain, &escape_line(&line));
     }
     if policies.is_empty() && actions.is_empty() {
         printer.line(Tone::Quiet, "no difference");
     }
     Ok(Exit::Done)
-}
-
-fn is_dry(record: &Value) -> bool {
-    record["why_run"] == true
 }
 
 /// The policies that are not the same one, or ended in another way. Two policies are the same one if their artifact is.
@@ -116,10 +112,21 @@ fn side_by_side(about: Value, (from, to): &Sides<Value>) -> Value {
     about.as_object().cloned().unwrap_or_default().into_iter().chain(sides).collect()
 }
 
-/// `old -> new`.
-fn arrow((from, to): &Sides<Value>, shown: fn(&Value) -> String) -> String {
-    let side = |side: &Option<Value>| side.as_ref().map_or_else(|| "(absent)".to_owned(), shown);
+/// The text of a side without a value.
+const ABSENT: &str = "(absent)";
+
+/// `old -> new` of a policy.
+fn policy_arrow((from, to): &Sides<Value>) -> String {
+    let side = |side: &Option<Value>| side.as_ref().map_or_else(|| ABSENT.to_owned(), policy_text);
     format!("{} -> {}", side(from), side(to))
+}
+
+/// `old -> new` of an action, each in the words of its run.
+fn action_arrow((from, to): &Sides<Value>, from_dry: bool, to_dry: bool) -> String {
+    let side = |side: &Option<Value>, dry: bool| {
+        side.as_ref().map_or_else(|| ABSENT.to_owned(), |action| action_text(action, dry))
+    };
+    format!("{} -> {}", side(from, from_dry), side(to, to_dry))
 }
 
 fn policy_text(policy: &Value) -> String {
@@ -133,11 +140,11 @@ fn policy_text(policy: &Value) -> String {
     }
 }
 
-fn action_text(action: &Value) -> String {
+fn action_text(action: &Value, is_dry: bool) -> String {
     let updates = action["updates"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let updates = new_thing::shortened(updates);
     match updates.as_slice() {
-        [] => text(action, "status").into_owned(),
-        updates => format!("{} ({})", text(action, "status"), updates.join("; ")),
+        [] => status(action, is_dry).into_owned(),
+        updates => format!("{} ({})", status(action, is_dry), updates.join("; ")),
     }
 }

@@ -1,6 +1,6 @@
 //! `wrun run show`.
 
-use super::{Runs, changes, policies, record, short, text};
+use super::{Runs, changes, is_dry, policies, record, short, status, text};
 use crate::arguments::ShowRunArguments;
 use crate::exit::Exit;
 use crate::format::new_thing;
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Res
     }
     heading(&record, printer);
     for (name, policy) in policies(&record) {
-        of_policy(&name, policy, arguments.all, printer);
+        of_policy(&name, policy, is_dry(&record), arguments.all, printer);
     }
     Ok(Exit::Done)
 }
@@ -37,7 +37,7 @@ fn heading(record: &Value, printer: Printer) {
     printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
 }
 
-fn of_policy(name: &str, policy: &Value, all: bool, printer: Printer) {
+fn of_policy(name: &str, policy: &Value, is_dry: bool, all: bool, printer: Printer) {
     let outcome = text(policy, "outcome");
     let versions = match (short(&policy["revision"]), short(&policy["artifact"])) {
         ("", _) => String::new(),
@@ -49,42 +49,56 @@ fn of_policy(name: &str, policy: &Value, all: bool, printer: Printer) {
     let is_shown =
         |resource: &&Value| all || ["updated", "unknown", "failed"].iter().any(|it| resource["status"] == *it);
     for resource in resources.iter().filter(is_shown) {
-        of_resource(resource, printer);
+        of_resource(resource, is_dry, printer);
     }
     let error = &policy["error"];
     if error.is_object() {
-        printer.line(Tone::Error, &escape_line(&format!("  error: {}", text(error, "class"))));
-        let message = text(error, "message").lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n");
-        printer.line(Tone::Plain, &escape(&message));
+        of_error(error, printer);
         if let Some(hint) = error["hint"].as_str() {
             printer.line(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
         }
     }
 }
 
-fn of_resource(resource: &Value, printer: Printer) {
+/// The class and the message of an error; of several errors at once those of each.
+fn of_error(error: &Value, printer: Printer) {
+    let causes = error["causes"].as_array().filter(|causes| causes.len() > 1);
+    let each = causes.map_or_else(|| std::slice::from_ref(error), Vec::as_slice);
+    if causes.is_some() {
+        printer.line(Tone::Error, &format!("  {} errors:", each.len()));
+    }
+    for one in each {
+        let place = one["in"].as_str().filter(|place| *place != "converge").map(|place| format!(", in a {place}"));
+        let heading = format!("  error: {}{}", text(one, "class"), place.unwrap_or_default());
+        printer.line(Tone::Error, &escape_line(&heading));
+        let message = text(one, "message").lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n");
+        printer.line(Tone::Plain, &escape(&message));
+    }
+}
+
+fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
     let place = match (resource["file"].as_str(), resource["line"].as_u64()) {
         (Some(file), Some(line)) => format!("  ({}/{file}:{line})", text(resource, "cookbook")),
         _ => String::new(),
     };
-    let status = text(resource, "status");
-    let tone = match &*status {
+    let tone = match &*text(resource, "status") {
         "updated" => Tone::Change,
         "failed" => Tone::Error,
         "unknown" => Tone::Warning,
         _ => Tone::Quiet,
     };
+    let status = status(resource, is_dry);
     let margin = "  ".repeat(usize::try_from(resource["nesting"].as_u64().unwrap_or_default().min(50)).unwrap_or(0));
     let (kind, name, action) = (text(resource, "type"), text(resource, "name"), text(resource, "action"));
-    printer.line(tone, &escape_line(&format!("  {margin}{status:10}  {kind}[{name}] {action}{place}")));
+    printer.line(tone, &escape_line(&format!("  {margin}{status:12}  {kind}[{name}] {action}{place}")));
     let texts = |key: &str| resource[key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let updates = new_thing::shortened(texts("updates")).into_iter().map(|what| ("-", what));
     for (mark, what) in updates.chain(texts("uncertain").map(|what| ("?", what.to_owned()))) {
-        printer.line(Tone::Plain, &escape_line(&format!("  {margin}            {mark} {what}")));
+        printer.line(Tone::Plain, &escape_line(&format!("  {margin}              {mark} {what}")));
     }
     let error = &resource["error"];
     if let Some(message) = error["message"].as_str() {
         let first = message.lines().next().unwrap_or_default();
-        printer.line(Tone::Plain, &escape_line(&format!("  {margin}            ! {first}")));
+        printer.line(Tone::Plain, &escape_line(&format!("  {margin}              ! {first}")));
     }
 }
