@@ -96,6 +96,8 @@ fn what_is_unknown_notifies_and_its_receivers_say_so() {
         ],
         None,
     );
+    let said: Vec<_> = run.records.get(2).unwrap().changes.iter().map(|change| change.what.as_str()).collect();
+    assert_eq!(said, ["run t[A]"], "what counts as a change has a line");
     let why = |at: usize| run.records.get(at).unwrap().uncertain.join("; ");
     assert_eq!(why(1), "notified by t[U], and whether that would change is not known");
     assert_eq!(why(9), "notified by t[Q], and whether that would change is not known");

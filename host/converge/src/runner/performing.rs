@@ -102,6 +102,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Expected::Change(plan) => plan,
         };
         if why_run {
+            // Whatever counts as a change has a line. A plan that is only assumed has no sentences of its own.
+            let assumed = plan.is_none() && changes.is_empty();
+            let changes = if assumed { vec![self.only_assumed(id, action)?] } else { changes };
             self.changed(id, changes)?;
             self.report_parts(id).await?;
         } else if let Some(plan) = plan {
@@ -127,6 +130,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.known_mut(id)?.mark(true);
         self.claim(id, action, claims, true)?;
         Ok(Went::Updated)
+    }
+
+    /// The sentence about an action that a dry run takes for granted without having made a plan for it.
+    fn only_assumed(&self, id: ResourceId, action: &str) -> Result<Change, Failure> {
+        Ok(Change::new(format!("{action} {}", self.run.known(id)?.key)))
     }
 
     /// Whether claims are compared: there are other policies, and this is not the trial run that `:before` makes.

@@ -8,12 +8,12 @@
 
 mod table;
 
-use crate::command::{CommandFailure, Launch, UNKNOWN, require_success};
+use crate::command::{ASSUMED, CommandFailure, Launch, UNKNOWN, require_success};
 use crate::plan::{Plan, Provider, Step, View, denied};
 use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
 use crate::standing;
-use contract::{Change, CommandOutcome, Raised, Wanted};
+use contract::{Certainty, Change, CommandOutcome, Raised, Wanted};
 use table::{Entry, Table};
 
 /// The class of what goes wrong with crontabs.
@@ -33,7 +33,13 @@ impl Provider for Cron {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", format!("user {user:?} is no user's name")));
         }
         let granted = view.grants.crontab(&user, standing::of_user(&user, view)).map_err(denied)?;
-        let text = read(view, &name, granted.name())?;
+        let (text, assumed) = match read(view, &name, granted.name()) {
+            // The package that brings `crontab` brings no jobs.
+            Err(raised) if raised.class == ASSUMED && wanted.action != "delete" => {
+                (String::new(), Some(Certainty::Assumed(raised.message)))
+            }
+            read => (read?, None),
+        };
         let table = Table::of(&text, &name);
         let key = wanted.declaration.key();
         let (sentence, text) = match wanted.action {
@@ -54,7 +60,7 @@ impl Provider for Cron {
             let done = done.and_then(|outcome| require_success(&launch, &outcome, &[0]));
             done.map_err(|raised| failed("updating", &name, &raised.message))
         });
-        Ok(Plan::steps(vec![step]))
+        Ok(Plan { certainty: assumed.into_iter().collect(), ..Plan::steps(vec![step]) })
     }
 }
 

@@ -119,3 +119,14 @@ fn a_dry_run_takes_the_program_of_an_earlier_package_for_granted() {
     let foreseen = node.foresee("cron", "a", "create", job).unwrap();
     assert_eq!(foreseen.assumed, ["crontab is not there, assuming that a package of an earlier resource brings it"]);
 }
+
+#[test]
+fn a_dry_run_says_which_job_it_would_add_where_a_package_will_bring_the_program() {
+    let node = Node::new();
+    node.root.run(&["rm", "-f", "/usr/bin/crontab"]).unwrap();
+    let mut node = node.dry();
+    node.foresee("package", "hello", "install", json!({})).unwrap();
+    let foreseen = node.foresee("cron", "backup", "create", json!({"command": "x"})).unwrap();
+    assert_eq!(foreseen.changes, ["add crontab entry for cron[backup]"]);
+    assert!(foreseen.assumed.iter().any(|why| why.contains("crontab is not there")), "{foreseen:?}");
+}

@@ -59,7 +59,7 @@ fn situations() -> Vec<Situation> {
         ("chef_gem", "absent", "install", json!({}), Status::Unknown),
         ("service", "absent", "reload", json!({}), Status::Updated),
         ("archive_file", "/srv/brought", "extract", json!({"destination": "/srv/out"}), Status::Updated),
-        ("cron", "job", "create", json!({"command": "x"}), Status::Updated),
+        ("cron", "job", "delete", json!({}), Status::Updated),
         ("git", "/srv/g", "sync", json!({"repository": format!("git://{gone}/x")}), Status::Updated),
         ("http_request", "x", "head", json!({"url": away}), Status::Unknown),
     ]
