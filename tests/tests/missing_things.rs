@@ -97,3 +97,25 @@ fn errors_say_what_is_there_and_what_would_bring_what_is_not() {
     let ran = shop.run("cookbooks", &["--run-list", "recipe[nginx]", "-E", "_default"]);
     assert_eq!(ran["outcome"], "success", "{ran:#}");
 }
+
+#[test]
+fn a_type_that_is_called_by_its_file_alone_has_a_near_name() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let files = [
+        ("cookbooks/site/metadata.rb", "name 'site'\n"),
+        ("cookbooks/site/resources/vhost.rb", "action(:create) {}\n"),
+        ("cookbooks/site/recipes/default.rb", "vhost 'x'\n"),
+        ("cookbooks/site/recipes/typo.rb", "vhots 'x'\n"),
+        ("cookbooks/site/recipes/declared.rb", "declare_resource(:vhost, 'x')\n"),
+    ];
+    for (path, text) in files {
+        let path = program.configuration().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let shop = Shop { program, machine: root.machine(Network::Own).unwrap() };
+    for recipe in ["default", "typo", "declared"] {
+        let (_, hint) = shop.failed("cookbooks", &["--run-list", &format!("recipe[site::{recipe}]")]);
+        assert_eq!(hint, "did you mean `site_vhost`?", "{recipe}");
+    }
+}

@@ -50,10 +50,12 @@ fn mistakes_are_told_with_their_place() {
     };
     let near = |name: &str| json!(format!("did you mean `{name}`?"));
     check("unknown_type", "resource type `mistakes_vhots` does not exist", near("mistakes_vhost"));
+    check("type_of_its_file", "resource type `vhost` does not exist", near("mistakes_vhost"));
     check("unknown_property", "mistakes_vhost does not have the property `prot`; it has: domain, port", near("port"));
     check("wrong_type", "property `port` of mistakes_vhost must be a whole number, not \"eighty\"", Value::Null);
     check("unknown_action", "mistakes_vhost does not have the action `remvoe`", near("remove"));
     check("unset_property", "property `domain` of mistakes_vhost is not set", Value::Null);
+    check("bad_mode", "file[/srv/x]: ", Value::Null);
     check("bad_mode", "rw-r--r--", Value::Null);
     check("attribute_type", "attribute mistakes.name is not a list of strings: \"shop\"", Value::Null);
     check("attribute_unset", "attribute mistakes.nmae is not set", near("name"));
@@ -91,7 +93,8 @@ fn what_the_sandbox_does_not_have_is_said_with_what_to_use_instead() {
     let files = error_of(&program, &machine, "standard_files");
     assert!(files["hint"].as_str().unwrap().contains(advice), "{files:#}");
     assert_eq!(place(&files), ("mistakes/src/lib.rs", marked("standard_files")));
-    for (recipe, at) in [("clock", ("", 0)), ("unwrapped", ("mistakes/src/lib.rs", marked("unwrapped")))] {
+    for recipe in ["clock", "unwrapped"] {
+        let at = ("mistakes/src/lib.rs", marked(recipe));
         let error = error_of(&program, &machine, recipe);
         assert!(error["message"].as_str().unwrap().contains(advice), "{error:#}");
         assert_eq!(place(&error), at, "{error:#}");
@@ -112,6 +115,8 @@ fn a_panic_is_told_once_below_what_was_printed_before_it() {
         let shown = program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap().stdout;
         assert_eq!(shown.matches("index out of bounds").count(), 1, "{shown}");
         assert!(shown.contains("\n    policy `mistakes` panicked at mistakes/src/lib.rs:"), "{shown}");
+        let place = format!("mistakes/src/lib.rs:{}", marked("index"));
+        assert_eq!(shown.matches(&place).count(), 1, "the place is told once: {shown}");
         let printed: Vec<_> = shown.lines().filter(|line| line.contains("] ")).collect();
         assert_eq!(printed, expect, "{shown}");
     };

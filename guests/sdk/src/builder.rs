@@ -285,8 +285,8 @@ impl Builder {
             detached,
         };
         let declaration = crate::custom::complete(declaration)?;
-        let id =
-            resources::declare(&declaration).map_err(|raised| crate::custom::explain(raised, &declaration.kind))?;
+        let id = resources::declare(&declaration)
+            .map_err(|raised| crate::custom::explain(raised, &declaration.kind, &declaration.name))?;
         let settles = table(|table| {
             if let Some(made) = made {
                 table.made(context, id, made);

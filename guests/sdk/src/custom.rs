@@ -25,7 +25,7 @@ use crate::builder::{Builder, Declared, IntoProperty, kinds::Anything};
 use crate::conversation::errand;
 use crate::error::{Error, Here as _, Result};
 use crate::json::parse;
-use crate::near::did_you_mean;
+use crate::near::{did_you_mean, did_you_mean_type};
 use crate::table::{Got, Made, Scope, scope, table, within};
 use property::invalid;
 use serde_json::Value;
@@ -360,13 +360,17 @@ fn hinted(error: Error, hint: Option<String>) -> Error {
     }
 }
 
-/// The host's error about a declaration: where it does not know the type, with the near name among this policy's own.
-pub(crate) fn explain(raised: Raised, kind: &str) -> Error {
+/// The host's error about a declaration, with the resource that it is about; where the host does not know the type, with the
+/// near name among this policy's own.
+pub(crate) fn explain(mut raised: Raised, kind: &str, name: &str) -> Error {
+    if raised.class == INVALID {
+        raised.message = format!("{kind}[{name}]: {}", raised.message);
+    }
     let error = Error::from(raised);
     if error.class() != UNKNOWN_TYPE || error.hint().is_some() {
         return error;
     }
-    table(|table| match did_you_mean(kind, table.types.keys().map(String::as_str)) {
+    table(|table| match did_you_mean_type(kind, table.types.keys().map(String::as_str)) {
         Some(hint) => error.with_hint(hint),
         None if table.types.is_empty() => error.with_hint("this policy does not have resource types of its own"),
         None => {
@@ -378,6 +382,9 @@ pub(crate) fn explain(raised: Raised, kind: &str) -> Error {
 
 /// The class under which the host refuses a type that it does not know.
 const UNKNOWN_TYPE: &str = "NoMethodError";
+
+/// The class under which the host refuses a property's value.
+const INVALID: &str = "Chef::Exceptions::ValidationFailed";
 
 /// Announces a type to the host, and keeps it.
 pub(crate) fn define(cookbook: &'static str, custom: &Rc<CustomResource>) -> Result {

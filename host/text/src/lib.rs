@@ -9,6 +9,6 @@ mod toml;
 
 pub use complaints::plainly;
 pub use hex::hex;
-pub use near::{did_you_mean, nearest};
+pub use near::{did_you_mean, did_you_mean_type, nearest};
 pub use shown::{cut, escape, escape_json, escape_line, is_hidden};
 pub use toml::{toml_key, toml_string};

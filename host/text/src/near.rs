@@ -22,6 +22,23 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
 }
 
+/// The same of the names of resource types. A cookbook's own type is often called by its file alone: the candidate
+/// `site_vhost` is near to `vhost`, and to `vhots`.
+pub fn did_you_mean_type<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let all: Vec<&str> = candidates.into_iter().collect();
+    let after_cookbook = |candidate: &&'a str| candidate.split_once('_').map(|(_, rest)| rest);
+    let by_file = || {
+        let file = nearest(name, all.iter().filter_map(after_cookbook))?;
+        all.iter().copied().filter(|candidate| after_cookbook(candidate) == Some(file)).min()
+    };
+    let by_ending = || {
+        let ending = format!("_{name}");
+        all.iter().copied().filter(|candidate| candidate.ends_with(&ending)).min()
+    };
+    let near = nearest(name, all.iter().copied()).or_else(by_ending).or_else(by_file);
+    near.map(|near| format!("did you mean `{near}`?"))
+}
+
 /// How many characters must be inserted, removed, replaced or swapped with their neighbour (optimal string alignment).
 fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.chars().take(MAXIMUM_COMPARED_CHARACTERS).collect();
@@ -64,5 +81,17 @@ mod tests {
         check("", None);
         check(&"x".repeat(1_000_000), None);
         assert_eq!(did_you_mean("onwer", ["owner"]).as_deref(), Some("did you mean `owner`?"));
+    }
+
+    #[test]
+    fn a_type_is_found_by_the_name_of_its_file() {
+        let known = ["site_vhost", "site_certificate", "my_site_pool", "file"];
+        let near = |name: &str| did_you_mean_type(name, known);
+        assert_eq!(near("vhost").as_deref(), Some("did you mean `site_vhost`?"));
+        assert_eq!(near("vhots").as_deref(), Some("did you mean `site_vhost`?"));
+        assert_eq!(near("pool").as_deref(), Some("did you mean `my_site_pool`?"));
+        assert_eq!(near("site_vhots").as_deref(), Some("did you mean `site_vhost`?"));
+        assert_eq!(near("fiel").as_deref(), Some("did you mean `file`?"));
+        assert_eq!(near("nothing"), None);
     }
 }

@@ -2,6 +2,8 @@
 //! the run's JSON and in `STATE/runs/ID/error.json`.
 
 use crate::format::json::bounded_error;
+mod unplaced;
+
 use contract::{ActionRecord, CookbookFiles, Excerpt, Failure};
 use converge::PolicyReport;
 use node::origin::Origin;
@@ -19,11 +21,18 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
     let origin = record.map(|record| Origin::clone(&record.origin));
     let raised = || place(failure).map(|place| with_recipe(place, failure));
     let origin = origin.or_else(raised).or_else(|| recipe(failure)).unwrap_or_default();
+    let calls = files.map(|files| unplaced::calls(failure, &origin, files)).unwrap_or_default();
+    let hint = failure.hint().map(str::to_owned).or_else(|| unplaced::hint(&calls));
+    let called = match calls.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    let origin = if let (Some(called), None) = (&called, origin.line) { called.clone() } else { origin };
     // Where it was raised tells more than where the resource was declared that had to do with it.
     // The source of a sensitive resource may have the secret in it.
     let shown = files.filter(|_| !record.is_some_and(|record| record.sensitive));
     let excerpt = shown.and_then(|files| {
-        let raised = place(failure).and_then(|place| excerpt(&place, files));
+        let raised = place(failure).or(called).and_then(|place| excerpt(&place, files));
         raised.or_else(|| excerpt(&origin, files))
     });
     let causes: Vec<_> = match failure {
@@ -45,7 +54,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
         },
         "resource": record.map(|record| json!({ "type": &*record.kind, "name": record.name, "action": record.action })),
         "excerpt": excerpt.map(|excerpt| json!({ "file": excerpt.file, "line": excerpt.line, "lines": excerpt.lines })),
-        "hint": failure.hint(),
+        "hint": hint,
         "causes": causes,
     }))
 }

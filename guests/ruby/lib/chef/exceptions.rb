@@ -74,7 +74,8 @@ class Chef
 
         super("Cannot find a resource for #{name} on #{node["platform"]} version #{node["platform_version"]} " \
               "with target_mode? false")
-        Wrun::Hints.suggest(self, name, Chef.resource_handler_map.names)
+        near = Wrun::Hints.nearest_type(name.to_s, Chef.resource_handler_map.names)
+        Wrun::Hints.attach(self, near && "did you mean `#{near}`?")
       end
     end
 

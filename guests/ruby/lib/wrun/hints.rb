@@ -58,12 +58,26 @@ module Wrun
         near.min&.last
       end
 
+      # The same of names of resource types. A cookbook's own type is often called by its file alone: `site_vhost` is near to `vhost`, and to `vhots`.
+      def nearest_type(name, types)
+        types = types.map(&:to_s)
+        nearest(name, types) || types.select { |type| type.end_with?("_#{name}") }.min || by_file(name, types)
+      end
+
       private
+
+      def by_file(name, types)
+        files = types.group_by { |type| type.split("_", 2)[1] }
+        files.delete(nil)
+        file = nearest(name, files.keys)
+        files[file]&.min
+      end
 
       def near(receiver, name)
         names = @sources.find { |type, _| type === receiver }&.last
         known = names ? names.call(receiver, name) : others(receiver, name)
         return known if known.is_a?(String)
+        return nearest_type(name.to_s, known.grep_v(UNSAID) - [name]) if Chef::DSL::Recipe === receiver
 
         nearest(name.to_s, known.grep_v(UNSAID) - [name]) if known
       end

@@ -88,6 +88,14 @@ fn places(error: &Value) -> (Option<String>, Option<String>) {
     (raised, place(origin["cookbook"].as_str(), origin))
 }
 
+/// Whether a sentence names a place, and not one whose line's number only begins so.
+fn names_place(sentence: &str, place: &str) -> bool {
+    sentence.match_indices(place).any(|(at, _)| {
+        let rest = sentence.get(at + place.len()..).unwrap_or_default();
+        !rest.starts_with(|next: char| next.is_ascii_digit())
+    })
+}
+
 /// A failed policy that ended with a denial, which was told before, with its place and what would allow it.
 fn told_above(block: Block, error: &Value) -> Block {
     let (raised, declared) = places(error);
@@ -103,8 +111,10 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     let sentence = sentence::of(failure, excerpt["file"].as_str().or_else(|| origin["file"].as_str()));
     let mut lines = sentence.lines();
     let shown = raised.clone().or_else(|| declared.clone());
-    let at = shown.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
     let first = lines.next().unwrap_or_default();
+    // A panic's sentence has its place in it.
+    let untold = shown.as_ref().filter(|place| !names_place(first, place));
+    let at = untold.map(|place| format!(" ({place})")).unwrap_or_default();
     let mut block = block.line(Tone::Error, format!("{MARGIN}{first}{at}")).lines(Tone::Plain, MARGIN, lines);
     if let Some(resource) = resource(&error["resource"]) {
         let declared = declared.filter(|place| Some(place) != shown.as_ref());
@@ -121,7 +131,7 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     // The first frame is the place that was told.
     let frames = frames.skip(usize::from(raised.is_some())).take(SHOWN_FRAMES);
     block = frames.fold(block, |block, frame| block.line(Tone::Quiet, format!("{MARGIN}from {frame}")));
-    match failure.hint() {
+    match error["hint"].as_str().or_else(|| failure.hint()) {
         Some(hint) => {
             let mut lines = hint.lines();
             let first = format!("{MARGIN}hint: {}", lines.next().unwrap_or_default());
@@ -143,4 +153,16 @@ fn place(cookbook: Option<&str>, origin: &Value) -> Option<String> {
 /// `type[name] action`.
 fn resource(value: &Value) -> Option<String> {
     Some(format!("{}[{}] {}", value["type"].as_str()?, value["name"].as_str()?, value["action"].as_str()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_place;
+
+    #[test]
+    fn a_place_is_found_by_its_whole_line_number() {
+        assert!(names_place("policy `web` panicked at site/src/lib.rs:5: no", "site/src/lib.rs:5"));
+        assert!(!names_place("policy `web` panicked at site/src/lib.rs:59: no", "site/src/lib.rs:5"));
+        assert!(!names_place("no disk", "site/src/lib.rs:5"));
+    }
 }

@@ -1,0 +1,89 @@
+//! Panics without a place of the author's.
+//!
+//! `SystemTime::now()` and its like panic inside of the standard library, which does not know its caller. A component has no
+//! lines of its own either: with them an artifact would be several times as large. The calls are therefore looked for in the
+//! cookbook's sources, which travel in the artifact.
+
+use contract::{CookbookFiles, Failure};
+use node::origin::Origin;
+
+/// What the SDK begins a panic's words with if it does not know the place.
+const WITHOUT_PLACE: &str = "panicked: ";
+
+/// Calls that a sandbox does not have, and that panic where the standard library is.
+const CALLS: [&str; 4] = ["SystemTime::now", "Instant::now", "thread::spawn", "thread::scope"];
+
+/// The most lines that are looked for.
+const MAX_FOUND: usize = 5;
+
+/// Returns the lines of the cookbook's own code that may have panicked so, in the order of its files. Empty: the failure is
+/// something else.
+pub(super) fn calls(failure: &Failure, about: &Origin, files: &dyn CookbookFiles) -> Vec<Origin> {
+    let Failure::Lost(lost) = failure else { return vec![] };
+    let Some(cookbook) = about.cookbook.as_deref().filter(|_| lost.why.starts_with(WITHOUT_PLACE)) else {
+        return vec![];
+    };
+    let paths = files.paths(cookbook, "src").unwrap_or_default();
+    let sources = paths.iter().filter(|path| path.ends_with(".rs"));
+    let found = sources.flat_map(|path| {
+        let text = files.read(cookbook, path).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+        let is_call = |line: &str| CALLS.iter().any(|call| line.contains(call)) && !line.trim_start().starts_with("//");
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| is_call(line)).map(|(at, _)| at).collect::<Vec<u32>>();
+        lines.into_iter().map(move |line| Origin { file: Some(path.clone()), line: Some(line), ..about.clone() })
+    });
+    found.take(MAX_FOUND).collect()
+}
+
+/// The hint that names several lines, one of which it was.
+pub(super) fn hint(calls: &[Origin]) -> Option<String> {
+    let place = |call: &Origin| {
+        let (cookbook, file) = (call.cookbook.as_deref()?, call.file.as_deref()?);
+        Some(format!("{cookbook}/{file}:{}", call.line?))
+    };
+    let places: Vec<_> = calls.iter().filter_map(place).collect();
+    (places.len() > 1).then(|| format!("it is one of these lines: {}", places.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{FileError, Lost};
+
+    /// One cookbook's files.
+    struct Files(Vec<(&'static str, &'static str)>);
+
+    impl CookbookFiles for Files {
+        fn cookbooks(&self) -> Vec<(String, String)> {
+            vec![("site".into(), "0.1.0".into())]
+        }
+
+        fn paths(&self, _cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
+            Ok(self.0.iter().map(|(path, _)| (*path).to_owned()).filter(|path| path.starts_with(folder)).collect())
+        }
+
+        fn read(&self, _cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
+            let found = self.0.iter().find(|(known, _)| *known == path);
+            found.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| FileError::NoSuchFile(path.into()))
+        }
+    }
+
+    #[test]
+    fn the_line_is_found_that_calls_a_clock() {
+        let lost =
+            |why: &str| Failure::from(Lost { policy: "web".into(), why: why.into(), backtrace: vec![], recipe: None });
+        let about = Origin { cookbook: Some("site".into()), recipe: Some("default".into()), ..Origin::default() };
+        let one = Files(vec![
+            ("src/lib.rs", "use std::time::SystemTime;\n// SystemTime::now() is away\nlet now = SystemTime::now();\n"),
+            ("templates/x.j2", "SystemTime::now"),
+        ]);
+        let clock = lost("panicked: time not implemented on this platform");
+        let found = calls(&clock, &about, &one);
+        assert_eq!(found, [Origin { file: Some("src/lib.rs".into()), line: Some(3), ..about.clone() }]);
+        assert_eq!(hint(&found), None);
+        assert!(calls(&lost("panicked at site/src/lib.rs:3: no"), &about, &one).is_empty());
+        assert!(calls(&Failure::raised("E", "panicked: no"), &about, &one).is_empty());
+        let two = Files(vec![("src/a.rs", "Instant::now()"), ("src/b.rs", "\nInstant::now()")]);
+        let said = hint(&calls(&clock, &about, &two));
+        assert_eq!(said.as_deref(), Some("it is one of these lines: site/src/a.rs:1, site/src/b.rs:2"));
+    }
+}
