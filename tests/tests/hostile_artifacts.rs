@@ -8,7 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
-use policy::artifact::{self, CookbookEntry, Language, Manifest, ManifestParts, Runtime};
+use artifact::{CookbookEntry, Language, Manifest, ManifestParts, Runtime};
 use serde_json::Value;
 use specs::{Network, Output, Program, Root, fixture};
 use std::fmt::Write as _;

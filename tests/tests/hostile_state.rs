@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use policy::Artifact;
-use policy::artifact::{self, Manifest, ManifestParts};
+use artifact::Artifact;
+use artifact::{Manifest, ManifestParts};
 use serde_json::Value;
 use specs::{Network, Output, Program, Root, fixture};
 use std::path::PathBuf;

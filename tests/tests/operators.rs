@@ -6,8 +6,8 @@
     reason = "a test fails by panicking, and helpers are no tests to the lints"
 )]
 
+use artifact::Artifact;
 use nix::fcntl::{Flock, FlockArg};
-use policy::{Artifact, artifact};
 use serde_json::{Value, json};
 use specs::{Output, Program};
 use std::fs;

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
-use policy::author::{SdkSource, Start, create};
+use author::{SdkSource, Start, create};
 use serde_json::Value;
 use specs::{Machine, Network, Program, Root};
 use std::fs;

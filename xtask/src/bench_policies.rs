@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use policy::author::{self, NoRuby, PolicyFolder};
+use author::{NoRuby, PolicyFolder};
 
 use crate::bench::Work;
 use crate::{checkout, say};

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use policy::author::{self, NoRuby, Options, PolicyFolder};
-use policy::build::{GuestCompiler, Profile, Settings, compile_modules, encode_component, guest_compiler};
+use author::build::{GuestCompiler, Profile, Settings, compile_modules, encode_component, guest_compiler};
+use author::{NoRuby, Options, PolicyFolder};
 
 use crate::{checkout, say};
 

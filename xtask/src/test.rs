@@ -82,7 +82,7 @@ const LONG: [(&str, &str); 6] = [
     ("providers", "system (test)"),
     ("tests", "example_policies (test)"),
     ("tests", "ruby_policies (test)"),
-    ("policy", "skeleton (test)"),
+    ("author", "skeleton (test)"),
     ("tests", "ways_out (test)"),
     ("build", "reproducible (test)"),
 ];

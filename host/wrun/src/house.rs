@@ -10,13 +10,13 @@ mod types;
 
 use crate::poll::finish;
 use crate::settings::Settings;
+use artifact::Artifact;
 use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Meters, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
 use grants::{Capability, Grants, PolicyGrants};
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
-use policy::Artifact;
 use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
 use rights::Rights;
 use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};

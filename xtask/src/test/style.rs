@@ -14,13 +14,14 @@ use super::{Count, supply, targets};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
-const DOORS: [(&str, &[&str]); 11] = [
+const DOORS: [(&str, &[&str]); 12] = [
+    ("artifact", &["contract", "grants", "node", "text"]),
+    ("author", &["artifact", "contract", "grants", "node", "schema", "text"]),
     ("contract", &["node"]),
     ("converge", &["contract", "node"]),
     ("facts", &[]),
     ("grants", &["text"]),
     ("node", &[]),
-    ("policy", &["contract", "grants", "node", "schema", "text"]),
     ("providers", &["contract", "grants", "node", "text"]),
     ("sandbox", &["contract", "node"]),
     ("schema", &["text"]),

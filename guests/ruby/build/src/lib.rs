@@ -21,11 +21,11 @@ pub use kept::forget_old;
 pub use package::{PACKAGE, PACKAGE_VERSION, cache_folder};
 
 use anyhow::{Context as _, Result, bail};
+use author::build::GuestCompiler;
+use author::build::cargo::{Profile, compile_modules};
+use author::build::encode::check_component;
 use files::Node;
 use kept::Kept;
-use policy::build::GuestCompiler;
-use policy::build::cargo::{Profile, compile_modules};
-use policy::build::encode::check_component;
 use ruby::{Ruby, system_with, with_deep_stack};
 use sandbox::ReadComponent;
 use sha2::{Digest as _, Sha256};

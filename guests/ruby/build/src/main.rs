@@ -2,7 +2,7 @@
 //! is built once for the program and for this.
 
 use anyhow::{Context as _, Result, bail};
-use policy::build::{Settings, guest_compiler};
+use author::build::{Settings, guest_compiler};
 use ruby_runtime::{Library, Runtime, build_runtime, cache_folder, forget_old};
 use sandbox::{Compiler, NativeCache, Sandbox, SharedComponent};
 use std::io::Write as _;

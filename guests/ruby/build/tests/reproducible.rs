@@ -10,5 +10,5 @@ fn two_builds_are_the_same_bytes() {
     let second = support::make_anew(Library::Frozen);
     assert_eq!(first.len(), second.len());
     assert!(first == second, "the runtimes differ");
-    policy::build::encode::check_component(&first).unwrap();
+    author::build::encode::check_component(&first).unwrap();
 }

@@ -4,11 +4,11 @@
 use crate::house::{self, BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
 use crate::poll::finish;
 use crate::settings::Settings;
+use author::CookbookFolders;
 use contract::{Failure, Moment, Stop};
 use converge::{House as _, PolicyInput, Questions};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
-use policy::CookbookFolders;
 use providers::Reboots;
 use sandbox::Sandbox;
 use serde_json::Value;

@@ -2,11 +2,12 @@
 
 use super::runtime::{self, Runtime, RuntimeError};
 use crate::settings::Settings;
+use artifact::Artifact;
+use artifact::Language;
+use artifact::gems::{Gems, WithGems};
+use author::CookbookFolders;
 use contract::{Account, CookbookFiles, Data};
 use grants::PolicyGrants;
-use policy::artifact::Language;
-use policy::gems::{Gems, WithGems};
-use policy::{Artifact, CookbookFolders};
 use providers::{DataFolders, FolderData, NoData};
 use sandbox::Code;
 use std::collections::BTreeSet;
@@ -39,8 +40,8 @@ impl Released {
         settings: &Settings,
     ) -> Result<Self, RuntimeError> {
         let runtime = match &artifact.manifest().runtime {
-            policy::artifact::Runtime::Rust => None,
-            policy::artifact::Runtime::Shared { name, digest } => {
+            artifact::Runtime::Rust => None,
+            artifact::Runtime::Shared { name, digest } => {
                 let folder = settings.runtime_dir.as_deref();
                 Some(Arc::new(Runtime::find_exact(folder, name, digest)?))
             }

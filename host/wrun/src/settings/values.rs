@@ -283,7 +283,7 @@ impl TryFrom<Vec<String>> for PolicyNames {
 
     fn try_from(names: Vec<String>) -> Result<Self, String> {
         for (index, name) in names.iter().enumerate() {
-            policy::artifact::check_policy_name(name).map_err(|error| error.to_string())?;
+            artifact::check_policy_name(name).map_err(|error| error.to_string())?;
             if names.iter().take(index).any(|earlier| earlier == name) {
                 return Err(format!("policy {name:?} is named twice"));
             }

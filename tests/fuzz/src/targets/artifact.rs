@@ -1,6 +1,6 @@
 //! Artifacts: damaged and forged ones are refused; what is opened names its files inside of its cookbooks.
 
-use policy::artifact::{Artifact, EMPTY_COMPONENT};
+use artifact::{Artifact, EMPTY_COMPONENT};
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 

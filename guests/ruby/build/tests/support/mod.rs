@@ -10,6 +10,7 @@
 
 mod services;
 
+use author::build::{GuestCompiler, Settings, guest_compiler};
 use contract::{
     Answer, Change, CommandTest, Declaration, Event, Failure, Got, Guest as _, Known, Memory, Observer, Prepared,
     Property, Providers, Raised, Request, Run, Said, Services, Stop, Tell, Truth, Types, Wanted,
@@ -17,7 +18,6 @@ use contract::{
 use converge::Runner;
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
-use policy::build::{GuestCompiler, Settings, guest_compiler};
 use ruby_runtime::Library;
 use sandbox::{Compiler, Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
 use serde_json::{Value, json};

@@ -132,6 +132,6 @@ pub(super) fn sandbox(
 
 /// Whether a policy was built to be tried and changed again: compiling its component fast counts more than running it
 /// fast. A runtime's native code is there already, for the engine that all other runs use.
-fn is_for_trying(artifact: &policy::Artifact) -> bool {
-    artifact.manifest().dev && artifact.manifest().runtime == policy::artifact::Runtime::Rust
+fn is_for_trying(artifact: &artifact::Artifact) -> bool {
+    artifact.manifest().dev && artifact.manifest().runtime == artifact::Runtime::Rust
 }

@@ -21,9 +21,9 @@ use crate::house::Runtime;
 use crate::printer::Printer;
 use crate::settings::{Format, Layer};
 use anyhow::{Context as _, ensure};
+use author::CookbookFolders;
 use contract::CookbookFiles as _;
 use gather::{Gathered, Wanted};
-use policy::CookbookFolders;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

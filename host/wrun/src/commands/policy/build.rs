@@ -6,9 +6,9 @@ use crate::arguments::BuildArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Layer;
-use policy::Artifact;
-use policy::author::{self, Options, PolicyFolder};
-use policy::build::{self, Profile};
+use artifact::Artifact;
+use author::build::{self, Profile};
+use author::{Options, PolicyFolder};
 use std::path::{Path, PathBuf};
 
 /// Builds a policy's folder and writes its artifact.

@@ -4,8 +4,8 @@ use crate::commands::questions;
 use crate::house::{Released, Source};
 use crate::settings::Settings;
 use anyhow::Context as _;
-use policy::Artifact;
-use policy::author::Described;
+use artifact::Artifact;
+use author::Described;
 use serde_json::json;
 
 /// The description that an artifact's component gives of itself. None: it was built with an SDK that does not know the

@@ -4,7 +4,7 @@ use crate::arguments::NewArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
-use policy::author::{self, SdkSource, Start};
+use author::{SdkSource, Start};
 
 /// Writes the folder of a new policy.
 ///

@@ -3,8 +3,8 @@
 use crate::commands::questions;
 use crate::house::Runtime;
 use crate::settings::Settings;
-use policy::CookbookFolders;
-use policy::author::Ruby;
+use author::CookbookFolders;
+use author::Ruby;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -46,9 +46,9 @@ impl<'a> RuntimeHere<'a> {
 }
 
 impl Ruby for RuntimeHere<'_> {
-    fn runtime(&mut self) -> Result<policy::artifact::Runtime, String> {
+    fn runtime(&mut self) -> Result<artifact::Runtime, String> {
         let found = self.find()?;
-        Ok(policy::artifact::Runtime::Shared { name: found.name.clone(), digest: found.digest.clone() })
+        Ok(artifact::Runtime::Shared { name: found.name.clone(), digest: found.digest.clone() })
     }
 
     fn metadata(&mut self, cookbook: &Path) -> Result<Value, String> {

@@ -6,9 +6,9 @@ use crate::grants_files::GrantsFiles;
 use crate::house;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, View};
+use artifact::Artifact;
+use artifact::{Language, Manifest, Runtime};
 use grants::{Grants, Held, HeldAnswer};
-use policy::Artifact;
-use policy::artifact::{Language, Manifest, Runtime};
 use serde_json::{Value, json};
 use text::escape_line;
 

@@ -1,11 +1,11 @@
 //! What cookbooks say of themselves: `metadata.json`, read here, or `metadata.rb`, which only a guest can evaluate.
 
 use super::texts;
+use author::CookbookFolders;
+use author::folders::Selected;
+use author::gems::{WantedGem, wanted_gems};
 use contract::{CookbookFiles as _, Failure, FileError};
 use node::cookbook_choice::KnownCookbook;
-use policy::CookbookFolders;
-use policy::folders::Selected;
-use policy::gems::{WantedGem, wanted_gems};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

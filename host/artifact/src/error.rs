@@ -1,0 +1,118 @@
+//! Why a file is no policy that can be run, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::CONTRACT;
+
+/// Why there is no artifact to be had. Every message names the file and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// No artifact of that name.
+    #[error("there is no policy {name:?} in {}: {}", folder.display(), available(names))]
+    NotFound {
+        /// The policy's name.
+        name: String,
+        /// Where was looked.
+        folder: PathBuf,
+        /// What policies are there.
+        names: Vec<String>,
+    },
+    /// The folder that artifacts should be in is not there.
+    #[error("there is no folder of policies at {}; name it with --policies or `policies` in the settings", folder.display())]
+    NoFolder {
+        /// Where it should be.
+        folder: PathBuf,
+    },
+    /// A name that no policy can have.
+    #[error(transparent)]
+    Name(crate::ManifestError),
+    /// The file cannot be read.
+    #[error("cannot read policy {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Larger than any artifact.
+    #[error("{} is {size} bytes long, more than the {limit} that a policy may have", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Not WebAssembly, or WebAssembly of another kind.
+    #[error("{} is no policy: it is {what}; make one with `wrun policy build`", path.display())]
+    NotComponent {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// A component that nobody made a policy of.
+    #[error("{} is a component without a manifest; make a policy of it with `wrun policy build`", path.display())]
+    NoManifest {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file's content is not what was written.
+    #[error("{} is damaged: {what}; copy it again, or build it again with `wrun policy build`", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A component for a host that speaks another contract.
+    #[error(
+        "{} is for the contract {found}, but this wrun speaks {CONTRACT}; \
+         build the policy again with the SDK of this wrun, or run it with the wrun that it was built for", path.display()
+    )]
+    OtherContract {
+        /// The file.
+        path: PathBuf,
+        /// The contract that the component speaks.
+        found: String,
+    },
+    /// A manifest of a newer program.
+    #[error(
+        "{} has a manifest of format {found}, but this wrun reads formats up to {known}; \
+         use the wrun that it was built for", path.display()
+    )]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+        /// The newest that is known here.
+        known: u64,
+    },
+    /// The file's name says another policy than the file.
+    #[error("{} holds policy {found:?}, not {wanted:?}; name the file {found}.wasm", path.display())]
+    OtherPolicy {
+        /// The file.
+        path: PathBuf,
+        /// The policy in it.
+        found: String,
+        /// The policy that was asked for.
+        wanted: String,
+    },
+}
+
+impl ArtifactError {
+    pub(super) fn other_contract(path: &Path, found: &str) -> Self {
+        Self::OtherContract { path: path.to_owned(), found: found.to_owned() }
+    }
+}
+
+fn available(names: &[String]) -> String {
+    if names.is_empty() {
+        "there are none; `wrun policy build` makes one".into()
+    } else {
+        format!("there are {}", names.join(", "))
+    }
+}

@@ -1,0 +1,443 @@
+//! What an artifact says about itself: `wrun:manifest`, JSON, format 1.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use grants::Needs;
+use node::run_list::{RunListItem, RunListItemKind, split_recipe};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::gems;
+use crate::lock::{AttributeValue, CookbookIdentifier, InvalidAttribute, RevisionParts};
+use crate::ordered::{self, NamedLists};
+use crate::sections::speaks;
+use crate::{ArtifactError, CONTRACT};
+
+/// The format that is written. Higher ones are refused, not guessed at.
+pub const MANIFEST_FORMAT: u64 = 1;
+
+/// The largest manifest, in bytes.
+const MAX_MANIFEST: usize = 16 << 20;
+
+/// How many cookbooks a policy may have.
+const MAX_COOKBOOKS: usize = 4096;
+
+/// How many items a run list may have.
+const MAX_RUN_LIST: usize = 4096;
+
+/// The longest name of a policy, in bytes: it is part of file names.
+const MAX_NAME: usize = 100;
+
+/// What a policy is: everything but its code and its files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`MANIFEST_FORMAT`].
+    pub format: u64,
+    /// The contract that the component speaks: `wrun:cookbook@0.1.0`.
+    pub contract: String,
+    /// What runs the cookbooks.
+    pub runtime: Runtime,
+    /// The policy's name.
+    pub name: String,
+    /// SHA-256 of what the policy runs, 64 hexadecimal digits.
+    pub revision_id: String,
+    /// Items as `recipe[COOKBOOK::RECIPE]`.
+    pub run_list: Vec<String>,
+    /// Further run lists by name.
+    #[serde(with = "ordered")]
+    pub named_run_lists: NamedLists,
+    /// The cookbooks, each after those it depends on.
+    pub cookbooks: Vec<CookbookEntry>,
+    /// Attributes of the level `default`, an object.
+    pub default_attributes: Map<String, Value>,
+    /// Attributes of the level `override`, an object.
+    pub override_attributes: Map<String, Value>,
+    /// The lines of the author's file that set them, from 1, by `default.a.b` (see [`node::object::attribute_key`]). They
+    /// inform, and are no part of the revision.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attribute_lines: BTreeMap<String, u32>,
+    /// The entries of the operator's grants that the author asks for. They inform: only the operator grants.
+    pub needs: Needs,
+    /// The gems that travel with its cookbooks in Ruby.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gems: Option<GemsEntry>,
+    /// Its component was compiled by `wrun policy build --dev`: for the author's own machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dev: bool,
+}
+
+/// Gems of plain Ruby whose files are among the policy's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GemsEntry {
+    /// What files they have: SHA-1 over them, 40 hexadecimal digits.
+    pub identifier: String,
+    /// Their versions by their names.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// A cookbook of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CookbookEntry {
+    /// The cookbook's name.
+    pub name: String,
+    /// Its version, `x.y.z`.
+    pub version: String,
+    /// What files it has: SHA-1 over them, 40 hexadecimal digits.
+    pub identifier: String,
+    /// Constraints by name of the cookbooks it depends on.
+    pub dependencies: BTreeMap<String, String>,
+    /// What it is written in.
+    #[serde(default, skip_serializing_if = "Language::is_rust")]
+    pub language: Language,
+}
+
+/// What a cookbook is written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// Compiled into the policy's component.
+    #[default]
+    Rust,
+    /// Its sources are among the policy's files; a runtime that the node has evaluates them.
+    Ruby,
+}
+
+impl Language {
+    fn is_rust(&self) -> bool {
+        *self == Self::Rust
+    }
+}
+
+/// What runs a policy's cookbooks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Runtime {
+    /// Nothing but the component: its code is compiled in.
+    #[default]
+    Rust,
+    /// A runtime that the node has and policies share.
+    Shared {
+        /// Its name and version.
+        name: String,
+        /// SHA-256 of the runtime, 64 hexadecimal digits.
+        digest: String,
+    },
+}
+
+/// Why a manifest is not sound.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// It is no JSON, or not the JSON of a manifest.
+    #[error("its manifest cannot be read: {reason}")]
+    Unreadable {
+        /// Where and why.
+        reason: String,
+    },
+    /// A newer program wrote it.
+    #[error("its manifest has format {found}")]
+    NewerFormat {
+        /// Its format.
+        found: u64,
+    },
+    /// It is for another contract.
+    #[error("it is for the contract {found}")]
+    OtherContract {
+        /// The contract.
+        found: String,
+    },
+    /// A name that no policy can have.
+    #[error(
+        "{name:?} cannot be a policy's name: use up to {MAX_NAME} letters, digits, hyphens, underscores and dots, \
+         and no dot at the beginning"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// Its parts contradict each other.
+    #[error("its manifest is not sound: {what}")]
+    Unsound {
+        /// What is wrong.
+        what: String,
+    },
+    /// An attribute that no policy can have.
+    #[error(transparent)]
+    Attribute(#[from] InvalidAttribute),
+}
+
+impl ManifestError {
+    /// The same about an artifact's file.
+    pub(super) fn of_artifact(self, path: &Path) -> ArtifactError {
+        let path = path.to_owned();
+        match self {
+            Self::NewerFormat { found } => ArtifactError::NewerFormat { path, found, known: MANIFEST_FORMAT },
+            Self::OtherContract { found } => ArtifactError::OtherContract { path, found },
+            other => ArtifactError::Damaged { path, what: other.to_string() },
+        }
+    }
+}
+
+/// Checks a policy's name: what Chef allows, as far as it can be a file's name.
+///
+/// # Errors
+/// [`ManifestError::Name`].
+pub fn check_policy_name(name: &str) -> Result<(), ManifestError> {
+    let is_good = !name.is_empty()
+        && name.len() <= MAX_NAME
+        && !name.starts_with('.')
+        && name.chars().all(|character| character.is_ascii_alphanumeric() || "-_.".contains(character));
+    if is_good { Ok(()) } else { Err(ManifestError::Name { name: name.chars().take(MAX_NAME).collect() }) }
+}
+
+impl Manifest {
+    /// The cookbook of that name.
+    #[must_use]
+    pub fn cookbook(&self, name: &str) -> Option<&CookbookEntry> {
+        self.cookbooks.iter().find(|cookbook| cookbook.name == name)
+    }
+
+    /// Whether files may stand under that name: a cookbook's, or the gems'.
+    pub(super) fn has_files_of(&self, name: &str) -> bool {
+        self.cookbook(name).is_some() || (name == gems::COOKBOOK && self.gems.is_some())
+    }
+
+    /// The revision that belongs to the other fields.
+    ///
+    /// # Errors
+    /// An attribute that no policy can have.
+    pub fn compute_revision(&self) -> Result<String, InvalidAttribute> {
+        let cookbooks = self.cookbooks.iter().map(|one| (one.name.as_str(), one.identifier.as_str()));
+        // Gems are what no policy of Chef's has; other gems are another revision as other cookbooks are.
+        let gems = self.gems.iter().map(|gems| (gems::COOKBOOK, gems.identifier.as_str()));
+        let cookbooks = cookbooks.chain(gems).collect();
+        RevisionParts {
+            name: &self.name,
+            run_list: &self.run_list,
+            named_run_lists: &self.named_run_lists,
+            cookbooks,
+            default_attributes: &AttributeValue::from(&self.default_attributes),
+            override_attributes: &AttributeValue::from(&self.override_attributes),
+        }
+        .revision_id()
+    }
+
+    pub(super) fn write(&self) -> Result<Vec<u8>, ManifestError> {
+        self.check()?;
+        serde_json::to_vec(self).map_err(|error| ManifestError::Unreadable { reason: error.to_string() })
+    }
+
+    /// Reads a manifest: first its format, then the contract, then the rest, so that a newer file is told from a broken
+    /// one.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, ManifestError> {
+        #[derive(Deserialize)]
+        struct Outline {
+            format: u64,
+            contract: String,
+        }
+
+        let unreadable = |error: serde_json::Error| ManifestError::Unreadable { reason: error.to_string() };
+        if bytes.len() > MAX_MANIFEST {
+            return Err(ManifestError::Unreadable { reason: format!("it is longer than {MAX_MANIFEST} bytes") });
+        }
+        let outline: Outline = serde_json::from_slice(bytes).map_err(unreadable)?;
+        if outline.format > MANIFEST_FORMAT {
+            return Err(ManifestError::NewerFormat { found: outline.format });
+        }
+        if !speaks(&outline.contract) {
+            return Err(ManifestError::OtherContract { found: outline.contract.chars().take(MAX_NAME).collect() });
+        }
+        let manifest: Self = serde_json::from_slice(bytes).map_err(unreadable)?;
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    /// Checks what the types do not say.
+    fn check(&self) -> Result<(), ManifestError> {
+        let unsound = |what: String| Err(ManifestError::Unsound { what });
+        if self.format != MANIFEST_FORMAT {
+            return unsound(format!("there is no format {}", self.format));
+        }
+        if !speaks(&self.contract) {
+            return Err(ManifestError::OtherContract { found: self.contract.clone() });
+        }
+        check_policy_name(&self.name)?;
+        self.check_runtime()?;
+        self.check_gems()?;
+        if self.cookbooks.len() > MAX_COOKBOOKS {
+            return unsound(format!("there are more than {MAX_COOKBOOKS} cookbooks"));
+        }
+        let mut names = BTreeSet::new();
+        for cookbook in &self.cookbooks {
+            cookbook.check(&names)?;
+            names.insert(cookbook.name.as_str());
+        }
+        for cookbook in &self.cookbooks {
+            if let Some(missing) = cookbook.dependencies.keys().find(|name| !names.contains(name.as_str())) {
+                return unsound(format!("cookbook {} depends on {missing:?}, which is not there", cookbook.name));
+            }
+        }
+        let named = self.named_run_lists.iter().map(|(_, list)| list);
+        for list in std::iter::once(&self.run_list).chain(named) {
+            if list.len() > MAX_RUN_LIST {
+                return unsound(format!("a run list has more than {MAX_RUN_LIST} items"));
+            }
+            for item in list {
+                check_item(item, &names)?;
+            }
+        }
+        let revision = self.compute_revision()?;
+        if revision != self.revision_id {
+            return unsound(format!("its parts have the revision {revision}, but it states {}", self.revision_id));
+        }
+        Ok(())
+    }
+
+    /// Cookbooks in Ruby need a runtime, and only they do.
+    fn check_runtime(&self) -> Result<(), ManifestError> {
+        let unsound = |what: String| Err(ManifestError::Unsound { what });
+        let has_ruby = self.cookbooks.iter().any(|cookbook| cookbook.language == Language::Ruby);
+        match &self.runtime {
+            Runtime::Rust if has_ruby => unsound("it has cookbooks in Ruby and names no runtime for them".into()),
+            Runtime::Shared { .. } if !has_ruby => unsound("it names a runtime that no cookbook of it needs".into()),
+            Runtime::Shared { name, digest } => {
+                let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+                match is_digest && check_policy_name(name).is_ok() {
+                    true => Ok(()),
+                    false => unsound("its runtime's name or digest is none".into()),
+                }
+            }
+            Runtime::Rust => Ok(()),
+        }
+    }
+
+    /// Gems travel with cookbooks in Ruby only.
+    fn check_gems(&self) -> Result<(), ManifestError> {
+        let unsound = |what: &str| Err(ManifestError::Unsound { what: what.to_owned() });
+        let Some(gems) = &self.gems else { return Ok(()) };
+        if self.runtime == Runtime::Rust {
+            return unsound("it has gems and no cookbook in Ruby");
+        }
+        if CookbookIdentifier::parse(&gems.identifier).is_none() {
+            return unsound("its gems have no identifier of 40 hexadecimal digits");
+        }
+        let is_good = |(name, version): (&String, &String)| is_component_name(name) && is_component_name(version);
+        match gems.versions.len() <= MAX_COOKBOOKS && gems.versions.iter().all(is_good) {
+            true => Ok(()),
+            false => unsound("its gems have impossible names or versions, or are too many"),
+        }
+    }
+
+    /// Whether the policy's own component has code: some of its cookbooks are written in Rust.
+    #[must_use]
+    pub fn has_own_code(&self) -> bool {
+        self.runtime == Runtime::Rust || self.cookbooks.iter().any(|cookbook| cookbook.language == Language::Rust)
+    }
+
+    /// A manifest for the contract of this program; the revision is computed.
+    ///
+    /// # Errors
+    /// The parts contradict each other.
+    pub fn new(parts: ManifestParts) -> Result<Self, ManifestError> {
+        let ManifestParts {
+            name,
+            run_list,
+            named_run_lists,
+            cookbooks,
+            default_attributes,
+            override_attributes,
+            attribute_lines,
+            needs,
+            runtime,
+            gems,
+        } = parts;
+        let mut manifest = Self {
+            format: MANIFEST_FORMAT,
+            contract: CONTRACT.to_owned(),
+            runtime,
+            name,
+            revision_id: String::new(),
+            run_list,
+            named_run_lists,
+            cookbooks,
+            default_attributes,
+            override_attributes,
+            attribute_lines,
+            needs,
+            gems,
+            dev: false,
+        };
+        manifest.revision_id = manifest.compute_revision()?;
+        manifest.check()?;
+        Ok(manifest)
+    }
+}
+
+/// What a policy's author decides.
+#[derive(Debug, Clone, Default)]
+pub struct ManifestParts {
+    /// The policy's name.
+    pub name: String,
+    /// Items as `recipe[COOKBOOK::RECIPE]`.
+    pub run_list: Vec<String>,
+    /// Further run lists by name, in the order in which they were written.
+    pub named_run_lists: Vec<(String, Vec<String>)>,
+    /// The cookbooks, each after those it depends on.
+    pub cookbooks: Vec<CookbookEntry>,
+    /// Attributes of the level `default`.
+    pub default_attributes: Map<String, Value>,
+    /// Attributes of the level `override`.
+    pub override_attributes: Map<String, Value>,
+    /// The lines of the author's file that set them, by `default.a.b`.
+    pub attribute_lines: BTreeMap<String, u32>,
+    /// The entries of the operator's grants that the author asks for.
+    pub needs: Needs,
+    /// What runs the cookbooks.
+    pub runtime: Runtime,
+    /// The gems that travel with them.
+    pub gems: Option<GemsEntry>,
+}
+
+impl CookbookEntry {
+    fn check(&self, before: &BTreeSet<&str>) -> Result<(), ManifestError> {
+        let unsound = |what: String| Err(ManifestError::Unsound { what });
+        if !is_component_name(&self.name) {
+            return unsound(format!("{:?} cannot be a cookbook's name", self.name));
+        }
+        if before.contains(self.name.as_str()) {
+            return unsound(format!("cookbook {} is there twice", self.name));
+        }
+        if CookbookIdentifier::parse(&self.identifier).is_none() {
+            return unsound(format!("cookbook {} has no identifier of 40 hexadecimal digits", self.name));
+        }
+        Ok(())
+    }
+}
+
+/// Checks an item of a run list: `recipe[COOKBOOK::RECIPE]` of one of the policy's cookbooks.
+fn check_item(text: &str, cookbooks: &BTreeSet<&str>) -> Result<(), ManifestError> {
+    let parsed = RunListItem::parse(text).ok().filter(|item| item.kind == RunListItemKind::Recipe);
+    let is_full = parsed.as_ref().is_some_and(|item| item.version.is_none() && item.to_string() == text);
+    let (cookbook, recipe) = parsed.as_ref().map_or(("", ""), |item| split_recipe(&item.name));
+    if !is_full || !text.contains("::") || !is_component_name(cookbook) || !is_component_name(recipe) {
+        let shown: String = text.chars().take(MAX_NAME).collect();
+        return Err(ManifestError::Unsound { what: format!("{shown:?} is no `recipe[COOKBOOK::RECIPE]`") });
+    }
+    if !cookbooks.contains(cookbook) {
+        let what = format!("the run list asks for {text}, but there is no cookbook {cookbook:?}");
+        return Err(ManifestError::Unsound { what });
+    }
+    Ok(())
+}
+
+/// What Chef allows as a cookbook's or recipe's name in a policy.
+pub fn is_component_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_NAME
+        && name != "."
+        && name != ".."
+        && name.chars().all(|character| character.is_alphanumeric() || "-_.".contains(character))
+}

@@ -1,0 +1,85 @@
+//! A released gem: a tar with `metadata.gz`, what it says of itself, and `data.tar.gz`, its files.
+//!
+//! It is a stranger's: what comes out of it is bounded, and a path that leads out of it is an error.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+
+use super::GemsError;
+use artifact::{MAX_FILES, MAX_PATH};
+
+/// What a gem says of itself, and its files.
+const SPECIFICATION: &str = "metadata.gz";
+const FILES: &str = "data.tar.gz";
+
+/// The longest specification, in bytes.
+const MAX_SPECIFICATION: u64 = 1 << 20;
+
+/// What a gem says of itself: YAML.
+pub(super) fn specification(path: &Path) -> Result<String, GemsError> {
+    part(path, SPECIFICATION, |content| {
+        let mut text = Vec::new();
+        GzDecoder::new(content).take(MAX_SPECIFICATION + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > MAX_SPECIFICATION {
+            return Err(io::Error::other(format!("{SPECIFICATION} has more than {MAX_SPECIFICATION} bytes")));
+        }
+        String::from_utf8(text).map_err(|_| io::Error::other(format!("{SPECIFICATION} is not UTF-8")))
+    })
+}
+
+/// Its files, with their paths; `room` bounds what they weigh.
+pub(super) fn files(path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, GemsError> {
+    part(path, FILES, |content| {
+        // Headers and padding weigh something too.
+        let mut archive = tar::Archive::new(GzDecoder::new(content).take(room.saturating_mul(2)));
+        let mut found = Vec::new();
+        let mut room = room;
+        for entry in archive.entries()? {
+            let entry = entry?;
+            let kind = entry.header().entry_type();
+            if kind.is_dir() || kind.is_pax_global_extensions() {
+                continue;
+            }
+            let name = name(&entry.path_bytes())?;
+            if !kind.is_file() {
+                return Err(io::Error::other(format!("{name:?} is no plain file")));
+            }
+            let mut bytes = Vec::new();
+            entry.take(room.saturating_add(1)).read_to_end(&mut bytes)?;
+            room = room.checked_sub(bytes.len() as u64).ok_or_else(|| io::Error::other("it is too large"))?;
+            found.push((name, bytes));
+            if found.len() > MAX_FILES {
+                return Err(io::Error::other(format!("it has more than {MAX_FILES} files")));
+            }
+        }
+        Ok(found)
+    })
+}
+
+/// Reads one part of a gem.
+fn part<Got>(path: &Path, wanted: &str, read: impl FnOnce(&mut dyn Read) -> io::Result<Got>) -> Result<Got, GemsError> {
+    let no_gem = |error: io::Error| GemsError::NoGem { path: path.to_owned(), what: error.to_string() };
+    let file = File::open(path).map_err(|source| GemsError::Read { path: path.to_owned(), source })?;
+    let mut archive = tar::Archive::new(file);
+    for entry in archive.entries().map_err(no_gem)? {
+        let mut entry = entry.map_err(no_gem)?;
+        if *entry.path_bytes() == *wanted.as_bytes() {
+            return read(&mut entry).map_err(no_gem);
+        }
+    }
+    Err(no_gem(io::Error::other(format!("it has no {wanted}"))))
+}
+
+/// A path within a gem: relative, and nowhere else.
+fn name(bytes: &[u8]) -> io::Result<String> {
+    let wrong = || io::Error::other(format!("it has the impossible path {:?}", String::from_utf8_lossy(bytes)));
+    let text = std::str::from_utf8(bytes).map_err(|_| wrong())?;
+    let text = text.strip_prefix("./").unwrap_or(text);
+    let is_good = text.len() < MAX_PATH
+        && !text.contains('\0')
+        && text.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
+    if is_good { Ok(text.to_owned()) } else { Err(wrong()) }
+}

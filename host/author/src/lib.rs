@@ -1,0 +1,24 @@
+//! What a policy's author runs: it reads the folder that they work in, checks it, and makes the artifact that is released.
+//!
+//! ```text
+//! policy                  the folder: policy.toml, cookbooks, a cargo workspace; `wrun policy new` starts one
+//! build                   finds a compiler and makes a component of the workspace
+//! folders                 cookbooks that are run from where they lie, without a policy
+//! gems                    a folder of gems of plain Ruby, from which those travel that cookbooks name
+//! ```
+//!
+//! A released policy never depends on the folder it came from: everything that a node needs is in the artifact, and the
+//! same folder makes the same artifact, byte by byte, wherever it is built. (Where the SDK is named by a path it must lie at
+//! the same path: cargo tells such packages apart by it.)
+
+pub mod build;
+pub mod folders;
+pub mod gems;
+mod ignore;
+mod policy;
+
+pub use folders::CookbookFolders;
+pub use policy::{
+    AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, build, cookbook_folders, create,
+    store,
+};

@@ -1,0 +1,230 @@
+//! A cookbook: a crate, or a folder of Ruby sources, and all that lies in it.
+//!
+//! A Ruby cookbook's name, version and dependencies are what its metadata says: `metadata.json`, else `metadata.rb`, which
+//! only Ruby can evaluate. A crate's name and version are its package's; cookbooks that must be loaded before it, which
+//! need not be crates that it links, are named in its Cargo.toml:
+//!
+//! ```toml
+//! [package.metadata.cookbook]
+//! depends = { ntp = ">= 1.2" }
+//! ```
+//!
+//! The artifact carries the folder's files, sources too (errors show the line that failed), but not what cargo and git
+//! keep there, nor what the cookbook's `chefignore` names.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use node::version_constraint::{Version, VersionStyle};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::toml_file::TomlFile;
+use super::{AuthorError, Ruby};
+use crate::gems::{WantedGem, wanted_gems};
+use crate::ignore::Ignore;
+use artifact::{Language, MAX_FILES, is_component_name};
+
+/// Folders that tools keep beside a cookbook's own files.
+const TOOLS_FOLDERS: [&str; 2] = ["target", ".git"];
+
+/// What a cookbook's files may weigh together, in bytes.
+const MAX_BYTES: u64 = 128 << 20;
+
+/// How deep a cookbook's folders may be nested.
+const MAX_DEPTH: usize = 32;
+
+/// A cookbook, read.
+#[derive(Debug)]
+pub(super) struct Cookbook {
+    /// Its folder.
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    /// Three numbers.
+    pub(super) version: String,
+    /// Constraints by name.
+    pub(super) dependencies: BTreeMap<String, String>,
+    pub(super) language: Language,
+    /// The gems that its metadata name.
+    pub(super) gems: Vec<WantedGem>,
+    /// The file that says all this.
+    pub(super) manifest_path: PathBuf,
+    /// Where in that file the dependencies are.
+    pub(super) depends_line: usize,
+    /// Paths below the folder and contents, sorted.
+    pub(super) files: Vec<(String, Vec<u8>)>,
+}
+
+#[derive(Deserialize)]
+struct CargoToml {
+    package: Package,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: Spanned<String>,
+    version: Option<Spanned<toml::Value>>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize, Default)]
+struct Metadata {
+    cookbook: Option<Spanned<CookbookTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CookbookTable {
+    #[serde(default)]
+    depends: BTreeMap<String, String>,
+}
+
+/// What Chef writes where a cookbook is released, and what takes the place of `metadata.rb`.
+const METADATA_JSON: &str = "metadata.json";
+
+const METADATA_RB: &str = "metadata.rb";
+
+const CARGO_TOML: &str = "Cargo.toml";
+
+impl Cookbook {
+    /// Whether a folder is a cookbook's.
+    pub(super) fn is_in(folder: &Path) -> bool {
+        [CARGO_TOML, METADATA_JSON, METADATA_RB].iter().any(|file| folder.join(file).is_file())
+    }
+
+    pub(super) fn read(folder: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        if let Some(file) = TomlFile::read(&folder.join(CARGO_TOML))? {
+            return Self::of_crate(folder, file);
+        }
+        if !Self::is_in(folder) {
+            let what = "is no cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
+            return Err(AuthorError::File { path: folder.to_owned(), what });
+        }
+        Self::in_ruby(folder, ruby)
+    }
+
+    fn in_ruby(folder: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        let mut files = files(folder)?;
+        let manifest_path =
+            if folder.join(METADATA_JSON).is_file() { folder.join(METADATA_JSON) } else { folder.join(METADATA_RB) };
+        let wrong = |what: String| AuthorError::Wrong { path: manifest_path.clone(), line: 1, what };
+        let metadata = match files.iter().find(|(path, _)| path == METADATA_JSON) {
+            Some((_, text)) => serde_json::from_slice(text).map_err(|error| AuthorError::Wrong {
+                path: manifest_path.clone(),
+                line: error.line(),
+                what: error.to_string(),
+            })?,
+            None => {
+                let metadata = ruby.metadata(folder).map_err(&wrong)?;
+                // What a node would have to evaluate again; `metadata.rb` stays beside it for people.
+                let text = serde_json::to_vec_pretty(&metadata).map_err(|error| wrong(error.to_string()))?;
+                files.push((METADATA_JSON.to_owned(), text));
+                files.sort();
+                metadata
+            }
+        };
+        let said = |key: &str| metadata.get(key).unwrap_or(&Value::Null);
+        let name = said("name").as_str().filter(|name| is_component_name(name));
+        let name = name.ok_or_else(|| wrong(format!("{} cannot be a cookbook's name", said("name"))))?.to_owned();
+        let version = said("version").as_str().unwrap_or("0.0.0").to_owned();
+        Version::parse(&version, VersionStyle::Cookbook).map_err(|error| wrong(error.to_string()))?;
+        let dependencies = match said("dependencies") {
+            Value::Null => BTreeMap::new(),
+            dependencies => serde_json::from_value(dependencies.clone())
+                .map_err(|error| wrong(format!("its dependencies are not what Chef writes: {error}")))?,
+        };
+        let (path, language) = (folder.to_owned(), Language::Ruby);
+        let gems = wanted_gems(&name, &metadata);
+        Ok(Self { path, name, version, dependencies, language, gems, manifest_path, depends_line: 1, files })
+    }
+
+    fn of_crate(folder: &Path, file: TomlFile) -> Result<Self, AuthorError> {
+        let CargoToml { package } = file.parse()?;
+        let (name, name_span) = (package.name.get_ref(), package.name.span());
+        if !is_component_name(name) {
+            return Err(file.wrong(&name_span, format!("{name:?} cannot be a cookbook's name")));
+        }
+        let absolute = folder.canonicalize().map_err(|source| AuthorError::Read { path: folder.to_owned(), source })?;
+        if absolute.file_name().and_then(|name| name.to_str()) != Some(name) {
+            let what = format!("the cookbook {name} must lie in a folder of that name, so that errors find its files");
+            return Err(file.wrong(&name_span, what));
+        }
+        let version_span = package.version.as_ref().map_or(name_span.clone(), Spanned::span);
+        let version = package.version.as_ref().and_then(|version| version.get_ref().as_str()).ok_or_else(|| {
+            file.wrong(&version_span, "a cookbook states its own version, as in `version = \"1.0.0\"`".into())
+        })?;
+        Version::parse(version, VersionStyle::Cookbook)
+            .map_err(|error| file.wrong(&version_span, error.to_string()))?;
+        let depends_span = package.metadata.cookbook.as_ref().map_or(name_span, Spanned::span);
+        Ok(Self {
+            path: folder.to_owned(),
+            version: version.to_owned(),
+            language: Language::Rust,
+            gems: vec![],
+            manifest_path: folder.join(CARGO_TOML),
+            depends_line: file.line(&depends_span),
+            files: files(folder)?,
+            name: package.name.into_inner(),
+            dependencies: package.metadata.cookbook.map(|table| table.into_inner().depends).unwrap_or_default(),
+        })
+    }
+
+    /// The files as an artifact has them: `COOKBOOK/PATH`.
+    pub(super) fn into_files(self) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let name = self.name;
+        self.files.into_iter().map(move |(path, content)| (format!("{name}/{path}"), content))
+    }
+}
+
+/// The files below a cookbook's folder, sorted by path.
+fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
+    let ignore = Ignore::of_folder(folder).map_err(|(path, source)| AuthorError::Read { path, source })?;
+    let mut found = vec![];
+    let mut bytes: u64 = 0;
+    let mut folders = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((path, prefix, depth)) = folders.pop() {
+        if depth > MAX_DEPTH {
+            return Err(AuthorError::File { path, what: "is nested too deeply in its cookbook" });
+        }
+        let failed = |source| AuthorError::Read { path: path.clone(), source };
+        for entry in std::fs::read_dir(&path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            let Ok(name) = entry.file_name().into_string() else {
+                return Err(AuthorError::File { path, what: "has a name that is not UTF-8" });
+            };
+            let relative = format!("{prefix}{name}");
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() {
+                if depth > 0 || !TOOLS_FOLDERS.contains(&name.as_str()) {
+                    folders.push((path, format!("{relative}/"), depth + 1));
+                }
+            } else if ignore.ignores(&relative) {
+                continue;
+            } else if !kind.is_file() {
+                return Err(AuthorError::File { path, what: "is no plain file; put the file itself there" });
+            } else {
+                let content = read_file(&path, MAX_BYTES.saturating_sub(bytes), folder)?;
+                bytes += u64::try_from(content.len()).unwrap_or(u64::MAX);
+                found.push((relative, content));
+            }
+        }
+        if found.len() > MAX_FILES {
+            let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
+            return Err(AuthorError::TooMuch { path: folder.to_owned(), limit, of: "files" });
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read_file(path: &Path, room: u64, cookbook: &Path) -> Result<Vec<u8>, AuthorError> {
+    let failed = |source| AuthorError::Read { path: path.to_owned(), source };
+    if std::fs::metadata(path).map_err(failed)?.len() > room {
+        return Err(AuthorError::TooMuch { path: cookbook.to_owned(), limit: MAX_BYTES, of: "bytes" });
+    }
+    std::fs::read(path).map_err(failed)
+}

@@ -1,0 +1,156 @@
+//! `wrun policy new`: a folder that builds and converges as it is.
+
+use std::path::{Path, PathBuf};
+
+use text::toml_string;
+
+use super::workspace::Member;
+use super::{AuthorError, sdk};
+use artifact::check_policy_name;
+
+/// The SDK's package; a git dependency is found by it, wherever in the repository it lies.
+const SDK_PACKAGE: &str = "wrun-sdk";
+
+/// Files of a new policy: where, and what. `@NAME@` and its like are filled in.
+type Skeleton = [(&'static str, &'static str)];
+
+const RUST: &Skeleton = &[
+    (".gitignore", include_str!("skeleton/rust/gitignore.txt")),
+    ("Cargo.toml", include_str!("skeleton/rust/Cargo.toml.txt")),
+    ("README.md", include_str!("skeleton/rust/README.md.txt")),
+    ("policy.toml", include_str!("skeleton/policy.toml.txt")),
+    ("src/lib.rs", include_str!("skeleton/rust/lib.rs.txt")),
+    ("cookbooks/hello/Cargo.toml", include_str!("skeleton/rust/cookbook.Cargo.toml.txt")),
+    ("cookbooks/hello/src/lib.rs", include_str!("skeleton/rust/cookbook.lib.rs.txt")),
+    ("cookbooks/hello/src/attributes.rs", include_str!("skeleton/rust/cookbook.attributes.rs.txt")),
+    ("cookbooks/hello/src/recipes.rs", include_str!("skeleton/rust/cookbook.recipes.rs.txt")),
+    ("cookbooks/hello/templates/hello.txt.j2", include_str!("skeleton/rust/cookbook.template.txt")),
+];
+
+const RUBY: &Skeleton = &[
+    (".gitignore", include_str!("skeleton/ruby/gitignore.txt")),
+    ("README.md", include_str!("skeleton/ruby/README.md.txt")),
+    ("policy.toml", include_str!("skeleton/policy.toml.txt")),
+    ("cookbooks/hello/metadata.rb", include_str!("skeleton/ruby/cookbook.metadata.rb.txt")),
+    ("cookbooks/hello/attributes/default.rb", include_str!("skeleton/ruby/cookbook.attributes.rb.txt")),
+    ("cookbooks/hello/recipes/default.rb", include_str!("skeleton/ruby/cookbook.recipe.rb.txt")),
+    ("cookbooks/hello/templates/hello.txt.erb", include_str!("skeleton/ruby/cookbook.template.txt")),
+];
+
+/// The lines of the skeleton's Cargo.toml that name its cookbook.
+const HELLO_PATH: &str = "hello = { path = \"cookbooks/hello\" }\n";
+const HELLO_LINKED: &str = "hello.workspace = true\n";
+
+/// The patch that makes cargo take the SDK from the folder that wrun writes.
+const PATCH: &str = "
+# `wrun policy new` and `wrun policy build` write the SDK of their own version to this folder. It is not committed.
+[patch.crates-io]
+wrun-sdk = { path = \"@FOLDER@\" }
+";
+
+/// The SDK's line in the table of the README.
+const SDK_ROW: &str = "| `.wrun/sdk` | the SDK for cookbooks, as `wrun policy build` writes it; not committed |\n";
+
+/// The language of a new policy's first cookbook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// A cargo workspace, with the SDK from there.
+    Rust(SdkSource),
+    /// Ruby sources.
+    Ruby,
+}
+
+/// Where the SDK for cookbooks comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SdkSource {
+    /// This program: it writes its own SDK into the policy's folder.
+    Carried,
+    /// A folder on this machine, the one with the SDK's Cargo.toml.
+    Path(PathBuf),
+    /// A git repository that has the SDK somewhere in it.
+    Git {
+        /// Its address.
+        url: String,
+        /// A commit, tag or branch; none: the default branch.
+        revision: Option<String>,
+    },
+}
+
+impl SdkSource {
+    /// The dependency as Cargo.toml writes it.
+    fn dependency(&self) -> Result<String, AuthorError> {
+        match self {
+            Self::Carried => Ok(toml_string(sdk::requirement())),
+            Self::Path(path) => {
+                let failed = |source| AuthorError::Read { path: path.clone(), source };
+                let text = std::fs::read_to_string(path.join("Cargo.toml")).map_err(failed)?;
+                let manifest: Option<toml::Table> = toml::from_str(&text).ok();
+                let name = manifest.as_ref().and_then(|table| table.get("package")?.get("name")?.as_str());
+                if name != Some(SDK_PACKAGE) {
+                    let what = "is not the folder of the SDK: its Cargo.toml names no package wrun-sdk";
+                    return Err(AuthorError::File { path: path.clone(), what });
+                }
+                let path = path.canonicalize().map_err(failed)?;
+                Ok(format!("{{ path = {} }}", toml_string(&path.to_string_lossy())))
+            }
+            Self::Git { url, revision: None } => Ok(format!("{{ git = {} }}", toml_string(url))),
+            Self::Git { url, revision: Some(revision) } => {
+                Ok(format!("{{ git = {}, rev = {} }}", toml_string(url), toml_string(revision)))
+            }
+        }
+    }
+}
+
+/// Makes the folder of a new policy. It must be absent or empty.
+///
+/// # Errors
+/// The name cannot be a policy's, the folder holds something or cannot be written, the SDK is not where it is said to be.
+pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorError> {
+    check_policy_name(name).map_err(AuthorError::Name)?;
+    let (skeleton, dependency) = match start {
+        Start::Rust(source) => (RUST, source.dependency()?),
+        Start::Ruby => (RUBY, String::new()),
+    };
+    let is_carried = *start == Start::Rust(SdkSource::Carried);
+    let patch = if is_carried { PATCH.replace("@FOLDER@", sdk::FOLDER) } else { String::new() };
+    match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => {}
+        Ok(false) => return Err(AuthorError::NotEmpty { folder: folder.to_owned() }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(source) => return Err(AuthorError::Read { path: folder.to_owned(), source }),
+    }
+    for (place, text) in skeleton {
+        let path = folder.join(place);
+        let failed = |source| AuthorError::Write { path: path.clone(), source };
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let text = text
+            .replace("@PATCH@", &patch)
+            .replace("@SDK_ROW@", if is_carried { SDK_ROW } else { "" })
+            .replace("@PACKAGE@", &package_name(name))
+            .replace("@NAME@", name)
+            .replace("@SDK@", &dependency);
+        std::fs::write(&path, text).map_err(failed)?;
+    }
+    if is_carried { sdk::unpack(folder) } else { Ok(()) }
+}
+
+/// The files that make a cargo workspace of a policy that has none: Cargo.toml and src/lib.rs.
+pub(super) fn workspace_files(name: &str, policy: &Path, cookbooks: &[Member]) -> (String, String) {
+    let place = |one: &Member| one.path.strip_prefix(policy).unwrap_or(&one.path).display().to_string();
+    let lines = |line: &dyn Fn(&Member) -> String| cookbooks.iter().map(line).collect::<String>();
+    let manifest = include_str!("skeleton/rust/Cargo.toml.txt")
+        .replace(HELLO_PATH, &lines(&|one| format!("{} = {{ path = {} }}\n", one.name, toml_string(&place(one)))))
+        .replace(HELLO_LINKED, &lines(&|one| format!("{}.workspace = true\n", one.name)))
+        .replace("@PATCH@", &PATCH.replace("@FOLDER@", sdk::FOLDER))
+        .replace("@PACKAGE@", &package_name(name))
+        .replace("@SDK@", &toml_string(sdk::requirement()));
+    let crates: Vec<_> = cookbooks.iter().map(|one| one.name.replace('-', "_")).collect();
+    (manifest, format!("wrun_sdk::policy!({});\n", crates.join(", ")))
+}
+
+/// The package of a policy's component. A policy may be called `core` or `3.1`, a package may not.
+fn package_name(policy: &str) -> String {
+    format!("policy-{}", policy.replace('.', "-"))
+}

@@ -1,0 +1,77 @@
+//! The gems that a policy's Ruby cookbooks name in their metadata, from a folder beside them.
+//!
+//! Without a folder a policy has no gems, and that is an error only where a cookbook names one that the runtime has not
+//! itself: what is missing is better said here than by a `require` on the node.
+
+use std::path::Path;
+
+use super::cookbook::Cookbook;
+use super::policy_toml::PolicyToml;
+use super::{AuthorError, Ruby};
+use crate::gems::{GemFolder, GemsError, Refused, WantedGem};
+use artifact::GemsEntry;
+use artifact::gems::{COOKBOOK, Gems};
+use artifact::lock::{CookbookIdentifier, FileChecksum};
+
+/// Where gems are unless the policy says.
+const GEMS: &str = "gems";
+
+/// Takes the gems that the cookbooks want. `given` goes before what the policy says.
+pub(super) fn of_cookbooks(
+    settings: &PolicyToml,
+    cookbooks: &[Cookbook],
+    folder: &Path,
+    given: Option<&Path>,
+    ruby: &mut dyn Ruby,
+) -> Result<Gems, AuthorError> {
+    let wanted: Vec<WantedGem> = cookbooks.iter().flat_map(|cookbook| cookbook.gems.iter().cloned()).collect();
+    if wanted.is_empty() {
+        return Ok(Gems::default());
+    }
+    let place = given.map(Path::to_owned).or_else(|| Some(folder.join(settings.gems.as_ref()?)));
+    let beside = || Some(folder.join(GEMS)).filter(|place| place.is_dir());
+    let there = match place.or_else(beside) {
+        Some(place) => GemFolder::open(&place)?,
+        None => GemFolder::none(folder.join(GEMS)),
+    };
+    let wrong = |what: String| AuthorError::Wrong { path: settings.path.clone(), line: 1, what };
+    let answer = ruby.gems(there.question(&wanted, &settings.without_gems)).map_err(wrong)?;
+    there.take(answer, "`without_gems` of the policy.toml").map_err(|error| match error {
+        GemsError::Refused(refused) => in_metadata(cookbooks, *refused),
+        other => other.into(),
+    })
+}
+
+/// What cannot be had, at the place that asks for it.
+fn in_metadata(cookbooks: &[Cookbook], refused: Refused) -> AuthorError {
+    match cookbooks.iter().find(|cookbook| cookbook.name == refused.cookbook) {
+        None => GemsError::Refused(Box::new(refused)).into(),
+        Some(cookbook) => AuthorError::Wrong {
+            path: cookbook.manifest_path.clone(),
+            line: line_of(cookbook, &refused.gem),
+            what: refused.what,
+        },
+    }
+}
+
+/// The line of the metadata that names a gem; the first where none does, since another gem may want it.
+fn line_of(cookbook: &Cookbook, gem: &str) -> usize {
+    let text = std::fs::read_to_string(&cookbook.manifest_path).unwrap_or_default();
+    let names = |line: &str| ['"', '\''].iter().any(|quote| line.contains(&format!("{quote}{gem}{quote}")));
+    let found = text.lines().position(|line| line.trim_start().starts_with("gem") && names(line));
+    found.map_or(1, |index| index + 1)
+}
+
+/// What the manifest says of them.
+pub(super) fn entry(gems: &Gems) -> Option<GemsEntry> {
+    let files: Vec<_> = gems.files().iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
+    (!gems.is_empty()).then(|| GemsEntry {
+        identifier: CookbookIdentifier::of(&files).to_string(),
+        versions: gems.all().iter().map(|gem| (gem.name.clone(), gem.version.clone())).collect(),
+    })
+}
+
+/// The files as an artifact has them.
+pub(super) fn files(gems: Gems) -> impl Iterator<Item = (String, Vec<u8>)> {
+    gems.into_files().into_iter().map(|(path, content)| (format!("{COOKBOOK}/{path}"), content))
+}

@@ -1,0 +1,315 @@
+//! The folder that a policy's author works in.
+//!
+//! ```text
+//! core/
+//!   policy.toml            name, run list, attributes, needs: [`policy_toml`]
+//!   Cargo.toml, src/       a cargo workspace of its own; its package makes the component
+//!   .wrun/sdk/             the SDK that wrun carries: [`sdk`]
+//!   cookbooks/motd/        a cookbook: a crate or Ruby sources; its whole folder travels in the artifact: [`cookbook`]
+//!   gems/                  the gems that Ruby cookbooks name in their metadata: [`gems`]
+//! ```
+//!
+//! A policy whose cookbooks are all in Ruby needs neither Cargo.toml nor a compiler.
+//!
+//! Everything here can be wrong by the author's hand, so everything says file and line.
+
+mod checks;
+mod cookbook;
+mod create;
+mod error;
+mod gems;
+mod policy_toml;
+mod sdk;
+mod sources;
+mod toml_file;
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use node::cookbook_order::cookbook_order;
+use node::version_constraint::{Version, VersionConstraint, VersionStyle};
+use serde_json::{Map, Value};
+
+pub use checks::Described;
+pub use create::{SdkSource, Start, create};
+pub use error::AuthorError;
+
+use crate::build::{GuestCompiler, Profile, ToolchainError, compile_component};
+use artifact::lock::{AttributeValue, CookbookIdentifier, FileChecksum};
+use artifact::{self, Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
+use cookbook::Cookbook;
+use policy_toml::PolicyToml;
+use workspace::Workspace;
+
+/// The runtime that Ruby cookbooks are built for, which also evaluates what only Ruby can read.
+pub trait Ruby {
+    /// What artifacts will name it by.
+    ///
+    /// # Errors
+    /// Why there is none, as a sentence.
+    fn runtime(&mut self) -> Result<Runtime, String>;
+
+    /// What a cookbook's `metadata.rb` says, as Chef writes it to `metadata.json`.
+    ///
+    /// # Errors
+    /// Why it cannot be evaluated, as a sentence.
+    fn metadata(&mut self, cookbook: &Path) -> Result<Value, String>;
+
+    /// Which gems travel: answers [`crate::gems::GemFolder::question`].
+    ///
+    /// # Errors
+    /// Why it cannot be said, as a sentence.
+    fn gems(&mut self, question: Value) -> Result<Value, String>;
+}
+
+/// For folders that are known to have no Ruby cookbook.
+#[derive(Debug)]
+pub struct NoRuby;
+
+impl Ruby for NoRuby {
+    fn runtime(&mut self) -> Result<Runtime, String> {
+        Err("cookbooks in Ruby are built with `wrun policy build`, which has the runtime for them".into())
+    }
+
+    fn metadata(&mut self, _cookbook: &Path) -> Result<Value, String> {
+        self.runtime().map(|_| Value::Null)
+    }
+
+    fn gems(&mut self, _question: Value) -> Result<Value, String> {
+        self.runtime().map(|_| Value::Null)
+    }
+}
+
+/// A policy's folder, read and checked.
+#[derive(Debug)]
+pub struct PolicyFolder {
+    path: PathBuf,
+    manifest: Manifest,
+    workspace: Workspace,
+    /// The items of all run lists with their lines in policy.toml.
+    items: Vec<(String, usize)>,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl PolicyFolder {
+    /// Reads `policy.toml` and the cookbooks.
+    ///
+    /// # Errors
+    /// Something in the folder is wrong; the message names file and line.
+    pub fn read(path: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        Self::read_with_gems(path, None, ruby)
+    }
+
+    /// As [`Self::read`], with gems from another folder than the policy's own.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_with_gems(path: &Path, gems: Option<&Path>, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        let settings = PolicyToml::read(path)?;
+        let cookbooks = settings.cookbook_folders(path)?;
+        let cookbooks = cookbooks.iter().map(|folder| Cookbook::read(folder, ruby)).collect::<Result<Vec<_>, _>>()?;
+        let runtime = match cookbooks.iter().find(|cookbook| cookbook.language == Language::Ruby) {
+            None => Runtime::Rust,
+            Some(cookbook) => ruby.runtime().map_err(|what| AuthorError::Wrong {
+                path: cookbook.manifest_path.clone(),
+                line: 1,
+                what,
+            })?,
+        };
+        let gems = gems::of_cookbooks(&settings, &cookbooks, path, gems, ruby)?;
+        let order = loading_order(&settings, &cookbooks)?;
+        let entries = order.iter().map(|cookbook| entry(cookbook)).collect();
+        let attributes = |level, table: &toml::Table| attributes(&settings.path, level, table);
+        let parts = ManifestParts {
+            name: settings.name.clone(),
+            run_list: settings.run_list.clone(),
+            named_run_lists: settings.named_run_lists.clone(),
+            cookbooks: entries,
+            default_attributes: attributes("default", &settings.default)?,
+            override_attributes: attributes("override", &settings.r#override)?,
+            attribute_lines: settings.attribute_lines.clone(),
+            needs: settings.needs.clone(),
+            runtime,
+            gems: gems::entry(&gems),
+        };
+        let manifest =
+            Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
+        let workspace = Workspace::of(&cookbooks);
+        let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
+        Ok(Self { path: path.to_owned(), manifest, workspace, items: settings.item_lines, files })
+    }
+
+    /// What the artifact will say about itself.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Compiles the crates, if the policy has any, and makes the artifact. Checks before that what can be seen in the files.
+    ///
+    /// # Errors
+    /// A file is wrong, there is no compiler, or the crates do not compile.
+    pub fn build(
+        &self,
+        options: &Options<'_>,
+        compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
+    ) -> Result<Artifact, AuthorError> {
+        self.check_files()?;
+        if !self.manifest.has_own_code() {
+            return self.artifact(EMPTY_COMPONENT);
+        }
+        self.workspace.check(&self.path, &self.manifest.name)?;
+        sdk::bring_up_to_date(&self.path)?;
+        let component = compile_component(&self.path, &compiler()?, options.target_folder, options.profile)?;
+        let manifest = Manifest { dev: options.profile == Profile::Dev, ..self.manifest.clone() };
+        let bytes = artifact::write(&component, &manifest, &self.files)?;
+        Ok(Artifact::from_bytes(&self.path, bytes)?)
+    }
+
+    /// Makes the artifact around a component that was built of this folder.
+    ///
+    /// # Errors
+    /// The component is none, or speaks another contract.
+    pub fn artifact(&self, component: &[u8]) -> Result<Artifact, AuthorError> {
+        let bytes = artifact::write(component, &self.manifest, &self.files)?;
+        Ok(Artifact::from_bytes(&self.path, bytes)?)
+    }
+}
+
+/// How a policy's folder is built.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// Where gems are taken from, instead of the folder that the policy names.
+    pub gems: Option<&'a Path>,
+    /// Where cargo keeps its files.
+    pub target_folder: &'a Path,
+    /// How long cargo may take.
+    pub profile: Profile,
+}
+
+impl<'a> Options<'a> {
+    /// A release, with gems from where the policy says.
+    #[must_use]
+    pub fn new(target_folder: &'a Path) -> Self {
+        Self { gems: None, target_folder, profile: Profile::Release }
+    }
+}
+
+/// Builds a policy's folder to its artifact, which is not yet written anywhere. `compiler` is asked for if the policy has
+/// crates. Cargo's own messages go to standard error.
+///
+/// # Errors
+/// Something in the folder is wrong, there is no compiler, or its crates do not compile.
+pub fn build(
+    folder: &Path,
+    options: &Options<'_>,
+    ruby: &mut dyn Ruby,
+    compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
+) -> Result<Artifact, AuthorError> {
+    // Read first: a mistake in policy.toml is told before minutes of compiling.
+    let policy = PolicyFolder::read_with_gems(folder, options.gems, ruby)?;
+    policy.build(options, compiler)
+}
+
+/// The folders of a policy's cookbooks.
+///
+/// # Errors
+/// policy.toml is wrong, or a folder cannot be read.
+pub fn cookbook_folders(policy: &Path) -> Result<Vec<PathBuf>, AuthorError> {
+    PolicyToml::read(policy)?.cookbook_folders(policy)
+}
+
+/// Puts an artifact into a folder as `NAME.wasm`, at once and whole, and returns its path.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn store(artifact: &Artifact, folder: &Path) -> Result<PathBuf, AuthorError> {
+    let name = &artifact.manifest().name;
+    let path = folder.join(format!("{name}{}", artifact::EXTENSION));
+    let unfinished = folder.join(format!(".{name}-{}.unfinished", std::process::id()));
+    let failed = |source| AuthorError::Write { path: path.clone(), source };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::write(&unfinished, artifact.bytes()).map_err(failed)?;
+    std::fs::rename(&unfinished, &path).map_err(|source| {
+        // What cannot be renamed is of no use to anybody; the first error is the one to tell.
+        let _ = std::fs::remove_file(&unfinished);
+        failed(source)
+    })?;
+    Ok(path)
+}
+
+/// The cookbooks in the order in which the policy's run lists load them, then the others by name.
+fn loading_order<'a>(settings: &PolicyToml, cookbooks: &'a [Cookbook]) -> Result<Vec<&'a Cookbook>, AuthorError> {
+    let mut by_name: BTreeMap<&str, &Cookbook> = BTreeMap::new();
+    for cookbook in cookbooks {
+        if let Some(first) = by_name.insert(&cookbook.name, cookbook) {
+            return Err(AuthorError::Twice {
+                name: cookbook.name.clone(),
+                first: first.path.clone(),
+                second: cookbook.path.clone(),
+            });
+        }
+    }
+    for cookbook in cookbooks {
+        check_dependencies(cookbook, &by_name)?;
+    }
+    let of_cookbook = |cookbook: &Cookbook| cookbook.dependencies.keys().cloned().collect();
+    let dependencies = by_name.iter().map(|(name, cookbook)| ((*name).to_owned(), of_cookbook(cookbook))).collect();
+    let named = settings.named_run_lists.iter().flat_map(|(_, list)| list);
+    let recipes = settings.run_list.iter().chain(named);
+    let names = recipes.filter_map(|item| item.strip_prefix("recipe[")?.strip_suffix(']'));
+    let names = names.chain(by_name.keys().copied());
+    let order = cookbook_order(names, &dependencies).map_err(|missing| AuthorError::Wrong {
+        path: settings.path.clone(),
+        line: settings.line_of(missing.needed_by.as_ref().unwrap_or(&missing.cookbook)),
+        what: format!("{missing}; the policy has {}", by_name.keys().copied().collect::<Vec<_>>().join(", ")),
+    })?;
+    Ok(order.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect())
+}
+
+fn check_dependencies(cookbook: &Cookbook, all: &BTreeMap<&str, &Cookbook>) -> Result<(), AuthorError> {
+    let wrong =
+        |what: String| AuthorError::Wrong { path: cookbook.manifest_path.clone(), line: cookbook.depends_line, what };
+    for (name, constraint) in &cookbook.dependencies {
+        let Some(found) = all.get(name.as_str()) else {
+            return Err(wrong(format!(
+                "cookbook {} depends on {name:?}, which the policy does not have",
+                cookbook.name
+            )));
+        };
+        let parsed = VersionConstraint::parse(constraint, VersionStyle::Cookbook);
+        let version = Version::parse(&found.version, VersionStyle::Cookbook);
+        match (parsed, version) {
+            (Ok(constraint), Ok(version)) if constraint.includes(version) => {}
+            (Err(error), _) | (_, Err(error)) => return Err(wrong(error.to_string())),
+            _ => {
+                return Err(wrong(format!(
+                    "cookbook {} needs {name} {constraint}, but the policy has {name} {}",
+                    cookbook.name, found.version
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entry(cookbook: &Cookbook) -> CookbookEntry {
+    let files: Vec<FileChecksum> =
+        cookbook.files.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
+    CookbookEntry {
+        name: cookbook.name.clone(),
+        version: cookbook.version.clone(),
+        identifier: CookbookIdentifier::of(&files).to_string(),
+        dependencies: cookbook.dependencies.clone(),
+        language: cookbook.language,
+    }
+}
+
+fn attributes(path: &Path, level: &'static str, table: &toml::Table) -> Result<Map<String, Value>, AuthorError> {
+    let json = AttributeValue::from(table).to_json();
+    match json.map_err(|source| AuthorError::Attribute { path: path.to_owned(), level, source })? {
+        Value::Object(map) => Ok(map),
+        _ => Ok(Map::new()),
+    }
+}

@@ -1,0 +1,189 @@
+//! `policy.toml`: what a policy's author decides, beside the cookbooks.
+//!
+//! It says what a Policyfile says, under the same names, until Policyfiles themselves are read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use grants::Needs;
+use node::run_list::{RunListItem, RunListItemKind, split_recipe};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use toml::Spanned;
+
+use super::AuthorError;
+use super::cookbook::Cookbook;
+use super::toml_file::TomlFile;
+use artifact::{check_policy_name, is_component_name, ordered};
+
+const FILE: &str = "policy.toml";
+
+/// Where cookbooks are unless `cookbooks` names them one by one.
+const COOKBOOKS: &str = "cookbooks";
+
+/// What the file says, checked; items of run lists are in their full form.
+#[derive(Debug)]
+pub(super) struct PolicyToml {
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    pub(super) run_list: Vec<String>,
+    run_list_line: usize,
+    /// The items of all run lists, with their lines.
+    pub(super) item_lines: Vec<(String, usize)>,
+    pub(super) named_run_lists: Vec<(String, Vec<String>)>,
+    pub(super) default: toml::Table,
+    pub(super) r#override: toml::Table,
+    /// The line of each attribute, by its key with its table.
+    pub(super) attribute_lines: BTreeMap<String, u32>,
+    pub(super) needs: Needs,
+    /// Where gems are, as written.
+    pub(super) gems: Option<String>,
+    /// Gems that metadata name and nothing loads.
+    pub(super) without_gems: Vec<String>,
+    cookbooks: Option<Vec<Spanned<String>>>,
+    file: TomlFile,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: Spanned<String>,
+    run_list: Spanned<Vec<Spanned<String>>>,
+    #[serde(default, deserialize_with = "ordered::deserialize")]
+    named_run_list: Vec<(String, Vec<Spanned<String>>)>,
+    cookbooks: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    default: toml::Table,
+    #[serde(default)]
+    r#override: toml::Table,
+    /// Read by the room that reads grants, which has the same keys.
+    #[serde(rename = "needs")]
+    _needs: Option<IgnoredAny>,
+    gems: Option<String>,
+    #[serde(default)]
+    without_gems: Vec<String>,
+}
+
+impl PolicyToml {
+    pub(super) fn read(folder: &Path) -> Result<Self, AuthorError> {
+        let file = TomlFile::read(&folder.join(FILE))?;
+        let file = file.ok_or_else(|| AuthorError::NoPolicy { folder: folder.to_owned() })?;
+        let written: Written = file.parse()?;
+        check_policy_name(written.name.get_ref())
+            .map_err(|error| file.wrong(&written.name.span(), error.to_string()))?;
+        let run_list_span = written.run_list.span();
+        if written.run_list.get_ref().is_empty() {
+            return Err(file.wrong(&run_list_span, "Invalid run_list. run_list cannot be empty".into()));
+        }
+        let full = |item: &Spanned<String>| full_item(item.get_ref()).map_err(|what| file.wrong(&item.span(), what));
+        let run_list = written.run_list.get_ref().iter().map(full).collect::<Result<_, _>>()?;
+        let named = written.named_run_list.iter();
+        let named = named.map(|(name, list)| Ok((name.clone(), list.iter().map(full).collect::<Result<_, _>>()?)));
+        let named_run_lists = named.collect::<Result<_, AuthorError>>()?;
+        let items = written.named_run_list.iter().flat_map(|(_, list)| list);
+        let items = written.run_list.get_ref().iter().chain(items);
+        let item_lines =
+            items.map(|item| Ok((full(item)?, file.line(&item.span())))).collect::<Result<_, AuthorError>>()?;
+        let needs = file.needs()?;
+        Ok(Self {
+            path: file.path.clone(),
+            name: written.name.into_inner(),
+            run_list,
+            run_list_line: file.line(&run_list_span),
+            item_lines,
+            named_run_lists,
+            default: written.default,
+            r#override: written.r#override,
+            attribute_lines: file.attribute_lines(["default", "override"]),
+            needs,
+            gems: written.gems,
+            without_gems: written.without_gems,
+            cookbooks: written.cookbooks,
+            file,
+        })
+    }
+
+    /// The line of the first item that names a cookbook, else that of the run list.
+    pub(super) fn line_of(&self, cookbook: &str) -> usize {
+        let recipe =
+            |item: &str| item.strip_prefix("recipe[").and_then(|item| item.strip_suffix(']')).map(str::to_owned);
+        let names = |item: &str| recipe(item).is_some_and(|recipe| split_recipe(&recipe).0 == cookbook);
+        self.item_lines.iter().find(|(item, _)| names(item)).map_or(self.run_list_line, |(_, line)| *line)
+    }
+
+    /// The folders of the cookbooks: those that the file names, else every folder in `cookbooks/` that holds one.
+    pub(super) fn cookbook_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, AuthorError> {
+        if let Some(named) = &self.cookbooks {
+            let folders = named.iter().map(|one| (one.span(), folder.join(one.get_ref())));
+            return folders
+                .map(|(span, path)| {
+                    let what = || {
+                        format!("there is no cookbook in {}: it has no metadata.rb and no Cargo.toml", path.display())
+                    };
+                    if Cookbook::is_in(&path) { Ok(path) } else { Err(self.file.wrong(&span, what())) }
+                })
+                .collect();
+        }
+        let all = folder.join(COOKBOOKS);
+        let failed = |source| AuthorError::Read { path: all.clone(), source };
+        let mut folders = vec![];
+        for entry in std::fs::read_dir(&all).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if Cookbook::is_in(&path) {
+                folders.push(path);
+            }
+        }
+        folders.sort();
+        Ok(folders)
+    }
+}
+
+/// An item as locks write it, `recipe[COOKBOOK::RECIPE]`; the error says why it cannot be one.
+fn full_item(text: &str) -> Result<String, String> {
+    let item = RunListItem::parse(text).map_err(|error| error.to_string())?;
+    if item.kind == RunListItemKind::Role {
+        return Err(format!("{item} is a role; a policy's run list has recipes only"));
+    }
+    if item.version.is_some() {
+        return Err(format!("{item} asks for a version; a policy has each cookbook in the one version of its folder"));
+    }
+    let (cookbook, recipe) = split_recipe(&item.name);
+    for (what, name) in [("cookbook", cookbook), ("recipe", recipe)] {
+        if !is_component_name(name) {
+            return Err(format!(
+                "run list item {text:?} has the impossible {what} name {name:?}; \
+                 names have letters, digits, hyphens, underscores and dots"
+            ));
+        }
+    }
+    Ok(format!("recipe[{cookbook}::{recipe}]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: Result<&str, &str>) {
+        match (full_item(text), expect) {
+            (Ok(got), Ok(expect)) => assert_eq!(got, expect),
+            (Err(got), Err(part)) => assert!(got.contains(part), "{got}"),
+            (got, expect) => panic!("{text:?}: {got:?} is not {expect:?}"),
+        }
+    }
+
+    #[test]
+    fn items_have_one_full_form() {
+        check("motd", Ok("recipe[motd::default]"));
+        check("motd::banner", Ok("recipe[motd::banner]"));
+        check("recipe[motd]", Ok("recipe[motd::default]"));
+        check("recipe[motd::banner]", Ok("recipe[motd::banner]"));
+        check("role[web]", Err("role"));
+        check("recipe[motd@1.0.0]", Err("version"));
+        check("motd::", Err("impossible recipe name"));
+        check("::default", Err("impossible cookbook name"));
+        check("a/b", Err("impossible cookbook name"));
+        check("", Err("impossible cookbook name"));
+        check("recipe[motd", Err("must be recipe[] or role[]"));
+    }
+}
