@@ -2,6 +2,7 @@
 //! once and asks nobody. All numbers, names and lists come from a guest: each is held against what there is.
 
 mod amending;
+mod attributes;
 mod collection;
 mod context;
 mod declaration;
@@ -10,9 +11,11 @@ mod notifications;
 mod paying;
 mod reads;
 mod record;
+mod reporting;
 mod table;
 
-pub use collection::{OwnRunList, Parts, Run};
+pub use attributes::AttributeChange;
+pub use collection::{OwnRunList, Run};
 pub use context::{Context, ContextId, Due, ROOT};
 pub use declaration::{
     Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Speaker, Test,
@@ -21,6 +24,7 @@ pub use declaration::{
 pub use notifications::{Notification, not_found};
 pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
 pub use record::{ActionRecord, Notified, Tally};
+pub use reporting::Parts;
 
 /// The most notifications and child contexts that may be open inside each other. Each takes some kibibytes of the host's
 /// stack (about 25 unoptimised), and running out of that would end the process.

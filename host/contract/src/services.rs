@@ -2,6 +2,7 @@
 //! whoever implements these traits.
 
 use crate::{Account, CommandTest, HiddenRead, ReadKind};
+use grants::GrantedAttribute;
 use node::file_specificity::{NodeIdentity, given_paths, lookup_paths};
 use serde_json::Value;
 use std::sync::Arc;
@@ -57,8 +58,8 @@ impl Interfaces {
 
 /// What a policy may read and write of the node. A refusal is the text of the grant that would allow it.
 pub trait AttributeRights: Send {
-    /// Whether it may write below a path.
-    fn write(&self, path: &[String]) -> Result<(), String>;
+    /// The proof that it may change what is at a path.
+    fn write(&self, path: &[String]) -> Result<GrantedAttribute, String>;
     /// The line of the policy's table that would let it read this path. An empty path means everything.
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;
     /// Writes down that the policy read a value of the machine or of another policy, for those who write its grants.

@@ -3,9 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use contract::{
-    Account, AccountLimits, Amendment, ContextId, Declaration, Failure, GuestType, Meters, Party, Property, ROOT,
-    ResourceId, Run, Timing, Types, Wish,
+    Account, AccountLimits, Amendment, AttributeChange, ContextId, Declaration, Failure, GuestType, Meters, Party,
+    Property, ROOT, ResourceId, Run, Timing, Types, Wish,
 };
+use grants::Grants;
+use node::attributes::{AttributeError, Level};
+use node::origin::Origin;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 struct AnyType;
@@ -92,6 +96,38 @@ fn a_property_costs_what_it_is_now() {
     assert!(lost.why.contains("limits.host_memory_mib"), "{}", lost.why);
 }
 
+/// Writes an attribute, and says whether the write was begun.
+fn write(run: &mut Run, key: &str, value: Value) -> (Result<Result<(), AttributeError>, Failure>, bool) {
+    let grants = Grants::nothing().policy("web", &["web".to_owned()]);
+    let granted = grants.write_attribute(&["web".to_owned(), key.to_owned()]).unwrap();
+    let (written, origin) = (Some((Level::Default, value)), Origin::policy("web"));
+    let asked = AttributeChange { granted: &granted, level_name: "default", written, origin: &origin };
+    let mut begun = false;
+    let changed = run.change_attributes(asked, |attributes, path, value| {
+        begun = true;
+        attributes.write(Level::Default, path, value, &origin)
+    });
+    (changed, begun)
+}
+
+#[test]
+fn an_attribute_is_paid_for_before_it_is_written() {
+    let mut run = run(MIB);
+    let before = used(&run);
+    let (written, _) = write(&mut run, "small", json!({ "a": [1, 2, { "b": "c" }] }));
+    assert_eq!(written.unwrap(), Ok(()));
+    let held = usize::try_from(run.attributes().held_bytes()).unwrap();
+    assert_eq!(used(&run) - before, held, "the rest of what was paid beforehand is given back");
+    let (written, _) = write(&mut run, &"k".repeat(5_000), json!(1));
+    assert!(written.unwrap().is_err(), "the key is too long");
+    assert_eq!(used(&run) - before, held, "a refused write costs nothing");
+    let (written, begun) = write(&mut run, "large", json!("x".repeat(2 * MIB)));
+    assert!(!begun, "it was written before it was paid for");
+    let Err(Failure::Lost(lost)) = written else { panic!("the policy is lost") };
+    assert!(lost.why.contains("limits.host_memory_mib"), "{}", lost.why);
+    assert_eq!(usize::try_from(run.attributes().held_bytes()).unwrap(), held);
+}
+
 /// The units of work of something at sizes n and 2n.
 #[track_caller]
 fn is_linear(work: impl Fn(usize) -> u64) {
@@ -142,4 +178,26 @@ fn notifications_in_a_unified_context_are_found_without_looking_at_all() {
         assert_eq!(found, count - 1, "each but the first is notified by the one before it");
         run.account().usage().work - before
     });
+}
+
+#[test]
+fn recipes_that_include_each_other_are_listed_without_looking_at_all() {
+    is_linear(|count| {
+        let mut run = run(64 * MIB);
+        for at in 0..count {
+            assert!(run.begin_recipe(&format!("web::r{at}")).unwrap());
+        }
+        assert!(!run.begin_recipe("web::r0").unwrap());
+        let listed = run.attributes().level(Level::Automatic)["recipes"].as_array().unwrap().len();
+        assert_eq!(listed, count);
+        run.account().usage().work
+    });
+    // Facts that are gathered anew replace the list.
+    let mut run = run(64 * MIB);
+    run.begin_recipe("web::a").unwrap();
+    let facts = json!({ "recipes": ["web::b"] });
+    run.take_facts(facts.as_object().cloned().unwrap()).unwrap();
+    run.begin_recipe("web::b").unwrap();
+    run.begin_recipe("web::c").unwrap();
+    assert_eq!(run.attributes().level(Level::Automatic)["recipes"], json!(["web::b", "web::c"]));
 }

@@ -20,12 +20,6 @@ use contract::{
 };
 use serde_json::{Value, json};
 
-/// What a recipe takes besides its name.
-const RECIPE_BYTES: u64 = 256;
-
-/// How often a recipe's name is kept: in the run and in the node's list of recipes.
-const RECIPE_COPIES: u64 = 3;
-
 /// Runs one policy: its state, its guest, its providers, and what must outlive the run.
 pub struct Runner<'a, G, P> {
     /// The policy's state.
@@ -75,14 +69,10 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// # Errors
     /// What guest code raised, or the guest is lost.
     pub async fn compile(&mut self, recipe: &str) -> Outcome {
-        if self.run.included.contains(recipe) {
+        if !self.run.begin_recipe(recipe)? {
             return Ok(());
         }
-        self.run.pay(RECIPE_BYTES + RECIPE_COPIES * recipe.len() as u64)?;
-        self.run.included.insert(recipe.to_owned());
         self.go_on()?;
-        self.run.node.host_add_recipe(recipe);
-        self.run.notice(&Event::RecipeStarted { recipe });
         self.phase("compile", json!({ "recipe": recipe })).await.map_err(|failure| failure.in_recipe(recipe))
     }
 
@@ -108,14 +98,13 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// # Errors
     /// What guest code raised, or the guest is lost.
     pub async fn freeze_attributes(&mut self) -> Outcome {
-        for marker in self.run.node.guest_values() {
+        for marker in self.run.attributes().guest_values() {
             let callback = u32::try_from(marker.number).unwrap_or(u32::MAX);
             let value = match self.evaluate(callback, None).await? {
                 Got::Json(value) => value,
                 Got::Bytes(_) => Value::Null,
             };
-            let frozen = self.run.node.freeze(marker.level, &marker.path, value);
-            frozen.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+            self.run.freeze_attribute(&marker, value)?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::{checkout, say};
 const DOORS: [(&str, &[&str]); 12] = [
     ("artifact", &["contract", "grants", "node", "text"]),
     ("author", &["artifact", "contract", "grants", "node", "schema", "text"]),
-    ("contract", &["node"]),
+    ("contract", &["grants", "node"]),
     ("converge", &["contract", "node"]),
     ("facts", &[]),
     ("grants", &["text"]),

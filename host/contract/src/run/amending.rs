@@ -1,13 +1,93 @@
-//! Checks of what a guest says of actions, tries and amendments, the same for all types.
+//! Changes of declared resources, and the checks of what a guest says of actions and tries, the same for all types.
 
-use super::{Amendment, Due, MAX_ACTION_BYTES, MAX_RETRY_DELAY, Party, ResourceId, Run};
+use super::{
+    Amendment, ContextId, Due, MAX_ACTION_BYTES, MAX_DELAYED, MAX_PER_RESOURCE, MAX_RETRY_DELAY, Party, ROOT,
+    ResourceId, Run,
+};
 use crate::account::{guard_bytes, property_bytes, text_bytes, wish_bytes};
-use crate::{Failure, Outcome};
+use crate::{Failure, Lost, Outcome};
 
 /// The class of a value that a resource cannot have.
 const INVALID: &str = "Chef::Exceptions::ValidationFailed";
 
 impl Run {
+    /// Changes a declared resource.
+    ///
+    /// # Errors
+    /// There is no such resource, or the change makes no sense.
+    pub fn amend(&mut self, id: ResourceId, amendment: Amendment) -> Outcome {
+        let resource = self.known(id)?;
+        let (context, kind) = (resource.declaration.context, resource.declaration.kind.clone());
+        let is_builtin = self.guest_type(resource.declaration.speaker, &kind).is_none();
+        let amendment = match amendment {
+            Amendment::Property(name, property) if is_builtin => {
+                let property = self.builtin().check_property(&kind, &name, property)?;
+                Amendment::Property(name, property)
+            }
+            amendment => amendment,
+        };
+        self.check_amendment(id, &amendment, is_builtin)?;
+        let (more, less) = self.cost_of_amendment(id, &amendment)?;
+        self.pay_for_more_of(id, more, less)?;
+        let declaration = &mut self.known_mut(id)?.declaration;
+        match amendment {
+            Amendment::Actions(actions) => declaration.actions = actions,
+            Amendment::Property(name, property) => match declaration.properties.iter_mut().find(|(n, _)| *n == name) {
+                Some((_, old)) => *old = property,
+                None => declaration.properties.push((name, property)),
+            },
+            Amendment::Clear(name) => declaration.properties.retain(|(other, _)| *other != name),
+            Amendment::Guard(guard) if declaration.guards.len() < MAX_PER_RESOURCE => declaration.guards.push(guard),
+            Amendment::Guard(_) => return Err(Failure::raised("Wrun::TooManyNotifications", "too many guards")),
+            Amendment::Notification(wish) => {
+                let (context, note) = self.interpret(id, wish)?;
+                let there = self.open(context)?;
+                let sent = there.group_of.get(&note.sender_key).and_then(|group| there.groups.get(*group));
+                if sent.is_some_and(|group| group.notes.len() >= MAX_PER_RESOURCE) {
+                    return Err(Failure::raised("Wrun::TooManyNotifications", "too many notifications"));
+                }
+                self.register(context, note)?;
+            }
+            Amendment::Delayed(action) => {
+                let key = self.known(id)?.key.clone();
+                let (target, sender) = (Party::Resource(id), key.to_string());
+                self.queue(context, Due { target, action, sender, unsure: false, since: None })?;
+            }
+            Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
+            Amendment::OnFailure(mode) => declaration.on_failure = mode,
+            Amendment::Sensitive(sensitive) => declaration.sensitive = sensitive,
+        }
+        Ok(())
+    }
+
+    /// Queues a delayed notification, once per receiver and action. True: it was not queued yet.
+    ///
+    /// # Errors
+    /// Too many are queued, or the policy's memory is used up.
+    pub fn queue(&mut self, context: ContextId, due: Due) -> Result<bool, Failure> {
+        if self.contexts.get(context as usize).is_some_and(|there| there.is_queued(&due)) {
+            return Ok(self.contexts.get_mut(context as usize).is_some_and(|there| there.queue(due)));
+        }
+        if self.delayed >= MAX_DELAYED {
+            // Final, because what is half declared by now cannot be taken back.
+            let why = format!("queued more than {MAX_DELAYED} delayed actions");
+            return Err(Lost { policy: self.policy.clone(), why, backtrace: vec![], recipe: None }.into());
+        }
+        self.pay(due_bytes(&due))?;
+        self.delayed += 1;
+        let action = due.action.clone();
+        let receiver = match &due.target {
+            Party::Key(key) => key.clone(),
+            Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.to_string()).unwrap_or_default(),
+        };
+        let there = self.contexts.get_mut(context as usize);
+        let new = there.is_some_and(|there| there.queue(due));
+        if new && context == ROOT && !self.why_run {
+            self.newly_due.push((receiver, action));
+        }
+        Ok(new)
+    }
+
     pub(super) fn check_amendment(&self, id: ResourceId, amendment: &Amendment, is_builtin: bool) -> Outcome {
         match amendment {
             Amendment::Actions(actions) => check_actions(actions)?,

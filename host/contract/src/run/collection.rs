@@ -1,16 +1,13 @@
 //! The resource collection of a policy, and all else that travels with the turn.
 
-use super::amending::{check_actions, check_retry_delay, due_bytes};
+use super::amending::{check_actions, check_retry_delay};
 use super::table::Table;
 use super::{
-    Amendment, Context, ContextId, Declaration, Due, GuestType, MAX_DELAYED, MAX_PER_RESOURCE, MAX_RESOURCES, Party,
-    ROOT, Resource, ResourceId, Speaker, reads::Reads,
+    Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId, Speaker,
+    reads::Reads,
 };
-use crate::{
-    Account, ActionRecord, Change, Event, Failure, LogLevel, LogSource, Lost, Observer, Outcome, Receipt, Types,
-    value_bytes,
-};
-use node::attributes::{Attributes, Level};
+use crate::{Account, ActionRecord, Failure, LogLevel, Observer, Outcome, Receipt, Types};
+use node::attributes::Attributes;
 use node::origin::Origin;
 use node::run_list::RunList;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -23,8 +20,8 @@ pub struct Run {
     pub policy: String,
     /// Nothing may be changed.
     pub why_run: bool,
-    /// The node as this policy sees it.
-    pub node: Attributes,
+    /// The node as this policy sees it: see [`Run::attributes`].
+    pub(super) node: Attributes,
     /// The node's name.
     pub node_name: String,
     /// The names of the policy's own cookbooks: looking for what is its own is no read of others' attributes.
@@ -69,9 +66,9 @@ pub struct Run {
     /// Pays for the attributes.
     pub(super) attributes_paid: Receipt,
     /// How many delayed actions were queued.
-    delayed: usize,
+    pub(super) delayed: usize,
     builtin: Table,
-    observer: Option<Box<dyn Observer>>,
+    pub(super) observer: Option<Box<dyn Observer>>,
 }
 
 /// A run list that belongs to the node and to nobody's release.
@@ -94,79 +91,6 @@ impl Run {
         };
         run.charge_to(Account::unmetered(policy));
         run
-    }
-
-    /// The node's levels, as they are: for those who ask what compile alone has set.
-    pub fn levels(&self) -> serde_json::Map<String, serde_json::Value> {
-        let empty = || serde_json::Value::Object(serde_json::Map::new());
-        let levels = [
-            ("normal", Some(self.node.level(Level::Normal).clone())),
-            ("default", self.node.combined_default::<&str>(&[])),
-            ("override", self.node.combined_override::<&str>(&[])),
-        ];
-        levels.into_iter().map(|(name, value)| (name.to_owned(), value.unwrap_or_else(empty))).collect()
-    }
-
-    /// Tells whoever watches the run.
-    pub fn notice(&mut self, event: &Event<'_>) {
-        if let Some(observer) = &mut self.observer {
-            observer.notice(event);
-        }
-    }
-
-    /// As [`notice`](Self::notice), for events that show a part of the run itself.
-    pub fn notice_with<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) {
-        let Self { observer, resources, records, .. } = self;
-        if let (Some(observer), Some(event)) = (observer, event(Parts { resources, records })) {
-            observer.notice(&event);
-        }
-    }
-
-    /// Where the policy is: the place of the resource whose action is being done, else no more than the policy.
-    pub fn here(&self) -> Origin {
-        here(&self.open_records, &self.records, &self.policy)
-    }
-
-    /// Whether what is being done is, or is inside, the action of a sensitive resource.
-    pub fn is_sensitive_here(&self) -> bool {
-        self.open_records.iter().any(|at| self.records.get(*at).is_some_and(|record| record.sensitive))
-    }
-
-    /// Gives the observer back, for what happens between policies.
-    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
-        self.observer.take()
-    }
-
-    /// Lets somebody watch the run.
-    pub fn set_observer(&mut self, observer: Option<Box<dyn Observer>>) {
-        self.observer = observer;
-    }
-
-    /// The first failure of a dry run that went on after it: a real run would end there. It is given once.
-    pub fn take_kept(&mut self) -> Option<Failure> {
-        let kept = std::mem::take(&mut self.kept);
-        kept.into_iter().next().map(|(_, failure)| failure)
-    }
-
-    /// The same, to look at.
-    pub fn kept(&self) -> Option<&Failure> {
-        self.kept.first().map(|(_, failure)| failure)
-    }
-
-    /// Writes a line of the host's own to the log. A line that the policy cannot pay for is dropped: the policy ends.
-    pub fn log(&mut self, level: LogLevel, line: &str) {
-        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
-            return;
-        }
-        self.notice(&Event::Log { source: LogSource::Host, level, line });
-    }
-
-    /// Writes a line of a cookbook's to the log, as [`log`](Self::log).
-    pub fn cookbook_log(&mut self, level: LogLevel, line: &str) {
-        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
-            return;
-        }
-        self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
     }
 
     /// Announces a type that a guest implements; a later definition of that guest replaces an earlier one.
@@ -329,83 +253,6 @@ impl Run {
         open.ok_or_else(|| Failure::raised("Wrun::ContextEnded", format!("context {context} is not open")))
     }
 
-    /// Changes a declared resource.
-    ///
-    /// # Errors
-    /// There is no such resource, or the change makes no sense.
-    pub fn amend(&mut self, id: ResourceId, amendment: Amendment) -> Outcome {
-        let resource = self.known(id)?;
-        let (context, kind) = (resource.declaration.context, resource.declaration.kind.clone());
-        let is_builtin = self.guest_type(resource.declaration.speaker, &kind).is_none();
-        let amendment = match amendment {
-            Amendment::Property(name, property) if is_builtin => {
-                let property = self.builtin.check_property(&kind, &name, property)?;
-                Amendment::Property(name, property)
-            }
-            amendment => amendment,
-        };
-        self.check_amendment(id, &amendment, is_builtin)?;
-        let (more, less) = self.cost_of_amendment(id, &amendment)?;
-        self.pay_for_more_of(id, more, less)?;
-        let declaration = &mut self.known_mut(id)?.declaration;
-        match amendment {
-            Amendment::Actions(actions) => declaration.actions = actions,
-            Amendment::Property(name, property) => match declaration.properties.iter_mut().find(|(n, _)| *n == name) {
-                Some((_, old)) => *old = property,
-                None => declaration.properties.push((name, property)),
-            },
-            Amendment::Clear(name) => declaration.properties.retain(|(other, _)| *other != name),
-            Amendment::Guard(guard) if declaration.guards.len() < MAX_PER_RESOURCE => declaration.guards.push(guard),
-            Amendment::Guard(_) => return Err(Failure::raised("Wrun::TooManyNotifications", "too many guards")),
-            Amendment::Notification(wish) => {
-                let (context, note) = self.interpret(id, wish)?;
-                let there = self.open(context)?;
-                let sent = there.group_of.get(&note.sender_key).and_then(|group| there.groups.get(*group));
-                if sent.is_some_and(|group| group.notes.len() >= MAX_PER_RESOURCE) {
-                    return Err(Failure::raised("Wrun::TooManyNotifications", "too many notifications"));
-                }
-                self.register(context, note)?;
-            }
-            Amendment::Delayed(action) => {
-                let key = self.known(id)?.key.clone();
-                let (target, sender) = (Party::Resource(id), key.to_string());
-                self.queue(context, Due { target, action, sender, unsure: false, since: None })?;
-            }
-            Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
-            Amendment::OnFailure(mode) => declaration.on_failure = mode,
-            Amendment::Sensitive(sensitive) => declaration.sensitive = sensitive,
-        }
-        Ok(())
-    }
-
-    /// Queues a delayed notification, once per receiver and action. True: it was not queued yet.
-    ///
-    /// # Errors
-    /// Too many are queued, or the policy's memory is used up.
-    pub fn queue(&mut self, context: ContextId, due: Due) -> Result<bool, Failure> {
-        if self.contexts.get(context as usize).is_some_and(|there| there.is_queued(&due)) {
-            return Ok(self.contexts.get_mut(context as usize).is_some_and(|there| there.queue(due)));
-        }
-        if self.delayed >= MAX_DELAYED {
-            // Final, because what is half declared by now cannot be taken back.
-            let why = format!("queued more than {MAX_DELAYED} delayed actions");
-            return Err(Lost { policy: self.policy.clone(), why, backtrace: vec![], recipe: None }.into());
-        }
-        self.pay(due_bytes(&due))?;
-        self.delayed += 1;
-        let action = due.action.clone();
-        let receiver = match &due.target {
-            Party::Key(key) => key.clone(),
-            Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.to_string()).unwrap_or_default(),
-        };
-        let there = self.contexts.get_mut(context as usize);
-        let new = there.is_some_and(|there| there.queue(due));
-        if new && context == ROOT && !self.why_run {
-            self.newly_due.push((receiver, action));
-        }
-        Ok(new)
-    }
-
     /// Checks a value of a built-in type's property that is known only now.
     ///
     /// # Errors
@@ -491,95 +338,7 @@ impl Run {
     pub fn all(&self, context: ContextId) -> &[ResourceId] {
         self.contexts.get(context as usize).map_or(&[], |context| &context.resources)
     }
-
-    /// Says whether a guest action may go through with a change. Its resource is updated once the action has succeeded.
-    ///
-    /// # Errors
-    /// There is no such resource.
-    pub fn converge_by(&mut self, id: ResourceId, what: Vec<String>) -> Result<bool, Failure> {
-        self.known_mut(id)?.converged = true;
-        let mut what = what.into_iter();
-        let first = what.next().unwrap_or_default();
-        let change = Change::new(what.fold(first, |all, line| all + "\n" + &line));
-        self.changed(id, change)?;
-        Ok(!self.why_run || self.survey)
-    }
-
-    /// Records a change in the open action of a resource and shows it.
-    ///
-    /// # Errors
-    /// The policy's memory is used up.
-    pub fn changed(&mut self, id: ResourceId, change: Change) -> Outcome {
-        self.pay_for_change(&change)?;
-        let why_run = self.why_run;
-        let open = self.open_records.iter().rev().copied();
-        let record = open.into_iter().find(|at| self.records.get(*at).is_some_and(|record| record.resource == id));
-        self.notice_with(|parts| {
-            let resource = parts.resources.get(id as usize)?;
-            Some(Event::Changed { resource, change: &change, why_run, nesting: resource.nesting })
-        });
-        if let Some(record) = record.and_then(|at| self.records.get_mut(at)) {
-            record.changes.push(change);
-        }
-        Ok(())
-    }
-
-    /// Records a change that guest code made by itself, through the machine: it belongs to the innermost open action, or
-    /// to none while the policy compiles. It is shown, but updates no resource: only `converge_by` and children do.
-    ///
-    /// # Errors
-    /// The policy's memory is used up.
-    pub fn changed_by_guest(&mut self, what: String) -> Outcome {
-        let innermost = self.open_records.last().and_then(|at| self.records.get(*at)).map(|record| record.resource);
-        match innermost {
-            Some(id) => self.changed(id, Change::new(what)),
-            None => {
-                self.log(LogLevel::Info, &what);
-                Ok(())
-            }
-        }
-    }
-
-    /// Records what `load_current_value` found before the running action.
-    ///
-    /// # Errors
-    /// There is no such resource.
-    pub fn observed(&mut self, id: ResourceId, state: serde_json::Value) -> Outcome {
-        self.known(id)?;
-        // The record keeps it after the resource.
-        self.pay(value_bytes(&state))?;
-        self.known_mut(id)?.before = Some(state);
-        Ok(())
-    }
-
-    /// Marks a resource as updated, or not, without a change of its own.
-    ///
-    /// # Errors
-    /// There is no such resource.
-    pub fn mark(&mut self, id: ResourceId, updated: bool) -> Outcome {
-        let resource = self.known_mut(id)?;
-        resource.mark(updated);
-        resource.surely_updated |= updated;
-        Ok(())
-    }
 }
-
-/// What a line of the log takes besides its text.
-const LINE_BYTES: u64 = 64;
 
 /// What a type takes besides its name.
 const TYPE_BYTES: u64 = 128;
-
-/// See [`Run::here`].
-pub(super) fn here(open_records: &[usize], records: &[ActionRecord], policy: &str) -> Origin {
-    let open = open_records.last().and_then(|at| records.get(*at));
-    open.map_or_else(|| Origin::policy(policy), |record| record.origin.as_ref().clone())
-}
-
-/// What an event may show of the run while the observer is borrowed.
-pub struct Parts<'a> {
-    /// See [`Run::resources`].
-    pub resources: &'a [Resource],
-    /// See [`Run::records`].
-    pub records: &'a [ActionRecord],
-}

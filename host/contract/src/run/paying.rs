@@ -32,15 +32,7 @@ impl Run {
     /// The policy may not have them; it is lost.
     pub fn pay(&mut self, bytes: u64) -> Outcome {
         let Self { purse, open_records, records, policy, .. } = self;
-        purse.grow(bytes, || super::collection::here(open_records, records, policy)).map_err(Failure::from)
-    }
-
-    /// Pays for the attributes as they are now.
-    ///
-    /// # Errors
-    /// As [`pay`](Self::pay).
-    pub fn pay_for_attributes(&mut self, origin: &node::origin::Origin) -> Outcome {
-        self.attributes_paid.resize(self.node.held_bytes(), || origin.clone()).map_err(Failure::from)
+        purse.grow(bytes, || super::reporting::here(open_records, records, policy)).map_err(Failure::from)
     }
 
     /// Pays for a record and keeps it.

@@ -8,9 +8,7 @@ use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, Expected, Failure, Got, Guest, GuestType, Outcome,
     Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes, value_bytes,
 };
-use node::attributes::Level;
-use node::origin::Origin;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
@@ -124,7 +122,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 return Err(why(self.run, raised));
             }
             if let Some(facts) = self.providers.gathered() {
-                self.take_facts(facts)?;
+                self.run.take_facts(facts)?;
             }
         }
         self.run.known_mut(id)?.mark(true);
@@ -238,16 +236,6 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
         }
         Ok(plan)
-    }
-
-    /// Puts facts that were gathered anew in place of the old ones of the same first key.
-    fn take_facts(&mut self, facts: Map<String, Value>) -> Outcome {
-        let origin = Origin::policy(&self.run.policy);
-        for (key, value) in facts {
-            let written = self.run.node.host_write(Level::Automatic, &[key], value, &origin);
-            written.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
-        }
-        Ok(())
     }
 
     fn changed(&mut self, id: ResourceId, changes: Vec<Change>) -> Outcome {

@@ -217,7 +217,7 @@ impl<H: House> WholeRun<'_, H> {
             others: &|left| house.visible(policy, left),
             overwrites: &|path| house.overwrites(policy, path),
         };
-        node.commit(&policy.start, run.node.clone(), &sight).map_err(refused)?;
+        node.commit(&policy.start, run.attributes().clone(), &sight).map_err(refused)?;
         if let Some(list) = run.run_list.as_ref().and_then(|own| own.changed.clone()) {
             node.set_run_list(list);
         }

@@ -78,7 +78,7 @@ pub struct NodeState {
 
 impl NodeState {
     pub(super) fn new(run: &Run, start: &PolicyStart, chef_environment: &str) -> Self {
-        let automatic = run.node.level(Level::Automatic);
+        let automatic = run.attributes().level(Level::Automatic);
         let text = |key: &str| automatic.get(key).and_then(Value::as_str);
         Self {
             levels: run.levels(),

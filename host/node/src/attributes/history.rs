@@ -190,8 +190,7 @@ impl History {
         if let Some(known) = self.origins.get(origin) {
             return Some(Arc::clone(known));
         }
-        let texts = [Some(&origin.policy), origin.cookbook.as_ref(), origin.recipe.as_ref(), origin.file.as_ref()];
-        let cost = BYTES_PER_RECORD + 2 * texts.into_iter().flatten().map(String::len).sum::<usize>();
+        let cost = cost_of_origin(origin);
         if self.bytes.saturating_add(cost) > MAX_HISTORY_BYTES {
             return None;
         }
@@ -200,6 +199,17 @@ impl History {
         self.origins.insert(origin.clone(), Arc::clone(&shared));
         Some(shared)
     }
+}
+
+/// The most bytes that the records of one change take, which may remove from all levels before it writes.
+pub(super) fn most_bytes(path: &[String], origin: &Origin) -> u64 {
+    let records = (Level::ALL.len() + 1) * cost_of(path, &Change::Removed);
+    (records + MAX_KEPT_VALUE_BYTES + cost_of_origin(origin)) as u64
+}
+
+fn cost_of_origin(origin: &Origin) -> usize {
+    let texts = [Some(&origin.policy), origin.cookbook.as_ref(), origin.recipe.as_ref(), origin.file.as_ref()];
+    BYTES_PER_RECORD + 2 * texts.into_iter().flatten().map(String::len).sum::<usize>()
 }
 
 /// About what a record takes; its path is kept twice.

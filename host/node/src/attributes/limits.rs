@@ -86,6 +86,11 @@ pub(crate) fn check_path<Step: AsRef<str>>(path: &[Step]) -> Result<(), Attribut
     Ok(())
 }
 
+/// Bytes that a value takes with what is made on the way to it, as they are counted against the limits.
+pub(crate) fn bytes_of(value: &Value, made: MadeOnTheWay) -> u64 {
+    Usage::of_made(made).plus(Usage::of(value)).bytes()
+}
+
 enum Refusal {
     Deep,
     Marker,
@@ -126,13 +131,7 @@ impl Usage {
         new: Inspection,
         path: &[Step],
     ) -> Result<Self, AttributeError> {
-        let made_values = made.objects.saturating_add(made.padding) as u64;
-        let made_bytes = (made.objects as u64)
-            .saturating_mul(BYTES_PER_OBJECT)
-            .saturating_add(made_values.saturating_mul(BYTES_PER_VALUE))
-            .saturating_add(made.key_bytes as u64);
-        let made = Self { values: signed(made_values), bytes: signed(made_bytes) };
-        let after = self.plus(new.usage).plus(made).minus(old.map(Self::of).unwrap_or_default());
+        let after = self.plus(new.usage).plus(Self::of_made(made)).minus(old.map(Self::of).unwrap_or_default());
         if after.values > signed(MAX_VALUES) {
             return Err(AttributeError::TooManyValues { path: path::join(path), limit: MAX_VALUES });
         }
@@ -140,6 +139,15 @@ impl Usage {
             return Err(AttributeError::TooManyBytes { path: path::join(path), limit: MAX_BYTES });
         }
         Ok(after)
+    }
+
+    fn of_made(made: MadeOnTheWay) -> Self {
+        let values = made.objects.saturating_add(made.padding) as u64;
+        let bytes = (made.objects as u64)
+            .saturating_mul(BYTES_PER_OBJECT)
+            .saturating_add(values.saturating_mul(BYTES_PER_VALUE))
+            .saturating_add(made.key_bytes as u64);
+        Self { values: signed(values), bytes: signed(bytes) }
     }
 
     /// Bytes that the policy has added; 0 if it removed more than it added.

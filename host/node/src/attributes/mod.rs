@@ -26,6 +26,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -55,6 +56,8 @@ pub struct Attributes {
     withheld: Withheld,
     version: u64,
     may_hold_guest_values: bool,
+    /// The recipes in `automatic.recipes`, once somebody has asked; `None` after a write to `automatic`.
+    recipes: Option<HashSet<String>>,
 }
 
 impl Attributes {
@@ -104,19 +107,31 @@ impl Attributes {
             record_leaves(&mut self.history, level, &mut vec![], &data, origin);
         }
         *self.trees.tree_mut(level) = data;
-        self.changed();
+        self.changed_at(level);
         Ok(())
     }
 
-    /// Adds a recipe that is being compiled to `automatic.recipes`, once.
-    pub fn host_add_recipe(&mut self, recipe: &str) {
-        let Value::Object(automatic) = self.trees.tree_mut(Level::Automatic) else { return };
+    /// Adds a recipe that is being compiled to `automatic.recipes`, once. Returns how many recipes were looked at.
+    pub fn host_add_recipe(&mut self, recipe: &str) -> u64 {
+        let Value::Object(automatic) = self.trees.tree_mut(Level::Automatic) else { return 0 };
         let recipes = automatic.entry("recipes").or_insert_with(|| Value::Array(vec![]));
-        let Value::Array(recipes) = recipes else { return };
-        if !recipes.iter().any(|known| known == recipe) {
+        let Value::Array(recipes) = recipes else { return 0 };
+        let looked_at = if self.recipes.is_some() { 1 } else { 1 + recipes.len() as u64 };
+        let texts = || recipes.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        let known = self.recipes.get_or_insert_with(texts);
+        if known.insert(recipe.to_owned()) {
             recipes.push(recipe.into());
             self.changed();
         }
+        looked_at
+    }
+
+    /// The most bytes by which [`held_bytes`](Self::held_bytes) grows if this value is written to this level, or, with
+    /// `None`, if something is removed.
+    pub fn most_growth(&self, written: Option<(Level, &Value)>, path: &[String], origin: &Origin) -> u64 {
+        let history = history::most_bytes(path, origin);
+        let value = written.map_or(0, |(level, value)| self.bytes_of_write(level, path, value));
+        history.saturating_add(value)
     }
 
     /// Records that `origin` gave these `normal` attributes, which [`set_level`](Self::set_level) has put in place.
@@ -143,6 +158,13 @@ impl Attributes {
 
     fn changed(&mut self) {
         self.version = self.version.wrapping_add(1);
+    }
+
+    fn changed_at(&mut self, level: Level) {
+        if level == Level::Automatic {
+            self.recipes = None;
+        }
+        self.changed();
     }
 }
 

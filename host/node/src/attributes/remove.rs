@@ -79,7 +79,7 @@ impl Attributes {
         if let Some(removed) = &removed {
             self.usage = self.usage.after_removing(last.as_ref(), removed);
             self.history.record_removal(level, path, origin);
-            self.changed();
+            self.changed_at(level);
         }
         Ok(removed)
     }

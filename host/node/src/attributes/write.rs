@@ -128,6 +128,14 @@ impl Attributes {
         self.write_anywhere(level, path, value, origin, OnTheWay::Refuse)
     }
 
+    /// Bytes that a value takes with all that is made on the way to it, at most: what it replaces is not taken off.
+    pub(super) fn bytes_of_write(&self, level: Level, path: &[String], value: &Value) -> u64 {
+        let made = find_place(self.trees.tree(level), path, OnTheWay::Replace).map(|place| place.made);
+        let padding = made.map_or(0, |made| made.padding);
+        let key_bytes = path.iter().map(String::len).sum();
+        limits::bytes_of(value, MadeOnTheWay { objects: path.len(), key_bytes, padding })
+    }
+
     /// Whether a value could be written anywhere, so that a call which removes first cannot fail half-way.
     fn check_room<Step: AsRef<str>>(&self, value: &Value, path: &[Step]) -> Result<(), AttributeError> {
         limits::check_path(path)?;
@@ -164,7 +172,7 @@ impl Attributes {
             }
         }
         *here = value;
-        self.changed();
+        self.changed_at(level);
     }
 }
 

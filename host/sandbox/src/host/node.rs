@@ -6,8 +6,9 @@ use crate::bindings::wrun::cookbook::{node as wit, types};
 use crate::policy::State;
 use crate::words;
 use ::node::attributes::{AttributeError, Attributes, Level};
+use ::node::origin::Origin;
 use ::node::run_list::RunList;
-use contract::{Event, json_text_bytes};
+use contract::{AttributeChange, json_text_bytes};
 use serde_json::Value;
 use wasmtime::Result;
 
@@ -42,32 +43,26 @@ fn refused(error: &AttributeError) -> wit::AttributeError {
 }
 
 impl State {
-    /// Whether a guest may change what is at a path.
-    fn may_change(&mut self, path: &[String]) -> Answer<()> {
-        let (_, services) = self.run_and_services()?;
-        Ok(services.attributes.write(path).map_err(wit::AttributeError::Denied))
-    }
-
-    /// Everything that a guest writes goes this way: rights, then the change, then whoever listens.
+    /// Everything that a guest writes goes this way: rights, then the change, then whoever listens. `written`: the level and
+    /// the value to write; `None`: something is removed.
     fn change<T>(
         &mut self,
         level_name: &'static str,
         path: &[String],
+        written: Option<(Level, Value)>,
         origin: types::Origin,
-        change: impl FnOnce(&mut Attributes, &::node::origin::Origin) -> Result<T, AttributeError>,
+        change: impl FnOnce(&mut Attributes, &[String], Value, &Origin) -> Result<T, AttributeError>,
     ) -> Answer<T> {
-        if let Err(denied) = self.may_change(path)? {
-            return Ok(Err(denied));
-        }
-        let run = self.run()?;
+        let (run, services) = self.run_and_services()?;
+        let granted = match services.attributes.write(path) {
+            Ok(granted) => granted,
+            Err(denied) => return Ok(Err(wit::AttributeError::Denied(denied))),
+        };
         let origin = words::origin(&run.policy, origin);
-        let changed = change(&mut run.node, &origin).map_err(|error| refused(&error));
-        if changed.is_ok() {
-            heard(run.pay_for_attributes(&origin))?.map_err(trap)?;
-            run.reads.wrote(path);
-            run.notice(&Event::AttributeChanged { level: level_name, path, origin: &origin });
-        }
-        Ok(changed)
+        let asked = AttributeChange { granted: &granted, level_name, written, origin: &origin };
+        let changed = run.change_attributes(asked, |attributes, path, value| change(attributes, path, value, &origin));
+        let changed = heard(changed)?.map_err(trap)?;
+        Ok(changed.map_err(|error| refused(&error)))
     }
 
     fn write_with(
@@ -76,7 +71,7 @@ impl State {
         path: &[String],
         value: &str,
         origin: types::Origin,
-        write: impl FnOnce(&mut Attributes, Level, Value, &::node::origin::Origin) -> Result<bool, AttributeError>,
+        write: impl FnOnce(&mut Attributes, &[String], Value, &Origin) -> Result<bool, AttributeError>,
     ) -> Answer<bool> {
         let _while_it_lasts = self.pay_for_call(json_text_bytes(value))?;
         let value = match words::parse(value) {
@@ -84,13 +79,13 @@ impl State {
             Err(why) => return Ok(Err(wit::AttributeError::Invalid(format!("the value is no JSON: {why}")))),
         };
         let to = level(to);
-        self.change(to.as_str(), path, origin, |attributes, origin| write(attributes, to, value, origin))
+        self.change(to.as_str(), path, Some((to, value)), origin, write)
     }
 }
 
 impl wit::Host for State {
     fn version(&mut self) -> Result<u64> {
-        Ok(self.run()?.node.version())
+        Ok(self.run()?.attributes().version())
     }
 
     fn read(&mut self, view: wit::View, path: Vec<String>, at: Option<types::Origin>) -> Answer<Option<String>> {
@@ -110,15 +105,15 @@ impl wit::Host for State {
     }
 
     fn write(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
-        let written = self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
-            attributes.write(level, &path, value, origin).map(|()| true)
+        let written = self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+            attributes.write(level(to), path, value, origin).map(|()| true)
         });
         written.map(|answer| answer.map(drop))
     }
 
     fn write_strict(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
-        let written = self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
-            attributes.write_strict(level, &path, value, origin).map(|()| true)
+        let written = self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+            attributes.write_strict(level(to), path, value, origin).map(|()| true)
         });
         written.map(|answer| answer.map(drop))
     }
@@ -130,17 +125,17 @@ impl wit::Host for State {
         value: String,
         origin: types::Origin,
     ) -> Answer<bool> {
-        self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
-            attributes.write_unless(level, &path, value, origin)
+        self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+            attributes.write_unless(level(to), path, value, origin)
         })
     }
 
     fn replace(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
-        let written = self.write_with(to, &path, &value, origin, |attributes, level, value, origin| {
-            match level {
-                Level::ForceDefault => attributes.force_default(&path, value, origin),
-                Level::ForceOverride => attributes.force_override(&path, value, origin),
-                level => attributes.write(level, &path, value, origin),
+        let written = self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+            match level(to) {
+                Level::ForceDefault => attributes.force_default(path, value, origin),
+                Level::ForceOverride => attributes.force_override(path, value, origin),
+                level => attributes.write(level, path, value, origin),
             }
             .map(|()| true)
         });
@@ -154,11 +149,11 @@ impl wit::Host for State {
             wit::Removal::Normal => "normal",
             wit::Removal::Override => "override",
         };
-        let removed = self.change(name, &path, origin, |attributes, origin| match what {
-            wit::Removal::All => attributes.remove(&path, origin),
-            wit::Removal::Default => attributes.remove_default(&path, origin),
-            wit::Removal::Normal => attributes.remove_normal(&path, origin),
-            wit::Removal::Override => attributes.remove_override(&path, origin),
+        let removed = self.change(name, &path, None, origin, |attributes, path, _, origin| match what {
+            wit::Removal::All => attributes.remove(path, origin),
+            wit::Removal::Default => attributes.remove_default(path, origin),
+            wit::Removal::Normal => attributes.remove_normal(path, origin),
+            wit::Removal::Override => attributes.remove_override(path, origin),
         });
         removed.map(|answer| answer.map(|value| value.map(|value| value.to_string())))
     }
@@ -171,9 +166,9 @@ impl wit::Host for State {
         origin: types::Origin,
     ) -> Answer<Option<String>> {
         let from = level(from);
-        let removed = self.change(from.as_str(), &path, origin, |attributes, origin| match strict {
-            true => attributes.unlink_strict(from, &path, origin),
-            false => attributes.unlink(from, &path, origin),
+        let removed = self.change(from.as_str(), &path, None, origin, |attributes, path, _, origin| match strict {
+            true => attributes.unlink_strict(from, path, origin),
+            false => attributes.unlink(from, path, origin),
         });
         removed.map(|answer| answer.map(|value| value.map(|value| value.to_string())))
     }
@@ -183,7 +178,7 @@ impl wit::Host for State {
         if let Err(denied) = Reading::new(self.run_and_services()?, wit::View::Automatic, &path, None).read() {
             return Ok(Err(denied));
         }
-        let levels = self.run()?.node.debug_value(&path).into_iter();
+        let levels = self.run()?.attributes().debug_value(&path).into_iter();
         Ok(Ok(levels.map(|(level, value)| (level.as_str().to_owned(), value.map(Value::to_string))).collect()))
     }
 

@@ -91,7 +91,7 @@ impl<'a> Reading<'a> {
     }
 
     fn value(&self) -> Option<Value> {
-        let (node, path) = (&self.run.node, self.path);
+        let (node, path) = (self.run.attributes(), self.path);
         let own = |level| node.read_level(level, path).cloned();
         match self.view {
             wit::View::Merged => node.read(path),
@@ -115,8 +115,8 @@ impl<'a> Reading<'a> {
                 scalar => wit::Shape::Scalar(scalar.to_string()),
             });
         }
-        self.run.node.shape(self.path).map(|found| match found {
-            Shape::Scalar => wit::Shape::Scalar(self.run.node.read(self.path).unwrap_or_default().to_string()),
+        self.run.attributes().shape(self.path).map(|found| match found {
+            Shape::Scalar => wit::Shape::Scalar(self.run.attributes().read(self.path).unwrap_or_default().to_string()),
             Shape::Array(elements) => length(elements),
             Shape::Object(keys) => wit::Shape::Object(keys),
         })
@@ -135,7 +135,7 @@ impl<'a> Reading<'a> {
 
     /// Whether the policy sees a value of this kind there.
     fn shows(&self, kind: ReadKind) -> bool {
-        let (node, path) = (&self.run.node, self.path);
+        let (node, path) = (self.run.attributes(), self.path);
         let has = |level| node.read_level(level, path).is_some();
         match (kind, self.view) {
             _ if self.is_own(kind) => false,
@@ -157,7 +157,7 @@ impl<'a> Reading<'a> {
 
     /// How much of a value of this kind is there and not seen. `found`: the value that the guest sees.
     fn hiding(&self, kind: ReadKind, found: Option<&Value>) -> Hiding {
-        let (node, path, view) = (&self.run.node, self.path, self.view);
+        let (node, path, view) = (self.run.attributes(), self.path, self.view);
         let (hidden, all) = match (kind, view) {
             _ if self.is_own(kind) => return Hiding::Nothing,
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => {

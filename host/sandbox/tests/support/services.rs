@@ -5,6 +5,7 @@ use contract::{
     HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
     Outside, ReadKind, Services, Stat, StatKind, TypeTexts,
 };
+use grants::{GrantedAttribute, Grants};
 use node::file_specificity::NodeIdentity;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -37,9 +38,9 @@ pub(crate) fn services(cookbook: &str, interfaces: Interfaces) -> Services {
 struct OwnName(String);
 
 impl AttributeRights for OwnName {
-    fn write(&self, path: &[String]) -> Result<(), String> {
-        let own = path.first().is_some_and(|first| *first == self.0);
-        if own { Ok(()) } else { Err("write_attributes would allow it".into()) }
+    fn write(&self, path: &[String]) -> Result<GrantedAttribute, String> {
+        let grants = Grants::nothing().policy(&self.0, std::slice::from_ref(&self.0));
+        grants.write_attribute(path).map_err(|_| "write_attributes would allow it".into())
     }
 
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {

@@ -1,16 +1,15 @@
 //! What a policy may read and write of the node, for the sandbox.
 
 use contract::{AttributeRights, HiddenRead, Outside, ReadKind};
-use grants::{Capability, PolicyGrants};
+use grants::{Capability, GrantedAttribute, PolicyGrants};
 use std::sync::Arc;
 
 /// The rights of one policy.
 pub(crate) struct Rights(pub(crate) Arc<PolicyGrants>);
 
 impl AttributeRights for Rights {
-    fn write(&self, path: &[String]) -> Result<(), String> {
-        let checked = self.0.write_attribute(path).map(drop);
-        checked.map_err(|denied| format!("{denied}\n{}", denied.hint()))
+    fn write(&self, path: &[String]) -> Result<GrantedAttribute, String> {
+        self.0.write_attribute(path).map_err(|denied| format!("{denied}\n{}", denied.hint()))
     }
 
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {

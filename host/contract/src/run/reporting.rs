@@ -1,0 +1,157 @@
+//! What happens in a run, as those who watch it hear it: lines, changes, and where the policy is.
+
+use super::{ActionRecord, Resource, ResourceId, Run};
+use crate::{Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, value_bytes};
+use node::origin::Origin;
+
+/// What a line of the log takes besides its text.
+const LINE_BYTES: u64 = 64;
+
+/// What an event may show of the run while the observer is borrowed.
+pub struct Parts<'a> {
+    /// See [`Run::resources`].
+    pub resources: &'a [Resource],
+    /// See [`Run::records`].
+    pub records: &'a [ActionRecord],
+}
+
+impl Run {
+    /// Tells whoever watches the run.
+    pub fn notice(&mut self, event: &Event<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.notice(event);
+        }
+    }
+
+    /// As [`notice`](Self::notice), for events that show a part of the run itself.
+    pub fn notice_with<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) {
+        let Self { observer, resources, records, .. } = self;
+        if let (Some(observer), Some(event)) = (observer, event(Parts { resources, records })) {
+            observer.notice(&event);
+        }
+    }
+
+    /// Where the policy is: the place of the resource whose action is being done, else no more than the policy.
+    pub fn here(&self) -> Origin {
+        here(&self.open_records, &self.records, &self.policy)
+    }
+
+    /// Whether what is being done is, or is inside, the action of a sensitive resource.
+    pub fn is_sensitive_here(&self) -> bool {
+        self.open_records.iter().any(|at| self.records.get(*at).is_some_and(|record| record.sensitive))
+    }
+
+    /// Gives the observer back, for what happens between policies.
+    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
+        self.observer.take()
+    }
+
+    /// Lets somebody watch the run.
+    pub fn set_observer(&mut self, observer: Option<Box<dyn Observer>>) {
+        self.observer = observer;
+    }
+
+    /// The first failure of a dry run that went on after it: a real run would end there. It is given once.
+    pub fn take_kept(&mut self) -> Option<Failure> {
+        let kept = std::mem::take(&mut self.kept);
+        kept.into_iter().next().map(|(_, failure)| failure)
+    }
+
+    /// The same, to look at.
+    pub fn kept(&self) -> Option<&Failure> {
+        self.kept.first().map(|(_, failure)| failure)
+    }
+
+    /// Writes a line of the host's own to the log. A line that the policy cannot pay for is dropped: the policy ends.
+    pub fn log(&mut self, level: LogLevel, line: &str) {
+        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
+            return;
+        }
+        self.notice(&Event::Log { source: LogSource::Host, level, line });
+    }
+
+    /// Writes a line of a cookbook's to the log, as [`log`](Self::log).
+    pub fn cookbook_log(&mut self, level: LogLevel, line: &str) {
+        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
+            return;
+        }
+        self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
+    }
+
+    /// Says whether a guest action may go through with a change. Its resource is updated once the action has succeeded.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn converge_by(&mut self, id: ResourceId, what: Vec<String>) -> Result<bool, Failure> {
+        self.known_mut(id)?.converged = true;
+        let mut what = what.into_iter();
+        let first = what.next().unwrap_or_default();
+        let change = Change::new(what.fold(first, |all, line| all + "\n" + &line));
+        self.changed(id, change)?;
+        Ok(!self.why_run || self.survey)
+    }
+
+    /// Records a change in the open action of a resource and shows it.
+    ///
+    /// # Errors
+    /// The policy's memory is used up.
+    pub fn changed(&mut self, id: ResourceId, change: Change) -> Outcome {
+        self.pay_for_change(&change)?;
+        let why_run = self.why_run;
+        let open = self.open_records.iter().rev().copied();
+        let record = open.into_iter().find(|at| self.records.get(*at).is_some_and(|record| record.resource == id));
+        self.notice_with(|parts| {
+            let resource = parts.resources.get(id as usize)?;
+            Some(Event::Changed { resource, change: &change, why_run, nesting: resource.nesting })
+        });
+        if let Some(record) = record.and_then(|at| self.records.get_mut(at)) {
+            record.changes.push(change);
+        }
+        Ok(())
+    }
+
+    /// Records a change that guest code made by itself, through the machine: it belongs to the innermost open action, or
+    /// to none while the policy compiles. It is shown, but updates no resource: only `converge_by` and children do.
+    ///
+    /// # Errors
+    /// The policy's memory is used up.
+    pub fn changed_by_guest(&mut self, what: String) -> Outcome {
+        let innermost = self.open_records.last().and_then(|at| self.records.get(*at)).map(|record| record.resource);
+        match innermost {
+            Some(id) => self.changed(id, Change::new(what)),
+            None => {
+                self.log(LogLevel::Info, &what);
+                Ok(())
+            }
+        }
+    }
+
+    /// Records what `load_current_value` found before the running action.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn observed(&mut self, id: ResourceId, state: serde_json::Value) -> Outcome {
+        self.known(id)?;
+        // The record keeps it after the resource.
+        self.pay(value_bytes(&state))?;
+        self.known_mut(id)?.before = Some(state);
+        Ok(())
+    }
+
+    /// Marks a resource as updated, or not, without a change of its own.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn mark(&mut self, id: ResourceId, updated: bool) -> Outcome {
+        let resource = self.known_mut(id)?;
+        resource.mark(updated);
+        resource.surely_updated |= updated;
+        Ok(())
+    }
+}
+
+/// See [`Run::here`].
+pub(super) fn here(open_records: &[usize], records: &[ActionRecord], policy: &str) -> Origin {
+    let open = open_records.last().and_then(|at| records.get(*at));
+    open.map_or_else(|| Origin::policy(policy), |record| record.origin.as_ref().clone())
+}
