@@ -57,7 +57,7 @@ fn command(program: &Program, arguments: &[&str]) -> Command {
 #[test]
 fn help_begins_with_what_the_program_is_for() {
     let output = Program::new().unwrap().run(&["--help"]).unwrap().expect_code(0).unwrap();
-    assert!(output.stdout.starts_with("Many teams' cookbooks on one node"), "{}", output.stdout);
+    assert!(output.stdout.starts_with("Run many teams' cookbooks on one node"), "{}", output.stdout);
 }
 
 #[test]
@@ -366,9 +366,22 @@ fn the_commands_in_a_new_policys_readme_work() {
             let _ = program.run_in(machine, &words).unwrap().expect_code(0).unwrap();
             assert!(readme.contains("`site.wasm`") && folder.join("site.wasm").is_file());
         }
-        let greeting = fs::read_to_string(machine.root().path().join("etc/hello.txt")).unwrap();
+        let greeting = fs::read_to_string(machine.root().path().join("etc/site.txt")).unwrap();
         assert_eq!(greeting, "Hello from the policy site!\n");
         assert!(fs::read_to_string(folder.join(".gitignore")).unwrap().lines().any(|line| line == "*.wasm"));
+        fs::create_dir_all(folder.join("cookbooks/notes")).unwrap();
+        let said = program.run(&["policy", "build", &place]).unwrap().expect_code(0).unwrap().stderr;
+        assert!(said.contains("cookbooks/notes is left out: it is not a cookbook"), "{said}");
+        // A second new policy has nothing that the first one has too.
+        let other = program.configuration().join("shop").display().to_string();
+        for words in [vec!["policy", "new", "--ruby", &other], vec!["policy", "build", &other, "--output", &place]] {
+            let _ = program.run(&words).unwrap().expect_code(0).unwrap();
+        }
+        let both = ["converge", "--policies", &place, "--policy-name", "site,shop", "--allow-all", "--format", "json"];
+        let both = [&both[..], &["--root", &root, "-N", "n1"]].concat();
+        let ran = program.run_in(machine, &both).unwrap().expect_code(0).unwrap();
+        let run: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&run["notices"], &run["conflicts"]), (&json!([]), &json!([])), "{run:#}");
     });
 }
 

@@ -82,15 +82,15 @@ fn each_change_is_tried() {
     command.args(["policy", "dev", &place, "--", "--allow-all", "-N", "n1", "--root"]).arg(root.path());
     let watching = Watching::start(command);
     let first = watching.one_try();
-    assert!(first.contains("template[/etc/hello.txt]") && first.contains("dry run"), "{first}");
+    assert!(first.contains("template[/etc/site.txt]") && first.contains("dry run"), "{first}");
     // A mistake is told, and does not end it.
-    let recipe = folder.join("cookbooks/hello/recipes/default.rb");
-    fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"hello::missing\"]\n").unwrap();
-    let _ = watching.try_with("policy.toml:2: cookbook hello does not have the recipe `missing`");
+    let recipe = folder.join("cookbooks/site/recipes/default.rb");
+    fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"site::missing\"]\n").unwrap();
+    let _ = watching.try_with("policy.toml:2: cookbook site does not have the recipe `missing`");
     fs::write(&recipe, "file '/etc/other.txt'\n").unwrap();
-    fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"hello\"]\n").unwrap();
+    fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"site\"]\n").unwrap();
     let third = watching.try_with("file[/etc/other.txt]");
-    assert!(!third.contains("hello.txt"), "{third}");
+    assert!(!third.contains("site.txt"), "{third}");
     assert!(!root.exists("etc/other.txt"), "nothing is changed");
     assert!(!folder.join("site.wasm").exists(), "the artifact for nodes is another file");
 }

@@ -18,11 +18,11 @@ fn sdk(below: &Path) -> Start {
     Start::Rust(SdkSource::Path(path))
 }
 
-/// A new policy, `core`.
+/// A new policy, `hello`.
 fn fresh() -> (tempfile::TempDir, PathBuf) {
     let temporary = tempfile::tempdir().unwrap();
-    let folder = temporary.path().join("a/core");
-    create(&folder, "core", &sdk(temporary.path())).unwrap();
+    let folder = temporary.path().join("a/hello");
+    create(&folder, "hello", &sdk(temporary.path())).unwrap();
     (temporary, folder)
 }
 
@@ -31,14 +31,14 @@ fn the_skeleton_is_a_policy() {
     let (_temporary, folder) = fresh();
     let policy = PolicyFolder::read(&folder, &mut NoRuby).unwrap();
     let manifest = policy.manifest();
-    assert_eq!(manifest.name, "core");
+    assert_eq!(manifest.name, "hello");
     assert_eq!(manifest.run_list, ["recipe[hello::default]"]);
     assert_eq!(manifest.needs.table()["paths"], json!(["/etc/hello.txt"]));
-    assert_eq!(manifest.default_attributes["hello"]["greeting"], "Hello from the policy core");
+    assert_eq!(manifest.default_attributes["hello"]["greeting"], "Hello from the policy hello");
     let cookbook = manifest.cookbook("hello").unwrap();
     assert_eq!(cookbook.version, "0.1.0");
     let cargo = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-    assert!(cargo.contains("name = \"policy-core\""), "{cargo}");
+    assert!(cargo.contains("name = \"policy-hello\""), "{cargo}");
     for file in ["Cargo.toml", "policy.toml", "README.md", "src/lib.rs"] {
         assert!(!fs::read_to_string(folder.join(file)).unwrap().contains('@'), "{file} is filled in");
     }
@@ -68,14 +68,14 @@ fn a_new_policy_needs_no_sdk_and_names_no_place() {
 fn a_new_policy_in_ruby_is_a_policy() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("core");
-    create(&folder, "core", &Start::Ruby).unwrap();
+    create(&folder, "hello", &Start::Ruby).unwrap();
     assert!(!folder.join("Cargo.toml").exists());
     let mut ruby = Says(Ok(json!({"name": "hello", "version": "0.1.0"})));
     let policy = PolicyFolder::read(&folder, &mut ruby).unwrap();
     assert_eq!(policy.manifest().run_list, ["recipe[hello::default]"]);
     assert_eq!(policy.manifest().cookbooks[0].language, Language::Ruby);
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
-    assert!(readme.contains("`core.wasm`") && !readme.contains('@'), "{readme}");
+    assert!(readme.contains("`hello.wasm`") && !readme.contains('@'), "{readme}");
 }
 
 /// What is wrong with the cargo workspace of a policy, which is told before a compiler is looked for.
@@ -269,9 +269,9 @@ fn check(file: &str, from: &str, to: &str, expect: &str) {
 #[test]
 fn mistakes_in_policy_toml_are_told_with_their_line() {
     let file = "policy.toml";
-    check(file, "name = \"core\"", "name = \"a b\"", "policy.toml:3: \"a b\" cannot be a policy's name");
-    check(file, "name = \"core\"", "nam = \"core\"", "policy.toml:3: there is no key `nam`; did you mean `name`?");
-    check(file, "name = \"core\"", "name = ", "policy.toml:3: ");
+    check(file, "name = \"hello\"", "name = \"a b\"", "policy.toml:3: \"a b\" cannot be a policy's name");
+    check(file, "name = \"hello\"", "nam = \"core\"", "policy.toml:3: there is no key `nam`; did you mean `name`?");
+    check(file, "name = \"hello\"", "name = ", "policy.toml:3: ");
     check(file, "[needs]", "[needs]\nbeer = [\"a lot\"]", "policy.toml:21: unknown key `beer`");
     check(file, "[needs]", "[needs]\nfcts = [\"*\"]", "policy.toml:21: unknown key `fcts`, did you mean `facts`?");
     check(file, "[\"hello\"]", "[]", "policy.toml:6: Invalid run_list. run_list cannot be empty");
@@ -447,4 +447,19 @@ fn what_a_ruby_cookbook_says_of_itself_is_checked() {
     fs::write(temporary.path().join("cookbooks/web/metadata.json"), r#"{"name": "web", "version": "3.0.0"}"#).unwrap();
     let policy = PolicyFolder::read(temporary.path(), &mut Says(Err("is not asked".into()))).unwrap();
     assert_eq!(policy.manifest().cookbooks[0].version, "3.0.0");
+}
+
+#[test]
+fn folders_without_a_cookbook_are_known() {
+    let (_temporary, folder) = fresh();
+    for name in ["cookbooks/ntp/recipes", "cookbooks/.git", "cookbooks/empty"] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+    }
+    fs::write(folder.join("cookbooks/notes.txt"), "").unwrap();
+    let left_out = PolicyFolder::read(&folder, &mut NoRuby).unwrap().left_out().to_vec();
+    assert_eq!(left_out, [folder.join("cookbooks/empty"), folder.join("cookbooks/ntp")]);
+    // Who names the cookbooks has left the others out.
+    let settings = fs::read_to_string(folder.join("policy.toml")).unwrap();
+    fs::write(folder.join("policy.toml"), format!("cookbooks = [\"cookbooks/hello\"]\n{settings}")).unwrap();
+    assert!(PolicyFolder::read(&folder, &mut NoRuby).unwrap().left_out().is_empty());
 }

@@ -32,8 +32,8 @@ fn a_new_policy_builds() {
 
     let artifact = artifact::find(&temporary.path().join("build"), NAME).unwrap();
     assert_eq!(artifact.digest(), built.digest());
-    assert_eq!(artifact.read("hello", "templates/hello.txt.j2").unwrap(), b"{{ greeting }}!\n");
-    assert!(artifact.paths("hello", "src").unwrap().contains(&"src/recipes.rs".to_owned()));
+    assert_eq!(artifact.read("new_by_test", "templates/hello.txt.j2").unwrap(), b"{{ greeting }}!\n");
+    assert!(artifact.paths("new_by_test", "src").unwrap().contains(&"src/recipes.rs".to_owned()));
     assert!(!folder.join("target").exists(), "the target folder is where it was said to be");
     // Built again, it is the same to the last bit.
     let again: Artifact = author::build(&folder, &Options::new(target), &mut NoRuby, &mut compiler).unwrap();

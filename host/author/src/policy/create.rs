@@ -20,26 +20,26 @@ const RUST: &Skeleton = &[
     ("README.md", include_str!("skeleton/rust/README.md.txt")),
     ("policy.toml", include_str!("skeleton/policy.toml.txt")),
     ("src/lib.rs", include_str!("skeleton/rust/lib.rs.txt")),
-    ("cookbooks/hello/Cargo.toml", include_str!("skeleton/rust/cookbook.Cargo.toml.txt")),
-    ("cookbooks/hello/src/lib.rs", include_str!("skeleton/rust/cookbook.lib.rs.txt")),
-    ("cookbooks/hello/src/attributes.rs", include_str!("skeleton/rust/cookbook.attributes.rs.txt")),
-    ("cookbooks/hello/src/recipes.rs", include_str!("skeleton/rust/cookbook.recipes.rs.txt")),
-    ("cookbooks/hello/templates/hello.txt.j2", include_str!("skeleton/rust/cookbook.template.txt")),
+    ("cookbooks/@COOKBOOK@/Cargo.toml", include_str!("skeleton/rust/cookbook.Cargo.toml.txt")),
+    ("cookbooks/@COOKBOOK@/src/lib.rs", include_str!("skeleton/rust/cookbook.lib.rs.txt")),
+    ("cookbooks/@COOKBOOK@/src/attributes.rs", include_str!("skeleton/rust/cookbook.attributes.rs.txt")),
+    ("cookbooks/@COOKBOOK@/src/recipes.rs", include_str!("skeleton/rust/cookbook.recipes.rs.txt")),
+    ("cookbooks/@COOKBOOK@/templates/hello.txt.j2", include_str!("skeleton/rust/cookbook.template.txt")),
 ];
 
 const RUBY: &Skeleton = &[
     (".gitignore", include_str!("skeleton/ruby/gitignore.txt")),
     ("README.md", include_str!("skeleton/ruby/README.md.txt")),
     ("policy.toml", include_str!("skeleton/policy.toml.txt")),
-    ("cookbooks/hello/metadata.rb", include_str!("skeleton/ruby/cookbook.metadata.rb.txt")),
-    ("cookbooks/hello/attributes/default.rb", include_str!("skeleton/ruby/cookbook.attributes.rb.txt")),
-    ("cookbooks/hello/recipes/default.rb", include_str!("skeleton/ruby/cookbook.recipe.rb.txt")),
-    ("cookbooks/hello/templates/hello.txt.erb", include_str!("skeleton/ruby/cookbook.template.txt")),
+    ("cookbooks/@COOKBOOK@/metadata.rb", include_str!("skeleton/ruby/cookbook.metadata.rb.txt")),
+    ("cookbooks/@COOKBOOK@/attributes/default.rb", include_str!("skeleton/ruby/cookbook.attributes.rb.txt")),
+    ("cookbooks/@COOKBOOK@/recipes/default.rb", include_str!("skeleton/ruby/cookbook.recipe.rb.txt")),
+    ("cookbooks/@COOKBOOK@/templates/hello.txt.erb", include_str!("skeleton/ruby/cookbook.template.txt")),
 ];
 
 /// The lines of the skeleton's Cargo.toml that name its cookbook.
-const HELLO_PATH: &str = "hello = { path = \"cookbooks/hello\" }\n";
-const HELLO_LINKED: &str = "hello.workspace = true\n";
+const COOKBOOK_PATH: &str = "@COOKBOOK@ = { path = \"cookbooks/@COOKBOOK@\" }\n";
+const COOKBOOK_LINKED: &str = "@COOKBOOK@.workspace = true\n";
 
 /// The patch that makes cargo take the SDK from the folder that wrun writes.
 const PATCH: &str = "
@@ -119,8 +119,9 @@ pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorErro
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(source) => return Err(AuthorError::Read { path: folder.to_owned(), source }),
     }
+    let cookbook = cookbook_name(name);
     for (place, text) in skeleton {
-        let path = folder.join(place);
+        let path = folder.join(place.replace("@COOKBOOK@", &cookbook));
         let failed = |source| AuthorError::Write { path: path.clone(), source };
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(failed)?;
@@ -129,6 +130,7 @@ pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorErro
             .replace("@PATCH@", &patch)
             .replace("@SDK_ROW@", if is_carried { SDK_ROW } else { "" })
             .replace("@PACKAGE@", &package_name(name))
+            .replace("@COOKBOOK@", &cookbook)
             .replace("@NAME@", name)
             .replace("@SDK@", &dependency);
         std::fs::write(&path, text).map_err(failed)?;
@@ -141,8 +143,8 @@ pub(super) fn workspace_files(name: &str, policy: &Path, cookbooks: &[Member]) -
     let place = |one: &Member| one.path.strip_prefix(policy).unwrap_or(&one.path).display().to_string();
     let lines = |line: &dyn Fn(&Member) -> String| cookbooks.iter().map(line).collect::<String>();
     let manifest = include_str!("skeleton/rust/Cargo.toml.txt")
-        .replace(HELLO_PATH, &lines(&|one| format!("{} = {{ path = {} }}\n", one.name, toml_string(&place(one)))))
-        .replace(HELLO_LINKED, &lines(&|one| format!("{}.workspace = true\n", one.name)))
+        .replace(COOKBOOK_PATH, &lines(&|one| format!("{} = {{ path = {} }}\n", one.name, toml_string(&place(one)))))
+        .replace(COOKBOOK_LINKED, &lines(&|one| format!("{}.workspace = true\n", one.name)))
         .replace("@PATCH@", &PATCH.replace("@FOLDER@", sdk::FOLDER))
         .replace("@PACKAGE@", &package_name(name))
         .replace("@SDK@", &toml_string(sdk::requirement()));
@@ -153,4 +155,52 @@ pub(super) fn workspace_files(name: &str, policy: &Path, cookbooks: &[Member]) -
 /// The package of a policy's component. A policy may be called `core` or `3.1`, a package may not.
 fn package_name(policy: &str) -> String {
     format!("policy-{}", policy.replace('.', "-"))
+}
+
+/// Names that a crate cannot have, or that mean another crate in its code.
+const RESERVED: [&str; 16] = [
+    "alloc",
+    "core",
+    "crate",
+    "dyn",
+    "enum",
+    "extern",
+    "mod",
+    "proc_macro",
+    "self",
+    "static",
+    "std",
+    "super",
+    "test",
+    "type",
+    "use",
+    "wrun_sdk",
+];
+
+/// The name of a new policy's cookbook: the policy's, as far as a crate can be called so. Two policies of one node then do
+/// not have a cookbook of one name.
+fn cookbook_name(policy: &str) -> String {
+    let plain = policy.to_ascii_lowercase().replace(['.', '-'], "_");
+    if RESERVED.contains(&plain.as_str()) {
+        return format!("{plain}_base");
+    }
+    if plain.starts_with(|first: char| first.is_ascii_lowercase()) { plain } else { format!("policy_{plain}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cookbook_name;
+
+    #[test]
+    fn a_cookbook_is_called_as_its_policy_where_a_crate_can_be() {
+        for (policy, expect) in [
+            ("web", "web"),
+            ("Web-Front.2", "web_front_2"),
+            ("core", "core_base"),
+            ("3.1", "policy_3_1"),
+            ("_x", "policy__x"),
+        ] {
+            assert_eq!(cookbook_name(policy), expect);
+        }
+    }
 }

@@ -90,6 +90,7 @@ pub struct PolicyFolder {
     /// The items of all run lists with their lines in policy.toml.
     items: Vec<(String, usize)>,
     files: Vec<(String, Vec<u8>)>,
+    left_out: Vec<PathBuf>,
 }
 
 impl PolicyFolder {
@@ -137,7 +138,14 @@ impl PolicyFolder {
             Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
         let workspace = Workspace::of(&cookbooks);
         let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
-        Ok(Self { path: path.to_owned(), manifest, workspace, items: settings.item_lines, files })
+        let left_out = settings.left_out(path);
+        Ok(Self { path: path.to_owned(), manifest, workspace, items: settings.item_lines, files, left_out })
+    }
+
+    /// The folders in `cookbooks/` that are not cookbooks, because they have neither metadata nor a Cargo.toml.
+    #[must_use]
+    pub fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
     }
 
     /// What the artifact will say about itself.

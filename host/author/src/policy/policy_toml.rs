@@ -136,6 +136,20 @@ impl PolicyToml {
         folders.sort();
         Ok(folders)
     }
+
+    /// The folders in `cookbooks/` that hold no cookbook and are therefore left out, hidden ones aside. Empty where the file
+    /// names its cookbooks.
+    pub(super) fn left_out(&self, folder: &Path) -> Vec<PathBuf> {
+        if self.cookbooks.is_some() {
+            return vec![];
+        }
+        let entries = std::fs::read_dir(folder.join(COOKBOOKS)).into_iter().flatten().flatten();
+        let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir() && !is_hidden(path));
+        let mut left_out: Vec<_> = folders.filter(|path| !Cookbook::is_in(path)).collect();
+        left_out.sort();
+        left_out
+    }
 }
 
 /// An item as locks write it, `recipe[COOKBOOK::RECIPE]`; the error says why it cannot be one.

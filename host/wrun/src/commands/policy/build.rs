@@ -56,6 +56,10 @@ pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> a
         Ok(compiler)
     };
     let policy = PolicyFolder::read_with_gems(folder, options.gems, &mut RuntimeHere::new(&settings))?;
+    for folder in policy.left_out() {
+        let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
+        printer.note(Tone::Warning, &format!("warning: {} is left out: {why}", folder.display()));
+    }
     let artifact = policy.build(options, &mut compiler)?;
     if artifact.manifest().has_own_code() {
         match describe::component(&settings, &artifact)? {
