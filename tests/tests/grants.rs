@@ -69,10 +69,7 @@ fn from_nothing_granted_to_a_run_in_two_commands() {
         shown.contains("policy solo may not manage path /srv/site  (directory[/srv/site], site/recipes/default.rb:1)"),
         "{shown}"
     );
-    assert!(
-        shown.contains("replace the lines of the same keys by, in [CONFIGURATION]/grants.toml, under [policy.solo]"),
-        "{shown}"
-    );
+    assert!(shown.contains("change these lines of [CONFIGURATION]/grants.toml, under [policy.solo], to:"), "{shown}");
     assert!(shown.contains("wrun grants allow --last --grants [CONFIGURATION]/grants.toml"), "{shown}");
     assert_eq!(
         shown.matches("2 things were denied").count() + shown.matches("3 things were denied").count(),
@@ -99,7 +96,7 @@ fn from_nothing_granted_to_a_run_in_two_commands() {
     assert!(run.stdout.contains("3 of 3 resources updated") && !run.stdout.contains("denied"), "{}", run.text());
     // There is nothing more to allow.
     let nothing = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
-    assert!(nothing.stderr.contains("nobody was denied anything"), "{}", nothing.text());
+    assert!(nothing.stderr.contains("nothing was denied in run "), "{}", nothing.text());
 }
 
 #[test]
@@ -306,7 +303,7 @@ fn a_suggestion_is_added_to_a_file() {
 }
 
 #[test]
-fn mistakes_in_grants_are_found() {
+fn faults_of_grants_are_found_and_counted_by_kind() {
     let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
     let policies = bench.program.configuration().join("policies");
@@ -337,16 +334,23 @@ fn mistakes_in_grants_are_found() {
     machine.root().write("srv/a", "").unwrap();
     let _quiet = bench.converge(&machine, &["--why-run"]).expect_code(0).unwrap();
     let two = "[policy.solo]\npaths = [\n\"/srv/a\",\n\"/srv/b\",\n\"/srv/a\"]\nenvironment = [\"x\"]\n";
+    // Whoever misspells a policy hears of those that there are, and of nothing else.
+    let (out, err) = check("[policy.other]\n", 1);
+    assert_eq!(out, format!("{place}:1: there is no policy \"other\"; there are load\n"));
+    assert!(err.ends_with("checked the grants of 1 policy: 1 unknown policy\n"), "{err}");
     let (out, err) = check("[policy.solo]\npaths = [\"/srv/a\",\n\"/srv/b\"]\n", 0);
+    assert!(err.ends_with("checked the grants of 1 policy: no problems found\n"), "{err}");
     let note = "policy solo: paths /srv/b is not used: its only recorded run did not ask for it, and changed nothing";
     assert!(out.is_empty() && err.contains(&format!("note: {place}:3: {note}\n")), "{out}{err}");
     fs::remove_file(machine.root().at("srv/a").unwrap()).unwrap();
     fs::write(bench.grants(), two).unwrap();
     let _done = bench.converge(&machine, &["--why-run"]).expect_code(0).unwrap();
+    let (out, err) = check(two, 1);
+    assert!(err.ends_with("checked the grants of 1 policy: 1 rule that another one covers, 2 unused rules\n"), "{err}");
     assert_eq!(
-        check(two, 1).0,
+        out,
         format!(
-            "{place}:5: policy solo: paths /srv/a is needless: paths /srv/a in line 3 allows it\n\
+            "{place}:5: policy solo: paths /srv/a is not needed: paths /srv/a in line 3 covers it\n\
              {place}:4: policy solo: paths /srv/b is not used: none of its 2 recorded runs asked for it\n\
              {place}:6: policy solo: environment x is not used: none of its 2 recorded runs asked for it\n"
         )
@@ -403,6 +407,23 @@ fn the_clock_and_variables_are_suggested_where_they_are_used() {
     let used = bench.wrun(&machine, &["grants", "suggest"], &[]).expect_code(0).unwrap();
     let expect = "[policy.solo]\nclock = true\nenvironment = [\"TERM\"]\nrandom = true\n";
     assert_eq!(used.stdout, expect, "{}", used.text());
+}
+
+/// Ruby itself reads the monotonic clock, to wait and to measure: no cookbook asked for that.
+#[test]
+fn the_runtimes_own_clock_is_neither_suggested_nor_denied() {
+    let recipe = "sleep 0.001\nProcess.clock_gettime(Process::CLOCK_MONOTONIC)\nGC.start\nlog 'x'\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let suggested = bench.wrun(&machine, &["grants", "suggest"], &[]).expect_code(0).unwrap();
+    assert!(!suggested.stdout.contains("clock"), "{}", suggested.text());
+    fs::write(bench.grants(), "").unwrap();
+    let run = json(&bench.converge(&machine, &["--format", "json"]).expect_code(0).unwrap());
+    assert_eq!(
+        (&run["denials"], &run["asked"]["solo"]["entries"]["clock"]),
+        (&Value::Array(vec![]), &Value::Null),
+        "{run:#}"
+    );
 }
 
 /// What a recipe's machine has already, and what its guards skip, has to be granted all the same.

@@ -28,7 +28,11 @@ pub(crate) fn unified(path: &str, old: &[u8], new: &[u8]) -> String {
     let Some(old) = text(old) else { return "(current file is binary, diff output suppressed)".into() };
     let Some(new) = text(new) else { return "(new content is binary, diff output suppressed)".into() };
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(old, new);
-    let shown = diff.unified_diff().context_radius(CONTEXT).header(path, &format!("{path} (new)")).to_string();
+    let shown = diff
+        .unified_diff()
+        .context_radius(CONTEXT)
+        .header(&format!("{path} (before)"), &format!("{path} (after)"))
+        .to_string();
     if shown.is_empty() {
         return "(no diff)".into();
     }
@@ -54,8 +58,8 @@ mod tests {
 
     #[test]
     fn text_is_compared_and_anything_else_is_named() {
-        check(b"a\nb\nc\n", b"a\nB\nc\n", "--- /x\n+++ /x (new)\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
-        check(b"", b"one\n", "--- /x\n+++ /x (new)\n@@ -0,0 +1 @@\n+one\n");
+        check(b"a\nb\nc\n", b"a\nB\nc\n", "--- /x (before)\n+++ /x (after)\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+        check(b"", b"one\n", "--- /x (before)\n+++ /x (after)\n@@ -0,0 +1 @@\n+one\n");
         check(b"a", b"a", "(no diff)");
         check(b"a\0b", b"a", "(current file is binary, diff output suppressed)");
         check(b"", b"\xff\xfe", "(new content is binary, diff output suppressed)");

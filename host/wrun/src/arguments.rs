@@ -29,7 +29,7 @@ pub(crate) use shell::{CompletionsArguments, ManArguments};
 const AFTER_HELP: &str = "Each setting is also a variable (WRUN_STATE_DIR for --state-dir); an unknown WRUN_ variable is an \
                           error.\n`wrun config show` lists all settings, their variables and where each value comes from.";
 
-/// Many teams' cookbooks on one node, none able to hurt another
+/// Run many teams' cookbooks on one node, each sandboxed with the rights the operator grants
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
@@ -91,30 +91,30 @@ fn with_variables(command: clap::Command) -> clap::Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Bring the node to what its policies ask for
+    /// Run policies, or cookbooks from folders, on this node
     Converge(Box<ConvergeArguments>),
-    /// Look at the saved node
+    /// Show the saved node and who set its attributes
     #[command(subcommand)]
     Node(NodeCommand),
-    /// Look at earlier runs
+    /// List, show and compare earlier runs
     #[command(subcommand)]
     Run(RunCommand),
-    /// Look at the settings
+    /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Print the reference of the built-in resource types
     Resources(ResourcesArguments),
-    /// Look at cookbooks before they are run
+    /// Check cookbooks before they are run
     #[command(subcommand)]
     Cookbook(CookbookCommand),
-    /// Start and build policies
+    /// Start, build and show policies
     #[command(subcommand)]
     Policy(PolicyCommand),
     /// Print a shell's completions for this program
     Completions(CompletionsArguments),
     /// Print the manual page, or write the pages of all commands into a directory
     Man(ManArguments),
-    /// Help with the file of what each policy may do
+    /// Write and check the grants: what each policy may do
     #[command(subcommand)]
     Grants(GrantsCommand),
 }
@@ -122,7 +122,7 @@ pub(crate) enum Command {
 /// Where settings come from, for all commands that need any
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Read the settings from this file [default: /etc/wrun/wrun.toml]
+    /// File of settings [default: /etc/wrun/wrun.toml]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// The node's name [default: its fully qualified domain name]
@@ -131,7 +131,7 @@ pub(crate) struct Common {
     /// The root of the machine to manage [default: /]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// Where what outlives a run is kept [default: /var/lib/wrun]
+    /// State directory: saved node, run records, lock [default: /var/lib/wrun]
     #[arg(long, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
 }

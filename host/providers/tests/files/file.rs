@@ -22,7 +22,7 @@ fn create_makes_corrects_and_leaves_alone() {
             "change group from '' to 'www'",
         ],
     );
-    assert_eq!(made.diffs, ["--- /etc/motd\n+++ /etc/motd (new)\n@@ -0,0 +1 @@\n+hello\n"]);
+    assert_eq!(made.diffs, ["--- /etc/motd (before)\n+++ /etc/motd (after)\n@@ -0,0 +1 @@\n+hello\n"]);
     assert_eq!((machine.read("/etc/motd").as_str(), machine.mode("/etc/motd")), ("hello\n", 0o640));
     assert_eq!(machine.owner("/etc/motd"), (1001, 1002));
     assert_eq!(machine.names("/etc"), ["group", "motd", "passwd"]);

@@ -14,7 +14,7 @@ pub(crate) enum ConfigCommand {
 pub(crate) struct ShowConfigArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// How it is shown: doc or json
+    /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: View,
 }

@@ -12,61 +12,61 @@ pub(crate) struct ConvergeArguments {
     /// The policies to run, in order, separated by commas
     #[arg(long, value_name = "NAME,..")]
     pub(crate) policy_name: Option<PolicyNames>,
-    /// Where the policies' artifacts lie [default: /etc/wrun/policies]
+    /// Directory of the policies' artifacts, NAME.wasm each [default: /etc/wrun/policies]
     #[arg(long, value_name = "DIR")]
     pub(crate) policies: Option<PathBuf>,
     /// The policy group of this node
     #[arg(long, value_name = "NAME")]
     pub(crate) policy_group: Option<String>,
-    /// Change nothing; say what would be changed
+    /// Dry run: change nothing and show what would change
     #[arg(short = 'W', long)]
     pub(crate) why_run: bool,
     /// In a dry run, exit with 4 if something would change or may change
     #[arg(long, requires = "why_run")]
     pub(crate) detailed_exitcode: bool,
-    /// Merge attributes from this JSON file into the node's `normal`; may hold a `run_list` too
+    /// Merge attributes from this JSON file into the node's `normal` level; the file may also have a `run_list`
     #[arg(short, long, value_name = "FILE")]
     pub(crate) json_attributes: Option<PathBuf>,
-    /// Run these items instead of the policy's run list, this once; the node is not saved
+    /// Run these items instead of the run list, for this run only; the node is not saved
     #[arg(short, long, value_name = "[POLICY=]ITEM,..")]
     pub(crate) override_runlist: Vec<String>,
     /// Run one of the policy's named run lists
     #[arg(short, long, value_name = "[POLICY=]NAME")]
     pub(crate) named_run_list: Vec<String>,
-    /// What each policy may do [default: /etc/wrun/grants.toml]
+    /// File of grants: what each policy may do [default: /etc/wrun/grants.toml]
     #[arg(long, value_name = "FILE", conflicts_with = "allow_all")]
     pub(crate) grants: Option<PathBuf>,
-    /// Where data bags are, as BAG/ITEM.json; each policy reads what it was granted
+    /// Directory of data bags, as BAG/ITEM.json; a policy reads only those that it is granted
     #[arg(long, value_name = "DIR")]
     pub(crate) data_bags: Option<PathBuf>,
     /// The secret for encrypted data bag items
     #[arg(long, value_name = "FILE")]
     pub(crate) encrypted_data_bag_secret: Option<PathBuf>,
-    /// Let every policy do everything: for one's own machine
+    /// Grant everything to every policy; for trying on your own machine
     #[arg(long)]
     pub(crate) allow_all: bool,
-    /// Run the policies after one that failed; the exit code is still that of a failure
+    /// Go on with the next policy after one failed; the exit code stays that of a failure
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// How the run is shown: doc, minimal, json, or ndjson (events as they happen, one per line) [default: doc]
+    /// Output format: doc, minimal, json, or ndjson (events as they happen, one per line) [default: doc]
     #[arg(short = 'F', long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
-    /// The least that is logged: trace, debug, info, warn, error or fatal [default: warn]; with debug, backtraces are whole
+    /// Minimum log level: trace, debug, info, warn, error or fatal [default: warn]; debug shows whole backtraces
     #[arg(short, long, value_name = "LEVEL")]
     pub(crate) log_level: Option<Level>,
-    /// Where the log goes: stderr, journald or a file [default: stderr]
+    /// Log destination: stderr, journald or a file [default: stderr]
     #[arg(short = 'L', long, value_name = "PLACE")]
     pub(crate) log_location: Option<LogLocation>,
-    /// Whether output has colours: auto, always or never [default: auto]
+    /// Colours: auto, always or never [default: auto]
     #[arg(long, value_name = "WHEN")]
     pub(crate) color: Option<Color>,
     /// Seconds to wait for another run to end [default: 300]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) lock_timeout: Option<Seconds>,
-    /// Take the machine's facts from this file: what `ohai` prints, or a saved node
+    /// Take the machine's facts from this file: the output of `ohai`, or a saved node
     #[arg(long, value_name = "FILE")]
     pub(crate) facts: Option<PathBuf>,
-    /// Compile only, and print the collection as JSON; changes nothing
+    /// Compile the recipes, print the resource collection as JSON and stop; changes nothing
     #[arg(long)]
     pub(crate) compile_only: bool,
     #[command(flatten)]
@@ -85,37 +85,37 @@ pub(crate) struct Suggesting {
     pub(crate) yes: bool,
 }
 
-/// Running cookbooks from where they lie, without a policy: the folders of a Chef repository
+/// Run cookbooks from the folders of a Chef repository, without a policy
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cookbooks in folders")]
 // On each of them: clap asks for no `cookbooks` where something is given that conflicts with it.
 #[group(conflicts_with_all = ["policy_name", "named_run_list"])]
 pub(crate) struct FolderArguments {
-    /// Run the cookbooks in these directories instead of policies; of two with one name the later is taken
+    /// Run the cookbooks in these directories instead of policies; if two have one name, the one in the last directory is used
     #[arg(long, value_name = "DIR,..", value_delimiter = ',')]
     pub(crate) cookbooks: Vec<PathBuf>,
-    /// The run list, which the node keeps: `recipe[a],role[b]` [default: the attributes file's, else the node's]
-    #[arg(long, value_name = "ITEM,..", requires = "cookbooks")]
+    /// Run list, such as `recipe[a],role[b]`; the node keeps it [default: the attributes file's, else the node's]
+    #[arg(short, long, value_name = "ITEM,..", requires = "cookbooks")]
     pub(crate) run_list: Vec<String>,
     /// The node's environment [default: _default]
     #[arg(short = 'E', long, value_name = "NAME", requires = "cookbooks")]
     pub(crate) environment: Option<String>,
-    /// Where roles are, as NAME.json or NAME.rb
+    /// Directory of roles, as NAME.json or NAME.rb
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) roles: Option<PathBuf>,
-    /// Where environments are, as NAME.json or NAME.rb
+    /// Directory of environments, as NAME.json or NAME.rb
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) environments: Option<PathBuf>,
-    /// Look for missing dependencies inside the other cookbooks' folders, and warn of those that are nowhere instead of failing
+    /// Look for missing dependencies in the other cookbooks' folders; warn instead of failing if they are not there either
     #[arg(long, requires = "cookbooks")]
     pub(crate) lenient: bool,
-    /// Where other nodes are, as NAME.json, for searches
+    /// Directory of other nodes for searches, as NAME.json
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) nodes: Option<PathBuf>,
-    /// Where the gems are that cookbooks name in their metadata, as NAME-VERSION.gem or unpacked
+    /// Directory of the gems that cookbooks name in their metadata, as NAME-VERSION.gem or unpacked
     #[arg(long, value_name = "DIR", requires = "cookbooks")]
     pub(crate) gems: Option<PathBuf>,
-    /// Gems that cookbooks name in their metadata and that nothing of this run loads
+    /// Gems that cookbooks name in their metadata but that this run does not load
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "gems")]
     pub(crate) without_gems: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CookbookCommand {
-    /// Say what Ruby cookbooks need and what of them would not work on a Linux node; nothing of them is run
+    /// Check what Ruby cookbooks need and what would not work on a Linux node, without running them
     ///
     /// Exit code 0: no problems were found; 1: there are problems; 43: bad usage.
     Check(CheckArguments),
@@ -26,10 +26,10 @@ pub(crate) struct CheckArguments {
     /// Look only at what these recipes reach: included recipes, resource types, and what is always loaded
     #[arg(long, value_name = "RECIPE,..")]
     pub(crate) run_list: Vec<String>,
-    /// How it is shown: doc or json
+    /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: Format,
-    /// Read the settings from this file [default: /etc/wrun/wrun.toml]
+    /// File of settings [default: /etc/wrun/wrun.toml]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }

@@ -11,14 +11,15 @@ pub(super) const IDLE_IN_SUGGESTIONS: [&str; 7] =
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GrantsCommand {
-    /// Print the least file that lets a plan happen: a dry run in which everything is allowed and written down
+    /// Print the smallest grants with which a run would succeed
     ///
-    /// Takes what `wrun converge` takes. Guards do not count, and what the machine has already is asked for too. What only a
-    /// real run comes to (a recipe that reads what it wrote) is not in it.
+    /// Takes the options of `wrun converge`. Makes a dry run in which everything is allowed, and writes down what was asked
+    /// for, also behind guards and for things that are up to date. It cannot see what only a real run asks for, such as a
+    /// recipe that reads a file which it wrote.
     Suggest(Box<SuggestArguments>),
     /// Add to the grants what a run was denied; shows the change and asks
     Allow(AllowArguments),
-    /// Look for mistakes in the grants: policies that do not exist, rules that nobody needs
+    /// Check the grants: syntax, policies that do not exist, rules that are not used or not needed
     ///
     /// Exits with 0 if it finds nothing, else with 1.
     Check(CheckGrantsArguments),
@@ -56,10 +57,10 @@ pub(crate) struct AllowArguments {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct WhichRun {
-    /// What the newest recorded run was denied
+    /// Allow what the newest recorded run was denied
     #[arg(long)]
     pub(crate) last: bool,
-    /// What this run was denied: its identifier, or the file of its JSON
+    /// Allow what this run was denied: its identifier, or the file of its JSON
     #[arg(long, value_name = "ID")]
     pub(crate) from_run: Option<String>,
 }
@@ -68,10 +69,10 @@ pub(crate) struct WhichRun {
 pub(crate) struct CheckGrantsArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// The grants to look at [default: /etc/wrun/grants.toml]
+    /// The grants to check [default: /etc/wrun/grants.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) grants: Option<PathBuf>,
-    /// Where the policies' artifacts lie [default: /etc/wrun/policies]
+    /// Directory of the policies' artifacts, NAME.wasm each [default: /etc/wrun/policies]
     #[arg(long, value_name = "DIR")]
     pub(crate) policies: Option<PathBuf>,
 }

@@ -13,18 +13,18 @@ pub(crate) enum NodeCommand {
         /// The attribute as the last policy saw it, its keys separated by dots (a dot in a key is written `\.`)
         #[arg(value_name = "ATTR")]
         attribute: Option<String>,
-        /// How an attribute is shown: doc (a text as it is) or json
+        /// Output format of an attribute: doc (strings without quotes) or json
         #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
         format: Format,
     },
-    /// Show which policy, cookbook or file set an attribute (`ntp.servers`), and which lost
+    /// Show which policy, cookbook or file set an attribute (`ntp.servers`), and which values it overrode
     Explain {
         #[command(flatten)]
         common: Common,
         /// The attribute, its keys separated by dots (a dot in a key is written `\.`)
         #[arg(value_name = "ATTR")]
         attribute: String,
-        /// How it is shown: doc or json
+        /// Output format: doc or json
         #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
         format: Format,
     },

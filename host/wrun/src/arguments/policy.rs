@@ -50,7 +50,7 @@ pub(crate) struct BuildArguments {
     /// Keep the compiler's output here [default: DIR/target]
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
-    /// Compile in a second, to larger and slower code: for trying on this machine
+    /// Compile quickly, to larger and slower code; for trying on this machine
     #[arg(long)]
     pub(crate) dev: bool,
 }
@@ -74,13 +74,13 @@ pub(crate) struct ShowPolicyArguments {
     /// The artifact
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Hold its needs against this file of grants [default: /etc/wrun/grants.toml]
+    /// Compare its needs with this file of grants [default: /etc/wrun/grants.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) grants: Option<PathBuf>,
-    /// How it is shown: doc or json
+    /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: View,
-    /// Read the settings from this file [default: /etc/wrun/wrun.toml]
+    /// File of settings [default: /etc/wrun/wrun.toml]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }

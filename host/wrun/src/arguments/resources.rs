@@ -8,7 +8,7 @@ pub(crate) struct ResourcesArguments {
     /// One type; without it all are listed
     #[arg(value_name = "TYPE")]
     pub(crate) name: Option<String>,
-    /// How it is shown: doc or json
+    /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: View,
 }

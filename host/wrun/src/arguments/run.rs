@@ -21,7 +21,7 @@ pub(crate) struct ListArguments {
     /// The largest number of runs that are listed
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 20)]
     pub(crate) limit: usize,
-    /// How it is shown: doc or json
+    /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: View,
 }
@@ -36,7 +36,7 @@ pub(crate) struct ShowRunArguments {
     /// Show resources that did not change too
     #[arg(long)]
     pub(crate) all: bool,
-    /// How it is shown: doc, or json for the whole record
+    /// Output format: doc, or json for the whole record
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: View,
 }
@@ -51,7 +51,7 @@ pub(crate) struct DiffArguments {
     /// The newer run's identifier, or the first characters of it [default: the newest run]
     #[arg(value_name = "TO", requires = "from")]
     pub(crate) to: Option<String>,
-    /// How it is shown: doc or json
+    /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: View,
 }

@@ -153,7 +153,9 @@ fn explain(common: &Common, attribute: &str, format: Format, printer: Printer) -
     let (keys, node) = (&keys(attribute)?, &saved(common)?);
     let explanation = node.explain(keys);
     let is_set = explanation.value().is_some();
-    let was_written = explanation.policies.iter().any(|part| !part.writes.is_empty());
+    // Writes above it say nothing about an attribute that is not there.
+    let is_about = |path: &[String]| path.starts_with(keys);
+    let was_written = explanation.policies.iter().any(|part| part.writes.iter().any(|write| is_about(&write.path)));
     if format.is_for_programs() {
         printer.json(&explanation::json(keys, &explanation).to_string());
     } else if is_set || was_written {

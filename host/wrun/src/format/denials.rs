@@ -88,9 +88,12 @@ fn to_write(denials: &[Denial], files: &GrantsFiles) -> Vec<(String, String)> {
                 let of_kind = |key: &&grants::EditedKey| key.policy == policy && key.is_new == is_new;
                 let lines: Vec<_> = edited.keys.iter().filter(of_kind).map(|key| key.lines.as_str()).collect();
                 if !lines.is_empty() {
-                    let what = if is_new { "add" } else { "replace the lines of the same keys by" };
-                    let heading =
-                        format!("To allow it, {what}, in {}, under {}:", file.display(), grants::table_name(policy));
+                    let (file, table) = (file.display(), grants::table_name(policy));
+                    let heading = if is_new {
+                        format!("To allow it, add to {file}, under {table}:")
+                    } else {
+                        format!("To allow it, change these lines of {file}, under {table}, to:")
+                    };
                     found.push((heading, lines.join("\n")));
                 }
             }
@@ -161,9 +164,9 @@ mod tests {
             "4 things were denied:\n  policy web may not manage package nginx  (package[nginx], site/src/lib.rs:15)\n  \
              policy web may not manage path /etc/motd\\u{{1b}}\n  policy db may not restart the node\n  \
              policy db may not manage user b/c\n    no new entry would allow it\n\
-             To allow it, add, in {place}, under [policy.db]:\n    reboot = true\n\
-             To allow it, add, in {place}, under [policy.web]:\n    paths = [\"/etc/motd\"]\n\
-             To allow it, replace the lines of the same keys by, in {place}, under [policy.web]:\n    \
+             To allow it, add to {place}, under [policy.db]:\n    reboot = true\n\
+             To allow it, add to {place}, under [policy.web]:\n    paths = [\"/etc/motd\"]\n\
+             To allow it, change these lines of {place}, under [policy.web], to:\n    \
              packages = [\"curl\", \"nginx\"]\nOr let wrun write that: wrun grants allow --last"
         );
         assert_eq!(shown, format!("{expect}\n{BEYOND_THE_PLAN}"));

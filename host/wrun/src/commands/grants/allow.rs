@@ -25,8 +25,11 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         denials.retain(|denial| arguments.policy_name.contains(&denial.policy));
     }
     if denials.is_empty() {
-        let whom = if arguments.policy_name.is_empty() { "nobody" } else { "none of these policies" };
-        printer.note(Tone::Plain, &format!("{whom} was denied anything in run {id}"));
+        let text = match arguments.policy_name.as_slice() {
+            [] => format!("nothing was denied in run {id}"),
+            named => format!("nothing was denied to {} in run {id}", named.join(", ")),
+        };
+        printer.note(Tone::Plain, &escape_line(&text));
         return Ok(Exit::Done);
     }
     for denial in denials.iter().filter(|denial| denial.value.is_none()) {

@@ -1,4 +1,4 @@
-//! `wrun grants check`: mistakes that no run tells of.
+//! `wrun grants check`: faults of the grants that no run reports, such as rules that nobody uses.
 
 use crate::arguments::CheckGrantsArguments;
 use crate::commands::records;
@@ -40,27 +40,56 @@ pub(super) fn run(arguments: &CheckGrantsArguments, printer: Printer) -> anyhow:
     for note in &check.notes {
         printer.note(Tone::Quiet, &format!("note: {}", escape_line(note)));
     }
-    for problem in &check.problems {
+    for (_, problem) in &check.problems {
         printer.line(Tone::Warning, &escape_line(problem));
     }
     let tables = grants.policy_names().count();
     let tables = if tables == 1 { "1 policy".to_owned() } else { format!("{tables} policies") };
-    match check.problems.len() {
-        0 => printer.note(Tone::Plain, &format!("no mistakes found in the grants of {tables}")),
-        1 => printer.note(Tone::Error, &format!("1 mistake in the grants of {tables}")),
-        count => printer.note(Tone::Error, &format!("{count} mistakes in the grants of {tables}")),
-    }
+    let tone = if check.problems.is_empty() { Tone::Plain } else { Tone::Error };
+    printer.note(tone, &format!("checked the grants of {tables}: {}", check.counts()));
     Ok(if check.problems.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// A kind of fault, in the order in which the last line counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    UnknownPolicy,
+    Covered,
+    Empty,
+    Unused,
+}
+
+impl Fault {
+    const ALL: [Self; 4] = [Self::UnknownPolicy, Self::Covered, Self::Empty, Self::Unused];
+
+    /// `2 unused rules`.
+    fn counted(self, count: usize) -> String {
+        let (one, many) = match self {
+            Self::UnknownPolicy => ("unknown policy", "unknown policies"),
+            Self::Covered => ("rule that another one covers", "rules that others cover"),
+            Self::Empty => ("rule that allows nothing", "rules that allow nothing"),
+            Self::Unused => ("unused rule", "unused rules"),
+        };
+        format!("{count} {}", if count == 1 { one } else { many })
+    }
 }
 
 struct Check<'a> {
     settings: &'a Settings,
     /// Sentences that begin with file and line.
-    problems: Vec<String>,
+    problems: Vec<(Fault, String)>,
     notes: Vec<String>,
 }
 
 impl Check<'_> {
+    /// How many faults of each kind there are, in words.
+    fn counts(&self) -> String {
+        let count = |fault: Fault| self.problems.iter().filter(|(kind, _)| *kind == fault).count();
+        let found = Fault::ALL.into_iter().map(|fault| (fault, count(fault))).filter(|(_, count)| *count > 0);
+        let found: Vec<_> = found.map(|(fault, count)| fault.counted(count)).collect();
+        if found.is_empty() { "no problems found".to_owned() } else { found.join(", ") }
+    }
+
     /// The policies that have an artifact. `None` behind a name: it cannot be opened, which a run tells.
     fn manifests(&mut self) -> BTreeMap<String, Option<Manifest>> {
         let folder = &self.settings.policies;
@@ -89,11 +118,12 @@ impl Check<'_> {
             || kept.runs > 0
             || self.settings.policy_names.iter().any(|known| known == name);
         if !is_known && !manifests.is_empty() {
-            let known: BTreeSet<&str> = manifests.keys().map(String::as_str).chain([FOLDERS]).collect();
+            let known: BTreeSet<&str> = manifests.keys().map(String::as_str).collect();
             let near = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near:?}?"));
             let near =
                 near.unwrap_or_else(|| format!("; there are {}", known.into_iter().collect::<Vec<_>>().join(", ")));
-            self.problems.push(format!("{file}:{line}: there is no policy {name:?}{near}"));
+            let text = format!("{file}:{line}: there is no policy {name:?}{near}");
+            self.problems.push((Fault::UnknownPolicy, text));
             return;
         }
         let manifest = manifests.get(name).and_then(Option::as_ref);
@@ -101,14 +131,15 @@ impl Check<'_> {
             manifest.iter().flat_map(|manifest| &manifest.cookbooks).map(|cookbook| cookbook.name.clone()).collect();
         let own = grants.policy(name, &cookbooks);
         for (rule, by) in own.covered() {
-            self.problems.push(format!(
-                "{file}:{}: policy {name}: {} {} is needless: {} {} in line {} allows it",
+            let text = format!(
+                "{file}:{}: policy {name}: {} {} is not needed: {} {} in line {} covers it",
                 rule.line, rule.key, rule.text, by.key, by.text, by.line
-            ));
+            );
+            self.problems.push((Fault::Covered, text));
         }
         for rule in own.short_rules() {
             let sentence = format!("{file}:{}: {}", rule.place.line, rule.sentence());
-            if rule.is_empty { self.problems.push(sentence) } else { self.notes.push(sentence) }
+            if rule.is_empty { self.problems.push((Fault::Empty, sentence)) } else { self.notes.push(sentence) }
         }
         self.unused(&own, file, name, manifest, kept);
     }
@@ -152,7 +183,7 @@ impl Check<'_> {
         };
         for rule in own.unused(&all) {
             let text = format!("{file}:{}: policy {name}: {} {} is not used: {who}", rule.line, rule.key, rule.text);
-            if is_certain { self.problems.push(text) } else { self.notes.push(text) }
+            if is_certain { self.problems.push((Fault::Unused, text)) } else { self.notes.push(text) }
         }
     }
 }

@@ -76,7 +76,11 @@ pub(crate) fn write_suggestion(
 fn show(change: &Change, printer: Printer) {
     let path = change.path.display().to_string();
     let diff = TextDiff::from_lines(change.before.as_str(), change.after.as_str());
-    let text = diff.unified_diff().context_radius(CONTEXT).header(&path, &format!("{path} (new)")).to_string();
+    let text = diff
+        .unified_diff()
+        .context_radius(CONTEXT)
+        .header(&format!("{path} (before)"), &format!("{path} (after)"))
+        .to_string();
     for line in text.lines() {
         let tone = match line.as_bytes().first() {
             Some(b'+') => Tone::Change,
