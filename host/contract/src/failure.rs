@@ -23,7 +23,18 @@ pub struct Raised {
     pub hint: Option<String>,
     /// The resolved path that a denial names in its message, until the provider has put the path there that the guest wrote.
     /// No guest and no report gets it.
-    pub resolved: Option<String>,
+    pub resolved: Option<Box<Resolved>>,
+}
+
+/// A denial about a resolved path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The resolved path.
+    pub path: String,
+    /// The key of the policy's table that would allow it: `paths`.
+    pub key: &'static str,
+    /// The denial's sentence, as it is part of the message.
+    pub sentence: String,
 }
 
 impl Raised {

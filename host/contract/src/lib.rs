@@ -21,7 +21,7 @@ pub use account::{
 pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said, Tell};
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
-pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised};
+pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised, Resolved};
 pub use providers::{
     Certainty, Change, CommandLine, CommandTest, Expected, Known, Memory, Part, PartStatus, Prepared, Providers, Truth,
     Types, Wanted,

@@ -24,7 +24,7 @@ const REST: &str = "<rest>";
 const DEFAULT_UMASK: u32 = 0o022;
 
 /// A command that a guest wants to have run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct CommandAsked<'a> {
     /// What is started.
     pub line: LineAsked<'a>,

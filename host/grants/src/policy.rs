@@ -95,6 +95,7 @@ impl Grants {
             audit: Arc::default(),
             own_places: Arc::clone(&self.own_places),
             homes: Arc::clone(&self.homes),
+            silent: false,
         })
     }
 
@@ -172,11 +173,39 @@ pub struct PolicyGrants {
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) own_places: Arc<OwnPlaces>,
     pub(crate) homes: Arc<[String]>,
+    /// Nothing is written into the journal and the audit log.
+    silent: bool,
 }
 
 static NO_RULES: Rules = Rules::NONE;
 
 impl PolicyGrants {
+    /// The same rules, which write nothing down. They say how a refusal is worded for the policy: by the path that it wrote,
+    /// where the one that was refused is the resolved one.
+    #[must_use]
+    pub fn silent(&self) -> Self {
+        Self { journal: Journal::default(), silent: true, ..self.clone() }
+    }
+
+    /// The refusal of a path by its text alone, as a policy without rules for it hears of any path. `None`: the rules allow it.
+    ///
+    /// `key` is that of the refused capability.
+    pub fn refusal_of_text(&self, key: &str, path: &str) -> Option<Denied> {
+        let silent = self.silent();
+        match Capability::LISTS.into_iter().find(|one| one.key() == key)? {
+            Capability::ReadPaths => silent.read_path(path).map(drop).err(),
+            Capability::PackageSources => silent.package_source(path).map(drop).err(),
+            Capability::SetId => silent.decide(Capability::SetId, silent.as_path(path), path, || false).err(),
+            _ => silent.manage_path(path).map(drop).err(),
+        }
+    }
+
+    /// The sentence of a refusal that names no rule.
+    pub fn plain_refusal(&self, key: &str, asked: &str) -> String {
+        let deed = Capability::LISTS.into_iter().find(|one| one.key() == key).map_or("use", Capability::deed);
+        format!("policy `{}` may not {deed} `{asked}`", self.policy)
+    }
+
     /// The policy's name.
     pub fn policy(&self) -> &str {
         &self.policy
@@ -277,7 +306,9 @@ impl PolicyGrants {
 
     /// Writes a permission into the audit log.
     pub(crate) fn audit_allowed(&self, capability: Capability, asked: &str, rule: &str) {
-        self.audit.allowed(&self.decision(capability, asked), rule);
+        if !self.silent {
+            self.audit.allowed(&self.decision(capability, asked), rule);
+        }
     }
 
     /// Writes down that an entry of the file was used. `None`: one that may not be shown.
@@ -333,6 +364,9 @@ impl PolicyGrants {
 
     /// Writes a refusal into the audit log.
     fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
+        if self.silent {
+            return;
+        }
         let by = self.journal.asker().unwrap_or_default();
         let (resource, origin) = (by.resource(), by.place());
         self.audit.denied(&self.decision(capability, asked), reason, resource.as_deref(), origin.as_deref());

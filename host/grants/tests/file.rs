@@ -166,13 +166,13 @@ fn commands_match_in_every_part() {
     };
     let granted = |asked: &CommandAsked<'_>| grants.command(asked).is_ok();
     assert!(granted(&asked));
-    assert!(!granted(&CommandAsked { user: None, ..asked.clone() }));
-    assert!(!granted(&CommandAsked { group: Some("mysql"), ..asked.clone() }));
-    assert!(!granted(&CommandAsked { cwd: None, ..asked.clone() }));
-    assert!(!granted(&CommandAsked { umask: None, ..asked.clone() }));
-    assert!(!granted(&CommandAsked { environment: &[], ..asked.clone() }));
-    assert!(!granted(&CommandAsked { environment: &[("A".into(), "c".into())], ..asked.clone() }));
-    assert!(!granted(&CommandAsked { input: Some(b"x"), ..asked.clone() }));
+    assert!(!granted(&CommandAsked { user: None, ..asked }));
+    assert!(!granted(&CommandAsked { group: Some("mysql"), ..asked }));
+    assert!(!granted(&CommandAsked { cwd: None, ..asked }));
+    assert!(!granted(&CommandAsked { umask: None, ..asked }));
+    assert!(!granted(&CommandAsked { environment: &[], ..asked }));
+    assert!(!granted(&CommandAsked { environment: &[("A".into(), "c".into())], ..asked }));
+    assert!(!granted(&CommandAsked { input: Some(b"x"), ..asked }));
     for line in [
         "systemctl daemon-reload",
         "systemctl  'daemon-reload'",

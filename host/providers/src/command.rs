@@ -25,8 +25,8 @@ pub(crate) use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
 pub(crate) use start::home;
 pub(crate) use wait::MAX_OUTPUT;
 
-use crate::plan::{DENIED, denied};
-use crate::root::{Fault, Root};
+use crate::plan::DENIED;
+use crate::root::Root;
 use crate::users::Users;
 use crate::written;
 use contract::{CommandLine, CommandOutcome, CommandTest, Raised, Stop};
@@ -331,22 +331,12 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
 
 /// The directory of a command with all links followed: it is what is granted, and where the command starts. A link in a
 /// granted directory lends no right to what it points at.
-///
-/// Where something is missing, it is the one that the text says: the command will not find it, and nobody learns what is
+/// Where something is missing, leads in a circle or may not be searched, it is the one that the text says: the command will not find it, and nobody learns what is
 /// missing who may not look.
 ///
-/// # Errors
-/// It leads in a circle, or may not be looked at.
-pub(crate) fn real_directory(root: &Root, grants: &PolicyGrants, cwd: &str) -> Result<String, Fault> {
+pub(crate) fn real_directory(root: &Root, cwd: &str) -> String {
     // Below the directory that wrun was started in, as in Chef: no rule grants that.
-    if !cwd.starts_with('/') {
-        return Ok(cwd.to_owned());
-    }
-    match root.asked_about(cwd) {
-        // One that only the command's user may look at, on a file server that trusts no root.
-        Err(fault) if fault.name() == "EACCES" && grants.allows_everything() => Ok(cwd.to_owned()),
-        found => found,
-    }
+    if cwd.starts_with('/') { root.asked_about(cwd) } else { cwd.to_owned() }
 }
 
 /// Checks a command that a cookbook wrote.
@@ -354,7 +344,7 @@ pub(crate) fn real_directory(root: &Root, grants: &PolicyGrants, cwd: &str) -> R
 /// # Errors
 /// Not granted.
 pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -> Result<GrantedCommand, Raised> {
-    let cwd = command.cwd.as_deref().map(|cwd| real_directory(root, grants, cwd)).transpose()?;
+    let cwd = command.cwd.as_deref().map(|cwd| real_directory(root, cwd));
     let interpreter = match command.interpreter.as_deref() {
         None | Some("execute" | "default") => None,
         // With its flags, as a script has them.
@@ -377,7 +367,7 @@ pub(crate) fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -
     };
     grants.command(&asked).map_err(|denial| match command.sensitive {
         true => denied_secretly(grants),
-        false => written::with_directory(denied(denial), command.cwd.as_deref(), cwd.as_deref()),
+        false => written::command(denial, &asked, command.cwd.as_deref(), grants),
     })
 }
 

@@ -147,8 +147,10 @@ impl MachineProviders {
             assumed: &self.assumed,
             commands: &self.commands,
         };
+        self.root.forget_asked();
         let looked = inspect(&mut view);
-        looked.map_err(|raised| with_origin(written::as_written(raised, wanted, &self.root), wanted.declaration))
+        let as_written = |raised| written::as_written(raised, &self.settings.grants, &self.root);
+        looked.map_err(|raised| with_origin(as_written(raised), wanted.declaration))
     }
 
     /// Gives a writer to a function. Called for real runs only.
@@ -189,7 +191,7 @@ impl MachineProviders {
                 }
                 Ok(false)
             });
-            let as_written = |raised| written::as_written(raised, wanted, &self.root);
+            let as_written = |raised| written::as_written(raised, &self.settings.grants, &self.root);
             match again.map_err(|raised| with_origin(as_written(raised), wanted.declaration)) {
                 Ok(false) => {
                     self.parts = parts.all();

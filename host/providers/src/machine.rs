@@ -55,13 +55,13 @@ impl GuestMachine {
     /// The place a path leads to, if the policy may read it; none if nothing can be there.
     fn readable(&self, path: &str, follow: bool) -> Result<Option<Place>, MachineError> {
         let place = if follow { self.root.locate_target(path) } else { self.root.locate(path) };
-        let place = absent(place).map_err(fault)?;
         let real = match &place {
-            Some(place) => place.real().to_owned(),
-            None => self.root.asked_about(path).map_err(fault)?,
+            Ok(place) => place.real().to_owned(),
+            Err(fault) => fault.real().map_or_else(|| self.root.asked_about(path), str::to_owned),
         };
+        // Why nothing can be there is told only after this.
         let _proof = self.settings.grants.read_path(&real).map_err(|denial| self.denied(denial, path))?;
-        Ok(place)
+        absent(place).map_err(fault)
     }
 
     /// The same where something must be there.
@@ -109,7 +109,7 @@ impl GuestMachine {
 
     /// A denial by the path that the guest wrote.
     fn denied(&self, denial: Denied, path: &str) -> MachineError {
-        raised(written::as_asked(plan::denied(denial), path, &self.root))
+        raised(written::as_asked(plan::denied(denial), path, &self.settings.grants))
     }
 
     fn is_dry_run(&self, why_run: bool) -> bool {

@@ -12,7 +12,7 @@ use crate::Settings;
 use crate::command::{Answer, CommandFailure, Commands, Launch};
 use crate::root::{Entry, Fault, Place, Prospect, Root};
 use crate::users::Users;
-use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
+use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Resolved, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -286,27 +286,72 @@ impl View<'_> {
         granted: impl FnOnce(&PolicyGrants, &str) -> Result<(), Denied>,
     ) -> Result<Prospect, Raised> {
         match self.root.prospect(path) {
-            Err(fault) if fault.is_absence() => {
-                granted(self.grants, &self.root.asked_about(path)?).map_err(denied)?;
+            Err(fault) => {
+                granted(self.grants, &self.root.asked_about(path)).map_err(denied)?;
                 Err(fault.into())
             }
-            other => Ok(other?),
+            Ok(prospect) => Ok(prospect),
         }
+    }
+
+    /// What a look at a path found; `None`: nothing is there. `granted` asks for the right to the resolved path, before any
+    /// failure is told: so a policy gets the same answer for all that it may not see.
+    ///
+    /// # Errors
+    /// What `granted` says; or the failure.
+    pub(crate) fn told<T>(
+        &self,
+        path: &str,
+        looked: Result<T, Fault>,
+        granted: impl FnOnce(&str) -> Result<(), Raised>,
+    ) -> Result<Option<T>, Raised> {
+        match looked {
+            Ok(found) => Ok(Some(found)),
+            Err(fault) => {
+                let real = fault.real().map_or_else(|| self.root.asked_about(path), str::to_owned);
+                granted(&real)?;
+                if fault.is_absence() { Ok(None) } else { Err(fault.into()) }
+            }
+        }
+    }
+
+    /// The place of a path that is to be managed, the last link not followed, as [`told`](Self::told).
+    ///
+    /// # Errors
+    /// As [`told`](Self::told).
+    pub(crate) fn managed_place(&self, path: &str) -> Result<Option<Place>, Raised> {
+        self.told(path, self.root.locate(path), |real| self.may_manage(real))
+    }
+
+    /// What is at the place of a path that is to be managed, as [`told`](Self::told).
+    ///
+    /// # Errors
+    /// As [`told`](Self::told).
+    pub(crate) fn managed_entry(&self, path: &str, place: &Place) -> Result<Option<Entry>, Raised> {
+        self.told(path, place.entry(), |real| self.may_manage(real))
+    }
+
+    fn may_manage(&self, real: &str) -> Result<(), Raised> {
+        self.grants.manage_path(real).map(drop).map_err(denied)
+    }
+
+    /// What a path leads to, all links followed, where the policy may read that: its place, and what is there.
+    ///
+    /// # Errors
+    /// It may not be read; or the failure.
+    pub(crate) fn readable(&self, path: &str) -> Result<Option<(Place, Entry)>, Raised> {
+        let may_read = |real: &str| self.grants.read_path(real).map(drop).map_err(denied);
+        let Some(place) = self.told(path, self.root.locate_target(path), may_read)? else { return Ok(None) };
+        may_read(place.real())?;
+        let entry = self.told(path, place.entry(), may_read)?;
+        Ok(entry.map(|entry| (place, entry)))
     }
 
     /// What a path leads to, all links followed: nothing, something, or why that cannot be told. `None`: the policy may not
     /// look there, which is no denial, since nobody asked for what is there.
-    ///
-    /// # Errors
-    /// The path is malformed, leads in a circle, or may not be searched.
-    pub(crate) fn seen_target(&self, path: &str) -> Result<Option<Result<Option<Entry>, Fault>>, Raised> {
+    pub(crate) fn seen_target(&self, path: &str) -> Option<Result<Option<Entry>, Fault>> {
         let real = self.root.asked_about(path);
-        let may_look = match &real {
-            Ok(real) => self.grants.may_look(real),
-            // It leads in a circle of links that the policy can see.
-            Err(_) => return Ok(Some(self.root.target_entry(path))),
-        };
-        Ok(may_look.map(|_readable| self.root.target_entry(path)))
+        self.grants.may_look(&real).map(|_readable| self.root.target_entry(path))
     }
 
     /// Checks a command that the cookbook wrote; nothing is started.
@@ -411,6 +456,9 @@ pub(crate) const DENIED: &str = "Wrun::Denied";
 
 /// A denial as an exception; its hint is what would allow it. Use with `map_err`.
 pub(crate) fn denied(denial: Denied) -> Raised {
-    let resolved = denial.capability.is_path().then(|| denial.asked.clone());
-    Raised { resolved, ..Raised::new(DENIED, denial.to_string()).with_hint(denial.hint()) }
+    let sentence = denial.to_string();
+    let raised = Raised::new(DENIED, sentence.clone()).with_hint(denial.hint());
+    let key = denial.capability.key();
+    let resolved = denial.capability.is_path().then(|| Box::new(Resolved { path: denial.asked, key, sentence }));
+    Raised { resolved, ..raised }
 }

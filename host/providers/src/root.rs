@@ -14,16 +14,19 @@
 //! Rejected: keeping the handles of the inspection for the effects. They would follow a directory that is moved away, to
 //! where nothing was granted; and they would be many. Also rejected: a cache of directory handles, for the same reason.
 
+mod asked;
 mod entry;
 mod fault;
 mod file_cache;
 mod home;
 mod nameless;
+mod place;
 mod replace;
 mod site;
 mod tree;
 mod walk;
 
+pub(crate) use asked::{Words, Written};
 pub(crate) use entry::{Entry, Kind};
 pub(crate) use fault::Fault;
 pub(crate) use home::HomeAccess;
@@ -31,10 +34,10 @@ pub(crate) use nameless::{NamelessFile, memory_file};
 pub(crate) use replace::{Dress, ModeBits, StagedFile};
 pub(crate) use site::{GrantedSite, Site};
 
-use contract::{Account, Limit};
-use grants::{Denied, GrantedPath, GrantedTree, PolicyGrants};
+use contract::Account;
+use grants::{GrantedPath, GrantedTree};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -72,6 +75,8 @@ pub(crate) struct Root {
     own: bool,
     /// What is done below it is charged to it.
     account: Account,
+    /// The last paths that were resolved.
+    asked: asked::Asked,
 }
 
 /// Where a path leads: an open parent directory, a bare name, and the path without links. What is there may be nothing.
@@ -124,7 +129,8 @@ impl Root {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(CWD, path, flags, Mode::empty())
             .map_err(|errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy()))?;
-        Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone() })
+        let asked = asked::Asked::default();
+        Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone(), asked })
     }
 
     /// Opens a directory of wrun's own, where no grants are asked; makes it, for this user only, where it is missing.
@@ -154,11 +160,19 @@ impl Root {
     /// # Errors
     /// It is malformed; a directory on the way is missing, is none, or may not be searched.
     pub(crate) fn locate(&self, path: &str) -> Result<Place, Fault> {
+        let found = self.find(path);
+        self.note(path, &found);
+        found
+    }
+
+    fn find(&self, path: &str) -> Result<Place, Fault> {
         check(path)?;
         if let Some((parent, name)) = plain(path) {
             match self.open_plain(parent, PLAIN_DIRECTORY) {
                 Ok(handle) => return Ok(self.place(handle, name.to_owned(), path.to_owned())),
-                Err(errno) if is_final(errno) => return Err(Fault::new(errno, "rb_sysopen", path)),
+                Err(errno) if is_final(errno) => {
+                    return Err(Fault::new(errno, "rb_sysopen", path).reached(path.to_owned()));
+                }
                 Err(_) => {}
             }
         }
@@ -170,8 +184,21 @@ impl Root {
     /// # Errors
     /// As [`locate`](Self::locate); the last link leads in a circle, or into a directory that is not there.
     pub(crate) fn locate_target(&self, path: &str) -> Result<Place, Fault> {
+        let found = self.find_target(path);
+        self.note(path, &found);
+        found
+    }
+
+    fn find_target(&self, path: &str) -> Result<Place, Fault> {
         check(path)?;
         walk::walk(self, path, true)
+    }
+
+    fn note(&self, path: &str, found: &Result<Place, Fault>) {
+        match found {
+            Ok(place) => self.asked.note(path, place.real()),
+            Err(fault) => fault.real().into_iter().for_each(|real| self.asked.note(path, real)),
+        }
     }
 
     /// What is at a path, the last link not followed; none: nothing, or no directory to be in.
@@ -200,25 +227,31 @@ impl Root {
         if missing.iter().any(|name| name == "..") {
             return Err(Fault::new(Errno::NOENT, "rb_sysopen", path));
         }
-        Ok(Prospect { base, entry, missing })
+        let prospect = Prospect { base, entry, missing };
+        self.asked.note(path, &prospect.real());
+        Ok(prospect)
     }
 
-    /// The path by which the grant is asked for what may be missing: that of [`prospect`](Self::prospect), and where `..`
-    /// stands below what is missing, the one that the text says. So nobody learns what is missing who may not look.
-    ///
-    /// # Errors
-    /// It is malformed, leads in a circle or may not be searched.
-    pub(crate) fn asked_about(&self, path: &str) -> Result<String, Fault> {
-        let (base, _, missing) = self.deepest(path)?;
-        let mut names: Vec<&str> = base.real.split('/').filter(|part| !part.is_empty()).collect();
-        for name in &missing {
-            if name == ".." {
-                names.pop();
-            } else {
-                names.push(name);
-            }
-        }
-        Ok(format!("/{}", names.join("/")))
+    /// The path by which the grant is asked for what may be missing: that of [`prospect`](Self::prospect), and the one that
+    /// the text says where `..` stands below what is missing, where links lead in a circle, and where nobody may search.
+    /// So a policy cannot probe for what it may not see.
+    pub(crate) fn asked_about(&self, path: &str) -> String {
+        let real = match check(path) {
+            Ok(()) => walk::as_far_as_possible(self, path),
+            Err(fault) => walk::by_text(fault.path.split('/')),
+        };
+        self.asked.note(path, &real);
+        real
+    }
+
+    /// How the last path that led to a resolved one, or to one above or below it, was written.
+    pub(crate) fn as_written(&self, resolved: &str) -> Words {
+        self.asked.find(resolved)
+    }
+
+    /// Forgets which paths were resolved.
+    pub(crate) fn forget_asked(&self) {
+        self.asked.clear();
     }
 
     /// The deepest thing on the way of a path that is there, and the names that are missing below it. A link to something
@@ -241,13 +274,13 @@ impl Root {
         for end in (0..=names.len()).rev() {
             let (there, missing) = names.split_at_checked(end).unwrap_or_default();
             let there = format!("/{}", there.join("/"));
-            if let Some(place) = absent(self.locate_target(&there))?
+            if let Some(place) = absent(self.find_target(&there))?
                 && let Some(entry) = absent(place.entry())?
             {
                 let missing = missing.iter().map(|name| (*name).to_owned()).collect();
                 return Ok(ControlFlow::Break((place, entry, missing)));
             }
-            let Some(place) = absent(self.locate(&there))? else { continue };
+            let Some(place) = absent(self.find(&there))? else { continue };
             if absent(place.entry())?.is_some_and(|entry| entry.kind == Kind::Link) {
                 let text = place.read_link()?;
                 let parent = place.real().rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -350,122 +383,6 @@ impl Root {
     fn open_plain(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         let path = if path.is_empty() { "/" } else { path };
         rustix::fs::openat2(&self.handle, path, flags, Mode::empty(), WITHOUT_LINKS)
-    }
-}
-
-impl Place {
-    /// The absolute path without links, as seen from inside the root.
-    pub(crate) fn real(&self) -> &str {
-        &self.real
-    }
-
-    /// The last component; `.` for the root itself.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What is there; a link is not followed.
-    ///
-    /// # Errors
-    /// Nothing is there, or it may not be looked at.
-    pub(crate) fn entry(&self) -> Result<Entry, Fault> {
-        rustix::fs::statat(&self.parent, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)
-            .map(|stat| Entry::of(&stat))
-            .map_err(|errno| self.fault(errno, "rb_file_lstat"))
-    }
-
-    /// Opens the regular file that is there, for reading.
-    ///
-    /// # Errors
-    /// It is none (a directory: `EISDIR`, anything else: `EINVAL`), or may not be read.
-    pub(crate) fn open_file(&self) -> Result<(OwnedFd, Entry), Fault> {
-        let wrong = |kind| match kind {
-            Kind::File => None,
-            Kind::Directory => Some(Errno::ISDIR),
-            _ => Some(Errno::INVAL),
-        };
-        // Opening a device or a pipe can have effects, so it is looked at before; and again, since it may be swapped.
-        if let Some(errno) = wrong(self.entry()?.kind) {
-            return Err(self.fault(errno, "rb_sysopen"));
-        }
-        let handle = rustix::fs::openat(&self.parent, self.name.as_str(), CONTENT, Mode::empty())
-            .map_err(|errno| self.fault(errno, "rb_sysopen"))?;
-        let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(|errno| self.fault(errno, "rb_file_lstat"))?);
-        match wrong(entry.kind) {
-            Some(errno) => Err(self.fault(errno, "rb_sysopen")),
-            None => Ok((handle, entry)),
-        }
-    }
-
-    /// What the link that is there says.
-    ///
-    /// # Errors
-    /// It is no link, or says something that is not UTF-8.
-    pub(crate) fn read_link(&self) -> Result<String, Fault> {
-        let text = rustix::fs::readlinkat(&self.parent, self.name.as_str(), Vec::new())
-            .map_err(|errno| self.fault(errno, "rb_readlink"))?;
-        text.into_string().map_err(|_| self.fault(Errno::ILSEQ, "rb_readlink"))
-    }
-
-    /// The names in the directory that is there, sorted; those that are not UTF-8 with replacement characters.
-    ///
-    /// # Errors
-    /// It is no directory, or may not be read.
-    pub(crate) fn names(&self) -> Result<Vec<String>, Fault> {
-        let handle = self.open_directory()?;
-        tree::names(&handle).map_err(|errno| self.fault(errno, "dir_initialize"))
-    }
-
-    /// Whether this process may create and remove names in the directory that is there.
-    pub(crate) fn is_writable(&self) -> bool {
-        let flags = AtFlags::EACCESS;
-        rustix::fs::accessat(&self.parent, self.name.as_str(), rustix::fs::Access::WRITE_OK, flags).is_ok()
-    }
-
-    /// All real paths below the directory that is there, parents after what is in them. Links are not followed.
-    ///
-    /// # Errors
-    /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
-    pub(crate) fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
-        let handle = self.open_directory()?;
-        tree::descendants(&handle, &self.real, &self.account).map_err(|errno| self.fault(errno, "dir_initialize"))
-    }
-
-    /// Whether all that is in the directory that is there may be changed with it: keys need a rule of their own. Of
-    /// anything but a directory, nothing is in it.
-    ///
-    /// # Errors
-    /// It may not be read, changes meanwhile, or holds too many names; a name is not granted.
-    pub(crate) fn require_below(&self, grants: &PolicyGrants, tree: &GrantedTree) -> Result<Result<(), Denied>, Fault> {
-        if grants.allows_everything() || self.entry()?.kind != Kind::Directory {
-            return Ok(Ok(()));
-        }
-        Ok(self.names_below()?.iter().try_for_each(|name| grants.manage_below(tree, name)))
-    }
-
-    /// All names below the directory that is there, as seen from it, to be looked at and not to be opened: what is not
-    /// UTF-8 in them is replaced.
-    ///
-    /// # Errors
-    /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
-    pub(crate) fn names_below(&self) -> Result<Vec<String>, Fault> {
-        let handle = self.open_directory()?;
-        tree::names_below(&handle, &self.account).map_err(|errno| self.fault(errno, "dir_initialize"))
-    }
-
-    fn open_directory(&self) -> Result<OwnedFd, Fault> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.parent, self.name.as_str(), flags, Mode::empty())
-            .map_err(|errno| self.fault(errno, "dir_initialize"))
-    }
-
-    /// Charges what is made there.
-    fn spend(&self, limit: Limit, amount: u64) -> Result<(), Fault> {
-        self.account.spend(limit, amount).map_err(|ended| self.fault(fault::errno_of(&ended), "rb_sysopen"))
-    }
-
-    fn fault(&self, errno: Errno, operation: &'static str) -> Fault {
-        Fault::new(errno, operation, &self.real)
     }
 }
 

@@ -35,13 +35,16 @@ pub(super) fn apply(
 /// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.
 fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> Result<GrantedPath, MachineError> {
     let place = if follow { root.locate_target(path) } else { root.locate(path) };
-    let as_asked = |denial| raised(written::as_asked(plan::denied(denial), path, root));
-    match absent(place).map_err(fault)? {
-        Some(place) => grants.manage_path(place.real()).map_err(as_asked),
-        None => {
-            let real = root.asked_about(path).map_err(fault)?;
+    let as_asked = |denial| raised(written::as_asked(plan::denied(denial), path, grants));
+    match place {
+        Ok(place) => grants.manage_path(place.real()).map_err(as_asked),
+        Err(found) => {
+            let real = found.real().map_or_else(|| root.asked_about(path), str::to_owned);
             let _proof = grants.manage_path(&real).map_err(as_asked)?;
-            Err(MachineError::System("ENOENT".into(), path.into()))
+            if found.is_absence() {
+                return Err(MachineError::System("ENOENT".into(), path.into()));
+            }
+            Err(fault(found))
         }
     }
 }
@@ -107,7 +110,7 @@ impl Target<'_> {
 
     /// A denial by a path that the guest wrote.
     fn denied(&self, denial: Denied, written: &str) -> MachineError {
-        raised(written::as_asked(plan::denied(denial), written, self.root))
+        raised(written::as_asked(plan::denied(denial), written, self.grants))
     }
 
     fn entry(&self) -> Result<Option<Entry>, MachineError> {

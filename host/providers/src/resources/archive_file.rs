@@ -140,11 +140,7 @@ impl Task {
         let Some(destination) = asked::text(wanted, "destination") else {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", "destination is a required property"));
         };
-        let place = absent(view.root.locate_target(&path))?;
-        let real = place.as_ref().map_or_else(|| view.root.asked_about(&path), |place| Ok(place.real().to_owned()))?;
-        let _readable = view.grants.read_path(&real).map_err(denied)?;
-        let entry = place.as_ref().map(|place| absent(place.entry())).transpose()?.flatten();
-        let Some(place) = place.filter(|_| entry.is_some()) else {
+        let Some((place, _)) = view.readable(&path)? else {
             if view.why_run && view.assumed.path(&path) {
                 return still_to_come(&path, &destination, wanted, view).map(Err);
             }
@@ -204,7 +200,7 @@ impl Task {
         let mut differs = false;
         self.archive.each(&mut |item, _content| {
             // What a link leads to and may not be looked at is taken for another.
-            let entry = view.seen_target(&format!("{base}/{}", item.path))?.transpose()?.flatten();
+            let entry = view.seen_target(&format!("{base}/{}", item.path)).transpose()?.flatten();
             // Archives know whole seconds.
             differs |= entry.is_none_or(|entry| (entry.modified, entry.modified_nanos) != (item.modified, 0));
             Ok(())

@@ -3,7 +3,7 @@
 use super::file_content::wish::{boolean, text};
 use super::file_content::{Access, access_step, assumption};
 use crate::plan::{Plan, Provider, Step, View, denied};
-use crate::root::{Entry, Fault, Kind, ModeBits, Prospect, absent};
+use crate::root::{Entry, Fault, Kind, ModeBits, Prospect};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 use rustix::io::Errno;
@@ -74,8 +74,8 @@ pub(super) fn plan_create(
     let mut granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
     granted.reverse();
     // What has the name and leads to nothing is a link: no directory is made in its place, nor behind it.
-    if let Some(place) = absent(view.root.locate(wish.path))?
-        && absent(place.entry())?.is_some()
+    if let Some(place) = view.managed_place(wish.path)?
+        && view.managed_entry(wish.path, &place)?.is_some()
     {
         return Err(Fault::new(Errno::EXIST, "dir_s_mkdir", wish.path).into());
     }
@@ -108,11 +108,13 @@ pub(super) fn plan_create(
 
 /// The directory that is there, links followed as Chef does.
 fn existing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Result<Option<(GrantedPath, Entry)>, Raised> {
-    let Some(mut place) = absent(view.root.locate(wish.path))? else { return Ok(None) };
-    let Some(mut entry) = absent(place.entry())? else { return Ok(None) };
+    let Some(mut place) = view.managed_place(wish.path)? else { return Ok(None) };
+    let Some(mut entry) = view.managed_entry(wish.path, &place)? else { return Ok(None) };
     if entry.kind == Kind::Link {
-        let Some(target) = absent(view.root.locate_target(wish.path))? else { return Ok(None) };
-        let Some(found) = absent(target.entry())? else { return Ok(None) };
+        let may = |real: &str| view.grants.manage_path(real).map(drop).map_err(denied);
+        let target = view.told(wish.path, view.root.locate_target(wish.path), may)?;
+        let Some(target) = target else { return Ok(None) };
+        let Some(found) = view.told(wish.path, target.entry(), may)? else { return Ok(None) };
         (place, entry) = (target, found);
     }
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
@@ -153,20 +155,15 @@ fn require_parent(
 
 /// Plans `delete`.
 pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let Some(place) = absent(view.root.locate(wish.path))? else {
-        let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)?).map_err(denied)?;
-        return Ok(nothing(wish, view));
-    };
-    let Some(entry) = absent(place.entry())? else {
-        let _granted = view.grants.manage_path(place.real()).map_err(denied)?;
-        return Ok(nothing(wish, view));
-    };
+    let Some(place) = view.managed_place(wish.path)? else { return Ok(nothing(wish, view)) };
+    let _granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    let Some(entry) = view.managed_entry(wish.path, &place)? else { return Ok(nothing(wish, view)) };
     let is_link = entry.kind == Kind::Link;
     let tree = if wish.recursive && !is_link { Some(view.manage_whole(&place)?) } else { None };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     let kind = match is_link {
         // What it leads to is told to who may look there. To others it is a directory.
-        true => match view.seen_target(wish.path)? {
+        true => match view.seen_target(wish.path) {
             Some(target) => target?.map(|entry| entry.kind),
             None => Some(Kind::Directory),
         },

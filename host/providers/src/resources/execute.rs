@@ -7,8 +7,7 @@
 use crate::command::{
     CommandFailure, How, Launch, denied_secretly, home, list_of_words, real_directory, require_success,
 };
-use crate::plan::{DENIED, Plan, Provider, Step, View, denied};
-use crate::root::absent;
+use crate::plan::{DENIED, Plan, Provider, Step, View};
 use crate::value;
 use crate::written;
 use contract::{Certainty, Change, Raised, Wanted};
@@ -124,10 +123,7 @@ fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<O
         }
     };
     // What is there is told by whether the command runs, so it needs the right to be read.
-    let place = absent(view.root.locate_target(&path))?;
-    let real = place.as_ref().map_or_else(|| view.root.asked_about(&path), |place| Ok(place.real().to_owned()))?;
-    let _readable = view.grants.read_path(&real).map_err(denied)?;
-    if place.map(|place| absent(place.entry())).transpose()?.flatten().is_some() {
+    if view.readable(&path)?.is_some() {
         return Ok(Some(Plan::up_to_date()));
     }
     if view.why_run && view.assumed.path(&path) {
@@ -138,13 +134,13 @@ fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<O
 }
 
 /// Where the command starts, all links followed: where the resource says, or at home for a login.
-fn directory(wanted: &Wanted<'_>, view: &mut View<'_>, cwd: Option<&str>) -> Result<Option<String>, Raised> {
+fn directory(wanted: &Wanted<'_>, view: &mut View<'_>, cwd: Option<&str>) -> Option<String> {
     let cwd = match cwd {
         Some(cwd) => Some(cwd.to_owned()),
         None if flag(wanted, "login") => home(text(wanted, "user").as_deref(), view.users()),
         None => None,
     };
-    Ok(cwd.map(|cwd| real_directory(view.root, view.grants, &cwd)).transpose()?)
+    cwd.map(|cwd| real_directory(view.root, &cwd))
 }
 
 fn grant(
@@ -153,7 +149,7 @@ fn grant(
     view: &mut View<'_>,
     cwd: Option<&str>,
 ) -> Result<GrantedCommand, Raised> {
-    let cwd = directory(wanted, view, cwd)?;
+    let cwd = directory(wanted, view, cwd);
     let environment: Vec<(String, String)> = match value(wanted, "environment") {
         Some(Value::Object(all)) => all.iter().map(|(name, value)| (name.clone(), variable(value))).collect(),
         _ => vec![],
@@ -178,8 +174,8 @@ fn grant(
         input: input.as_deref().map(str::as_bytes),
         sensitive: wanted.declaration.sensitive,
     };
-    let granted = view.grants.command(&asked);
-    granted.map_err(|denial| written::with_directory(denied(denial), text(wanted, "cwd").as_deref(), cwd.as_deref()))
+    let written = text(wanted, "cwd").or_else(|| cwd.clone());
+    view.grants.command(&asked).map_err(|denial| written::command(denial, &asked, written.as_deref(), view.grants))
 }
 
 /// A variable that is taken away needs the right to set it to nothing.

@@ -6,7 +6,7 @@
 use super::file_content::wish::text;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
 use crate::plan::{Plan, Provider, Step, View, denied};
-use crate::root::{Entry, Fault, Kind, Place, absent};
+use crate::root::{Entry, Fault, Kind, Place};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 
@@ -42,9 +42,13 @@ impl Provider for Link {
             access: known(Access { mode: None, ..Access::of(wanted)? }, view),
             key: wanted.declaration.key(),
         };
-        let place = absent(view.root.locate(wish.path))?;
+        let place = view.managed_place(wish.path)?;
         let there = match &place {
-            Some(place) => inspect(&wish, place, view)?,
+            // Nothing is looked at, neither there nor at `to`, before the grant is found.
+            Some(place) => {
+                let _granted = view.grants.manage_path(place.real()).map_err(denied)?;
+                inspect(&wish, place, view)?
+            }
             None => There::Nothing,
         };
         match wanted.action {
@@ -68,7 +72,7 @@ fn no_text() -> Raised {
 }
 
 fn inspect(wish: &LinkWish<'_>, place: &Place, view: &View<'_>) -> Result<There, Raised> {
-    let Some(entry) = absent(place.entry())? else { return Ok(There::Nothing) };
+    let Some(entry) = view.managed_entry(wish.path, place)? else { return Ok(There::Nothing) };
     if entry.kind == Kind::Link {
         return Ok(There::Symbolic(place.read_link()?, entry));
     }
@@ -90,7 +94,7 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
         Some(place) => place.real().to_owned(),
         None => {
             // Whether there is a directory to be in is told only to who may make the link there.
-            let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)?).map_err(denied)?;
+            let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)).map_err(denied)?;
             missing_parent(wish, to, view, &mut plan)?
         }
     };
@@ -176,16 +180,15 @@ fn make(
 fn original(wish: &LinkWish<'_>, to: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
     let place = match view.root.locate(to) {
         Ok(place) => place,
-        Err(fault) if fault.is_absence() && view.why_run => {
-            let granted = view.grants.manage_path(&view.root.asked_about(to)?).map_err(denied)?;
-            let _there = view.root.prospect(to)?;
-            return Ok(granted);
-        }
-        Err(fault) if fault.is_absence() => {
-            let _granted = view.grants.manage_path(&view.root.asked_about(to)?).map_err(denied)?;
+        Err(fault) => {
+            let real = fault.real().map_or_else(|| view.root.asked_about(to), str::to_owned);
+            let granted = view.grants.manage_path(&real).map_err(denied)?;
+            if fault.is_absence() && view.why_run {
+                let _there = view.root.prospect(to)?;
+                return Ok(granted);
+            }
             return Err(refused(fault, true, to, wish.path).into());
         }
-        Err(fault) => return Err(refused(fault, true, to, wish.path).into()),
     };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     match place.entry() {
@@ -217,10 +220,7 @@ fn missing_parent(wish: &LinkWish<'_>, to: &str, view: &View<'_>, plan: &mut Pla
 }
 
 fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let Some(place) = place else {
-        let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)?).map_err(denied)?;
-        return Ok(Plan::up_to_date());
-    };
+    let Some(place) = place else { return Ok(Plan::up_to_date()) };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     // Chef compares what is there with the file that `to` names before anything else.
     if wish.to.is_none() && matches!(there, There::Hard(_)) {

@@ -8,7 +8,7 @@ mod mounted;
 mod table;
 
 use crate::command::{Launch, require_success};
-use crate::plan::{Plan, Provider, Step, View, Writer, denied};
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
 use crate::root::absent;
@@ -101,7 +101,7 @@ impl Task {
             Named::Uuid => format!("UUID={device}"),
         };
         let in_table = match named {
-            Named::Device => real_device(&device, view)?,
+            Named::Device => real_device(&device, view),
             Named::Label | Named::Uuid => in_table_as_written.clone(),
         };
         let kind = asked::text(wanted, "fstype").unwrap_or_else(|| "auto".into());
@@ -111,7 +111,7 @@ impl Task {
             None => default,
             Some(_) => asked::number(wanted, name).unwrap_or(0),
         };
-        let real_mount_point = real_mount_point(&mount_point, view)?;
+        let real_mount_point = real_mount_point(&mount_point, view);
         let line = Line {
             device: table::escape(&in_table),
             // What is granted is what is entered: a link could lead elsewhere by the time the table is read.
@@ -123,11 +123,9 @@ impl Task {
         };
         let asked = MountAsked { device: &line.device, mount_point: &line.mount_point, kind: &kind, options: &joined };
         let granted = view.grants.mount(&asked).map_err(|denial| {
-            let text = |device: &str, place: &str| {
-                format!("{} on {} type {kind} ({joined})", table::escape(device), table::escape(place))
-            };
-            let (resolved, written) = (text(&in_table, &real_mount_point), text(&in_table_as_written, &mount_point));
-            written::with_text(denied(denial), &resolved, &written)
+            let (device, mount_point) = (table::escape(&in_table_as_written), table::escape(&mount_point));
+            let as_written = MountAsked { device: &device, mount_point: &mount_point, ..asked };
+            written::mount(denial, &as_written, view.grants)
         })?;
         let real_device = match named {
             Named::Device => in_table.clone(),
@@ -325,21 +323,18 @@ fn without_slash(device: &str) -> &str {
 }
 
 /// Where the mount point really lies; `none` for what has no place.
-fn real_mount_point(mount_point: &str, view: &View<'_>) -> Result<String, Raised> {
-    if mount_point == "none" {
-        return Ok(mount_point.to_owned());
-    }
-    Ok(view.root.asked_about(mount_point)?)
+fn real_mount_point(mount_point: &str, view: &View<'_>) -> String {
+    if mount_point == "none" { mount_point.to_owned() } else { view.root.asked_about(mount_point) }
 }
 
 /// A folder or an image on the node, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the
 /// system's own, and stay.
-fn real_device(device: &str, view: &View<'_>) -> Result<String, Raised> {
+fn real_device(device: &str, view: &View<'_>) -> String {
     let is_remote = device.contains(':') || device.contains("//");
     if !device.starts_with('/') || is_remote || device.starts_with("/dev/") {
-        return Ok(device.to_owned());
+        return device.to_owned();
     }
-    Ok(view.root.asked_about(device)?)
+    view.root.asked_about(device)
 }
 
 /// The device that a label or a number stands for; empty: there is none.

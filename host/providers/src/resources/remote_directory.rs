@@ -60,6 +60,10 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
     for file in &files {
         let path = format!("{}/{file}", wish.path);
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
+        if parent != wish.path {
+            // What its directory is, is told only to who may make the file.
+            let _granted = view.grants.manage_path(&view.root.asked_about(&path)).map_err(denied)?;
+        }
         if parent != wish.path && !is_directory(parent, view)? {
             let below = DirectoryWish {
                 path: parent,

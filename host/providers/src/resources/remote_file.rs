@@ -159,14 +159,14 @@ fn fetch(
 /// A file of the node itself. Whoever may write a copy of it could read it, so it needs the right to be read.
 fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
     let absent = |fault: crate::root::Fault| -> Raised { fault.during("rb_sysopen").about(path).into() };
-    let place = match view.root.locate_target(path) {
-        Err(fault) if fault.is_absence() => {
-            let _readable = view.grants.read_path(&view.root.asked_about(path)?).map_err(denied)?;
-            return Err(absent(fault));
-        }
-        other => other.map_err(absent)?,
+    let place = view.root.locate_target(path);
+    let real = match &place {
+        Ok(place) => place.real().to_owned(),
+        Err(fault) => fault.real().map_or_else(|| view.root.asked_about(path), str::to_owned),
     };
-    let readable = view.grants.read_path(place.real()).map_err(denied)?;
+    // Why it is not there is told only after this.
+    let readable = view.grants.read_path(&real).map_err(denied)?;
+    let place = place.map_err(absent)?;
     let (handle, entry) = place.open_file().map_err(absent)?;
     let file = std::fs::File::from(handle);
     let unreadable = |error: std::io::Error| Raised::new("IOError", format!("{}: {error}", readable.path()));

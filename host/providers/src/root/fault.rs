@@ -13,13 +13,26 @@ pub(crate) struct Fault {
     pub(crate) operation: &'static str,
     /// What it was about, as seen from inside the root.
     pub(crate) path: String,
+    /// The resolved path that it is about, as far as it resolves. Who may not look there does not hear of the refusal.
+    reached: Option<String>,
 }
 
 impl Fault {
     pub(crate) fn new(errno: Errno, operation: &'static str, path: &str) -> Self {
         // Whoever says a path of megabytes gets the beginning of it back.
         let path = path.chars().take(super::MAXIMUM_PATH).collect();
-        Self { errno, operation, path }
+        Self { errno, operation, path, reached: None }
+    }
+
+    /// The same about a resolved path.
+    #[must_use]
+    pub(super) fn reached(self, path: String) -> Self {
+        Self { reached: Some(path), ..self }
+    }
+
+    /// The resolved path that it is about, where it is known.
+    pub(crate) fn real(&self) -> Option<&str> {
+        self.reached.as_deref()
     }
 
     /// Nothing is there, or no directory to be in.
@@ -35,7 +48,7 @@ impl Fault {
     /// The same under another path: the one that the cookbook wrote.
     #[must_use]
     pub(crate) fn about(self, path: &str) -> Self {
-        Self::new(self.errno, self.operation, path)
+        Self { reached: self.reached, ..Self::new(self.errno, self.operation, path) }
     }
 
     /// The same as another operation.

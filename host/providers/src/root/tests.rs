@@ -102,7 +102,7 @@ fn prospects_name_what_is_missing() {
     assert_eq!(tree.root.prospect("/new").unwrap().real(), "/new");
     assert_eq!(tree.root.prospect("/new/../../x").unwrap_err().name(), "ENOENT");
     for (path, asked) in [("/new/../../x", "/x"), ("/conf/a/../b", "/etc/b"), ("/", "/"), ("/new/a", "/new/a")] {
-        assert_eq!(tree.root.asked_about(path).unwrap(), asked, "{path}");
+        assert_eq!(tree.root.asked_about(path), asked, "{path}");
     }
 }
 

@@ -48,52 +48,107 @@ impl Trail<'_> {
 
 /// Where a path leads; `follow`: the last link too. A missing last component is a place as well.
 pub(super) fn walk(root: &Root, path: &str, follow: bool) -> Result<Place, Fault> {
-    resolve(root, path, follow).map_err(|errno| Fault::new(errno, "rb_sysopen", path))
+    resolve(root, path, follow).map_err(|(errno, reached)| Fault::new(errno, "rb_sysopen", path).reached(reached))
 }
 
-fn resolve(root: &Root, path: &str, follow: bool) -> Result<Place, Errno> {
-    let mut trail = Trail { root, directories: Vec::new() };
-    // What is still to be walked, the next component last.
-    let mut ahead: Vec<String> = components(path).collect();
-    let mut links = 0;
-    while let Some(name) = ahead.pop() {
+/// The path that a path leads to, all links followed as far as they can be. The rest is the text's own: what is missing, what
+/// may not be searched, what leads in a circle.
+pub(super) fn as_far_as_possible(root: &Root, path: &str) -> String {
+    match resolve(root, path, true) {
+        Ok(place) => place.real,
+        Err((_, reached)) => reached,
+    }
+}
+
+/// An absolute path out of these names, `..` taken by its text.
+pub(super) fn by_text<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for name in names.filter(|name| !matches!(*name, "" | ".")) {
         if name == ".." {
-            trail.directories.pop();
-            continue;
-        }
-        let is_last = ahead.is_empty();
-        let stat = match rustix::fs::statat(trail.last(), name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) if is_last => return trail.place(name),
-            Err(errno) => return Err(errno),
-        };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Symlink if is_last && !follow => return trail.place(name),
-            FileType::Symlink => {
-                links += 1;
-                let target = rustix::fs::readlinkat(trail.last(), name.as_str(), Vec::new())?;
-                let target = target.into_string().map_err(|_| Errno::ILSEQ)?;
-                if links > MAXIMUM_LINKS {
-                    return Err(Errno::LOOP);
-                }
-                if target.starts_with('/') {
-                    trail.directories.clear();
-                }
-                ahead.extend(components(&target));
-            }
-            FileType::Directory => {
-                if trail.directories.len() >= MAXIMUM_DEPTH {
-                    return Err(Errno::NAMETOOLONG);
-                }
-                // NOFOLLOW: if it became a link since the look above, this fails with ENOTDIR.
-                let handle = rustix::fs::openat(trail.last(), name.as_str(), DIRECTORY, Mode::empty())?;
-                trail.directories.push((handle, name));
-            }
-            _ if is_last => return trail.place(name),
-            _ => return Err(Errno::NOTDIR),
+            kept.pop();
+        } else {
+            kept.push(name);
         }
     }
-    trail.into_place()
+    format!("/{}", kept.join("/"))
+}
+
+/// A walk on its way.
+struct Walk<'a> {
+    trail: Trail<'a>,
+    /// The component that is looked at.
+    name: Option<String>,
+    /// What is still to be walked, the next component last.
+    ahead: Vec<String>,
+}
+
+impl Walk<'_> {
+    /// Walks on. Afterwards the place is that of the name in the directory reached, or that directory itself.
+    fn go_on(&mut self, follow: bool) -> Result<(), Errno> {
+        let mut links = 0;
+        while let Some(name) = self.ahead.pop() {
+            if name == ".." {
+                self.trail.directories.pop();
+                continue;
+            }
+            let is_last = self.ahead.is_empty();
+            let name = &*self.name.insert(name);
+            let stat = match rustix::fs::statat(self.trail.last(), name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(Errno::NOENT) if is_last => return Ok(()),
+                Err(errno) => return Err(errno),
+            };
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Symlink if is_last && !follow => return Ok(()),
+                FileType::Symlink => {
+                    links += 1;
+                    let target = rustix::fs::readlinkat(self.trail.last(), name.as_str(), Vec::new())?;
+                    let target = target.into_string().map_err(|_| Errno::ILSEQ)?;
+                    if links > MAXIMUM_LINKS {
+                        return Err(Errno::LOOP);
+                    }
+                    if target.starts_with('/') {
+                        self.trail.directories.clear();
+                    }
+                    self.ahead.extend(components(&target));
+                    self.name = None;
+                }
+                FileType::Directory => {
+                    if self.trail.directories.len() >= MAXIMUM_DEPTH {
+                        return Err(Errno::NAMETOOLONG);
+                    }
+                    // NOFOLLOW: if it became a link since the look above, this fails with ENOTDIR.
+                    let handle = rustix::fs::openat(self.trail.last(), name.as_str(), DIRECTORY, Mode::empty())?;
+                    self.trail.directories.extend(self.name.take().map(|name| (handle, name)));
+                }
+                _ if is_last => return Ok(()),
+                _ => return Err(Errno::NOTDIR),
+            }
+        }
+        Ok(())
+    }
+
+    /// The directory reached, and what was still ahead by its text.
+    fn reached(&self) -> String {
+        let real = self.trail.real();
+        let rest = self.name.iter().chain(self.ahead.iter().rev()).map(String::as_str);
+        by_text(real.split('/').chain(rest))
+    }
+}
+
+/// The place; or why there cannot be one, and the path that was reached.
+fn resolve(root: &Root, path: &str, follow: bool) -> Result<Place, (Errno, String)> {
+    let trail = Trail { root, directories: Vec::new() };
+    let mut walk = Walk { trail, name: None, ahead: components(path).collect() };
+    if let Err(errno) = walk.go_on(follow) {
+        return Err((errno, walk.reached()));
+    }
+    let Walk { trail, name, .. } = walk;
+    let place = match name {
+        Some(name) => trail.place(name),
+        None => trail.into_place(),
+    };
+    place.map_err(|errno| (errno, by_text(path.split('/'))))
 }
 
 /// The components of a path that lead anywhere, last first.

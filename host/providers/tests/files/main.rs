@@ -9,6 +9,8 @@ mod file;
 #[cfg(test)]
 mod link;
 #[cfg(test)]
+mod probes;
+#[cfg(test)]
 mod races;
 #[cfg(test)]
 mod remote_directory;

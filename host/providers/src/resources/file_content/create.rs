@@ -287,11 +287,10 @@ pub(crate) fn access_step(granted: GrantedPath, access: AccessPlan) -> Step {
 /// The times, after everything else.
 fn touch(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
     // A link was followed above; a file that is still missing will be made where the path leads.
-    let real = view.root.locate_target(wish.path).map(|place| place.real().to_owned());
-    let real = match real {
-        Ok(real) => real,
-        Err(fault) if fault.is_absence() => view.root.prospect(wish.path)?.real(),
-        Err(fault) => return Err(fault.into()),
+    let granted = |real: &str| wish.granted(view, real).map(drop);
+    let real = match view.told(wish.path, view.root.locate_target(wish.path), granted)? {
+        Some(place) => place.real().to_owned(),
+        None => view.root.prospect(wish.path)?.real(),
     };
     let granted = wish.granted(view, &real)?;
     let change = Change::new(format!("update utime on file {}", wish.path));

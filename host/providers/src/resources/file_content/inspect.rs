@@ -98,10 +98,11 @@ pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> 
     if let Some(current) = unlinked(wish, view) {
         return Ok(Inspected::Current(current));
     }
-    let Some(place) = absent(view.root.locate(wish.path))? else {
+    let may = |real: &str| wish.granted(view, real).map(drop);
+    let Some(place) = view.told(wish.path, view.root.locate(wish.path), may)? else {
         return parent_missing(wish, view, plan).map(Inspected::Current);
     };
-    let Some(entry) = absent(place.entry())? else {
+    let Some(entry) = view.told(wish.path, place.entry(), may)? else {
         let granted = wish.granted(view, place.real())?;
         return Ok(Inspected::Current(Current::found(view, granted, There::Nothing, Some(place))));
     };
@@ -132,11 +133,10 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
     let real = match view.root.prospect(wish.path) {
         Ok(prospect) => prospect.real(),
-        Err(fault) if fault.is_absence() => {
-            let _granted = wish.granted(view, &view.root.asked_about(wish.path)?)?;
+        Err(fault) => {
+            let _granted = wish.granted(view, &view.root.asked_about(wish.path))?;
             return Err(fault.into());
         }
-        Err(fault) => return Err(fault.into()),
     };
     let granted = wish.granted(view, &real)?;
     let real_parent = real.rsplit_once('/').map_or("/", |(parent, _)| parent);
@@ -160,9 +160,10 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     let says = || link.read_link().unwrap_or_default();
     let is_create = !wish.only_if_missing && !wish.touch;
     let located = view.root.locate_target(path);
-    if located.as_ref().is_err_and(Fault::is_absence) {
-        // Where it would lead is asked for before it is told that nothing is there.
-        let _granted = wish.granted(view, &view.root.asked_about(path)?)?;
+    if let Err(fault) = &located {
+        // Where it would lead is asked for before it is told that nothing is there, or that it is a circle.
+        let real = fault.real().map_or_else(|| view.root.asked_about(path), str::to_owned);
+        let _granted = wish.granted(view, &real)?;
     }
     let target = match located {
         Ok(target) => target,
@@ -234,7 +235,7 @@ fn something_else(
     }
     // Chef looks through a link here to say what it is.
     let shown = match kind {
-        Kind::Link => match view.seen_target(path)? {
+        Kind::Link => match view.seen_target(path) {
             Some(Ok(Some(target))) if target.kind != Kind::File => target.kind,
             _ => Kind::Link,
         },

@@ -13,15 +13,13 @@ use rustix::io::Errno;
 pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let path = wish.path;
     // What may not be managed may not be asked for, either: whether it exists is nobody's business.
-    let Some(place) = absent(view.root.locate(path))? else {
-        let _granted = wish.granted(view, &view.root.asked_about(path)?)?;
-        return Ok(nothing(path, view));
-    };
+    let may = |real: &str| wish.granted(view, real).map(drop);
+    let Some(place) = view.told(path, view.root.locate(path), may)? else { return Ok(nothing(path, view)) };
     let granted = wish.granted(view, place.real())?;
     let Some(entry) = absent(place.entry())? else { return Ok(nothing(path, view)) };
     if entry.kind == Kind::Link {
         // Whether a link leads somewhere is told to who may look there. To others it does.
-        let errno = match view.seen_target(path)? {
+        let errno = match view.seen_target(path) {
             Some(Ok(Some(_))) | None => None,
             Some(Ok(None)) => Some(Errno::NOENT),
             Some(Err(fault)) => Some(fault.errno),

@@ -2,7 +2,6 @@
 
 use super::Access;
 use crate::plan::{View, denied};
-use crate::root::absent;
 use contract::{Known, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use serde_json::{Map, Value};
@@ -128,7 +127,8 @@ impl<'a> FileWish<'a> {
     /// # Errors
     /// It is there and may not be managed.
     pub(crate) fn is_text(&self, view: &View<'_>, text: &[u8]) -> Result<bool, Raised> {
-        let Some(place) = absent(view.root.locate_target(self.path))? else { return Ok(false) };
+        let granted = |real: &str| self.granted(view, real).map(drop);
+        let Some(place) = view.told(self.path, view.root.locate_target(self.path), granted)? else { return Ok(false) };
         // What may not be managed may not be compared, either.
         let _granted = self.granted(view, place.real())?;
         Ok(view.root.read(self.path).is_ok_and(|found| found == text))

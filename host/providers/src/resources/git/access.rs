@@ -144,13 +144,16 @@ fn path_of(repository: &str) -> Option<String> {
 fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
     let suffixed = format!("{}.git", path.trim_end_matches('/'));
     // Nothing is looked at before one of the two may be read.
-    let asked = view.grants.read_path(&view.root.asked_about(path)?);
+    let asked = view.grants.read_path(&view.root.asked_about(path));
     if asked.is_err() {
-        let _either = view.grants.read_path(&view.root.asked_about(&suffixed)?).or(asked).map_err(denied)?;
+        let _either = view.grants.read_path(&view.root.asked_about(&suffixed)).or(asked).map_err(denied)?;
     }
-    let is_there = |path: &str| view.root.target_entry(path).map(|entry| entry.is_some());
-    let found = if !is_there(path)? && is_there(&suffixed)? { &suffixed } else { path };
-    view.grants.read_path(&view.root.prospect(found)?.real()).map_err(denied)
+    // Of the other one, what is there is told to who may read it.
+    let is_there = |path: &str| view.seen_target(path).is_some_and(|entry| matches!(entry, Ok(Some(_))));
+    let found = if !is_there(path) && is_there(&suffixed) { &suffixed } else { path };
+    let readable = view.grants.read_path(&view.root.asked_about(found)).map_err(denied)?;
+    let _there = view.root.prospect(found)?;
+    Ok(readable)
 }
 
 /// A text as git reads it out of a URL; none: it is no UTF-8.

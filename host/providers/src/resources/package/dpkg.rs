@@ -134,7 +134,12 @@ fn check_version(archive: &Archive, version: &str) -> Result<(), Raised> {
 /// The file of each package: the one the resource names, or its name if that is one.
 fn sources(wanted: &Wanted<'_>, request: &Request, view: &View<'_>) -> Vec<Option<String>> {
     let mut named = asked::list(wanted, "source").unwrap_or_default().into_iter();
-    let file = |name: &str| name.contains('/') && view.root.target_entry(name).is_ok_and(|entry| entry.is_some());
+    // A name that may not be looked at is taken for a file, whether there is one or not.
+    let file = |name: &str| {
+        let is_granted = || view.grants.silent().package_source(&view.root.asked_about(name)).is_ok();
+        let is_there = || view.root.target_entry(name).is_ok_and(|entry| entry.is_some());
+        name.contains('/') && (!is_granted() || is_there())
+    };
     let source = |(name, _): &(String, Option<String>)| {
         let named = named.next().filter(|source| !source.is_empty());
         named.or_else(|| file(name).then(|| name.clone()))
@@ -162,7 +167,7 @@ fn without_sources(aim: Aim, request: &Request, key: &str, status: &Status, view
 /// The real path of a package file; none: it is not there.
 fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
     // Whether it is there is told only to who may have it installed.
-    let granted = view.grants.package_source(&view.root.asked_about(source)?).map_err(denied)?;
+    let granted = view.grants.package_source(&view.root.asked_about(source)).map_err(denied)?;
     let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
     if place.real() != granted.path() {
         return Ok(None);

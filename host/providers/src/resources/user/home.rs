@@ -84,7 +84,7 @@ pub(super) fn ask(user: &GrantedUser, wish: &Wish, current: Option<&str>, view: 
     let Some(asked) = wish.home.as_deref().filter(|asked| current.is_none_or(|now| clean(now) != clean(asked))) else {
         return Ok(());
     };
-    let real = view.root.prospect(asked)?.real();
+    let real = view.prospect(asked, |grants, real| grants.home(user, real).map(drop))?.real();
     let is_own = real == view.grants.own_home(user, &base(view.root)).path();
     if is_own || real == NO_HOME { Ok(()) } else { view.grants.home(user, &real).map(drop).map_err(denied) }
 }

@@ -34,7 +34,7 @@ pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Rais
         return Err(Raised::new(PACKAGE_ERROR, message).with_hint("fetch it with `remote_file` first"));
     }
     // Whether it is there is told only to who may have it installed.
-    let granted = view.grants.package_source(&view.root.asked_about(source)?).map_err(denied)?;
+    let granted = view.grants.package_source(&view.root.asked_about(source)).map_err(denied)?;
     let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
     if place.real() != granted.path() {
         return Ok(None);
