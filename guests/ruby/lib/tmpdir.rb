@@ -29,7 +29,7 @@ class Dir
 
     def self.create(basename, folder = nil, max_try: 100, **_options)
       prefix, suffix = basename.is_a?(Array) ? basename : [basename, ""]
-      folder = Tmpname.scratch(File.expand_path(folder || Dir.tmpdir))
+      folder = File.expand_path(folder || Dir.tmpdir)
       max_try.times do
         path = File.join(folder, "#{prefix.to_s.tr("/", "")}#{next_part}#{suffix.to_s.tr("/", "")}")
         next if File.exist?(path)
@@ -40,14 +40,6 @@ class Dir
         next
       end
       raise "cannot find a name for a temporary file in #{folder}"
-    end
-
-    # In a dry run the host keeps them in memory, below a name of its own in front of the path of a real run.
-    SCRATCH = "/tmp/.wrun-scratch"
-
-    def self.scratch(folder)
-      dry = defined?(Chef::Config) && Chef::Config[:why_run]
-      dry && !folder.start_with?("#{SCRATCH}/") ? File.join(SCRATCH, folder) : folder
     end
 
     def self.next_part

@@ -1,7 +1,7 @@
 //! What happens during a run, as it happens. Formatters, the run record and guests' event handlers subscribe; providers
 //! and the runner never print.
 
-use crate::{Change, Failure, HiddenRead, Notified, Resource, Tally};
+use crate::{Change, Failure, GuestWrite, HiddenRead, Notified, Resource, Tally};
 use node::origin::Origin;
 
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
@@ -161,6 +161,15 @@ pub enum Event<'a> {
         why_run: bool,
         /// How deep the resource is nested in others.
         nesting: u32,
+        /// The place of the guest's code that made the change by itself. `None`: the resource made it.
+        code: Option<&'a Origin>,
+    },
+    /// Guest code changed something by itself outside of all actions, or would.
+    Written {
+        /// What and where.
+        write: &'a GuestWrite,
+        /// Nothing was changed: this is a dry run.
+        why_run: bool,
     },
     /// The running action's command wrote something that is to be shown at once.
     Output {

@@ -28,13 +28,13 @@ pub use providers::{
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, Context, ContextId, Declaration, Due, FailureMode, Guard, GuestType,
-    HiddenRead, MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS,
-    MAX_RESOURCES, Notification, Notified, OwnRunList, Parts, Party, Property, ROOT, ReadKind, Reads, Resource,
-    ResourceId, Run, Speaker, Tally, Test, Timing, Wish, dotted_path, grant_lines, not_found,
+    GuestWrite, HiddenRead, MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS,
+    MAX_RECORDS, MAX_RESOURCES, Notification, Notified, OwnRunList, Parts, Party, Property, ROOT, ReadKind, Reads,
+    Resource, ResourceId, Run, Speaker, Tally, Test, Timing, Wish, dotted_path, grant_lines, not_found,
 };
 pub use services::{
-    AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse, Interfaces,
-    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Outside, Services, Stat, StatKind,
-    TypeTexts,
+    Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,
+    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Outside, Services, Stat,
+    StatKind, TypeTexts,
 };
 pub use stop::Stop;

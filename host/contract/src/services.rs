@@ -115,8 +115,9 @@ pub trait Machine: Send {
     fn real_path(&mut self, path: &str) -> Result<String, MachineError>;
     /// Runs a command to its end.
     fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError>;
-    /// Changes what is at a path; returns the sentence for the report.
-    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<String, MachineError>;
+    /// Changes what is at a path. In a dry run nothing is changed; the guest finds what it wrote, as far as that can be
+    /// kept.
+    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<Applied, MachineError>;
     /// Sets a variable in the environment of the commands that follow; none unsets it. Ignored of a policy that is not
     /// granted everything.
     fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError>;
@@ -126,6 +127,15 @@ pub trait Machine: Send {
     fn groups(&mut self) -> Result<Vec<MachineGroup>, MachineError>;
     /// Sends a request over HTTP.
     fn http(&mut self, request: &HttpRequest, why_run: bool) -> Result<HttpResponse, MachineError>;
+}
+
+/// A change that was made, or that a dry run keeps for the guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The real path inside the root.
+    pub path: String,
+    /// The sentence for the report.
+    pub what: String,
 }
 
 /// Why the machine did not do what it was asked to.

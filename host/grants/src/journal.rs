@@ -9,7 +9,6 @@ use crate::file::json_of;
 use crate::tidy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -108,9 +107,6 @@ impl Denial {
 /// Entries by key, each as TOML.
 pub(crate) type Entries = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns a text in which the paths of a dry run's temporary files are those of a real run.
-pub type RealPaths = fn(&str) -> Cow<'_, str>;
-
 /// What the policies of one run ask for. Clones write to the same pages.
 #[derive(Debug, Clone, Default)]
 pub struct Journal(Arc<Mutex<Pages>>);
@@ -118,8 +114,6 @@ pub struct Journal(Arc<Mutex<Pages>>);
 #[derive(Debug, Default)]
 struct Pages {
     asker: Option<Asker>,
-    /// How texts with the paths of temporary files are written down.
-    real_paths: Option<RealPaths>,
     /// Actions are looked at that nobody asked for.
     others: bool,
     denials: Vec<Denial>,
@@ -151,15 +145,6 @@ fn value_of(values: &BTreeSet<String>) -> Value {
     if values.contains("true") { Value::Bool(true) } else { values.iter().filter_map(|value| json_of(value)).collect() }
 }
 
-impl Pages {
-    fn real(&self, text: String) -> String {
-        match self.real_paths {
-            Some(real_paths) => real_paths(&text).into_owned(),
-            None => text,
-        }
-    }
-}
-
 impl Asked {
     /// What the policy needs, with what may not be kept.
     fn wanted(&self) -> Entries {
@@ -183,11 +168,6 @@ impl Journal {
     /// From now on this one asks; `None`: nobody in particular.
     pub fn asks(&self, asker: Option<Asker>) {
         self.pages().asker = asker;
-    }
-
-    /// From now on what is asked for is written down with the paths of a real run.
-    pub fn writes_real_paths(&self, real_paths: RealPaths) {
-        self.pages().real_paths = Some(real_paths);
     }
 
     /// Everything that was denied, in the order in which it was first asked for, and how many more there were.
@@ -233,7 +213,6 @@ impl Journal {
     pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>, secret: bool) {
         let mut pages = self.pages();
         let others = pages.others;
-        let value = value.map(|value| pages.real(value));
         if !pages.asked.contains_key(policy) {
             pages.asked.insert(policy.to_owned(), Asked::default());
         }
@@ -264,9 +243,8 @@ impl Journal {
     pub(crate) fn deny(&self, denied: &Denied, secret: bool) {
         let mut pages = self.pages();
         let shown = if secret { "[sensitive]" } else { denied.asked.as_str() };
-        let asked: String = pages.real(shown.to_owned()).chars().take(MAX_SHOWN).collect();
+        let asked: String = shown.chars().take(MAX_SHOWN).collect();
         let value = denied.value.clone().filter(|value| !secret && value.len() <= MAX_VALUE);
-        let value = value.map(|value| pages.real(value));
         let key = denied.capability.key();
         let is_same =
             |one: &Denial| one.policy == denied.policy && one.key == key && one.asked == asked && one.value == value;

@@ -25,6 +25,7 @@ pub(crate) use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
 pub(crate) use start::home;
 pub(crate) use wait::MAX_OUTPUT;
 
+use crate::machine::Overlay;
 use crate::plan::DENIED;
 use crate::root::Root;
 use crate::users::Users;
@@ -60,6 +61,7 @@ pub(crate) struct Commands {
     root: PathBuf,
     launcher: Option<PathBuf>,
     exported: Exported,
+    overlay: Overlay,
     stop: Stop,
 }
 
@@ -227,7 +229,7 @@ impl Commands {
     /// For programs of this root.
     pub(crate) fn new(root: &Path, launcher: Option<&Path>) -> Self {
         let (root, launcher) = (root.into(), launcher.map(Into::into));
-        Self { root, launcher, exported: Exported::default(), stop: Stop::default() }
+        Self { root, launcher, exported: Exported::default(), overlay: Overlay::default(), stop: Stop::default() }
     }
 
     /// The same, which end when the run is to end at once.
@@ -241,11 +243,22 @@ impl Commands {
         &self.exported
     }
 
+    /// What the guest's own code would have changed in a dry run.
+    pub(crate) fn overlay(&self) -> &Overlay {
+        &self.overlay
+    }
+
     /// Asks a command in a dry run: it runs confined, and what it may not do makes its answer unknown.
     pub(crate) fn ask(&self, launch: &Launch, users: &mut Users) -> Answer {
         let Some(launcher) = &self.launcher else {
             return Answer::Unknown("a dry run runs no commands here".into());
         };
+        let input = launch.input.as_deref().map(String::from_utf8_lossy);
+        let texts = launch.words.iter().chain(&launch.cwd).chain(launch.environment.iter().map(|(_, value)| value));
+        if let Some(path) = self.overlay.named_by(texts.map(String::as_str).chain(input.as_deref())) {
+            let why = format!("it names {path}, which the cookbook's own code would have changed");
+            return Answer::Unknown(why);
+        }
         // Who is missing may be made by an earlier resource.
         let identity = match Identity::of(launch, users) {
             Ok(identity) => identity,

@@ -29,7 +29,7 @@ mod written;
 
 pub use command::{Live, give_up_all_rights, launch_confined};
 pub use data::{BagSecrets, DataFolders, FolderData, NoData, Secret, parse_written_json};
-pub use machine::{GuestMachine, real_paths};
+pub use machine::GuestMachine;
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Downloads, GatherFacts, Log, Settings};
 pub use standing::homes;
@@ -88,12 +88,13 @@ impl MachineProviders {
         })
     }
 
-    /// Makes the folder that Chef's cookbooks take for granted, unless this is a dry run.
+    /// Makes the folder that Chef's cookbooks take for granted. In a dry run only the guest finds it.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn make_file_cache(&self, path: &str) -> Result<(), Raised> {
         if self.settings.why_run {
+            self.commands.overlay().has_from_wrun(self.root.prospect(path)?.real_paths());
             Ok(())
         } else {
             Ok(self.root.make_file_cache(path, |path| self.settings.grants.guards(path))?)
@@ -311,9 +312,6 @@ impl Providers for MachineProviders {
         self.caches.users.refresh(&self.root);
         let launch = command::Launch::granted(&granted, &how);
         if why_run || self.settings.why_run {
-            if machine::names_scratch(command) {
-                return Ok(Truth::Unknown("it names a temporary file, which a dry run does not really make".into()));
-            }
             return Ok(match self.commands.ask(&launch, &mut self.caches.users) {
                 command::Answer::Ended(outcome) if outcome.code == Some(0) => Truth::True,
                 command::Answer::Ended(_) => Truth::False,

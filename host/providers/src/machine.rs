@@ -2,14 +2,13 @@
 //!
 //! What a guest may read says nothing about what it may not: whether something exists at a path is told only where reading
 //! is granted. Changes go through the same proofs as those of resources; in a dry run nothing is changed, and the guest
-//! hears what would have been.
+//! finds what it would have changed.
 
 mod change;
-mod scratch;
+mod dry;
+mod layer;
 
-pub(crate) use scratch::is_named_by as names_scratch;
-pub(crate) use scratch::is_within as is_scratch;
-pub use scratch::real_paths;
+pub(crate) use layer::Overlay;
 
 use crate::Settings;
 use crate::command::{self, CommandFailure, Commands, How, Launch};
@@ -18,14 +17,13 @@ use crate::root::{Entry, Fault, Kind, Place, Root, absent};
 use crate::users::Users;
 use crate::written;
 use contract::{
-    CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup,
-    MachineUser, Raised, Receipt, Stat, StatKind,
+    Applied, CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError,
+    MachineGroup, MachineUser, Raised, Receipt, Stat, StatKind,
 };
 use grants::Denied;
-use scratch::Scratch;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,15 +39,14 @@ pub struct GuestMachine {
     root: Arc<Root>,
     commands: Commands,
     users: Users,
-    scratch: Scratch,
-    /// Pays for the scratch.
-    scratch_paid: Receipt,
+    /// Pays for what a dry run keeps.
+    layer_paid: Receipt,
 }
 
 impl GuestMachine {
     pub(crate) fn new(settings: Arc<Settings>, root: Arc<Root>, commands: Commands) -> Self {
-        let scratch_paid = settings.account.keep(0, Default::default).unwrap_or_default();
-        Self { settings, root, commands, users: Users::default(), scratch: Scratch::default(), scratch_paid }
+        let layer_paid = settings.account.keep(0, Default::default).unwrap_or_default();
+        Self { settings, root, commands, users: Users::default(), layer_paid }
     }
 
     /// The place a path leads to, if the policy may read it; none if nothing can be there.
@@ -69,42 +66,10 @@ impl GuestMachine {
         self.readable(path, follow)?.ok_or_else(|| MachineError::System("ENOENT".into(), path.into()))
     }
 
-    /// What the scratch has of a path, by the path of a real run, if the policy may read that.
-    fn in_scratch<'p, T>(
-        &self,
-        path: &'p str,
-        look: impl FnOnce(&Scratch, &str) -> Option<T>,
-    ) -> Result<ControlFlow<T, &'p str>, MachineError> {
-        let Some(inner) = scratch::inside(path) else { return Ok(ControlFlow::Continue(path)) };
-        let Some(found) = look(&self.scratch, inner) else { return Ok(ControlFlow::Continue(inner)) };
-        let _proof = self.settings.grants.read_path(inner).map_err(denied)?;
-        Ok(ControlFlow::Break(found))
-    }
-
-    /// Changes the scratch as a real run would change the machine, within the same grants.
-    fn apply_to_scratch(&mut self, path: &str, change: MachineChange) -> Result<String, MachineError> {
-        let _proof = self.settings.grants.manage_path(path).map_err(denied)?;
-        if let MachineChange::Rename(to) = &change {
-            let Some(to) = scratch::inside(to) else {
-                return Err(MachineError::DryRun(change::sentence(path, &change)));
-            };
-            let _proof = self.settings.grants.manage_path(to).map_err(denied)?;
-        }
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        let parent = if parent.is_empty() { "/" } else { parent };
-        let makes =
-            matches!(change, MachineChange::Write(..) | MachineChange::Append(..) | MachineChange::MakeDirectory(_));
-        if makes && !self.scratch.has_directory(parent) {
-            let there = self.root.target_entry(parent).map_err(fault)?;
-            if there.is_none_or(|entry| entry.kind != Kind::Directory) {
-                return Err(MachineError::System("ENOENT".into(), path.into()));
-            }
-        }
-        let sentence = change::sentence(path, &change);
-        self.scratch.apply(path, change, jiff::Timestamp::now().as_second())?;
-        let paid = self.scratch_paid.resize(self.scratch.held_bytes(), Default::default);
-        paid.map_err(|ended| MachineError::TooMuch(ended.to_string()))?;
-        Ok(sentence)
+    /// A part of a file of the machine.
+    fn read_machine(&self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
+        let (handle, _entry) = self.existing(path, true)?.open_file().map_err(fault)?;
+        part_of(handle, path, offset, length)
     }
 
     /// A denial by the path that the guest wrote.
@@ -168,12 +133,24 @@ fn stat_of(entry: &Entry) -> Stat {
     }
 }
 
+/// A part of an open file; `path` is for errors.
+fn part_of(handle: OwnedFd, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
+    let system = |error: std::io::Error| {
+        let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
+        fault(Fault::new(errno, "read", path))
+    };
+    let mut file = File::from(handle);
+    file.seek(SeekFrom::Start(offset)).map_err(system)?;
+    let mut content = Vec::new();
+    file.take(length).read_to_end(&mut content).map_err(system)?;
+    Ok(content)
+}
+
 impl Machine for GuestMachine {
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
-        let path = match self.in_scratch(path, Scratch::stat)? {
-            ControlFlow::Break(stat) => return Ok(Some(stat)),
-            ControlFlow::Continue(path) => path,
-        };
+        if !self.is_untouched() {
+            return self.dry_stat(path, follow);
+        }
         let Some(place) = self.readable(path, follow)? else { return Ok(None) };
         let entry = absent(place.entry()).map_err(fault)?;
         Ok(entry.as_ref().map(stat_of))
@@ -183,27 +160,13 @@ impl Machine for GuestMachine {
         if length > MAX_READ {
             return Err(MachineError::TooMuch(format!("one read returns at most {MAX_READ} bytes")));
         }
-        let path = match self.in_scratch(path, |scratch, path| scratch.read(path, offset, length))? {
-            ControlFlow::Break(content) => return content,
-            ControlFlow::Continue(path) => path,
-        };
-        let (handle, _entry) = self.existing(path, true)?.open_file().map_err(fault)?;
-        let system = |error: std::io::Error| {
-            let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
-            fault(Fault::new(errno, "read", path))
-        };
-        let mut file = File::from(handle);
-        file.seek(SeekFrom::Start(offset)).map_err(system)?;
-        let mut content = Vec::new();
-        file.take(length).read_to_end(&mut content).map_err(system)?;
-        Ok(content)
+        if self.is_untouched() { self.read_machine(path, offset, length) } else { self.dry_read(path, offset, length) }
     }
 
     fn list_directory(&mut self, path: &str) -> Result<Vec<String>, MachineError> {
-        let path = match self.in_scratch(path, Scratch::names)? {
-            ControlFlow::Break(names) => return names,
-            ControlFlow::Continue(path) => path,
-        };
+        if !self.is_untouched() {
+            return self.dry_list(path);
+        }
         let names = self.existing(path, true)?.names().map_err(fault)?;
         if names.len() > MAX_NAMES {
             return Err(MachineError::TooMuch(format!("one listing returns at most {MAX_NAMES} names")));
@@ -212,12 +175,15 @@ impl Machine for GuestMachine {
     }
 
     fn read_link(&mut self, path: &str) -> Result<String, MachineError> {
+        if !self.is_untouched() {
+            return self.dry_read_link(path);
+        }
         self.existing(path, false)?.read_link().map_err(fault)
     }
 
     fn real_path(&mut self, path: &str) -> Result<String, MachineError> {
-        if let ControlFlow::Break(_) = self.in_scratch(path, Scratch::stat)? {
-            return Ok(path.trim_end_matches('/').to_owned());
+        if !self.is_untouched() {
+            return self.dry_real_path(path);
         }
         let place = self.existing(path, true)?;
         place.entry().map_err(fault)?;
@@ -231,10 +197,6 @@ impl Machine for GuestMachine {
         self.users.doubt();
         self.users.refresh(&self.root);
         if self.is_dry_run(why_run) {
-            if scratch::is_named_by(command) {
-                let why = "it names a temporary file, which a dry run does not really make";
-                return Err(MachineError::DryRun(format!("run {}: {why}", granted.shown())));
-            }
             return match self.commands.ask(&launch, &mut self.users) {
                 command::Answer::Ended(outcome) => Ok(outcome),
                 command::Answer::Unknown(why) => Err(MachineError::DryRun(format!("run {}: {why}", granted.shown()))),
@@ -251,12 +213,12 @@ impl Machine for GuestMachine {
         }
     }
 
-    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<String, MachineError> {
-        if let Some(inner) = scratch::inside(path) {
-            return self.apply_to_scratch(inner, change);
+    /// A whole dry run keeps what the guest changes; the trial run that `:before` makes inside a real one does not.
+    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<Applied, MachineError> {
+        if self.settings.why_run {
+            return self.dry_apply(path, change);
         }
-        let dry_run = self.is_dry_run(why_run);
-        change::apply(&self.root, &self.settings.grants, path, change, dry_run)
+        change::apply(&self.root, &self.settings.grants, path, change, why_run)
     }
 
     /// Whoever may run everything may decide what all of it finds in its environment, as the loader's variables would.

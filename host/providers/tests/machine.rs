@@ -119,8 +119,9 @@ fn changes_within_the_grants() {
     let bench = bench();
     let mut machine = machine(&bench);
     let mut apply = |path: &str, change: MachineChange| machine.apply(path, change, false);
-    assert_eq!(apply("/srv/d", MachineChange::MakeDirectory(0o750)).unwrap(), "create new directory /srv/d");
-    assert_eq!(apply("/srv/d/f", MachineChange::Write(b"one".into(), 0o640)).unwrap(), "write file /srv/d/f");
+    assert_eq!(apply("/srv/d", MachineChange::MakeDirectory(0o750)).unwrap().what, "create new directory /srv/d");
+    let written = apply("/srv/d/f", MachineChange::Write(b"one".into(), 0o640)).unwrap();
+    assert_eq!((written.what.as_str(), written.path.as_str()), ("write file /srv/d/f", "/srv/d/f"));
     assert_eq!(bench.path("srv/d/f").metadata().unwrap().permissions().mode() & 0o7777, 0o640);
     std::os::unix::fs::chown(bench.path("srv/d/f"), Some(65534), Some(65534)).unwrap();
     apply("/srv/d/f", MachineChange::Append(b" two".into(), 0o600)).unwrap();
@@ -129,7 +130,7 @@ fn changes_within_the_grants() {
     assert_eq!((metadata.mode() & 0o7777, metadata.uid(), metadata.gid()), (0o640, 65534, 65534), "its looks stay");
     apply("/srv/l", MachineChange::Link("d/f".into())).unwrap();
     assert_eq!(bench.read("srv/l"), "one two");
-    assert_eq!(apply("/srv/l", MachineChange::Mode(0o600)).unwrap(), "change mode of /srv/d/f to '0600'");
+    assert_eq!(apply("/srv/l", MachineChange::Mode(0o600)).unwrap().what, "change mode of /srv/d/f to '0600'");
     apply("/srv/d/f", MachineChange::Owner(Some(1), None)).unwrap();
     apply("/srv/d/f", MachineChange::Times(1, 2)).unwrap();
     let metadata = bench.path("srv/d/f").metadata().unwrap();
@@ -187,21 +188,146 @@ fn a_renamed_directory_must_be_granted_with_all_that_is_in_it() {
 }
 
 #[test]
-fn a_dry_run_changes_nothing_and_says_what_would_be() {
+fn the_trial_run_of_a_real_one_keeps_nothing() {
     let bench = bench();
     let mut machine = machine(&bench);
     let told = machine.apply("/srv/x", MachineChange::Write(b"x".into(), 0o644), true);
     assert_eq!(told.unwrap_err(), MachineError::DryRun("write file /srv/x".into()));
+    assert_eq!(machine.stat("/srv/x", true), Ok(None));
     is_denied(machine.apply("/secret/x", MachineChange::Write(b"x".into(), 0o644), true), "paths");
-    let told = bench.providers(true).machine().apply("/srv/x", MachineChange::MakeDirectory(0o755), false);
-    assert!(matches!(told, Err(MachineError::DryRun(_))), "{told:?}");
-    assert!(!exists(&bench.path("srv/x")));
+}
+
+/// Runs the same changes and looks in a real run and in a dry one: what the guest hears is the same.
+#[test]
+fn a_dry_run_tells_the_guest_what_a_real_one_would() {
+    use MachineChange::{Append, Link, MakeDirectory, Mode, Owner, Remove, RemoveDirectory, Rename, Times, Write};
+    let write = |text: &str| Write(text.into(), 0o640);
+    let rename = |to: &str| Rename(to.into());
+    let changes = [
+        ("/srv/d", MakeDirectory(0o750)),
+        ("/srv/d", MakeDirectory(0o750)),
+        ("/srv/d/f", write("one")),
+        ("/srv/d/f", Append(b" two".into(), 0o600)),
+        ("/srv/d", write("x")),
+        ("/srv/none/f", write("x")),
+        ("/srv/l", Link("d".into())),
+        ("/srv/l/g", write("over a link")),
+        ("/srv/l/f", Mode(0o600)),
+        ("/srv/d", RemoveDirectory),
+        ("/srv/d", Remove),
+        ("/srv/d/g", rename("/srv/g")),
+        ("/srv/d", rename("/srv/e")),
+        ("/srv/e", rename("/srv/e/below")),
+        ("/srv/old/file", write("new")),
+        ("/srv/old/kept", Append(b"more".into(), 0o600)),
+        ("/srv/old/gone", Remove),
+        ("/srv/old/gone", Remove),
+        ("/srv/old/empty", RemoveDirectory),
+        ("/srv/old", RemoveDirectory),
+        ("/srv/old/moved", rename("/srv/moved")),
+        ("/srv/old/looks", Mode(0o600)),
+        ("/srv/old/looks", Times(1, 2)),
+        ("/srv/old/looks", Owner(Some(5), None)),
+        ("/srv/way", rename("/srv/old/way")),
+        ("/srv/g", RemoveDirectory),
+        ("/srv/old/again", MakeDirectory(0o700)),
+        ("/srv/again", Link("/srv/old/again".into())),
+        ("/srv/again/x", write("1")),
+        ("/srv/f", Link("f".into())),
+        ("/srv/f", write("in a circle")),
+        ("/secret/x", write("x")),
+        ("/srv/s", Write(vec![], 0o4755)),
+        ("/srv/old/looks", Mode(0o4755)),
+    ];
+    let looks = |machine: &mut GuestMachine| {
+        let mut seen = Vec::new();
+        let paths = ["d", "d/f", "e", "e/f", "g", "l", "moved", "old", "old/file", "old/kept", "old/gone", "old/empty"];
+        let more = ["old/moved", "old/looks", "old/way", "way", "again", "again/x", "f", "none/x", "s"];
+        for path in paths.into_iter().chain(more).map(|path| format!("/srv/{path}")) {
+            for follow in [true, false] {
+                let stat = machine.stat(&path, follow).map(|stat| {
+                    stat.map(|it| {
+                        let size = if it.kind == StatKind::Directory { 0 } else { it.size };
+                        (it.kind, it.mode, it.uid, size, if it.modified == 2 { 2 } else { 0 })
+                    })
+                });
+                seen.push(format!("{path} {follow} {stat:?}"));
+            }
+            let names = machine.list_directory(&path);
+            let content = machine.read_file(&path, 0, 100).map(|bytes| String::from_utf8(bytes).unwrap());
+            let (says, real) = (machine.read_link(&path), machine.real_path(&path));
+            seen.push(format!("{path} {names:?} {content:?} {says:?} {real:?}"));
+        }
+        seen
+    };
+    let run = |dry: bool| {
+        let bench = bench();
+        for directory in ["srv/old/empty", "srv/old/sub"] {
+            std::fs::create_dir_all(bench.path(directory)).unwrap();
+        }
+        for name in ["file", "kept", "gone", "moved", "looks"] {
+            std::fs::write(bench.path(&format!("srv/old/{name}")), name).unwrap();
+        }
+        let mut machine = bench.providers(dry).machine();
+        let heard: Vec<_> = changes
+            .iter()
+            .map(|(path, change)| format!("{path} {change:?}: {:?}", machine.apply(path, change.clone(), false)))
+            .collect();
+        let seen = looks(&mut machine);
+        (bench, heard, seen)
+    };
+    let (_, heard, seen) = run(false);
+    let (bench, dry_heard, dry_seen) = run(true);
+    for (dry, real) in dry_heard.iter().zip(&heard).chain(dry_seen.iter().zip(&seen)) {
+        assert_eq!(dry, real);
+    }
+    assert!(heard.iter().any(|line| line.contains("ELOOP")) && seen.iter().any(|line| line.contains("keptmore")));
+    // And nothing was done.
+    assert_eq!(bench.read("srv/old/file"), "file");
+    for path in ["srv/d", "srv/e", "srv/l", "srv/moved", "srv/again"] {
+        assert!(!exists(&bench.path(path)), "{path}");
+    }
+    assert!(exists(&bench.path("srv/old/gone")) && exists(&bench.path("srv/way")));
+}
+
+#[test]
+fn what_a_dry_run_keeps_is_bounded_and_needs_the_grants() {
+    let bench = bench();
+    let mut machine = bench.providers(true).machine();
+    let half = || MachineChange::Write(vec![0; 33 << 20], 0o600);
+    machine.apply("/srv/a", half(), false).unwrap();
+    assert!(matches!(machine.apply("/srv/b", half(), false), Err(MachineError::TooMuch(_))));
+    // What was copied from a file that may not be read cannot be read either.
+    let bench = Bench::new("paths = [\"/srv/**\"]\ndeny_read_paths = [\"/srv/key\"]\n");
+    std::fs::create_dir_all(bench.path("srv")).unwrap();
+    std::fs::write(bench.path("srv/key"), "secret").unwrap();
+    for dry in [true, false] {
+        let mut machine = bench.providers(dry).machine();
+        machine.apply("/srv/key", MachineChange::Append(b"x".into(), 0o600), false).unwrap();
+        assert!(matches!(machine.read_file("/srv/key", 0, 9), Err(MachineError::Denied(_))));
+    }
+}
+
+/// A directory of the machine is not moved in a dry run: all that is in it would have to be kept.
+#[test]
+fn a_directory_that_would_be_renamed_is_told() {
+    let bench = bench();
+    std::fs::create_dir_all(bench.path("srv/full/of")).unwrap();
+    let told = bench.providers(true).machine().apply("/srv/full", MachineChange::Rename("/srv/x".into()), false);
+    assert_eq!(told.unwrap_err(), MachineError::DryRun("rename /srv/full to /srv/x".into()));
 }
 
 #[test]
 fn the_file_cache_is_made_where_it_is_missing_and_never_in_a_dry_run() {
-    let bench = Bench::new("");
-    bench.providers(true).make_file_cache("/var/chef/cache/policies/web").unwrap();
+    let bench = Bench::new("paths = [\"/var/chef/cache/policies/database/**\"]\nread_paths = [\"/var/chef/cache\"]");
+    let providers = bench.providers(true);
+    providers.make_file_cache("/var/chef/cache/policies/database").unwrap();
+    // The guest finds it.
+    let mut machine = providers.machine();
+    assert_eq!(machine.list_directory("/var/chef/cache").unwrap(), ["policies"]);
+    let file = "/var/chef/cache/policies/database/x";
+    machine.apply(file, MachineChange::Write(b"x".into(), 0o600), false).unwrap();
+    assert_eq!(machine.read_file(file, 0, 9).unwrap(), b"x");
     assert!(!exists(&bench.path("var/chef")));
     // The operator keeps it elsewhere; a link stays in the root.
     std::fs::create_dir_all(bench.path("srv/chef")).unwrap();

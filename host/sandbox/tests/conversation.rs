@@ -143,11 +143,23 @@ fn the_machine() {
         "apply Change::Owner: done",
         "Times(1, 2) /tmp/thing",
         "apply Change::Times: done",
+        "Remove /tmp/thing",
+        "apply at a place: done",
         r#"environment: Some("C.UTF-8") None"#,
         "users: 1, groups: 1",
         "http: Ok(204)",
     ];
-    check(&["machine"], &expected);
+    let ran = check(&["machine"], &expected);
+    // The guest's word for the place is bounded; without it the host knows the policy alone.
+    let writes = &ran.report.policies[0].writes;
+    let places: Vec<_> = writes.iter().map(|write| (write.path.as_str(), write.origin.cookbook.as_deref())).collect();
+    assert_eq!((places.first(), places.len()), (Some(&("/tmp/thing", None)), 10), "{writes:#?}");
+    let last = &writes.last().unwrap().origin;
+    assert_eq!(
+        (last.policy.as_str(), last.cookbook.as_deref(), last.line),
+        ("everything", Some("everything"), Some(7))
+    );
+    assert!(last.file.as_ref().unwrap().len() < 1_024, "{last}");
     // In a dry run a command is refused, and the cookbook does not catch it.
     let dry = run(vec![Guest::new("everything", &["machine"])], true);
     assert!(dry.failure("everything").contains("echo"), "{}", dry.failure("everything"));

@@ -76,6 +76,11 @@ impl contract::Observer for RunLog {
                 let would = if *why_run { "would " } else { "" };
                 tracing::info!(target: "run", "{}: {would}{}", escape_line(&resource.key), escape_line(&change.what));
             }
+            Event::Written { write, why_run } => {
+                let would = if *why_run { "would " } else { "" };
+                let place = crate::format::place(&write.origin).unwrap_or_default();
+                tracing::info!(target: "run", "{}: {would}{}", escape_line(&place), escape_line(&write.what));
+            }
             Event::PolicyFailed { policy, failure } => {
                 tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));
             }

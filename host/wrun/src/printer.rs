@@ -139,7 +139,6 @@ impl Printer {
     /// A line for people.
     pub(crate) fn note(self, tone: Tone, text: &str) {
         let style = tone.style();
-        let text = providers::real_paths(text);
         terminal::above(|| {
             // Both may lead to one file: what was said before stands before.
             let _ = io::stdout().flush();
@@ -163,7 +162,6 @@ impl Printer {
 
 fn write_out(tone: Tone, text: &str) {
     let style = tone.style();
-    let text = providers::real_paths(text);
     let styled = anstream::AutoStream::new(io::stdout(), choice());
     let mut out = styled.lock();
     let written = write!(out, "{style}{text}{style:#}");

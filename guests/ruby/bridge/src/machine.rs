@@ -3,7 +3,7 @@
 use crate::bindings::wrun::cookbook::machine::{self, Change, FileStatus, HttpRequest, Kind, MachineError};
 use crate::reply::Reply;
 use crate::request::{Bytes, Request};
-use crate::words::Command;
+use crate::words::{Command, Origin};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,8 +24,8 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
         "real-path" => Ok(Reply::value(&machine::real_path(&request.argument::<String>()?).map_err(refused)?)),
         "run" => run(request),
         "apply" => {
-            let (path, change): (String, Wish) = request.arguments()?;
-            machine::apply(&path, &change.contract(request)?).map_err(refused)?;
+            let (path, change, origin): (String, Wish, Origin) = request.arguments()?;
+            machine::apply_at(&path, &change.contract(request)?, &origin.into()).map_err(refused)?;
             Ok(Reply::nothing())
         }
         "environment" => Ok(Reply::value(&machine::environment(&request.argument::<String>()?))),

@@ -3,8 +3,8 @@
 use super::amending::{check_actions, check_retry_delay};
 use super::table::Table;
 use super::{
-    Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId, Speaker,
-    reads::Reads,
+    Context, ContextId, Declaration, GuestType, GuestWrite, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId,
+    Speaker, reads::Reads,
 };
 use crate::{Account, ActionRecord, Failure, LogLevel, Observer, Outcome, Receipt, Types};
 use node::attributes::Attributes;
@@ -38,6 +38,8 @@ pub struct Run {
     pub resources: Vec<Resource>,
     /// What happened, in order.
     pub records: Vec<ActionRecord>,
+    /// What the guest's own code changed on the machine, in order.
+    pub writes: Vec<GuestWrite>,
     /// The recipes of the expanded run list, `cookbook::recipe`.
     pub recipes: Vec<String>,
     /// Recipes that have been compiled or are being compiled.

@@ -102,28 +102,12 @@ impl Run {
         let record = open.into_iter().find(|at| self.records.get(*at).is_some_and(|record| record.resource == id));
         self.notice_with(|parts| {
             let resource = parts.resources.get(id as usize)?;
-            Some(Event::Changed { resource, change: &change, why_run, nesting: resource.nesting })
+            Some(Event::Changed { resource, change: &change, why_run, nesting: resource.nesting, code: None })
         });
         if let Some(record) = record.and_then(|at| self.records.get_mut(at)) {
             record.changes.push(change);
         }
         Ok(())
-    }
-
-    /// Records a change that guest code made by itself, through the machine: it belongs to the innermost open action, or
-    /// to none while the policy compiles. It is shown, but updates no resource: only `converge_by` and children do.
-    ///
-    /// # Errors
-    /// The policy's memory is used up.
-    pub fn changed_by_guest(&mut self, what: String) -> Outcome {
-        let innermost = self.open_records.last().and_then(|at| self.records.get(*at)).map(|record| record.resource);
-        match innermost {
-            Some(id) => self.changed(id, Change::new(what)),
-            None => {
-                self.log(LogLevel::Info, &what);
-                Ok(())
-            }
-        }
     }
 
     /// Records what `load_current_value` found before the running action.

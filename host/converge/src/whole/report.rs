@@ -1,7 +1,7 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
 use super::PolicyInput;
-use contract::{Account, ActionRecord, Conflict, Failure, Moment, ROOT, Reads, Run, Tally};
+use contract::{Account, ActionRecord, Conflict, Failure, GuestWrite, Moment, ROOT, Reads, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
@@ -45,6 +45,8 @@ pub struct PolicyReport {
     pub outcome: PolicyOutcome,
     /// Every action, in the order in which they began.
     pub records: Vec<ActionRecord>,
+    /// What its code changed on the machine by itself, in order.
+    pub writes: Vec<GuestWrite>,
     /// The recipes that were compiled, in the order of the run list.
     pub recipes: Vec<String>,
     /// The compiled collection of the root context, where nothing but compile was asked for: type, name, actions, origin.
@@ -156,6 +158,7 @@ impl PolicyReport {
             artifact: String::new(),
             outcome: PolicyOutcome::NotRun,
             records: vec![],
+            writes: vec![],
             recipes: vec![],
             collection: vec![],
             compiled_only: false,
@@ -172,13 +175,14 @@ impl PolicyReport {
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
         let account = run.account().clone();
-        let Run { records, recipes, reads, .. } = run;
+        let Run { records, writes, recipes, reads, .. } = run;
         Self {
             name,
             revision,
             artifact,
             outcome,
             records,
+            writes,
             recipes,
             collection,
             compiled_only,
@@ -197,6 +201,11 @@ impl RunReport {
             PolicyOutcome::Failed(failure) => Some((policy.name.as_str(), failure)),
             _ => None,
         })
+    }
+
+    /// How many changes the code of all policies made by itself.
+    pub fn writes(&self) -> usize {
+        self.policies.iter().map(|policy| policy.writes.len()).sum()
     }
 
     /// How the actions of all policies ended.

@@ -4,7 +4,7 @@ use super::{fault, raised};
 use crate::plan;
 use crate::root::{Dress, Entry, Kind, ModeBits, Root, absent};
 use crate::written;
-use contract::{MachineChange, MachineError};
+use contract::{Applied, MachineChange, MachineError};
 use grants::{Denied, GrantedPath, PolicyGrants};
 
 /// The most bytes of a file that something is added to: the whole of it is written anew, so that it is either its old or
@@ -18,18 +18,23 @@ pub(super) fn apply(
     path: &str,
     change: MachineChange,
     dry_run: bool,
-) -> Result<String, MachineError> {
-    let follow = matches!(
+) -> Result<Applied, MachineError> {
+    let proof = manageable(root, grants, path, follows(&change))?;
+    let target = Target { root, grants, path, proof };
+    let what = target.apply(change, dry_run)?;
+    Ok(Applied { path: target.proof.path().to_owned(), what })
+}
+
+/// Whether a change is one of what a link leads to, and not of the link.
+pub(super) fn follows(change: &MachineChange) -> bool {
+    matches!(
         change,
         MachineChange::Write(..)
             | MachineChange::Append(..)
             | MachineChange::Mode(_)
             | MachineChange::Times(..)
             | MachineChange::Owner(..)
-    );
-    let proof = manageable(root, grants, path, follow)?;
-    let target = Target { root, grants, path, proof };
-    target.apply(change, dry_run)
+    )
 }
 
 /// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.

@@ -2,10 +2,10 @@
 //! recorded here, in the run.
 
 use super::{heard, trap};
-use crate::bindings::wrun::cookbook::{machine as wit, resources};
+use crate::bindings::wrun::cookbook::{machine as wit, resources, types};
 use crate::policy::State;
 use crate::words;
-use contract::{HttpRequest, MachineChange, MachineError, Stat, StatKind};
+use contract::{Applied, HttpRequest, MachineChange, MachineError, Stat, StatKind};
 use wasmtime::Result;
 
 type Answer<T> = Result<Result<T, wit::MachineError>>;
@@ -52,6 +52,23 @@ fn change(change: wit::Change) -> MachineChange {
     }
 }
 
+impl State {
+    /// Makes a change that the guest's own code asks for, and records it.
+    fn change_machine(&mut self, path: &str, wanted: wit::Change, origin: Option<types::Origin>) -> Answer<()> {
+        let run = Self::run(self)?;
+        let why_run = run.why_run;
+        let origin = origin.map(|origin| words::origin(&run.policy, origin)).filter(|origin| origin.cookbook.is_some());
+        let applied = self.on_host_time(|state| state.services.machine.apply(path, change(wanted), why_run));
+        match applied {
+            Ok(Applied { path, what }) => {
+                heard(Self::run(self)?.changed_by_guest(path, what, origin))?.map_err(trap)?;
+                Ok(Ok(()))
+            }
+            Err(refused) => Ok(Err(error(refused))),
+        }
+    }
+}
+
 impl wit::Host for State {
     fn stat(&mut self, path: String, follow: bool) -> Answer<Option<wit::FileStatus>> {
         let found = self.services.machine.stat(&path, follow);
@@ -90,15 +107,11 @@ impl wit::Host for State {
     }
 
     fn apply(&mut self, path: String, wanted: wit::Change) -> Answer<()> {
-        let why_run = Self::run(self)?.why_run;
-        let applied = self.on_host_time(|state| state.services.machine.apply(&path, change(wanted), why_run));
-        match applied {
-            Ok(what) => {
-                heard(Self::run(self)?.changed_by_guest(what))?.map_err(trap)?;
-                Ok(Ok(()))
-            }
-            Err(refused) => Ok(Err(error(refused))),
-        }
+        self.change_machine(&path, wanted, None)
+    }
+
+    fn apply_at(&mut self, path: String, wanted: wit::Change, origin: types::Origin) -> Answer<()> {
+        self.change_machine(&path, wanted, Some(origin))
     }
 
     fn environment(&mut self, name: String) -> Result<Option<String>> {

@@ -92,6 +92,7 @@ impl Observer for Heard {
     fn notice(&mut self, event: &Event<'_>) {
         let line = match event {
             Event::Log { level, line, .. } => format!("{}: {line}", level.name()),
+            Event::Written { write, .. } => format!("info: {}", write.what),
             Event::HandlerFailed { handler, failure, .. } => format!("handler {handler} failed: {failure}"),
             _ => return,
         };

@@ -1,9 +1,9 @@
 //! A small machine, two data bags, one cookbook's files: all in memory.
 
 use contract::{
-    Account, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead,
-    HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
-    Outside, ReadKind, Services, Stat, StatKind, TypeTexts,
+    Account, Applied, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError,
+    HiddenRead, HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser,
+    Moment, Outside, ReadKind, Services, Stat, StatKind, TypeTexts,
 };
 use grants::{GrantedAttribute, Grants};
 use node::file_specificity::NodeIdentity;
@@ -137,11 +137,11 @@ impl Machine for Table {
         Ok(CommandOutcome { code: Some(0), output: b"hello\n".to_vec(), ..CommandOutcome::default() })
     }
 
-    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<String, MachineError> {
+    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<Applied, MachineError> {
         match change {
             change if why_run => Err(MachineError::DryRun(format!("{change:?} {path}"))),
             MachineChange::Link(to) => denied(&to),
-            change => Ok(format!("{change:?} {path}")),
+            change => Ok(Applied { path: path.into(), what: format!("{change:?} {path}") }),
         }
     }
 

@@ -7,10 +7,11 @@
 mod live;
 
 use super::new_thing::NewThing;
-use super::{compiled, sentence};
+use super::{compiled, place, sentence};
 use crate::printer::{Printer, Tone};
 use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
+use node::origin::Origin;
 use std::collections::VecDeque;
 use text::{escape, escape_line};
 
@@ -139,6 +140,14 @@ impl Doc {
                 self.diff(nesting, diff.map(String::as_str));
             }
         }
+    }
+
+    /// A change that a cookbook's own code made, with its place.
+    fn by_code(&mut self, depth: u32, dry: bool, what: &str, code: &Origin) {
+        self.below();
+        let place = place(code).map(|place| format!("  ({place})")).unwrap_or_default();
+        let would = if dry { "would " } else { "" };
+        self.line(Tone::Change, &escape(&indented(&format!("- {would}{what}{place}"), depth)));
     }
 
     fn sentence(&self, nesting: u32, dry: bool, what: &str) {
@@ -367,7 +376,13 @@ impl Observer for Doc {
                     begun.head.push_str(&escape_line(&format!(", due since run {since}")));
                 }
             }
-            Event::Changed { resource, change, why_run, nesting } => self.changed(resource, change, *why_run, *nesting),
+            Event::Changed { resource, change, why_run, nesting, code: None } => {
+                self.changed(resource, change, *why_run, *nesting);
+            }
+            Event::Changed { change, why_run, nesting, code: Some(code), .. } => {
+                self.by_code(nesting + 1, *why_run, &change.what, code);
+            }
+            Event::Written { write, why_run } => self.by_code(0, *why_run, &write.what, &write.origin),
             Event::Output { bytes } => {
                 let lines = self.live.take(bytes);
                 self.output(lines);

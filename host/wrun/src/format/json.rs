@@ -5,7 +5,7 @@ mod bounds;
 pub(crate) use bounds::bounded_error;
 
 use bounds::{ASKED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
-use contract::{ActionRecord, Claimant, Conflict, HiddenRead, dotted_path};
+use contract::{ActionRecord, Claimant, Conflict, GuestWrite, HiddenRead, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 use grants::Denial;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -138,6 +138,7 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     shown.serialize_entry("expanded_run_list", recipes)?;
     shown.serialize_entry("roles", &state.roles)?;
     Fitting::of(report.records.iter().map(Action), RESOURCES).serialize_entry("resources", shown)?;
+    Fitting::of(report.writes.iter().map(write), LIST).serialize_entry("writes", shown)?;
     if report.compiled_only {
         Fitting::of(&report.collection, RESOURCES).serialize_entry("collection", shown)?;
     }
@@ -149,6 +150,21 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     node.insert("chef_environment".into(), json!(state.chef_environment));
     node.insert("run_list".into(), json!(state.run_list));
     serialize_whole("node", &Value::Object(node), NODE, shown)
+}
+
+/// A change that guest code made by itself.
+fn write(write: &GuestWrite) -> Value {
+    let GuestWrite { path, what, origin, resource, times } = write;
+    json!({
+        "path": path,
+        "what": what,
+        "cookbook": origin.cookbook,
+        "recipe": origin.recipe,
+        "file": origin.file,
+        "line": origin.line,
+        "resource": resource.as_deref(),
+        "times": times,
+    })
 }
 
 /// What a policy has used of what it may, under the names of the settings in its grants.

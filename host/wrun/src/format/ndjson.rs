@@ -3,6 +3,7 @@
 use super::json;
 use crate::printer::Printer;
 use contract::{Event, Failure, HiddenRead, LogLevel, LogSource, Observer, Resource, Tally};
+use node::origin::Origin;
 use serde_json::{Value, json};
 
 /// The version of these objects. It grows when a key changes its meaning or goes away; new keys and events do not count.
@@ -46,10 +47,14 @@ fn as_json(event: &Event<'_>) -> Option<Value> {
             let notified = notified.map(|notified| json!({ "by": notified.by, "timing": notified.timing.name() }));
             ("action_started", with(of_action(resource, action, *nesting), json!({ "notified": notified })))
         }
-        Event::Changed { resource, change, why_run, nesting } => {
+        Event::Changed { resource, change, why_run, nesting, code } => {
             let diff = change.diff.as_ref().filter(|_| !resource.declaration.sensitive);
-            let changed = json!({ "what": change.what, "diff": diff, "why_run": why_run });
+            let changed = json!({ "what": change.what, "diff": diff, "why_run": why_run, "code": code.map(place) });
             ("changed", with(of_resource(resource, *nesting), changed))
+        }
+        Event::Written { write, why_run } => {
+            let written = json!({ "path": write.path, "what": write.what, "why_run": why_run });
+            ("written", with(written, place(&write.origin)))
         }
         Event::Output { bytes } => ("output", json!({ "text": String::from_utf8_lossy(bytes) })),
         Event::Assumed { resource, what, nesting } => {
@@ -97,6 +102,10 @@ fn as_json(event: &Event<'_>) -> Option<Value> {
     let mut event = json!({ "version": VERSION, "event": name });
     event = with(event, shown.take());
     Some(event)
+}
+
+fn place(origin: &Origin) -> Value {
+    json!({ "cookbook": origin.cookbook, "recipe": origin.recipe, "file": origin.file, "line": origin.line })
 }
 
 /// One object with the keys of two.

@@ -3,7 +3,7 @@
 
 use super::blocks::Block;
 use super::json::Parts;
-use super::{sentence, would};
+use super::{by_code, sentence, would};
 use crate::printer::{Printer, Tone};
 use contract::{Failure, Tally};
 use converge::{PolicyOutcome, PolicyReport};
@@ -32,6 +32,7 @@ pub(crate) fn show(printer: Printer, parts: &Parts<'_>, blocks: &[Block]) {
         (true, tally) => would(tally),
         (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated"),
     };
+    let counts = format!("{counts}{}", by_code(report.writes()));
     // Compiling comes before the run, and is not in its time.
     let compiled = match parts.compile_seconds {
         0.0 => String::new(),
@@ -60,6 +61,7 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
         (true, tally) => would(tally),
         (false, Tally { updated, total, .. }) => format!("{updated} of {total} updated"),
     };
+    let count = format!("{count}{}", by_code(policy.writes.len()));
     let line = |word: &str| format!("{name}  {word:<8}  {count:<20}  {:.2} s", policy.seconds);
     match &policy.outcome {
         PolicyOutcome::Succeeded => Block::new(Tone::Plain, line("ok")),

@@ -1,9 +1,9 @@
 //! A cookbook's files in memory, attributes that may be written, and a machine that grants nothing.
 
 use contract::{
-    Account, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError, HiddenRead,
-    HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
-    ReadKind, Services, Stat, TypeTexts,
+    Account, Applied, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError,
+    HiddenRead, HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser,
+    Moment, ReadKind, Services, Stat, TypeTexts,
 };
 use grants::{GrantedAttribute, Grants};
 use node::file_specificity::NodeIdentity;
@@ -121,7 +121,7 @@ impl Machine for Nothing {
     fn run(&mut self, command: &CommandTest, _: bool) -> Result<CommandOutcome, MachineError> {
         denied(&format!("{:?}", command.line))
     }
-    fn apply(&mut self, path: &str, _: MachineChange, _: bool) -> Result<String, MachineError> {
+    fn apply(&mut self, path: &str, _: MachineChange, _: bool) -> Result<Applied, MachineError> {
         denied(path)
     }
     fn set_environment(&mut self, _: &str, _: Option<&str>) -> Result<(), MachineError> {

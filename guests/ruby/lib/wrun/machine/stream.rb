@@ -199,15 +199,16 @@ class File
     return self if @wrun_changed.nil?
 
     # Whatever comes of it, it is tried once: a refusal does not come back at each later call.
+    origin = @wrun_changed
     @wrun_changed = nil
     Wrun::Machine.written(self)
     bytes = @wrun_io.string
     if @wrun_mode.append?
       added = bytes.byteslice(@wrun_from, bytes.bytesize)
       @wrun_from = bytes.bytesize
-      Wrun::Machine.put(@wrun_place, added, mode: @wrun_permissions, append: true)
+      Wrun::Machine.put(@wrun_place, added, mode: @wrun_permissions, append: true, origin: origin)
     else
-      Wrun::Machine.put(@wrun_place, bytes, mode: @wrun_permissions)
+      Wrun::Machine.put(@wrun_place, bytes, mode: @wrun_permissions, origin: origin)
     end
     self
   end
@@ -274,7 +275,7 @@ class File
   end
 
   def wrun_written
-    @wrun_changed = true
+    @wrun_changed ||= Wrun::Sources.origin
     Wrun::Machine.unwritten(self)
   end
 end

@@ -62,15 +62,15 @@ module Wrun
 
       # Changes what is at a path.
       def change(path, change, about: nil)
-        ask(about, "machine.apply", absolute(path), change)
+        ask(about, "machine.apply", absolute(path), change, Sources.origin)
         nil
       end
 
-      # Writes a file or adds to it.
-      def put(path, bytes, mode: 0o644, append: false, about: "rb_sysopen")
+      # Writes a file or adds to it. `origin`: the place of the code, where that is no longer running.
+      def put(path, bytes, mode: 0o644, append: false, about: "rb_sysopen", origin: nil)
         bytes = bytes.b
         change = { (append ? "append" : "write") => [[0, bytes.bytesize], mode] }
-        ask_with(bytes, about, "machine.apply", absolute(path), change)
+        ask_with(bytes, about, "machine.apply", absolute(path), change, origin || Sources.origin)
         nil
       end
 

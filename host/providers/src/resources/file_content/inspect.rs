@@ -141,8 +141,8 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
     let granted = wish.granted(view, &real)?;
     let real_parent = real.rsplit_once('/').map_or("/", |(parent, _)| parent);
     let made_first = wish.directories_made.iter().any(|made| made == real_parent);
-    // The directories of temporary files are there in a real run.
-    if !made_first && !crate::machine::is_scratch(parent) {
+    // The cookbook's own code has made it by then in a real run.
+    if !made_first && !view.commands.overlay().has_directory(real_parent) {
         if !view.why_run {
             return Err(Raised::new(
                 "Chef::Exceptions::EnclosingDirectoryDoesNotExist",

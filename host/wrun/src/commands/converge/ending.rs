@@ -103,7 +103,7 @@ impl Running<'_> {
             return !self.arguments.compile_only;
         }
         let kept = own_state::keep_dry_run(self.settings, id, |folder| {
-            folder.save_record(&with_real_paths(shown))?;
+            folder.save_record(shown)?;
             errors.first().map_or(Ok(()), |(_, error)| folder.save_error(error))
         });
         if let Err(error) = &kept {
@@ -147,12 +147,6 @@ impl Running<'_> {
     }
 }
 
-/// The record of a dry run, with the paths of temporary files that a real run would use.
-fn with_real_paths(shown: &json::Run<'_>) -> Value {
-    let text = serde_json::to_string(shown).unwrap_or_default();
-    serde_json::from_str(&providers::real_paths(&text)).unwrap_or_default()
-}
-
 /// A path as a shell reads it.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
@@ -172,7 +166,7 @@ pub(super) fn asked(journal: &Journal) -> Value {
 /// Whether a dry run found anything that would change, or that it could not know.
 fn is_pending(report: &RunReport) -> bool {
     let tally = report.tally();
-    tally.updated + tally.unknown > 0
+    tally.updated + tally.unknown + report.writes() > 0
 }
 
 /// The error of each policy that failed, as JSON.

@@ -51,7 +51,6 @@ impl Running<'_> {
     ) -> anyhow::Result<Exit> {
         let kept_log = KeptLog::default();
         let journal = input.all_grants.journal().clone();
-        journal.writes_real_paths(providers::real_paths);
         let started = moment(self.began);
         let outline = Outline::new(started, journal.clone());
         let shared = self.observer(&kept_log, &outline, journal.clone());

@@ -51,6 +51,10 @@ fn of_policy(name: &str, policy: &Value, is_dry: bool, all: bool, printer: Print
     for resource in resources.iter().filter(is_shown) {
         of_resource(resource, is_dry, printer);
     }
+    for write in policy["writes"].as_array().into_iter().flatten() {
+        let (mark, what) = (format!("{:12}", "by code"), text(write, "what"));
+        printer.line(Tone::Change, &escape_line(&format!("  {mark}  {what}{}", place(write))));
+    }
     let error = &policy["error"];
     if error.is_object() {
         of_error(error, printer);
@@ -76,11 +80,16 @@ fn of_error(error: &Value, printer: Printer) {
     }
 }
 
-fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
-    let place = match (resource["file"].as_str(), resource["line"].as_u64()) {
-        (Some(file), Some(line)) => format!("  ({}/{file}:{line})", text(resource, "cookbook")),
+/// The place that a resource or a change has, in parentheses.
+fn place(of: &Value) -> String {
+    match (of["file"].as_str(), of["line"].as_u64()) {
+        (Some(file), Some(line)) => format!("  ({}/{file}:{line})", text(of, "cookbook")),
         _ => String::new(),
-    };
+    }
+}
+
+fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
+    let place = place(resource);
     let tone = match &*text(resource, "status") {
         "updated" => Tone::Change,
         "failed" => Tone::Error,

@@ -1,0 +1,383 @@
+//! The machine as a guest's own code sees it in a dry run: with what that code would have changed.
+//!
+//! Every look and every change asks for the grants that it asks for in a real run.
+
+use super::layer::{self, Content, Layer, MAX_BYTES, Node};
+use super::{GuestMachine, MAX_NAMES, change, fault, raised, stat_of};
+use crate::plan;
+use crate::root::Kind;
+use crate::written;
+use contract::{Applied, MachineChange, MachineError, Stat, StatKind};
+use grants::{Denied, GrantedPath};
+use std::collections::BTreeSet;
+use std::sync::MutexGuard;
+
+/// The most links that one path may lead over.
+const MAX_LINKS: u32 = 40;
+
+/// The longest text of a link, which is the system's own limit.
+const MAX_LINK_TEXT: usize = 4_096;
+
+impl GuestMachine {
+    fn layer(&self) -> MutexGuard<'_, Layer> {
+        self.commands.overlay().layer()
+    }
+
+    /// Whether the guest would have changed nothing yet.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.layer().is_empty()
+    }
+
+    /// The real path that a path leads to, with the links and directories that the layer has and lacks; `None`: its
+    /// directory is not there.
+    fn key(&self, path: &str, follow: bool) -> Result<Option<String>, MachineError> {
+        let mut links = 0;
+        let mut left: Vec<String> = parts(path);
+        let mut key = String::new();
+        while let Some(name) = left.pop() {
+            if name == ".." {
+                key.truncate(key.rfind('/').unwrap_or(0));
+                continue;
+            }
+            let next = format!("{key}/{name}");
+            let is_last = left.is_empty();
+            match self.step(&next)? {
+                Step::Link(text) if !is_last || follow => {
+                    links += 1;
+                    if links > MAX_LINKS || text.len() > MAX_LINK_TEXT {
+                        return Err(system("ELOOP", path));
+                    }
+                    if text.starts_with('/') {
+                        key.clear();
+                    }
+                    left.extend(parts(&text));
+                }
+                Step::Nothing if !is_last => return Ok(None),
+                Step::Other if !is_last => return Err(system("ENOTDIR", path)),
+                Step::Directory | Step::Link(_) | Step::Nothing | Step::Other => key = next,
+            }
+        }
+        Ok(Some(if key.is_empty() { "/".to_owned() } else { key }))
+    }
+
+    /// What is at a path on the way; its directory is real.
+    fn step(&self, key: &str) -> Result<Step, MachineError> {
+        let layer = self.layer();
+        match layer.node(key) {
+            Some(Node::Gone) => return Ok(Step::Nothing),
+            Some(Node::There(_, Content::Link(text))) => return Ok(Step::Link(text.clone())),
+            Some(Node::There(_, Content::Directory)) => return Ok(Step::Directory),
+            Some(Node::There(_, Content::Bytes(_))) => return Ok(Step::Other),
+            None if layer.is_directory(key) => return Ok(Step::Directory),
+            Some(Node::There(_, Content::Machines)) | None => {}
+        }
+        drop(layer);
+        Ok(match self.root.entry(key).map_err(fault)?.map(|entry| entry.kind) {
+            None => Step::Nothing,
+            Some(Kind::Directory) => Step::Directory,
+            Some(Kind::Link) => Step::Link(self.root.locate(key).and_then(|place| place.read_link()).map_err(fault)?),
+            Some(_) => Step::Other,
+        })
+    }
+
+    /// The real path that a path leads to, if the policy may read it; `None` if nothing can be there.
+    fn readable_key(&self, path: &str, follow: bool) -> Result<Option<String>, MachineError> {
+        let key = self.key(path, follow)?;
+        let real = match &key {
+            Some(key) => key.clone(),
+            None => self.root.asked_about(path).map_err(fault)?,
+        };
+        let _proof = self.settings.grants.read_path(&real).map_err(|denial| self.denied(denial, path))?;
+        Ok(key)
+    }
+
+    fn existing_key(&self, path: &str, follow: bool) -> Result<String, MachineError> {
+        self.readable_key(path, follow)?.ok_or_else(|| system("ENOENT", path))
+    }
+
+    /// What would be at a real path.
+    fn there(&self, key: &str) -> Result<Option<Stat>, MachineError> {
+        match self.layer().stat(key) {
+            Some(stat) => Ok(stat),
+            None => Ok(self.root.entry(key).map_err(fault)?.as_ref().map(stat_of)),
+        }
+    }
+
+    /// Whether the machine itself has something at a real path.
+    fn is_on_machine(&self, key: &str) -> Result<bool, MachineError> {
+        Ok(self.root.entry(key).map_err(fault)?.is_some())
+    }
+
+    pub(super) fn dry_stat(&self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
+        let Some(key) = self.readable_key(path, follow)? else { return Ok(None) };
+        self.there(&key)
+    }
+
+    pub(super) fn dry_read(&self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
+        let key = self.existing_key(path, true)?;
+        if let Some(content) = self.layer().read(&key, offset, length) {
+            return Ok(content);
+        }
+        match self.there(&key)?.map(|stat| stat.kind) {
+            None => Err(system("ENOENT", &key)),
+            Some(StatKind::Directory) => Err(system("EISDIR", &key)),
+            Some(_) => self.read_machine(&key, offset, length),
+        }
+    }
+
+    pub(super) fn dry_list(&self, path: &str) -> Result<Vec<String>, MachineError> {
+        let key = self.existing_key(path, true)?;
+        match self.there(&key)?.map(|stat| stat.kind) {
+            None => return Err(system("ENOENT", &key)),
+            Some(StatKind::Directory) => {}
+            Some(_) => return Err(system("ENOTDIR", &key)),
+        }
+        self.names(&key)
+    }
+
+    fn names(&self, key: &str) -> Result<Vec<String>, MachineError> {
+        let is_machines = self.root.entry(key).map_err(fault)?.is_some_and(|entry| entry.kind == Kind::Directory);
+        let machines = if is_machines { self.existing(key, true)?.names().map_err(fault)? } else { vec![] };
+        let mut names: BTreeSet<String> = machines.into_iter().collect();
+        for (name, is_there) in self.layer().names(key) {
+            if is_there {
+                names.insert(name);
+            } else {
+                names.remove(&name);
+            }
+        }
+        if names.len() > MAX_NAMES {
+            return Err(MachineError::TooMuch(format!("one listing returns at most {MAX_NAMES} names")));
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    pub(super) fn dry_read_link(&self, path: &str) -> Result<String, MachineError> {
+        let key = self.existing_key(path, false)?;
+        match self.layer().node(&key) {
+            Some(Node::There(_, Content::Link(text))) => return Ok(text.clone()),
+            Some(Node::There(_, Content::Bytes(_) | Content::Directory)) => return Err(system("EINVAL", &key)),
+            Some(Node::Gone) => return Err(system("ENOENT", &key)),
+            Some(Node::There(_, Content::Machines)) | None => {}
+        }
+        self.existing(&key, false)?.read_link().map_err(fault)
+    }
+
+    pub(super) fn dry_real_path(&self, path: &str) -> Result<String, MachineError> {
+        let key = self.existing_key(path, true)?;
+        if self.there(&key)?.is_some() { Ok(key) } else { Err(system("ENOENT", &key)) }
+    }
+
+    /// Keeps a change as a real run would make it, within the same grants.
+    pub(super) fn dry_apply(&mut self, path: &str, change: MachineChange) -> Result<Applied, MachineError> {
+        let (key, proof) = self.manageable_key(path, change::follows(&change))?;
+        let what = change::sentence(&key, &change);
+        let there = self.there(&key)?;
+        let is_directory = there.as_ref().is_some_and(|stat| stat.kind == StatKind::Directory);
+        let asked_mode = match &change {
+            MachineChange::Write(_, mode) | MachineChange::Append(_, mode) if there.is_none() => Some(*mode),
+            MachineChange::Mode(mode) => Some(*mode),
+            _ => None,
+        };
+        if let Some(mode) = asked_mode {
+            let granted = self.settings.grants.file_mode(&proof, mode, is_directory);
+            let _granted = granted.map_err(|denial| self.denied(denial, path))?;
+        }
+        if there.is_none() {
+            self.require_directory(&key, path)?;
+        }
+        match change {
+            MachineChange::Rename(to) => self.dry_rename((path, &key), there, &to, &what)?,
+            change => self.keep(path, &key, there, change)?,
+        }
+        self.layer().is_called(&key, path.trim_end_matches('/'));
+        let held = self.layer().held_bytes();
+        let paid = self.layer_paid.resize(held, Default::default);
+        paid.map_err(|ended| MachineError::TooMuch(ended.to_string()))?;
+        Ok(Applied { path: key, what })
+    }
+
+    fn keep(&self, path: &str, key: &str, there: Option<Stat>, change: MachineChange) -> Result<(), MachineError> {
+        let now = jiff::Timestamp::now().as_second();
+        let kind = there.as_ref().map(|stat| stat.kind);
+        let existing = || there.clone().ok_or_else(|| system("ENOENT", path));
+        let (stat, content) = match change {
+            MachineChange::Write(..) | MachineChange::Append(..) if kind == Some(StatKind::Directory) => {
+                return Err(system("EISDIR", path));
+            }
+            MachineChange::Write(content, mode) => {
+                let stat = there.map_or_else(|| layer::looks(StatKind::File, mode, now), |stat| written_now(stat, now));
+                (stat, Content::Bytes(content))
+            }
+            MachineChange::Append(more, mode) => {
+                let mut content = if there.is_some() { self.whole(key, path)? } else { vec![] };
+                content.extend(more);
+                let stat = there.map_or_else(|| layer::looks(StatKind::File, mode, now), |stat| written_now(stat, now));
+                (stat, Content::Bytes(content))
+            }
+            MachineChange::MakeDirectory(_) | MachineChange::Link(_) if kind.is_some() => {
+                return Err(system("EEXIST", path));
+            }
+            MachineChange::MakeDirectory(mode) => (layer::looks(StatKind::Directory, mode, now), Content::Directory),
+            MachineChange::Link(text) => (layer::looks(StatKind::Link, 0o777, now), Content::Link(text)),
+            MachineChange::Remove | MachineChange::RemoveDirectory => {
+                let is_directory = existing()?.kind == StatKind::Directory;
+                match (matches!(change, MachineChange::Remove), is_directory) {
+                    (true, true) => return Err(system("EISDIR", path)),
+                    (false, false) => return Err(system("ENOTDIR", path)),
+                    (false, true) if !self.names(key)?.is_empty() => return Err(system("ENOTEMPTY", path)),
+                    _ => {
+                        let stays_without_word = self.is_on_machine(key)? || self.layer().is_from_wrun(key);
+                        return self.layer().remove(key, stays_without_word);
+                    }
+                }
+            }
+            MachineChange::Mode(mode) => (Stat { mode, ..existing()? }, self.content(key)),
+            MachineChange::Owner(uid, gid) => {
+                let stat = existing()?;
+                let (uid, gid) = (uid.unwrap_or(stat.uid), gid.unwrap_or(stat.gid));
+                (Stat { uid, gid, ..stat }, self.content(key))
+            }
+            MachineChange::Times(_, modified) => (Stat { modified, ..existing()? }, self.content(key)),
+            MachineChange::Rename(_) => return Err(system("EINVAL", path)),
+        };
+        self.layer().put(key, stat, content)
+    }
+
+    /// The content that is kept where only the looks change.
+    fn content(&self, key: &str) -> Content {
+        match self.layer().node(key) {
+            Some(Node::There(_, content)) => content.clone(),
+            Some(Node::Gone) | None => Content::Machines,
+        }
+    }
+
+    /// All bytes of a file, which the guest need not be able to read.
+    fn whole(&self, key: &str, path: &str) -> Result<Vec<u8>, MachineError> {
+        let most = MAX_BYTES as u64;
+        if let Some(content) = self.layer().read(key, 0, most) {
+            return Ok(content);
+        }
+        let (handle, entry) = self.root.locate(key).and_then(|place| place.open_file()).map_err(fault)?;
+        if entry.size > most {
+            return Err(MachineError::TooMuch(format!("a dry run keeps at most {MAX_BYTES} bytes of files")));
+        }
+        super::part_of(handle, path, 0, most)
+    }
+
+    fn dry_rename(
+        &self,
+        (path, key): (&str, &str),
+        there: Option<Stat>,
+        to: &str,
+        what: &str,
+    ) -> Result<(), MachineError> {
+        let (new, _proof) = self.manageable_key(to, false)?;
+        let stat = there.ok_or_else(|| system("ENOENT", path))?;
+        let replaced = self.there(&new)?.map(|stat| stat.kind);
+        if new == key {
+            return Ok(());
+        }
+        if replaced.is_none() {
+            self.require_directory(&new, to)?;
+        }
+        if stat.kind == StatKind::Directory {
+            return self.dry_rename_tree((path, key), (to, &new), replaced, what);
+        }
+        if replaced == Some(StatKind::Directory) {
+            return Err(system("EISDIR", path));
+        }
+        let content = match self.content(key) {
+            Content::Machines if stat.kind == StatKind::File => Content::Bytes(self.whole(key, path)?),
+            Content::Machines if stat.kind == StatKind::Link => {
+                Content::Link(self.root.locate(key).and_then(|place| place.read_link()).map_err(fault)?)
+            }
+            Content::Machines => return Err(MachineError::DryRun(what.to_owned())),
+            content => content,
+        };
+        let is_on_machine = self.is_on_machine(key)?;
+        let mut layer = self.layer();
+        layer.put(&new, stat, content)?;
+        layer.is_called(&new, to);
+        layer.remove(key, is_on_machine)
+    }
+
+    /// A directory of the machine stays where it is: all that is in it would have to be kept.
+    fn dry_rename_tree(
+        &self,
+        (path, key): (&str, &str),
+        (to, new): (&str, &str),
+        replaced: Option<StatKind>,
+        what: &str,
+    ) -> Result<(), MachineError> {
+        for (path, key) in [(path, key), (to, new)] {
+            let _proof = self.settings.grants.manage_tree(key).map_err(|denial| self.denied(denial, path))?;
+        }
+        if new.strip_prefix(key).is_some_and(|rest| rest.starts_with('/')) {
+            return Err(system("EINVAL", path));
+        }
+        match replaced {
+            Some(StatKind::Directory) if self.names(new)?.is_empty() => {}
+            Some(StatKind::Directory) => return Err(system("ENOTEMPTY", path)),
+            Some(_) => return Err(system("ENOTDIR", path)),
+            None => {}
+        }
+        if self.is_on_machine(key)? || self.layer().is_from_wrun(key) {
+            return Err(MachineError::DryRun(what.to_owned()));
+        }
+        let mut layer = self.layer();
+        layer.rename_tree(key, new);
+        layer.is_called(new, to);
+        Ok(())
+    }
+
+    /// The directory that something new is made in must be there.
+    fn require_directory(&self, key: &str, path: &str) -> Result<(), MachineError> {
+        let parent = key.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
+        match self.there(parent)?.map(|stat| stat.kind) {
+            Some(StatKind::Directory) => Ok(()),
+            Some(_) => Err(system("ENOTDIR", path)),
+            None => Err(system("ENOENT", path)),
+        }
+    }
+
+    /// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.
+    fn manageable_key(&self, path: &str, follow: bool) -> Result<(String, GrantedPath), MachineError> {
+        let as_asked = |denial: Denied| raised(written::as_asked(plan::denied(denial), path, &self.root));
+        match self.key(path, follow)? {
+            Some(key) => {
+                let proof = self.settings.grants.manage_path(&key).map_err(as_asked)?;
+                Ok((key, proof))
+            }
+            None => {
+                let real = self.root.asked_about(path).map_err(fault)?;
+                let _proof = self.settings.grants.manage_path(&real).map_err(as_asked)?;
+                Err(system("ENOENT", path))
+            }
+        }
+    }
+}
+
+/// What is at a path on the way to another.
+enum Step {
+    Nothing,
+    Directory,
+    /// A link, with its text.
+    Link(String),
+    Other,
+}
+
+/// The names of a path, last first.
+fn parts(path: &str) -> Vec<String> {
+    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    names.rev().map(str::to_owned).collect()
+}
+
+/// A file that is written anew keeps its owner and its permission bits.
+fn written_now(stat: Stat, now: i64) -> Stat {
+    Stat { kind: StatKind::File, modified: now, links: 1, ..stat }
+}
+
+fn system(name: &str, path: &str) -> MachineError {
+    MachineError::System(name.into(), path.into())
+}
