@@ -153,6 +153,11 @@ impl Failure {
         }
     }
 
+    /// Whether a grant is missing, in the host's words or in those of a language whose code asked.
+    pub fn is_denial(&self) -> bool {
+        matches!(self, Self::Raised(raised) if ["Wrun::Denied", "Errno::EACCES"].contains(&raised.class.as_str()))
+    }
+
     /// What a person could do about it.
     pub fn hint(&self) -> Option<&str> {
         match self {

@@ -32,6 +32,15 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
+    /// In a dry run keeps the denial that a recipe ended with while it was compiled, and goes on with the next recipe: all
+    /// that is denied is told at once. So does a survey with any failure.
+    pub(crate) fn kept_if_denied(&mut self, compiled: Outcome) -> Outcome {
+        match &compiled {
+            Err(failure) if self.run.survey || failure.is_denial() => self.kept_if_dry(compiled),
+            _ => compiled,
+        }
+    }
+
     /// How the open action ended, with the failure that was kept inside it: that came first.
     pub(super) fn with_kept<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let here = self.run.open_records.last().copied();

@@ -246,8 +246,11 @@ async fn live<G: Guest, P: Providers>(
         runner.tell("run_started", began).await;
     }
     for recipe in recipes {
-        runner.compile(recipe).await?;
-        if !compile_only {
+        let compiled = runner.compile(recipe).await;
+        if compile_only {
+            compiled?;
+        } else {
+            runner.kept_if_denied(compiled)?;
             runner.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;
         }
     }

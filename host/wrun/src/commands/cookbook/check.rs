@@ -3,6 +3,7 @@
 //! The sandbox parses their text, by the Ruby that would run it, and evaluates only metadata, with nothing granted. It returns
 //! facts (`facts.rs`). This program judges them by what it knows of types, libraries and the cookbook's files (`judge.rs`).
 
+mod composed;
 mod elsewhere;
 mod facts;
 mod files;

@@ -1,5 +1,6 @@
 //! What a cookbook needs from the sandbox, as far as its text says it: by kind, with the places that ask for it.
 
+use super::composed;
 use super::facts::{Access, Fact, Resource, What, Words};
 use super::gather::Gathered;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +40,8 @@ pub(super) enum Kind {
     Users,
     Groups,
     CronUsers,
+    Mounts,
+    Reboot,
     Commands,
     Scripts,
     Hosts,
@@ -67,6 +70,8 @@ impl Kind {
             Self::Users => "users",
             Self::Groups => "groups",
             Self::CronUsers => "cron_users",
+            Self::Mounts => "mounts",
+            Self::Reboot => "reboot",
             Self::Commands => "commands",
             Self::Scripts => "scripts",
             Self::Hosts => "hosts",
@@ -82,11 +87,10 @@ impl Kind {
 }
 
 /// What types do to the thing that a property names; the property follows the resource's name where it is not set.
-const OF_TYPES: [(&[&str], &str, Kind); 12] = [
+const OF_TYPES: [(&[&str], &str, Kind); 11] = [
     (&["file", "template", "cookbook_file", "remote_file", "directory", "remote_directory"], "path", Kind::Paths),
     (&["link"], "target_file", Kind::Paths),
     (&["git", "subversion", "archive_file"], "destination", Kind::Paths),
-    (&["swap_file"], "path", Kind::Paths),
     (
         &["package", "apt_package", "dpkg_package", "dnf_package", "yum_package", "rpm_package"],
         "package_name",
@@ -102,8 +106,7 @@ const OF_TYPES: [(&[&str], &str, Kind); 12] = [
 ];
 
 /// Where types write what the resource's name says.
-const FILES_OF: [(&str, &str); 3] =
-    [("systemd_unit", "/etc/systemd/system/"), ("cron_d", "/etc/cron.d/"), ("ohai_hint", "/etc/chef/ohai/hints/")];
+const FILES_OF: [(&str, &str); 2] = [("systemd_unit", "/etc/systemd/system/"), ("cron_d", "/etc/cron.d/")];
 
 /// Script types.
 const SCRIPTS: [&str; 7] = ["bash", "csh", "ksh", "perl", "python", "ruby", "script"];
@@ -245,6 +248,9 @@ impl Collector<'_> {
             let paths = names.map(|names| names.iter().map(|name| format!("{folder}{name}")).collect());
             self.all(Kind::Paths, paths, file, fact);
         }
+        for (needed, values) in composed::needs(resource) {
+            self.all(needed, values, file, fact);
+        }
         if matches!(kind, "remote_file" | "git") {
             let values = resource.texts(if kind == "git" { "repository" } else { "source" });
             self.addresses(Kind::Hosts, values, file, fact);
@@ -285,7 +291,7 @@ fn line(words: &Words) -> String {
 }
 
 /// `https://name` of an address; none of what is no address, or has none of a server.
-fn server(address: &str) -> Option<String> {
+pub(super) fn server(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let server = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
     let is_known = ["http", "https", "ssh", "git"].contains(&scheme);
@@ -297,6 +303,30 @@ fn server(address: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Types that need nothing of the node, or only what their blocks and commands ask for by themselves.
+    const NOTHING: [&str; 11] = [
+        "breakpoint",
+        "chef_gem",
+        "chef_handler",
+        "chef_sleep",
+        "gem_package",
+        "guest_block",
+        "log",
+        "notify_group",
+        "ohai",
+        "ruby_block",
+        "whyrun_safe_ruby_block",
+    ];
+
+    #[test]
+    fn every_type_has_needs_or_is_known_to_need_nothing() {
+        for kind in schema::reference::all().map(|found| found.name) {
+            let of_a_property = OF_TYPES.iter().any(|(kinds, ..)| kinds.contains(&kind));
+            let has = of_a_property || composed::has(kind) || SCRIPTS.contains(&kind);
+            assert_ne!(has, NOTHING.contains(&kind), "{kind}");
+        }
+    }
 
     #[test]
     fn servers_are_told_from_addresses() {

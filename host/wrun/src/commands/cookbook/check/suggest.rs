@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use text::{toml_key, toml_string};
 
 /// Grants' keys and the kinds of needs that they are for.
-const KEYS: [(&str, Kind); 13] = [
+const KEYS: [(&str, Kind); 14] = [
     ("paths", Kind::Paths),
     ("read_paths", Kind::ReadPaths),
     ("packages", Kind::Packages),
@@ -14,6 +14,7 @@ const KEYS: [(&str, Kind); 13] = [
     ("users", Kind::Users),
     ("groups", Kind::Groups),
     ("cron_users", Kind::CronUsers),
+    ("mounts", Kind::Mounts),
     ("download_hosts", Kind::Hosts),
     ("data_bags", Kind::DataBags),
     ("search", Kind::Searches),
@@ -35,6 +36,9 @@ pub(super) fn table(policy: &str, needs: &Needs) -> String {
         format!("{{ interpreter = [{}], script = {} }}", toml_string(interpreter), toml_string(code))
     });
     add(&mut lines, "commands", &commands.chain(scripts).collect::<Vec<_>>());
+    if wanted(needs, Kind::Reboot).next().is_some() {
+        lines.push_str("reboot = true\n");
+    }
     if lines.is_empty() { lines } else { format!("[policy.{}]\n{lines}", toml_key(policy)) }
 }
 

@@ -1,0 +1,405 @@
+//! What resource types need that are composed of others: Chef's own types that the Ruby library carries out, and a few whose
+//! need is more than one property.
+//!
+//! One table says it, with the values of a resource's literal properties in its texts. What a row cannot say (an openssl
+//! command with its variables) it calls computed.
+
+use super::facts::Resource;
+use super::needs::Kind;
+use serde_json::Value;
+
+/// One need of a type.
+struct Row {
+    kind: Kind,
+    /// The text, with properties in braces: `{path}` is a property's value, without which there is no need; `{@path}` follows the
+    /// resource's name, and `{path=/x}` has a default. `{persist?text}` is `text` if the property is literally true.
+    /// After `|` stands how a value is changed, see [`changed`]. An empty text: it is computed.
+    text: &'static str,
+    /// The actions that need it. Empty: all.
+    actions: &'static [&'static str],
+    /// The property that must be absent.
+    unless: Option<&'static str>,
+    /// The property that must be there.
+    with: Option<&'static str>,
+}
+
+const fn row(kind: Kind, text: &'static str) -> Row {
+    Row { kind, text, actions: &[], unless: None, with: None }
+}
+
+impl Row {
+    const fn of(self, actions: &'static [&'static str]) -> Self {
+        Self { actions, ..self }
+    }
+
+    const fn unless(self, property: &'static str) -> Self {
+        Self { unless: Some(property), ..self }
+    }
+
+    const fn with(self, property: &'static str) -> Self {
+        Self { with: Some(property), ..self }
+    }
+}
+
+const UPDATE_LISTS: [Row; 5] = [
+    row(Kind::Commands, "apt-get -q update"),
+    row(Kind::Paths, "/var/lib/apt/periodic"),
+    row(Kind::ReadPaths, "/var/lib/apt/periodic/update-success-stamp"),
+    row(Kind::Paths, "/etc/apt/apt.conf.d"),
+    row(Kind::Paths, "/etc/apt/apt.conf.d/15update-stamp"),
+];
+
+const OPENSSL: [Row; 2] = [row(Kind::Paths, "{@path}"), row(Kind::Commands, "")];
+
+/// The needs by type.
+const TYPES: &[(&str, &[Row])] = &[
+    (
+        "alternatives",
+        &[
+            row(Kind::Commands, "update-alternatives --display {@link_name}"),
+            row(Kind::Commands, "update-alternatives --install {link} {@link_name} {path} {priority}").of(&["install"]),
+            row(Kind::Commands, "update-alternatives --install /usr/bin/{@link_name} {@link_name} {path} {priority}")
+                .of(&["install"])
+                .unless("link"),
+            row(Kind::Commands, "update-alternatives --set {@link_name} {path}").of(&["set"]),
+            row(Kind::Commands, "update-alternatives --remove {@link_name} {path}").of(&["remove"]),
+            row(Kind::Commands, "update-alternatives --auto {@link_name}").of(&["auto"]),
+            row(Kind::Commands, "update-alternatives --refresh {@link_name}").of(&["refresh"]),
+            row(Kind::ReadPaths, "{path}"),
+        ],
+    ),
+    (
+        "apt_preference",
+        &[
+            row(Kind::Paths, "/etc/apt/preferences.d"),
+            row(Kind::Paths, "/etc/apt/preferences.d/{@package_name|preference}.pref"),
+            row(Kind::ReadPaths, "/etc/apt/preferences.d/{@package_name|literal}"),
+        ],
+    ),
+    (
+        "apt_repository",
+        &[
+            row(Kind::Paths, "/etc/apt/sources.list.d/{@repo_name}.list"),
+            row(Kind::Commands, "apt-cache gencaches"),
+            row(Kind::Paths, "/etc/apt/keyrings").with("key"),
+            row(Kind::Paths, "/etc/apt/keyrings/{@repo_name}.gpg").with("key"),
+            row(Kind::Hosts, "{key|server}"),
+            row(Kind::Commands, "").with("key"),
+        ],
+    ),
+    ("apt_repository", &UPDATE_LISTS),
+    ("apt_update", &UPDATE_LISTS),
+    (
+        "build_essential",
+        &[
+            row(Kind::Packages, "autoconf"),
+            row(Kind::Packages, "binutils-doc"),
+            row(Kind::Packages, "bison"),
+            row(Kind::Packages, "build-essential"),
+            row(Kind::Packages, "flex"),
+            row(Kind::Packages, "gettext"),
+            row(Kind::Packages, "ncurses-dev"),
+        ],
+    ),
+    (
+        "cron_access",
+        &[row(Kind::Paths, "/etc/cron.allow").of(&["allow"]), row(Kind::Paths, "/etc/cron.deny").of(&["deny"])],
+    ),
+    (
+        "hostname",
+        &[
+            row(Kind::Commands, "hostname"),
+            row(Kind::Commands, "/bin/hostname {@hostname}"),
+            row(Kind::Commands, "hostnamectl status"),
+            row(Kind::Commands, "hostnamectl set-hostname {@hostname}"),
+            row(Kind::ReadPaths, "/usr/bin/hostnamectl"),
+            row(Kind::Paths, "/etc/hosts"),
+            row(Kind::Paths, "/etc/hostname"),
+            row(Kind::Facts, "ipaddress").unless("ipaddress"),
+            row(Kind::Facts, "root_group"),
+        ],
+    ),
+    (
+        "kernel_module",
+        &[
+            row(Kind::Paths, "{load_dir=/etc/modules-load.d}").of(&["install"]),
+            row(Kind::Paths, "{load_dir=/etc/modules-load.d}/{@modname}.conf").of(&["install", "uninstall"]),
+            row(Kind::Paths, "{unload_dir=/etc/modprobe.d}/options_{@modname}.conf").of(&["install", "uninstall"]),
+            row(Kind::Paths, "{unload_dir=/etc/modprobe.d}/blacklist_{@modname}.conf").of(&["blacklist", "uninstall"]),
+            row(Kind::Paths, "{unload_dir=/etc/modprobe.d}/disable_{@modname}.conf")
+                .of(&["disable", "enable", "install"]),
+            row(Kind::Commands, "update-initramfs -u").of(&["install", "uninstall", "blacklist", "disable", "enable"]),
+            row(Kind::Commands, "modprobe {@modname}").of(&["install", "load"]),
+            row(Kind::Commands, "modprobe -r {@modname}").of(&["uninstall", "blacklist", "disable", "unload"]),
+            row(Kind::ReadPaths, "/proc/modules"),
+        ],
+    ),
+    ("locale", &[row(Kind::Paths, "/etc/locale.conf"), row(Kind::Commands, "locale -a"), row(Kind::Commands, "")]),
+    ("mount", &[row(Kind::Mounts, "{device} on {@mount_point} type {fstype=auto} ({options=defaults|listed})")]),
+    (
+        "ohai_hint",
+        &[
+            row(Kind::Paths, "/etc/chef"),
+            row(Kind::Paths, "/etc/chef/ohai"),
+            row(Kind::Paths, "/etc/chef/ohai/hints"),
+            row(Kind::Paths, "/etc/chef/ohai/hints/{@hint_name|json}"),
+        ],
+    ),
+    ("openssl_dhparam", &OPENSSL),
+    ("openssl_ec_private_key", &OPENSSL),
+    ("openssl_ec_public_key", &OPENSSL),
+    ("openssl_ec_public_key", &[row(Kind::ReadPaths, "{private_key_path}")]),
+    ("openssl_rsa_private_key", &OPENSSL),
+    ("openssl_rsa_public_key", &OPENSSL),
+    ("openssl_rsa_public_key", &[row(Kind::ReadPaths, "{private_key_path}")]),
+    ("openssl_x509_certificate", &OPENSSL),
+    (
+        "openssl_x509_certificate",
+        &[
+            row(Kind::Paths, "{key_file}"),
+            row(Kind::Paths, "{@path|key_file}").unless("key_file"),
+            row(Kind::ReadPaths, "{ca_cert_file}"),
+            row(Kind::ReadPaths, "{ca_key_file}"),
+            row(Kind::ReadPaths, "{csr_file}"),
+        ],
+    ),
+    ("openssl_x509_crl", &OPENSSL),
+    ("openssl_x509_crl", &[row(Kind::ReadPaths, "{ca_cert_file}"), row(Kind::ReadPaths, "{ca_key_file}")]),
+    ("openssl_x509_request", &OPENSSL),
+    (
+        "openssl_x509_request",
+        &[row(Kind::Paths, "{key_file}"), row(Kind::Paths, "{@path|key_file}").unless("key_file")],
+    ),
+    ("reboot", &[row(Kind::Reboot, "true").of(&["reboot_now", "request_reboot"])]),
+    (
+        "ssh_known_hosts_entry",
+        &[
+            row(Kind::Paths, "{file_location=/etc/ssh/ssh_known_hosts}"),
+            row(Kind::Commands, "ssh-keyscan -t{key_type=rsa} -p {port=22}{hash_entries? -H} {@host}").unless("key"),
+        ],
+    ),
+    (
+        "sudo",
+        &[
+            row(Kind::Paths, "{config_prefix=/etc}/sudoers.d"),
+            row(Kind::Paths, "{config_prefix=/etc}/sudoers.d/{@filename|sudoers}"),
+            row(Kind::ReadPaths, "{config_prefix=/etc}/sudoers"),
+            row(Kind::ReadPaths, "{visudo_binary=/usr/sbin/visudo}"),
+            row(
+                Kind::Commands,
+                "cat {config_prefix=/etc}/sudoers | {visudo_binary=/usr/sbin/visudo} -cf - && {visudo_binary=/usr/sbin/visudo} -cf %{path}",
+            ),
+            row(Kind::Commands, "cat {config_prefix=/etc}/sudoers %{path} | {visudo_binary=/usr/sbin/visudo} -cf -"),
+        ],
+    ),
+    (
+        "swap_file",
+        &[
+            row(Kind::Paths, "{@path}"),
+            row(Kind::Commands, "swapon --summary"),
+            row(Kind::Commands, "swapoff {@path}").of(&["remove"]),
+            row(Kind::Commands, "which fallocate").of(&["create"]),
+            row(Kind::Commands, "df -PT {@path|folder} | awk 'NR==2 {print $2}'").of(&["create"]),
+            row(Kind::Commands, "fallocate -l {size|mebibytes} {@path}").of(&["create"]),
+            row(Kind::Commands, "dd if=/dev/zero of={@path} bs=1048576 count={size}").of(&["create"]),
+            row(Kind::Commands, "chmod 600 {@path}").of(&["create"]),
+            row(Kind::Commands, "mkswap -f {@path}").of(&["create"]),
+            row(Kind::Commands, "swapon {@path}").of(&["create"]),
+            row(Kind::Paths, "/etc/fstab").of(&["create"]).with("persist"),
+            row(Kind::Commands, "sysctl -n -e vm.swappiness").with("swappiness"),
+            row(Kind::Commands, "sysctl -w \"vm.swappiness={swappiness}\""),
+            row(Kind::Commands, "sysctl -p").with("swappiness"),
+            row(Kind::Paths, "/etc/sysctl.d").with("swappiness"),
+            row(Kind::Paths, "/etc/sysctl.d/99-chef-vm.swappiness.conf").with("swappiness"),
+        ],
+    ),
+    (
+        "sysctl",
+        &[
+            row(Kind::Paths, "{conf_dir=/etc/sysctl.d}"),
+            row(Kind::Paths, "{conf_dir=/etc/sysctl.d}/99-chef-{@key|dots}.conf"),
+            row(Kind::Commands, "sysctl -n -e {@key}"),
+            row(Kind::Commands, "sysctl {ignore_error?-e }-w \"{@key}={value|blanks}\"").of(&["apply"]),
+            row(Kind::Commands, "sysctl {ignore_error?-e }-p").of(&["apply"]),
+            row(Kind::Commands, "sysctl -p").of(&["remove"]),
+        ],
+    ),
+    (
+        "timezone",
+        &[
+            row(Kind::Packages, "tzdata"),
+            row(Kind::Commands, "/usr/bin/timedatectl status"),
+            row(Kind::Commands, "/usr/bin/timedatectl --no-ask-password set-timezone {@timezone}"),
+        ],
+    ),
+    (
+        "user_ulimit",
+        &[
+            row(Kind::Paths, "/etc/security/limits.d/{filename|conf}"),
+            row(Kind::Paths, "/etc/security/limits.d/{@username|limits}").unless("filename"),
+        ],
+    ),
+    (
+        "yum_repository",
+        &[
+            row(Kind::Paths, "{reposdir=/etc/yum.repos.d/|folder_of}{@repositoryid}.repo"),
+            row(Kind::Packages, "package-cache-reload-{@repositoryid}"),
+            row(Kind::Commands, "yum clean metadata --disablerepo=* --enablerepo={@repositoryid}")
+                .of(&["create", "add"]),
+            row(Kind::Commands, "yum -q -y makecache --disablerepo=* --enablerepo={@repositoryid}").of(&[
+                "create",
+                "add",
+                "makecache",
+            ]),
+            row(Kind::Commands, "yum clean all --disablerepo=* --enablerepo={@repositoryid}").of(&["delete", "remove"]),
+        ],
+    ),
+];
+
+/// A resource's needs: their kind and their names; `None` if they are computed.
+pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
+    let of_type = TYPES.iter().filter(|(kind, _)| *kind == resource.kind).flat_map(|(_, rows)| *rows);
+    let default = schema::reference::all().find(|found| found.name == resource.kind).map(|found| found.default_action);
+    let wanted = match resource.property("action") {
+        // Actions that are computed may be any.
+        Some(_) => resource.texts("action").filter(|actions| !actions.is_empty()),
+        None => default.map(|action| vec![action.to_owned()]),
+    };
+    let is_asked = |row: &&Row| {
+        let acts = |wanted: &Vec<String>| wanted.iter().any(|action| row.actions.contains(&action.as_str()));
+        let is_set = |name: &str| {
+            resource.property(name).is_some_and(|property| {
+                !property.values.as_ref().is_some_and(|values| values.iter().all(|one| *one == Value::Bool(false)))
+            })
+        };
+        (row.actions.is_empty() || wanted.as_ref().is_none_or(acts))
+            && row.unless.is_none_or(|name| resource.property(name).is_none())
+            && row.with.is_none_or(is_set)
+    };
+    let need = |row: &Row| match expanded(row.text, resource) {
+        Expanded::Absent => None,
+        Expanded::Computed => Some((row.kind, None)),
+        Expanded::Known(texts) => Some((row.kind, Some(texts))),
+    };
+    of_type.filter(is_asked).filter_map(need).collect()
+}
+
+/// Whether the table has a type.
+#[cfg(test)]
+pub(super) fn has(kind: &str) -> bool {
+    TYPES.iter().any(|(other, _)| *other == kind)
+}
+
+/// What becomes of a row's text.
+enum Expanded {
+    /// A property that it needs is not set.
+    Absent,
+    Computed,
+    Known(Vec<String>),
+}
+
+/// The most texts that one row becomes.
+const MAX_TEXTS: usize = 100;
+
+fn expanded(text: &str, resource: &Resource) -> Expanded {
+    if text.is_empty() {
+        return Expanded::Computed;
+    }
+    let mut made = vec![String::new()];
+    let mut rest = text;
+    while let Some((before, after)) = split_at_property(rest) {
+        let Some((property, after)) = after.split_once('}') else { break };
+        let values = match value(property, resource) {
+            Expanded::Known(values) => values,
+            other => return other,
+        };
+        made = made.iter().flat_map(|one| values.iter().map(move |value| format!("{one}{before}{value}"))).collect();
+        made.truncate(MAX_TEXTS);
+        rest = after;
+    }
+    Expanded::Known(made.into_iter().map(|one| format!("{one}{rest}")).collect())
+}
+
+/// The text before a property's brace and the text after it. Others, as in `%{path}` and awk's, stay.
+fn split_at_property(text: &str) -> Option<(&str, &str)> {
+    let is_property = |at: &usize| {
+        let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
+        let is_placeholder = text.get(..*at).is_some_and(|before| before.ends_with('%'));
+        !is_placeholder
+            && next.is_some_and(|letter| letter == '@' || letter.is_ascii_lowercase())
+            && !text.get(at + 1..).is_some_and(|rest| rest.starts_with("print "))
+    };
+    let at = text.match_indices('{').map(|(at, _)| at).find(is_property)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
+/// The values of a property as a row asks for it, see [`Row::text`].
+fn value(asked: &str, resource: &Resource) -> Expanded {
+    let (asked, change) = asked.split_once('|').unwrap_or((asked, ""));
+    if let Some((name, text)) = asked.split_once('?') {
+        let is_true = resource
+            .property(name)
+            .and_then(|property| property.values.as_deref())
+            .is_some_and(|values| values.first() == Some(&Value::Bool(true)));
+        return Expanded::Known(vec![if is_true { text.to_owned() } else { String::new() }]);
+    }
+    let (name, default) = asked.split_once('=').map_or((asked, None), |(name, default)| (name, Some(default)));
+    let values = match (name.strip_prefix('@'), resource.property(name.trim_start_matches('@'))) {
+        (_, Some(property)) => match &property.values {
+            Some(values) => values.iter().map(|value| changed(texts(value), change)).collect(),
+            None => return Expanded::Computed,
+        },
+        (Some(name), None) => match resource.named_by(name) {
+            Some(names) => names.into_iter().map(|name| changed(vec![name], change)).collect(),
+            None => return Expanded::Computed,
+        },
+        (None, None) => match default {
+            Some(default) => vec![changed(vec![default.to_owned()], change)],
+            None => return Expanded::Absent,
+        },
+    };
+    let values: Vec<String> = values.into_iter().flatten().filter(|value| !value.is_empty()).collect();
+    if values.is_empty() { Expanded::Absent } else { Expanded::Known(values) }
+}
+
+/// A property's value as texts.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Number(number) => vec![number.to_string()],
+        Value::Array(all) => all.iter().flat_map(texts).collect(),
+        _ => vec![],
+    }
+}
+
+/// Values as the type writes them.
+fn changed(values: Vec<String>, change: &str) -> Vec<String> {
+    let each = |change: &dyn Fn(&str) -> String| values.iter().map(|value| change(value)).collect();
+    match change {
+        "blanks" => vec![values.join(" ")],
+        "listed" => vec![values.join(",")],
+        "dots" => each(&|value| value.replace('/', ".")),
+        "preference" => each(&|value| value.replace('.', "_").replace('*', "wildcard")),
+        "literal" => values.into_iter().filter(|value| !value.contains('*')).collect(),
+        "json" => each(&|value| format!("{}.json", value.trim_end_matches(".json"))),
+        "sudoers" => each(&|value| value.replace(['.', '~'], "__")),
+        "conf" => each(&|value| format!("{}.conf", value.trim_end_matches(".conf"))),
+        "limits" => each(&|value| match value {
+            "*" => "00_all_limits.conf".to_owned(),
+            name => format!("{name}_limits.conf"),
+        }),
+        "folder" => each(&|value| match value.rsplit_once('/') {
+            Some(("", _)) | None => "/".to_owned(),
+            Some((folder, _)) => folder.to_owned(),
+        }),
+        "folder_of" => each(&|value| format!("{}/", value.trim_end_matches('/'))),
+        "key_file" => each(&|value| {
+            let name = value.rsplit('/').next().unwrap_or(value);
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            format!("{}{stem}.key", value.strip_suffix(name).unwrap_or_default())
+        }),
+        "mebibytes" => each(&|value| value.parse::<u64>().map_or_else(|_| String::new(), |it| (it << 20).to_string())),
+        "server" => values.iter().filter_map(|value| super::needs::server(value)).collect(),
+        _ => values,
+    }
+}

@@ -1,0 +1,79 @@
+//! What is denied while Ruby recipes are compiled: one dry run lists all of it, and asks for no more than was read.
+
+#![cfg(target_arch = "x86_64")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use specs::{Network, Program, Root};
+use std::fs;
+
+/// Builds a policy of these recipes, runs it in a dry run with these grants; the run as JSON.
+fn dry_run(recipes: &[&str], grants: &str, facts: &Value) -> Value {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let place = program.configuration();
+    let (policy, cookbook) = (place.join("web"), place.join("web/cookbooks/web"));
+    fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    fs::write(cookbook.join("metadata.rb"), "name 'web'\nversion '1.0.0'\n").unwrap();
+    let names: Vec<String> = (0..recipes.len()).map(|at| format!("web::r{at}")).collect();
+    for (at, text) in recipes.iter().enumerate() {
+        fs::write(cookbook.join(format!("recipes/r{at}.rb")), text).unwrap();
+    }
+    fs::write(policy.join("policy.toml"), format!("name = \"web\"\nrun_list = {}\n", json!(names))).unwrap();
+    let policies = place.join("policies").display().to_string();
+    let built = ["policy", "build", &policy.display().to_string(), "--output", &policies];
+    program.run(&built).unwrap().expect_code(0).unwrap();
+    let (file, automatic) = (place.join("grants.toml"), place.join("facts.json"));
+    fs::write(&file, grants).unwrap();
+    fs::write(&automatic, facts.to_string()).unwrap();
+    let [file, automatic, root] =
+        [file.as_path(), &automatic, machine.root().path()].map(|it| it.display().to_string());
+    let arguments = [
+        "converge",
+        "--why-run",
+        "--format",
+        "json",
+        "--node-name",
+        "n",
+        "--policies",
+        &policies,
+        "--policy-name",
+        "web",
+    ];
+    let more = ["--grants", &file, "--facts", &automatic, "--root", &root];
+    let output = program.run_in(&machine, &[&arguments[..], &more].concat()).unwrap().expect_code(1).unwrap();
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in\n{}", output.text()))
+}
+
+/// The entries that would allow what was denied.
+fn entries(run: &Value) -> Vec<String> {
+    let denials = run["denials"].as_array().unwrap().iter();
+    denials.map(|one| format!("{} {}", one["key"].as_str().unwrap(), one["value"].as_str().unwrap_or("-"))).collect()
+}
+
+#[test]
+fn one_dry_run_lists_the_denials_of_all_recipes() {
+    let recipes = [
+        "package 'declared-first'\nFile.read('/srv/secret')\npackage 'never-reached'\n",
+        "shell_out!('cat /srv/other')\n",
+        "file '/srv/third'\n",
+    ];
+    let run = dry_run(&recipes, "[policy.web]\n", &json!({ "platform": "debian", "os": "linux" }));
+    let expect = [
+        "read_paths \"/srv/secret\"",
+        "commands \"cat /srv/other\"",
+        "packages \"declared-first\"",
+        "paths \"/srv/third\"",
+    ];
+    assert_eq!(entries(&run), expect, "{run:#}");
+    // The run has failed of the first one.
+    assert!(run["error"]["message"].as_str().unwrap().contains("/srv/secret"), "{run:#}");
+    assert_eq!(run["outcome"], "failure");
+}
+
+#[test]
+fn another_error_ends_the_policy_as_ever() {
+    let recipes = ["raise 'broken'\n", "file '/srv/never'\n"];
+    let run = dry_run(&recipes, "[policy.web]\n", &json!({ "platform": "debian", "os": "linux" }));
+    assert_eq!((entries(&run).len(), &run["error"]["message"]), (0, &json!("broken")), "{run:#}");
+}
