@@ -22,7 +22,7 @@ fn dry_run(recipes: &[&str], grants: &str, facts: &Value) -> Value {
     fs::write(policy.join("policy.toml"), format!("name = \"web\"\nrun_list = {}\n", json!(names))).unwrap();
     let policies = place.join("policies").display().to_string();
     let built = ["policy", "build", &policy.display().to_string(), "--output", &policies];
-    program.run(&built).unwrap().expect_code(0).unwrap();
+    let _built = program.run(&built).unwrap().expect_code(0).unwrap();
     let (file, automatic) = (place.join("grants.toml"), place.join("facts.json"));
     fs::write(&file, grants).unwrap();
     fs::write(&automatic, facts.to_string()).unwrap();
