@@ -3,20 +3,18 @@
 //! Every look and every change asks for the grants that it asks for in a real run.
 
 use super::layer::{self, Content, Layer, MAX_BYTES, Node};
-use super::{GuestMachine, MAX_NAMES, change, fault, raised, stat_of};
-use crate::plan;
+use super::{GuestMachine, MAX_NAMES, change, fault, stat_of};
 use crate::root::Kind;
-use crate::written;
 use contract::{Applied, MachineChange, MachineError, Stat, StatKind};
-use grants::{Denied, GrantedPath};
+use grants::GrantedPath;
 use std::collections::BTreeSet;
 use std::sync::MutexGuard;
 
 /// The most links that one path may lead over.
 const MAX_LINKS: u32 = 40;
 
-/// The longest text of a link, which is the system's own limit.
-const MAX_LINK_TEXT: usize = 4_096;
+/// The longest path or text of a link, which is the system's own limit.
+const MAX_TEXT: usize = 4_096;
 
 impl GuestMachine {
     fn layer(&self) -> MutexGuard<'_, Layer> {
@@ -28,9 +26,13 @@ impl GuestMachine {
         self.layer().is_empty()
     }
 
-    /// The real path that a path leads to, with the links and directories that the layer has and lacks; `None`: its
-    /// directory is not there.
-    fn key(&self, path: &str, follow: bool) -> Result<Option<String>, MachineError> {
+    /// The real path that a path leads to, with the links and directories that the layer has and lacks.
+    fn key(&self, path: &str, follow: bool) -> Result<String, Dead> {
+        if let Err(found) = self.root.locate(path)
+            && (!path.starts_with('/') || path.len() > MAX_TEXT || path.contains('\0'))
+        {
+            return Err(Dead { asked: self.root.asked_about(path), error: fault(found) });
+        }
         let mut links = 0;
         let mut left: Vec<String> = parts(path);
         let mut key = String::new();
@@ -41,23 +43,24 @@ impl GuestMachine {
             }
             let next = format!("{key}/{name}");
             let is_last = left.is_empty();
-            match self.step(&next)? {
+            let dead = |error: MachineError, left: &[String]| Dead { asked: by_text(&next, left), error };
+            match self.step(&next).map_err(|error| dead(error, &left))? {
                 Step::Link(text) if !is_last || follow => {
                     links += 1;
-                    if links > MAX_LINKS || text.len() > MAX_LINK_TEXT {
-                        return Err(system("ELOOP", path));
+                    if links > MAX_LINKS || text.len() > MAX_TEXT {
+                        return Err(dead(system("ELOOP", path), &left));
                     }
                     if text.starts_with('/') {
                         key.clear();
                     }
                     left.extend(parts(&text));
                 }
-                Step::Nothing if !is_last => return Ok(None),
-                Step::Other if !is_last => return Err(system("ENOTDIR", path)),
+                Step::Nothing if !is_last => return Err(dead(system("ENOENT", path), &left)),
+                Step::Other if !is_last => return Err(dead(system("ENOTDIR", path), &left)),
                 Step::Directory | Step::Link(_) | Step::Nothing | Step::Other => key = next,
             }
         }
-        Ok(Some(if key.is_empty() { "/".to_owned() } else { key }))
+        Ok(if key.is_empty() { "/".to_owned() } else { key })
     }
 
     /// What is at a path on the way; its directory is real.
@@ -80,19 +83,12 @@ impl GuestMachine {
         })
     }
 
-    /// The real path that a path leads to, if the policy may read it; `None` if nothing can be there.
-    fn readable_key(&self, path: &str, follow: bool) -> Result<Option<String>, MachineError> {
-        let key = self.key(path, follow)?;
-        let real = match &key {
-            Some(key) => key.clone(),
-            None => self.root.asked_about(path).map_err(fault)?,
-        };
-        let _proof = self.settings.grants.read_path(&real).map_err(|denial| self.denied(denial, path))?;
-        Ok(key)
-    }
-
-    fn existing_key(&self, path: &str, follow: bool) -> Result<String, MachineError> {
-        self.readable_key(path, follow)?.ok_or_else(|| system("ENOENT", path))
+    /// The real path that a path leads to, if the policy may read it. Why it leads nowhere is told only then.
+    fn readable_key(&self, path: &str, follow: bool) -> Result<String, MachineError> {
+        let key = self.key(path, follow);
+        let asked = key.as_ref().unwrap_or_else(|dead| &dead.asked);
+        let _proof = self.settings.grants.read_path(asked).map_err(|denial| self.denied(denial, path))?;
+        key.map_err(|dead| dead.error)
     }
 
     /// What would be at a real path.
@@ -109,12 +105,15 @@ impl GuestMachine {
     }
 
     pub(super) fn dry_stat(&self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
-        let Some(key) = self.readable_key(path, follow)? else { return Ok(None) };
-        self.there(&key)
+        match self.readable_key(path, follow) {
+            Ok(key) => self.there(&key),
+            Err(MachineError::System(name, _)) if matches!(name.as_str(), "ENOENT" | "ENOTDIR") => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) fn dry_read(&self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
-        let key = self.existing_key(path, true)?;
+        let key = self.readable_key(path, true)?;
         if let Some(content) = self.layer().read(&key, offset, length) {
             return Ok(content);
         }
@@ -126,7 +125,7 @@ impl GuestMachine {
     }
 
     pub(super) fn dry_list(&self, path: &str) -> Result<Vec<String>, MachineError> {
-        let key = self.existing_key(path, true)?;
+        let key = self.readable_key(path, true)?;
         match self.there(&key)?.map(|stat| stat.kind) {
             None => return Err(system("ENOENT", &key)),
             Some(StatKind::Directory) => {}
@@ -153,7 +152,7 @@ impl GuestMachine {
     }
 
     pub(super) fn dry_read_link(&self, path: &str) -> Result<String, MachineError> {
-        let key = self.existing_key(path, false)?;
+        let key = self.readable_key(path, false)?;
         match self.layer().node(&key) {
             Some(Node::There(_, Content::Link(text))) => return Ok(text.clone()),
             Some(Node::There(_, Content::Bytes(_) | Content::Directory)) => return Err(system("EINVAL", &key)),
@@ -164,7 +163,7 @@ impl GuestMachine {
     }
 
     pub(super) fn dry_real_path(&self, path: &str) -> Result<String, MachineError> {
-        let key = self.existing_key(path, true)?;
+        let key = self.readable_key(path, true)?;
         if self.there(&key)?.is_some() { Ok(key) } else { Err(system("ENOENT", &key)) }
     }
 
@@ -341,21 +340,34 @@ impl GuestMachine {
         }
     }
 
-    /// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.
+    /// The proof for what a path leads to. Why it leads nowhere is told only after the grant was found.
     fn manageable_key(&self, path: &str, follow: bool) -> Result<(String, GrantedPath), MachineError> {
-        let as_asked = |denial: Denied| raised(written::as_asked(plan::denied(denial), path, &self.root));
-        match self.key(path, follow)? {
-            Some(key) => {
-                let proof = self.settings.grants.manage_path(&key).map_err(as_asked)?;
-                Ok((key, proof))
-            }
-            None => {
-                let real = self.root.asked_about(path).map_err(fault)?;
-                let _proof = self.settings.grants.manage_path(&real).map_err(as_asked)?;
-                Err(system("ENOENT", path))
-            }
+        let key = self.key(path, follow);
+        let asked = key.as_ref().unwrap_or_else(|dead| &dead.asked);
+        let proof = self.settings.grants.manage_path(asked).map_err(|denial| self.denied(denial, path))?;
+        key.map(|key| (key, proof)).map_err(|dead| dead.error)
+    }
+}
+
+/// A path that leads nowhere.
+struct Dead {
+    /// The path by which the grant is asked for: as far as the path leads, and its text from there on.
+    asked: String,
+    error: MachineError,
+}
+
+/// A path's text from where it leads nowhere; `left`: the names that follow, last first.
+fn by_text(key: &str, left: &[String]) -> String {
+    let mut asked = key.to_owned();
+    for name in left.iter().rev() {
+        if name == ".." {
+            asked.truncate(asked.rfind('/').unwrap_or(0));
+        } else {
+            asked.push('/');
+            asked.push_str(name);
         }
     }
+    if asked.is_empty() { "/".to_owned() } else { asked }
 }
 
 /// What is at a path on the way to another.

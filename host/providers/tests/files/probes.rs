@@ -175,10 +175,17 @@ fn a_policy_with_other_paths_cannot_tell_paths_apart_by_resources() {
 
 #[test]
 fn a_policy_cannot_tell_paths_apart_by_the_machines_calls() {
-    for lines in ["", "paths = [\"/srv/name\"]"] {
-        let machine = Machine::granted(&format!("{GRANTS}{lines}"));
+    for (lines, dry) in
+        [("", false), ("paths = [\"/srv/name\"]", false), ("paths = [\"/srv/name\", \"/srv/own\"]", true)]
+    {
+        let lines = format!("{GRANTS}{lines}");
+        let machine = if dry { Machine::granted_dry(&lines) } else { Machine::granted(&lines) };
         let paths = probed(&machine);
         let mut guest = machine.providers.machine();
+        if dry {
+            // From now on the guest sees the machine with its own changes over it.
+            guest.apply("/srv/own", MachineChange::Write(b"x".into(), 0o644), true).unwrap();
+        }
         let mut told = |path: &str| {
             let mut all = vec![
                 format!("{:?}", guest.stat(path, true)),

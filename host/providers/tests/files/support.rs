@@ -100,6 +100,11 @@ impl Machine {
         Self::with(Grants::parse(&format!("[policy.core]\n{lines}\n"), "grants.toml").unwrap(), false, false)
     }
 
+    /// The same for a whole dry run.
+    pub(crate) fn granted_dry(lines: &str) -> Self {
+        Self::with(Grants::parse(&format!("[policy.core]\n{lines}\n"), "grants.toml").unwrap(), true, false)
+    }
+
     fn with(grants: Grants, why_run: bool, whole: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("inside");
