@@ -14,15 +14,16 @@ use super::{Count, supply, targets};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
-const DOORS: [(&str, &[&str]); 12] = [
+const DOORS: [(&str, &[&str]); 13] = [
     ("artifact", &["contract", "grants", "node", "text"]),
-    ("author", &["artifact", "contract", "grants", "node", "schema", "text"]),
+    ("author", &["artifact", "contract", "grants", "node", "resolve", "schema", "text"]),
     ("contract", &["grants", "node"]),
     ("converge", &["contract", "node"]),
     ("facts", &[]),
     ("grants", &["text"]),
     ("node", &[]),
     ("providers", &["contract", "grants", "node", "text"]),
+    ("resolve", &["node"]),
     ("sandbox", &["contract", "node"]),
     ("schema", &["text"]),
     ("state", &["contract", "text"]),
@@ -30,7 +31,7 @@ const DOORS: [(&str, &[&str]); 12] = [
 ];
 
 /// Rooms that decide and touch nothing.
-const PURE_ROOMS: [&str; 6] = ["contract", "converge", "grants", "node", "schema", "text"];
+const PURE_ROOMS: [&str; 7] = ["contract", "converge", "grants", "node", "resolve", "schema", "text"];
 
 /// What pure rooms do not name: files, processes, the network, the environment and the clock.
 const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];

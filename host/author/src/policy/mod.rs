@@ -27,8 +27,8 @@ mod workspace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use node::cookbook_order::cookbook_order;
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
+use resolve::cookbook_order::cookbook_order;
 use serde_json::{Map, Value};
 
 pub use checks::Described;

@@ -36,7 +36,7 @@ pub use json_attributes::JsonAttributes;
 pub use normal::NormalSight;
 pub use records::PolicyRecord;
 pub use size::{MAX_NORMAL_BYTES, MAX_SAVED_BYTES, written_bytes};
-pub use start::{Environment, PolicyStart, attribute_key};
+pub use start::{PolicyStart, attribute_key};
 pub use verdict::{JudgedWrite, Verdict};
 
 use histories::Histories;
@@ -45,11 +45,13 @@ use normal::Normal;
 use crate::attributes::{Attributes, History, Level};
 use crate::deep_merge;
 use crate::origin::Origin;
-use crate::roles::DEFAULT_ENVIRONMENT;
 use crate::run_list::RunList;
 
 /// Characters in a node's name.
 pub const MAX_NAME_CHARACTERS: usize = 255;
+
+/// The environment of a node that was given none.
+pub const DEFAULT_ENVIRONMENT: &str = "_default";
 
 /// Who gave the JSON attributes, in explanations.
 pub const COMMAND_LINE: &str = "command line";

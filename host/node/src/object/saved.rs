@@ -6,13 +6,13 @@
 
 use serde_json::{Map, Value, json};
 
+use super::DEFAULT_ENVIRONMENT;
 use super::histories::Histories;
 use super::normal::Normal;
 use super::records::PolicyRecord;
 use super::{CurrentRun, NodeObject, ObjectError, checked_name};
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::deep_merge::hash_only_merge;
-use crate::roles::DEFAULT_ENVIRONMENT;
 use crate::run_list::RunList;
 use crate::saved_filter::{FilterError, SavedFilters};
 

@@ -4,22 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::DEFAULT_ENVIRONMENT;
 use crate::attributes::Level;
 use crate::deep_merge::hash_only_merge;
 use crate::origin::Origin;
-use crate::roles::DEFAULT_ENVIRONMENT;
-use crate::run_list::{Expansion, RunList, split_recipe};
-
-/// An environment's attributes, for nodes without policies.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Environment {
-    /// The policy's name.
-    pub name: String,
-    /// Attributes for the `env_default` level.
-    pub default_attributes: Map<String, Value>,
-    /// Attributes for the `env_override` level.
-    pub override_attributes: Map<String, Value>,
-}
+use crate::run_list::{RunList, split_recipe};
 
 /// What is known of a policy before it runs.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -88,21 +77,6 @@ impl PolicyStart {
             run_list,
             role_default: hoist(default_attributes, group),
             role_override: hoist(override_attributes, group),
-            ..Self::default()
-        }
-    }
-
-    /// The start of a run list with roles, in an environment.
-    pub fn of_expansion(run_list: RunList, expansion: &Expansion, environment: &Environment) -> Self {
-        Self {
-            run_list,
-            recipes: expansion.recipes_with_duplicate_names(),
-            expanded_run_list: Some(expansion.fully_qualified_recipes()),
-            roles: expansion.roles.clone(),
-            role_default: expansion.default_attributes.clone(),
-            role_override: expansion.override_attributes.clone(),
-            env_default: environment.default_attributes.clone(),
-            env_override: environment.override_attributes.clone(),
             ..Self::default()
         }
     }

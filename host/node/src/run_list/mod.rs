@@ -1,15 +1,11 @@
 //! Run lists: what a node is to run, in which order.
 
-mod choice;
-mod expansion;
 mod item;
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-pub use choice::{RunListChoice, RunListChoiceError, RunListSource, choose_run_list, split_recipe};
-pub use expansion::{ExpandedRecipe, Expansion, TOP_LEVEL, TraceEntry, expand};
 pub use item::{RunListError, RunListItem, RunListItemKind};
 
 /// Items one run list may have. Hand-written ones have tens.
@@ -102,4 +98,9 @@ impl RunList {
     pub fn to_json(&self) -> Value {
         Value::from(self.to_strings())
     }
+}
+
+/// Splits `cookbook::recipe`; without `::` the recipe is `default`.
+pub fn split_recipe(name: &str) -> (&str, &str) {
+    name.split_once("::").unwrap_or((name, "default"))
 }

@@ -23,22 +23,18 @@ use converge::{House as _, PolicyInput, Questions};
 use documents::Documents;
 use grants::{Grants, PolicyGrants};
 use metadata::Metadata;
-use node::cookbook_choice::{ChoiceError, KnownCookbook, choose_cookbooks};
-use node::object::{Environment, JsonAttributes, NodeObject, ObjectError, PolicyStart, is_policys_own};
-use node::roles::Role;
-use node::run_list::{Expansion, RunList, expand, split_recipe};
-use node::version_constraint::{VersionConstraint, VersionStyle};
+use node::object::{JsonAttributes, NodeObject, ObjectError, PolicyStart, is_policys_own};
+use node::run_list::RunList;
 use providers::{BagSecrets, DataFolders};
+use resolve::cookbook_choice::{ChoiceError, KnownCookbook};
+use resolve::repository::{Repository, ResolveError, resolve};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name under which grants speak of cookbooks that are run from folders.
 pub(super) const POLICY: &str = "solo";
-
-/// The name of the run list's own environment.
-const DEFAULT_ENVIRONMENT: &str = "_default";
 
 /// What the folders hold, read as far as no guest is needed.
 pub(super) struct FolderInput {
@@ -208,107 +204,72 @@ impl FolderInput {
         }
     }
 
+    /// Resolves the run list. What is wrong with it is in `refused`, beside what was found out before.
     fn resolve(&self, list: &RunList, environment: &str, known: &BTreeMap<String, Metadata>) -> Resolved {
-        let mut resolved =
-            Resolved { start: PolicyStart { run_list: list.clone(), ..PolicyStart::default() }, ..Resolved::default() };
-        let done = match self.ambiguous {
-            true => Err(ambiguous()),
-            false => self.resolve_into(&mut resolved, list, environment, known),
-        };
-        resolved.refused = done.err();
-        resolved
-    }
-
-    /// As far as it goes: what is known when something is wrong is in the report.
-    fn resolve_into(
-        &self,
-        resolved: &mut Resolved,
-        list: &RunList,
-        name: &str,
-        known: &BTreeMap<String, Metadata>,
-    ) -> Result<(), Failure> {
-        let mut roles = HashMap::new();
-        let expansion = loop {
-            // Only roles that are reached are read, so that a broken one that nobody uses harms nobody.
-            let expansion = expand(list, name, &roles);
-            let expansion = expansion.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
-            let missing = expansion.missing_roles.iter().map(|(role, _)| role);
-            let mut found = false;
-            for role in missing.filter(|role| self.roles.has(role)) {
-                roles.insert(role.clone(), self.role(role)?);
-                found = true;
-            }
-            if !found {
-                break expansion;
-            }
-        };
-        self.missing_roles(&expansion)?;
-        // Chef knows what is to be run before it asks for the environment, and sets all attributes after that.
-        let start = PolicyStart::of_expansion(list.clone(), &expansion, &Environment::default());
-        resolved.start = PolicyStart { role_default: Map::new(), role_override: Map::new(), ..start };
-        resolved.recipes = expansion.recipes.iter().map(|recipe| full_name(&recipe.name)).collect();
-        let (environment, constraints) = self.environment(name)?;
-        resolved.start = PolicyStart::of_expansion(list.clone(), &expansion, &environment);
-        let versions = known.iter().map(|(name, metadata)| (name.clone(), metadata.known()));
-        let versions: BTreeMap<String, KnownCookbook> = versions.collect();
-        let order = choose_cookbooks(&expansion.recipes, &versions, (name, &constraints));
-        // A cookbook whose metadata is broken has no dependencies yet; that it is broken comes first.
-        let reached = order.iter().flatten().cloned();
-        let reached = reached.chain(expansion.recipes.iter().map(|recipe| split_recipe(&recipe.name).0.to_owned()));
-        if let Some(broken) = reached.filter_map(|name| known.get(&name)?.broken.clone()).next() {
-            return Err(broken);
+        if self.ambiguous {
+            let start = PolicyStart { run_list: list.clone(), ..PolicyStart::default() };
+            return Resolved { start, refused: Some(ambiguous()), ..Resolved::default() };
         }
-        let order = order.map_err(|error| {
-            let failure = Failure::raised(error.chef_class(), error.to_string());
-            match error {
-                ChoiceError::Missing(missing) => {
-                    let names = known.keys().map(String::as_str);
-                    failure.and_hint(hints::cookbook(&missing.cookbook, names, &self.directories))
-                }
-                _ => failure,
+        let (resolution, error) = resolve(list, environment, &Found { input: self, known });
+        let selected = resolution.cookbooks().iter().filter_map(|name| Some(known.get(name)?.selected(name)));
+        Resolved {
+            start: resolution.start(),
+            recipes: resolution.recipes(),
+            cookbooks: selected.collect(),
+            refused: error.map(|error| self.failure(error, known)),
+        }
+    }
+
+    /// The failure of a run list, with a hint.
+    fn failure(&self, error: ResolveError<Failure>, known: &BTreeMap<String, Metadata>) -> Failure {
+        let class = error.chef_class();
+        let raised = |message: String| Failure::raised(class.unwrap_or("RuntimeError"), message);
+        let message = error.to_string();
+        match error {
+            ResolveError::Document(failure) => failure,
+            ResolveError::MissingRoles { roles } => {
+                let first = roles.first().map(String::as_str).unwrap_or_default();
+                raised(message).and_hint(self.roles.hint(first, "--roles"))
             }
-        })?;
-        resolved.cookbooks = order.iter().filter_map(|name| Some(known.get(name)?.selected(name))).collect();
-        Ok(())
-    }
-
-    fn missing_roles(&self, expansion: &Expansion) -> Result<(), Failure> {
-        let names: Vec<_> = expansion.missing_roles.iter().map(|(role, _)| role.as_str()).collect();
-        let Some(first) = names.first() else { return Ok(()) };
-        let message = format!("The expanded run list includes nonexistent roles: {}", names.join(", "));
-        let failure = Failure::raised("Chef::Exceptions::MissingRole", message);
-        Err(failure.and_hint(self.roles.hint(first, "--roles")))
-    }
-
-    fn role(&self, name: &str) -> Result<Role, Failure> {
-        let json = self.roles.value(name)?;
-        Role::from_json(name, &json).map_err(|error| Failure::raised(error.chef_class(), error.to_string()))
-    }
-
-    /// The environment's attributes and its constraints on cookbooks.
-    fn environment(&self, name: &str) -> Result<(Environment, BTreeMap<String, String>), Failure> {
-        if name == DEFAULT_ENVIRONMENT && !self.environments.has(name) {
-            return Ok((Environment { name: name.to_owned(), ..Environment::default() }, BTreeMap::new()));
+            ResolveError::NoSuchEnvironment { name } => {
+                let failure = match &self.environment {
+                    None => raised(message).and_hint(hints::remembered(&name, &self.node)),
+                    Some(_) => raised(message),
+                };
+                failure.and_hint(self.environments.hint(&name, "--environments"))
+            }
+            ResolveError::Choice(ChoiceError::Missing(missing)) => {
+                let names = known.keys().map(String::as_str);
+                raised(message).and_hint(hints::cookbook(&missing.cookbook, names, &self.directories))
+            }
+            _ => raised(message),
         }
-        if !self.environments.has(name) {
-            let message = format!("there is no environment {name:?}");
-            let failure = Failure::raised("Chef::Exceptions::EnvironmentNotFound", message);
-            let failure = match &self.environment {
-                None => failure.and_hint(hints::remembered(name, &self.node)),
-                Some(_) => failure,
-            };
-            return Err(failure.and_hint(self.environments.hint(name, "--environments")));
-        }
-        let json = self.environments.value(name)?;
-        let attributes = |key: &str| json.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
-        let environment = Environment {
-            name: name.to_owned(),
-            default_attributes: attributes("default_attributes"),
-            override_attributes: attributes("override_attributes"),
-        };
-        let constraints = texts(&attributes("cookbook_versions"));
-        valid_constraints(&constraints)?;
-        Ok((environment, constraints))
+    }
+}
+
+/// The folders, as what a run list is resolved with.
+struct Found<'a> {
+    input: &'a FolderInput,
+    known: &'a BTreeMap<String, Metadata>,
+}
+
+impl Repository for Found<'_> {
+    type Error = Failure;
+
+    fn role(&self, name: &str) -> Option<Result<Value, Failure>> {
+        self.input.roles.value(name)
+    }
+
+    fn environment(&self, name: &str) -> Option<Result<Value, Failure>> {
+        self.input.environments.value(name)
+    }
+
+    fn cookbooks(&self) -> BTreeMap<String, KnownCookbook> {
+        self.known.iter().map(|(name, metadata)| (name.clone(), metadata.known())).collect()
+    }
+
+    fn broken_cookbook(&self, name: &str) -> Option<Failure> {
+        self.known.get(name)?.broken.clone()
     }
 }
 
@@ -378,31 +339,7 @@ fn with_visible_facts(mut node: Value, grants: &PolicyGrants) -> Value {
     node
 }
 
-/// The entries of an object that are texts.
-fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
-    object.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
-}
-
-fn full_name(recipe: &str) -> String {
-    let (cookbook, recipe) = split_recipe(recipe);
-    format!("{cookbook}::{recipe}")
-}
-
 fn ambiguous() -> Failure {
     let error = ObjectError::AmbiguousRunList;
     Failure::raised(error.chef_class(), error.to_string())
-}
-
-/// All of an environment's constraints are looked at, also those on cookbooks that are not needed.
-fn valid_constraints(constraints: &BTreeMap<String, String>) -> Result<(), Failure> {
-    let is_one = |text: &String| VersionConstraint::parse(text, VersionStyle::Cookbook).is_ok();
-    if constraints.values().all(is_one) {
-        return Ok(());
-    }
-    let shown: Vec<_> = constraints.iter().map(|(name, constraint)| format!("{name:?}=>{constraint:?}")).collect();
-    let message = format!(
-        "Option cookbook_versions's value {{{}}} should be a valid set of cookbook version requirements!",
-        shown.join(", ")
-    );
-    Err(Failure::raised("Chef::Exceptions::ValidationFailed", message))
 }

@@ -65,24 +65,21 @@ impl Documents {
         }
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.found.contains_key(name)
-    }
-
     /// What a person could do about one that is not there. `option` names a directory of them.
     pub(super) fn hint(&self, missing: &str, option: &str) -> String {
         let names = self.found.keys().map(String::as_str);
         hints::document(missing, names, self.folder.as_deref(), (self.kind, option))
     }
 
-    pub(super) fn value(&self, name: &str) -> Result<Value, Failure> {
-        match self.found.get(name) {
-            Some(Document::Known(value)) => Ok(value.clone()),
-            Some(Document::Broken(failure)) => Err(failure.clone()),
-            Some(Document::Ruby { .. }) | None => {
+    /// Returns a document, or `None` if there is not one of that name.
+    pub(super) fn value(&self, name: &str) -> Option<Result<Value, Failure>> {
+        Some(match self.found.get(name)? {
+            Document::Known(value) => Ok(value.clone()),
+            Document::Broken(failure) => Err(failure.clone()),
+            Document::Ruby { .. } => {
                 Err(Failure::raised("Wrun::Bug", format!("the {} {name} was not evaluated", self.kind)))
             }
-        }
+        })
     }
 
     /// For whoever asks by name later.
@@ -152,11 +149,11 @@ mod tests {
             }
         });
         assert_eq!(asked, [r#"role "db" "name 'db'""#, r#"role "mail" "raise""#]);
-        assert_eq!(documents.value("web").unwrap(), json!({"name": "web"}));
-        assert_eq!(documents.value("db").unwrap(), json!({"name": "db"}));
-        assert_eq!(documents.value("mail").unwrap_err().to_string(), "unhandled");
-        assert_eq!(documents.value("broken").unwrap_err().class(), "Chef::Exceptions::JSON::ParseError");
-        assert!(!documents.has("README") && !documents.has("gone"));
+        assert_eq!(documents.value("web").unwrap().unwrap(), json!({"name": "web"}));
+        assert_eq!(documents.value("db").unwrap().unwrap(), json!({"name": "db"}));
+        assert_eq!(documents.value("mail").unwrap().unwrap_err().to_string(), "unhandled");
+        assert_eq!(documents.value("broken").unwrap().unwrap_err().class(), "Chef::Exceptions::JSON::ParseError");
+        assert!(documents.value("README").is_none() && documents.value("gone").is_none());
         assert_eq!(documents.into_values().len(), 4);
     }
 }

@@ -1,12 +1,11 @@
 //! What cookbooks say of themselves: `metadata.json`, read here, or `metadata.rb`, which only a guest can evaluate.
 
-use super::texts;
 use author::CookbookFolders;
 use author::folders::Selected;
 use author::gems::{WantedGem, wanted_gems};
 use contract::{CookbookFiles as _, Failure, FileError};
-use node::cookbook_choice::KnownCookbook;
-use serde_json::{Value, json};
+use resolve::cookbook_choice::KnownCookbook;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The version of a cookbook that does not say.
@@ -115,6 +114,11 @@ fn read(
         broken: None,
     };
     Ok((name, metadata))
+}
+
+/// The entries of an object that are texts.
+fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
+    object.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{RunList, RunListError, RunListItem, RunListItemKind};
-use crate::deep_merge;
 use crate::roles::RoleSource;
-use crate::version_constraint::{Version, VersionStyle};
+use node::deep_merge;
+use node::run_list::{RunList, RunListError, RunListItem, RunListItemKind};
+use node::version_constraint::{Version, VersionStyle};
 
 /// Who includes the items of the run list itself.
 pub const TOP_LEVEL: &str = "top level";

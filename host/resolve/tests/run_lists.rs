@@ -2,13 +2,15 @@
 
 #![cfg(test)]
 
+#[path = "../../node/tests/support/mod.rs"]
 mod support;
 
 use std::collections::HashMap;
 
-use node::cookbook_order::{Dependencies, cookbook_order};
-use node::roles::Role;
-use node::run_list::{RunList, RunListItem, expand};
+use node::run_list::{RunList, RunListItem};
+use resolve::cookbook_order::{Dependencies, cookbook_order};
+use resolve::expansion::expand;
+use resolve::roles::Role;
 use serde_json::{Value, json};
 use support::{run_vectors, same, same_order};
 

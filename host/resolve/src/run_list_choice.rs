@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::{RunList, RunListItemKind};
+use node::run_list::{RunList, RunListItemKind, split_recipe};
 
 /// Where the run list came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,11 +120,6 @@ pub fn choose_run_list(
         }
     }
     Ok((list.clone(), source))
-}
-
-/// Splits `cookbook::recipe`; without `::` the recipe is `default`.
-pub fn split_recipe(name: &str) -> (&str, &str) {
-    name.split_once("::").unwrap_or((name, "default"))
 }
 
 #[cfg(test)]

@@ -5,10 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::run_list::{RunList, RunListError};
-
-/// Name of the run list that a role uses in environments that it does not name.
-pub const DEFAULT_ENVIRONMENT: &str = "_default";
+use node::object::DEFAULT_ENVIRONMENT;
+use node::run_list::{RunList, RunListError};
 
 /// A role as its JSON file gives it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,7 +23,7 @@ pub struct Role {
     pub override_attributes: Map<String, Value>,
 }
 
-/// Why a role's JSON is none.
+/// The reasons why a JSON document is not a valid role.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RoleError {

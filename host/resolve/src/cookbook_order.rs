@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use thiserror::Error;
 
-use crate::run_list::split_recipe;
+use node::run_list::split_recipe;
 
 /// Per cookbook the names of those it depends on.
 pub type Dependencies = BTreeMap<String, BTreeSet<String>>;

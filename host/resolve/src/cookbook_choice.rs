@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use crate::cookbook_order::{Dependencies, MissingCookbook, cookbook_order};
-use crate::run_list::{ExpandedRecipe, split_recipe};
-use crate::version_constraint::{Version, VersionConstraint, VersionError, VersionStyle};
+use crate::expansion::ExpandedRecipe;
+use node::run_list::split_recipe;
+use node::version_constraint::{Version, VersionConstraint, VersionError, VersionStyle};
 
 /// A cookbook that is there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

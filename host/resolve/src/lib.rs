@@ -1,0 +1,20 @@
+//! Which recipes a node runs, in which order, with which cookbooks: run lists, roles, environments, versions.
+//!
+//! Nothing in here reads a file, a clock or the network; whoever calls it has the documents. The behaviour follows Chef.
+//!
+//! ```text
+//! run_list_choice         which of its run lists a policy runs
+//! expansion               from a run list with roles to recipes
+//! roles, environment      documents with attributes, run lists and constraints
+//! cookbook_choice         the cookbooks that recipes need, where each constraint holds
+//! cookbook_order          the order in which cookbooks are loaded
+//! repository              all of it for a Chef repository
+//! ```
+
+pub mod cookbook_choice;
+pub mod cookbook_order;
+pub mod environment;
+pub mod expansion;
+pub mod repository;
+pub mod roles;
+pub mod run_list_choice;

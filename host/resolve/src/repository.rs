@@ -1,0 +1,300 @@
+//! What a node runs, of a run list with roles in an environment: the recipes, the cookbooks and the attributes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use node::object::{DEFAULT_ENVIRONMENT, PolicyStart};
+use node::run_list::{RunList, RunListError, split_recipe};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::cookbook_choice::{ChoiceError, KnownCookbook, choose_cookbooks};
+use crate::environment::{Environment, EnvironmentError};
+use crate::expansion::{Expansion, expand};
+use crate::roles::{Role, RoleError};
+
+/// A Chef repository: roles, environments and cookbooks by name. The rooms that read files implement it.
+pub trait Repository {
+    /// The reason why a document or a cookbook cannot be used.
+    type Error;
+
+    /// Returns a role's JSON document, or `None` if the repository does not have that role.
+    fn role(&self, name: &str) -> Option<Result<Value, Self::Error>>;
+
+    /// Returns an environment's JSON document, or `None` if the repository does not have that environment.
+    fn environment(&self, name: &str) -> Option<Result<Value, Self::Error>>;
+
+    /// Returns all cookbooks by name. A cookbook with invalid metadata has no dependencies.
+    fn cookbooks(&self) -> BTreeMap<String, KnownCookbook>;
+
+    /// Returns the reason why a cookbook's metadata is invalid, or `None` if it is valid.
+    fn broken_cookbook(&self, name: &str) -> Option<Self::Error>;
+}
+
+/// The reasons why a run list cannot be run. `Document`: the reason of a [`Repository`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ResolveError<Document> {
+    /// An item of the run list, or of a role's, is invalid.
+    #[error(transparent)]
+    RunList(#[from] RunListError),
+    /// A role's document is invalid.
+    #[error(transparent)]
+    Role(#[from] RoleError),
+    /// The run list names roles that the repository does not have.
+    #[error("The expanded run list includes nonexistent roles: {}", roles.join(", "))]
+    MissingRoles {
+        /// The roles' names, at least one.
+        roles: Vec<String>,
+    },
+    /// The repository does not have the environment.
+    #[error("there is no environment {name:?}")]
+    NoSuchEnvironment {
+        /// The environment's name.
+        name: String,
+    },
+    /// An environment's document is invalid.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// A cookbook is missing, or its version does not satisfy a constraint.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// A document or a cookbook's metadata cannot be used.
+    #[error("{0}")]
+    Document(Document),
+}
+
+impl<Document> ResolveError<Document> {
+    /// Returns the exception class that Chef raises for it, or `None` if the repository has the reason.
+    pub fn chef_class(&self) -> Option<&'static str> {
+        match self {
+            Self::RunList(error) => Some(error.chef_class()),
+            Self::Role(error) => Some(error.chef_class()),
+            Self::MissingRoles { .. } => Some("Chef::Exceptions::MissingRole"),
+            Self::NoSuchEnvironment { .. } => Some("Chef::Exceptions::EnvironmentNotFound"),
+            Self::Environment(error) => Some(error.chef_class()),
+            Self::Choice(error) => Some(error.chef_class()),
+            Self::Document(_) => None,
+        }
+    }
+}
+
+/// What a run list comes to. After an error it holds what was found out before, for the report.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Resolution {
+    run_list: RunList,
+    expansion: Option<Expansion>,
+    environment: Option<Environment>,
+    cookbooks: Vec<String>,
+}
+
+impl Resolution {
+    /// Returns the names of the cookbooks in loading order.
+    pub fn cookbooks(&self) -> &[String] {
+        &self.cookbooks
+    }
+
+    /// Returns the recipes in order, as `COOKBOOK::RECIPE`.
+    pub fn recipes(&self) -> Vec<String> {
+        let recipes = self.expansion.iter().flat_map(|expansion| &expansion.recipes);
+        let full_name = |name: &str| {
+            let (cookbook, recipe) = split_recipe(name);
+            format!("{cookbook}::{recipe}")
+        };
+        recipes.map(|recipe| full_name(&recipe.name)).collect()
+    }
+
+    /// Returns the attributes and lists with which the run begins. Chef knows the recipes before it asks for the
+    /// environment, and sets all attributes after that: without an environment no level has any.
+    pub fn start(&self) -> PolicyStart {
+        let run_list = self.run_list.clone();
+        let Some(expansion) = &self.expansion else { return PolicyStart { run_list, ..PolicyStart::default() } };
+        let lists = PolicyStart {
+            run_list,
+            recipes: expansion.recipes_with_duplicate_names(),
+            expanded_run_list: Some(expansion.fully_qualified_recipes()),
+            roles: expansion.roles.clone(),
+            ..PolicyStart::default()
+        };
+        let Some(environment) = &self.environment else { return lists };
+        PolicyStart {
+            role_default: expansion.default_attributes.clone(),
+            role_override: expansion.override_attributes.clone(),
+            env_default: environment.default_attributes.clone(),
+            env_override: environment.override_attributes.clone(),
+            ..lists
+        }
+    }
+}
+
+/// Expands a run list in an environment and chooses the cookbooks. The second value is the first error; the first one is
+/// then what was found out until there.
+pub fn resolve<Known: Repository>(
+    run_list: &RunList,
+    environment: &str,
+    repository: &Known,
+) -> (Resolution, Option<ResolveError<Known::Error>>) {
+    let mut resolution = Resolution { run_list: run_list.clone(), ..Resolution::default() };
+    let error = resolve_into(&mut resolution, environment, repository).err();
+    (resolution, error)
+}
+
+fn resolve_into<Known: Repository>(
+    resolution: &mut Resolution,
+    environment: &str,
+    repository: &Known,
+) -> Result<(), ResolveError<Known::Error>> {
+    let expansion = expand_with_roles(&resolution.run_list, environment, repository)?;
+    let expansion = resolution.expansion.insert(expansion);
+    let environment = find_environment(environment, repository)?;
+    let environment = resolution.environment.insert(environment);
+    let order = choose_cookbooks(
+        &expansion.recipes,
+        &repository.cookbooks(),
+        (&environment.name, &environment.cookbook_versions),
+    );
+    // A cookbook whose metadata is invalid has no dependencies yet, so that it is invalid comes first.
+    let reached = order.iter().flatten().map(String::as_str);
+    let mut reached = reached.chain(expansion.recipes.iter().map(|recipe| split_recipe(&recipe.name).0));
+    if let Some(broken) = reached.find_map(|name| repository.broken_cookbook(name)) {
+        return Err(ResolveError::Document(broken));
+    }
+    resolution.cookbooks = order?;
+    Ok(())
+}
+
+/// Reads only roles that are reached, so that an invalid one that nobody uses harms nobody.
+fn expand_with_roles<Known: Repository>(
+    run_list: &RunList,
+    environment: &str,
+    repository: &Known,
+) -> Result<Expansion, ResolveError<Known::Error>> {
+    let mut roles: HashMap<String, Role> = HashMap::new();
+    loop {
+        let expansion = expand(run_list, environment, &roles)?;
+        let mut is_complete = true;
+        for (name, _) in &expansion.missing_roles {
+            let Some(document) = repository.role(name) else { continue };
+            let role = Role::from_json(name, &document.map_err(ResolveError::Document)?)?;
+            roles.insert(name.clone(), role);
+            is_complete = false;
+        }
+        if !is_complete {
+            continue;
+        }
+        if expansion.missing_roles.is_empty() {
+            return Ok(expansion);
+        }
+        let roles = expansion.missing_roles.into_iter().map(|(role, _)| role).collect();
+        return Err(ResolveError::MissingRoles { roles });
+    }
+}
+
+/// The default environment exists even if the repository does not have it.
+fn find_environment<Known: Repository>(
+    name: &str,
+    repository: &Known,
+) -> Result<Environment, ResolveError<Known::Error>> {
+    match repository.environment(name) {
+        Some(document) => Ok(Environment::from_json(name, &document.map_err(ResolveError::Document)?)?),
+        None if name == DEFAULT_ENVIRONMENT => Ok(Environment::empty(name)),
+        None => Err(ResolveError::NoSuchEnvironment { name: name.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Documents and cookbooks by name; a document that is `null` cannot be read.
+    struct Folder(Value);
+
+    impl Folder {
+        fn document(&self, kind: &str, name: &str) -> Option<Result<Value, String>> {
+            let document = self.0.get(kind)?.get(name)?.clone();
+            Some(if document.is_null() { Err(format!("{kind}/{name} cannot be read")) } else { Ok(document) })
+        }
+    }
+
+    impl Repository for Folder {
+        type Error = String;
+
+        fn role(&self, name: &str) -> Option<Result<Value, String>> {
+            self.document("roles", name)
+        }
+
+        fn environment(&self, name: &str) -> Option<Result<Value, String>> {
+            self.document("environments", name)
+        }
+
+        fn cookbooks(&self) -> BTreeMap<String, KnownCookbook> {
+            let cookbooks = self.0["cookbooks"].as_object().into_iter().flatten();
+            let known = |version: &Value| KnownCookbook {
+                version: version.as_str().unwrap_or("0.0.0").to_owned(),
+                ..KnownCookbook::default()
+            };
+            cookbooks.map(|(name, version)| (name.clone(), known(version))).collect()
+        }
+
+        fn broken_cookbook(&self, name: &str) -> Option<String> {
+            self.0["cookbooks"].get(name).filter(|version| version.is_null()).map(|_| format!("{name} is invalid"))
+        }
+    }
+
+    fn repository() -> Folder {
+        Folder(json!({
+            "roles": {
+                "web": { "run_list": ["recipe[nginx]"], "default_attributes": { "port": 80 } },
+                "odd": { "run_list": 1 },
+                "unread": null,
+            },
+            "environments": { "stage": { "default_attributes": { "site": "a" }, "cookbook_versions": { "ntp": "~> 2.0" } } },
+            "cookbooks": { "nginx": "1.2.3", "ntp": "1.0.0", "torn": null },
+        }))
+    }
+
+    fn resolved(list: &[&str], environment: &str) -> (Resolution, Option<ResolveError<String>>) {
+        resolve(&RunList::parse(list).unwrap(), environment, &repository())
+    }
+
+    #[test]
+    fn roles_environment_and_cookbooks_become_a_start() {
+        let (resolution, error) = resolved(&["role[web]"], "stage");
+        assert_eq!(error, None);
+        assert_eq!(resolution.recipes(), ["nginx::default"]);
+        assert_eq!(resolution.cookbooks(), ["nginx"]);
+        let start = resolution.start();
+        assert_eq!(start.roles, ["web"]);
+        assert_eq!(json!(start.role_default), json!({ "port": 80 }));
+        assert_eq!(json!(start.env_default), json!({ "site": "a" }));
+    }
+
+    #[test]
+    fn a_document_that_nobody_reaches_is_not_looked_at() {
+        assert_eq!(resolved(&["recipe[nginx]"], "_default").1, None);
+    }
+
+    #[test]
+    fn each_thing_that_is_wrong_has_its_error_and_chefs_class() {
+        #[track_caller]
+        fn check(list: &[&str], environment: &str, class: Option<&str>, says: &str) -> Resolution {
+            let (resolution, error) = resolved(list, environment);
+            let error = error.expect("it was resolved");
+            assert_eq!(error.chef_class(), class, "{error}");
+            assert!(error.to_string().contains(says), "{error}");
+            resolution
+        }
+        let class = |name: &str| Some(format!("Chef::Exceptions::{name}"));
+        check(&["role[web]", "role[gone]"], "_default", class("MissingRole").as_deref(), "nonexistent roles: gone");
+        check(&["role[odd]"], "_default", Some("ArgumentError"), "");
+        check(&["role[unread]"], "_default", None, "roles/unread cannot be read");
+        check(&["recipe[torn]"], "_default", None, "torn is invalid");
+        check(&["recipe[gone]"], "_default", class("CookbookNotFound").as_deref(), "gone");
+        let early =
+            check(&["role[web]"], "nowhere", class("EnvironmentNotFound").as_deref(), "environment \"nowhere\"");
+        // The recipes are known and shown; no attribute is set before the environment is known.
+        assert_eq!(early.recipes(), ["nginx::default"]);
+        assert!(early.start().role_default.is_empty());
+        let unsatisfied = "CookbookVersionSelection::UnsatisfiableRunListItem";
+        check(&["recipe[ntp]"], "stage", class(unsatisfied).as_deref(), "the environment stage asks for \"~> 2.0\"");
+    }
+}
