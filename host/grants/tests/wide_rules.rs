@@ -184,3 +184,57 @@ fn whole_directories_are_granted_only_if_nothing_in_them_is_not() {
         denied_until_granted("paths = [\"/srv/**\"]", below(name));
     }
 }
+
+/// Places that root's programs read on other systems than Debian, at boot, or at events.
+#[rustfmt::skip]
+const OTHER_PLACES: [&str; 184] = [
+    "/.autofsck", "/.autorelabel", "/.dockerenv", "/efi", "/fastboot", "/forcefsck", "/forcequotacheck", "/gnu",
+    "/initrd", "/initrd.img", "/initrd.img.old", "/nix", "/ostree", "/snap", "/swap.img", "/swapfile", "/sysroot",
+    "/vmlinuz", "/vmlinuz.old", "/usr/etc", "/usr/games", "/usr/local/games", "/usr/local/libexec",
+    "/usr/local/src", "/var/mail", "/var/spool/mail", "/var/spool/anacron", "/var/spool/incron", "/var/log/audit",
+    "/var/log/journal", "/var/log/sudo-io", "/var/account", "/var/kerberos", "/var/yp", "/var/db", "/etc/sysconfig",
+    "/etc/rc.d", "/etc/rc.conf", "/etc/rc.conf.d", "/etc/conf.d", "/etc/runlevels", "/etc/local.d", "/etc/periodic",
+    "/etc/crontabs", "/etc/incron.d", "/etc/environment.d", "/etc/acpi", "/etc/apm", "/etc/pm", "/etc/hotplug",
+    "/etc/hotplug.d", "/etc/dracut.conf", "/etc/dracut.conf.d", "/etc/mkinitcpio.conf", "/etc/mkinitcpio.d",
+    "/etc/mkinitfs", "/etc/initcpio", "/etc/kdump", "/etc/sensors.d", "/etc/tuned", "/etc/X11", "/etc/gdm",
+    "/etc/gdm3", "/etc/sddm", "/etc/lightdm", "/etc/netplan", "/etc/networkd-dispatcher", "/etc/dhcpcd.conf",
+    "/etc/dhcpcd.enter-hook", "/etc/dhcpcd.exit-hook", "/etc/udhcpc", "/etc/udhcpd", "/etc/resolvconf",
+    "/etc/wpa_supplicant", "/etc/ifplugd", "/etc/ufw", "/etc/iptables", "/etc/nftables", "/etc/firewalld",
+    "/etc/cloud", "/etc/sssd", "/etc/authselect", "/etc/krb5.conf", "/etc/krb5.conf.d", "/etc/gss", "/etc/gssproxy",
+    "/etc/ldap", "/etc/openldap", "/etc/crypto-policies", "/etc/keys", "/etc/apk", "/etc/zypp", "/etc/flatpak",
+    "/etc/apport", "/etc/update-manager", "/etc/unattended-upgrades", "/etc/etckeeper", "/etc/debconf.conf",
+    "/etc/ucf.conf", "/etc/lvm", "/etc/multipath", "/etc/iscsi", "/etc/libvirt", "/etc/lxc", "/etc/lxd",
+    "/etc/incus", "/etc/qemu", "/etc/qemu-ga", "/etc/vmware-tools", "/etc/runc", "/etc/crio", "/etc/fish",
+    "/etc/mksh", "/etc/emacs", "/etc/joe", "/etc/mailcap", "/etc/dictionaries-common", "/run/binfmt.d",
+    "/run/environment.d", "/run/modprobe.d", "/run/modules-load.d", "/run/sysctl.d", "/run/sysusers.d",
+    "/run/NetworkManager", "/run/resolvconf", "/run/openrc", "/run/mdadm", "/run/lvm", "/run/cryptsetup",
+    "/run/libvirt", "/run/podman", "/run/crio", "/run/runc", "/run/incus", "/run/lxd", "/run/snapd", "/run/nscd",
+    "/run/sendsigs.omit.d", "/var/lib/AccountsService", "/var/lib/alternatives", "/var/lib/authselect",
+    "/var/lib/cloud", "/var/lib/containers", "/var/lib/dbus", "/var/lib/dhcp", "/var/lib/dhcpcd", "/var/lib/dnf",
+    "/var/lib/extrausers", "/var/lib/flatpak", "/var/lib/fwupd", "/var/lib/gdm3", "/var/lib/grub", "/var/lib/incus",
+    "/var/lib/initramfs", "/var/lib/insserv", "/var/lib/iscsi", "/var/lib/krb5kdc", "/var/lib/kubelet",
+    "/var/lib/libvirt", "/var/lib/lxc", "/var/lib/lxd", "/var/lib/machines", "/var/lib/os-prober",
+    "/var/lib/portables", "/var/lib/private", "/var/lib/python", "/var/lib/rpm-state", "/var/lib/selinux",
+    "/var/lib/shells.state", "/var/lib/snapd", "/var/lib/sss", "/var/lib/tpm", "/var/lib/udisks2",
+    "/var/lib/unattended-upgrades", "/var/lib/update-notifier", "/var/lib/waagent", "/var/lib/yum", "/var/lib/zypp",
+    "/var/cache/apparmor", "/var/cache/dictionaries-common", "/var/cache/dnf", "/var/cache/yum", "/var/cache/zypp",
+    "/var/snap",
+];
+
+#[test]
+fn wide_rules_do_not_reach_what_root_reads_on_other_systems() {
+    for place in OTHER_PLACES {
+        for path in [place.to_owned(), format!("{place}/x")] {
+            let rule = format!("paths = [\"{place}/**\"]");
+            let denial = denied_until_granted(&rule, |grants| grants.manage_path(&path));
+            assert!(denial.reason.unwrap().contains("privileged"), "{path}");
+        }
+        assert!(policy("paths = [\"/**\"]").manage_path(place).is_err(), "{place}");
+    }
+    // What holds passwords and what other people wrote is not read by a wide rule, either.
+    for secret in
+        ["/var/mail/root", "/var/spool/mail/root", "/etc/sssd/sssd.conf", "/swapfile", "/etc/netplan/50-x.yaml"]
+    {
+        denied_until_granted("read_paths = [\"/**\"]", |grants| grants.read_path(secret));
+    }
+}
