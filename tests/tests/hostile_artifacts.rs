@@ -160,6 +160,23 @@ fn broken_artifact_that_imports_what_it_is_not_granted() {
 }
 
 #[test]
+fn broken_artifact_that_is_no_file() {
+    for what in ["link to nothing", "link to itself", "folder", "gone since yesterday"] {
+        let bench = Bench::new();
+        let path = bench.policies().join("evil.wasm");
+        match what {
+            "link to nothing" => std::os::unix::fs::symlink("nowhere.wasm", path).unwrap(),
+            "link to itself" => std::os::unix::fs::symlink("evil.wasm", path).unwrap(),
+            "folder" => std::fs::create_dir(path).unwrap(),
+            _ => {}
+        }
+        bench.check("evil", if what.starts_with("gone") { "there is no policy \"evil\"" } else { "evil.wasm" });
+    }
+    let misspelt = Bench::new().wrun(&["converge"], "evli", &["--keep-going"]).expect_code(43).unwrap();
+    assert!(misspelt.stderr.contains("there is no policy \"evli\""), "{}", misspelt.text());
+}
+
+#[test]
 fn component_image_costs_no_memory() {
     let bench = Bench::new();
     let module = r#"(core module (memory 8191) (data (i32.const 0) "a") (data (i32.const 535818240) "b"))"#;

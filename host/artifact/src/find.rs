@@ -13,12 +13,15 @@ const MAX_LISTED: usize = 50;
 /// Opens the artifact of a policy in a folder and makes sure that it is that policy's.
 ///
 /// # Errors
-/// There is none, and then the error names those that are there; there is no such folder; or it cannot be opened.
+/// There is none, and then the error names those that are there; there is no such folder; or it cannot be opened, as where
+/// it is a link to a file that does not exist.
 pub fn find(folder: &Path, name: &str) -> Result<Artifact, ArtifactError> {
     check_policy_name(name).map_err(ArtifactError::Name)?;
     let path = folder.join(format!("{name}{EXTENSION}"));
     let artifact = match Artifact::open(&path) {
-        Err(ArtifactError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+        Err(ArtifactError::Read { source, .. })
+            if source.kind() == std::io::ErrorKind::NotFound && std::fs::symlink_metadata(&path).is_err() =>
+        {
             let mut names = list(folder)?;
             names.truncate(MAX_LISTED);
             return Err(ArtifactError::NotFound { name: name.to_owned(), folder: folder.to_owned(), names });

@@ -1,7 +1,8 @@
 //! The policies' artifacts: opened, examined and compiled before anything is changed.
 //!
 //! An artifact comes from a team that the operator does not trust. One that cannot be run is that policy's failure, found
-//! here and told at once; the other policies run as if it had failed in its turn. A name that no artifact has is the
+//! here and told at once; the other policies run as if it had failed in its turn. So does one whose artifact is gone: a
+//! team must not stop the others by taking it away. A name that has neither an artifact nor a table in the grants is the
 //! operator's mistake, and ends the run.
 
 use super::input::Input;
@@ -11,6 +12,7 @@ use crate::settings::Settings;
 use artifact::Artifact;
 use artifact::ArtifactError;
 use contract::{Failure, Interfaces, Stop};
+use grants::Grants;
 use providers::DataFolders;
 use sandbox::{Sandbox, SandboxError};
 use std::collections::BTreeMap;
@@ -33,13 +35,13 @@ impl Artifacts {
     /// Reads the artifact of each policy.
     ///
     /// # Errors
-    /// A policy has none, or the folder is absent.
-    pub(super) fn read(names: &[String], settings: &Settings) -> anyhow::Result<Self> {
+    /// A policy that the grants do not know has none, or the folder is absent.
+    pub(super) fn read(names: &[String], settings: &Settings, grants: &Grants) -> anyhow::Result<Self> {
         let mut artifacts = Self::default();
         for name in names {
             match artifact::find(&settings.policies, name) {
                 Ok(artifact) => drop(artifacts.read.insert(name.clone(), artifact)),
-                Err(error) if is_of_operator(&error) => return Err(error.into()),
+                Err(error) if is_of_operator(&error, grants) => return Err(error.into()),
                 Err(error) => {
                     let failure = Failure::raised(CLASS, house::error_chain(&error));
                     artifacts.refused.insert(name.clone(), failure);
@@ -51,8 +53,12 @@ impl Artifacts {
 }
 
 /// Whether an error is about what the operator named, and not about an artifact.
-fn is_of_operator(error: &ArtifactError) -> bool {
-    matches!(error, ArtifactError::NotFound { .. } | ArtifactError::NoFolder { .. } | ArtifactError::Name(_))
+fn is_of_operator(error: &ArtifactError, grants: &Grants) -> bool {
+    match error {
+        ArtifactError::NotFound { name, .. } => grants.file_of(name).is_none(),
+        ArtifactError::NoFolder { .. } | ArtifactError::Name(_) => true,
+        _ => false,
+    }
 }
 
 /// Compiles the policies' components, and holds their imports against their grants. `None`: the operator wants to stop.

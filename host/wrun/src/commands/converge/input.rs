@@ -63,7 +63,7 @@ impl Input {
         // Facts are gathered while artifacts are read.
         let (Artifacts { read: artifacts, mut refused }, facts) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| gather(arguments, settings, now));
-            let artifacts = Artifacts::read(&names, settings);
+            let artifacts = Artifacts::read(&names, settings, &all_grants);
             let facts = gathering.join().unwrap_or_else(|_| bail!("the machine's facts could not be gathered"));
             anyhow::Ok((artifacts?, facts?))
         })?;
