@@ -408,7 +408,10 @@ fn grant_for(policy: &str, interface: &str) -> String {
         "clock" => "clock = true`",
         _ => "random = true`",
     };
-    format!("To allow it, add to the grants file, below `[policy.{policy}]`: `{line}")
+    format!(
+        "To allow it, add to the grants file, below `[policy.{policy}]`: `{line}. \
+         `wrun grants suggest` with the same options prints all grants that it needs"
+    )
 }
 
 /// What all code is made for and runs under.

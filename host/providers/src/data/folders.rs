@@ -63,9 +63,10 @@ impl FolderData {
             (Some(folder), None) => {
                 Err(not_found(&format!("there is no data bag `{}` in {}", short(bag), folder.display())))
             }
-            (None, _) => {
-                Err(not_found(&format!("there is no data bag `{}`: no folder of data bags was given", short(bag))))
-            }
+            (None, _) => Err(not_found(&format!(
+                "there is no data bag `{}`: no directory of data bags was given (--data-bags DIR)",
+                short(bag)
+            ))),
         }
     }
 

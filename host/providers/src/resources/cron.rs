@@ -74,6 +74,10 @@ fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
     let outcome: Result<CommandOutcome, CommandFailure> = view.query(&launch);
     let outcome = outcome.map_err(|failure| match failure {
         CommandFailure::CannotLook { .. } => failure.into_raised(&launch),
+        CommandFailure::NotStarted { name: "ENOENT", .. } => {
+            let hint = "install the package that has `crontab`, such as cron, before this resource";
+            failed("determining", name, &failure.to_string()).with_hint(hint)
+        }
         failure => failed("determining", name, &failure.to_string()),
     })?;
     if view.why_run && outcome.code == Some(1) && !rustix::process::geteuid().is_root() {

@@ -82,7 +82,7 @@ fn a_commands_options_are_kept_to() {
         ..CommandTest::text("")
     };
     assert_eq!(asked(&words), Truth::True);
-    is_stopped(&ask("wrun-no-such-program"), "missing program", "could not be started: No such file");
+    is_stopped(&ask("wrun-no-such-program"), "missing program", "its program is not on this machine");
     let stranger = CommandTest { user: Some("wrun-nobody".into()), ..CommandTest::text("true") };
     is_stopped(&asked(&stranger), "missing user", "can't find user for wrun-nobody");
     let slow = CommandTest { timeout: Some(1), ..CommandTest::text("sleep 30") };
@@ -137,7 +137,7 @@ fn another_root_is_seen_alone() {
     is_stopped(&ask("echo x > /etc/new"), "a file", "openat /etc/new");
     let alice = CommandTest { user: Some("alice".into()), ..CommandTest::text("test $HOME = /home/alice") };
     assert_eq!(bench.providers(true).guard(&alice, true).unwrap(), Truth::True);
-    is_stopped(&ask("/usr/bin/id -u"), "a program", "could not be started");
+    is_stopped(&ask("/usr/bin/id -u"), "a program", "its program is not on this machine");
     assert!(!bench.path("tmp/scratch").exists() && !bench.path("etc/new").exists());
 }
 

@@ -130,3 +130,14 @@ fn a_dry_run_says_which_job_it_would_add_where_a_package_will_bring_the_program(
     assert_eq!(foreseen.changes, ["add crontab entry for cron[backup]"]);
     assert!(foreseen.assumed.iter().any(|why| why.contains("crontab is not there")), "{foreseen:?}");
 }
+
+#[test]
+fn a_missing_program_is_told_with_what_brings_it() {
+    let mut node = Node::new();
+    node.root.run(&["rm", "-f", "/usr/bin/crontab"]).unwrap();
+    let raised = node.act("cron", "backup", "create", json!({"command": "x"})).unwrap_err();
+    assert!(
+        raised.hint.as_deref().is_some_and(|hint| hint.contains("install the package that has `crontab`")),
+        "{raised:?}"
+    );
+}

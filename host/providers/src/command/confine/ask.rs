@@ -153,7 +153,10 @@ fn answer_of_reply(reply: Reply, cwd: &str) -> Answer {
         Reply::NoDirectory(errno) => Answer::Ended(start::no_directory(&io::Error::from_raw_os_error(errno), cwd)),
         Reply::NotStarted(errno) => {
             let error = CommandFailure::of_system(&io::Error::from_raw_os_error(errno), "the program");
-            Answer::Unknown(format!("it could not be started: {error}"))
+            Answer::Unknown(match error {
+                CommandFailure::NotStarted { name: "ENOENT", .. } => "its program is not on this machine".to_owned(),
+                error => format!("it could not be started: {error}"),
+            })
         }
         Reply::Impossible(why) => Answer::Unknown(format!("a dry run could not confine it: {why}")),
         Reply::Ready => Answer::Unknown("a dry run could not confine it".into()),

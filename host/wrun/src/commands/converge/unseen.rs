@@ -3,6 +3,9 @@
 use contract::Failure;
 use converge::{PolicyOutcome, RunReport, UNSEEN};
 
+/// What the message of a change that a dry run refuses begins with.
+const READ_ONLY: &str = "Read-only file system - this is a dry run, which would ";
+
 /// A sentence for each, in order, each failure once.
 pub(super) fn of(report: &RunReport) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -38,7 +41,25 @@ pub(super) fn of(report: &RunReport) -> Vec<String> {
 /// The message without the resources that the failure passed.
 fn message(failure: &Failure) -> String {
     match failure {
-        Failure::Raised(raised) => raised.message.clone(),
+        // Cookbooks are told by the error of a read-only file system that a dry run changes nothing.
+        Failure::Raised(raised) => match raised.message.strip_prefix(READ_ONLY) {
+            Some(rest) => format!("a dry run does not {rest}"),
+            None => raised.message.clone(),
+        },
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message;
+    use contract::Failure;
+
+    #[test]
+    fn a_change_that_a_dry_run_refuses_is_told_in_its_own_words() {
+        let refused = "Read-only file system - this is a dry run, which would run sysctl -w x=1: its program is not on this machine";
+        let said = message(&Failure::raised("Errno::EROFS", refused));
+        assert_eq!(said, "a dry run does not run sysctl -w x=1: its program is not on this machine");
+        assert_eq!(message(&Failure::raised("RuntimeError", "no disk")), "no disk");
     }
 }
