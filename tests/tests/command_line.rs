@@ -369,6 +369,10 @@ fn the_commands_in_a_new_policys_readme_work() {
         let greeting = fs::read_to_string(machine.root().path().join("etc/site.txt")).unwrap();
         assert_eq!(greeting, "Hello from the policy site!\n");
         assert!(fs::read_to_string(folder.join(".gitignore")).unwrap().lines().any(|line| line == "*.wasm"));
+        let manifest = folder.join("policy.toml").display().to_string();
+        let refused =
+            program.run(&["policy", "build", &place, "--output", &manifest]).unwrap().expect_code(43).unwrap();
+        assert!(refused.stderr.contains("policy.toml is a file"), "{}", refused.text());
         fs::create_dir_all(folder.join("cookbooks/notes")).unwrap();
         let said = program.run(&["policy", "build", &place]).unwrap().expect_code(0).unwrap().stderr;
         assert!(said.contains("cookbooks/notes is left out: it is not a cookbook"), "{said}");

@@ -38,6 +38,16 @@ impl Shop<'_> {
         serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.text()))
     }
 
+    /// What people read, with the options of the caller alone.
+    fn told(&self, more: &[&str]) -> String {
+        let place = |name: &str| self.program.configuration().join(name).display().to_string();
+        let root = self.machine.root().path().display().to_string();
+        let fixed = ["converge", "-N", "n1", "--allow-all", "--root", &root];
+        let more: Vec<_> = more.iter().map(|word| word.strip_prefix('@').map_or((*word).to_owned(), place)).collect();
+        let more: Vec<_> = more.iter().map(String::as_str).collect();
+        self.program.run_in(&self.machine, &[&fixed[..], &more].concat()).unwrap().stdout
+    }
+
     /// The class of the error and what is said beside it.
     fn failed(&self, cookbooks: &str, more: &[&str]) -> (String, String) {
         let error = &self.run(cookbooks, more)["error"];
@@ -83,6 +93,9 @@ fn errors_say_what_is_there_and_what_would_bring_what_is_not() {
     let line = format!("in the metadata of cookbook brk: {place}/broken/brk/metadata.rb:2");
     check(shop.failed("broken", &["--run-list", "recipe[brk]"]), "InvalidCookbookVersion", &line);
 
+    let told = shop.told(&["--cookbooks", "@broken", "-r", "brk"]);
+    assert_eq!(told.matches("brk/metadata.rb:2").count(), 1, "the place is told once: {told}");
+
     // The node keeps the environment of its last run.
     let asked = ["--run-list", "recipe[nginx]", "-E", "production"];
     let option = "no directory of environments was given (--environments DIR)";
@@ -107,6 +120,7 @@ fn a_type_that_is_called_by_its_file_alone_has_a_near_name() {
         ("cookbooks/site/recipes/default.rb", "vhost 'x'\n"),
         ("cookbooks/site/recipes/typo.rb", "vhots 'x'\n"),
         ("cookbooks/site/recipes/declared.rb", "declare_resource(:vhost, 'x')\n"),
+        ("cookbooks/site/recipes/bag.rb", "data_bag('users')\n"),
     ];
     for (path, text) in files {
         let path = program.configuration().join(path);
@@ -118,4 +132,6 @@ fn a_type_that_is_called_by_its_file_alone_has_a_near_name() {
         let (_, hint) = shop.failed("cookbooks", &["--run-list", &format!("recipe[site::{recipe}]")]);
         assert_eq!(hint, "did you mean `site_vhost`?", "{recipe}");
     }
+    let told = shop.told(&["--cookbooks", "@cookbooks", "-r", "site::bag"]);
+    assert!(told.contains("no directory of data bags was given (--data-bags DIR)"), "{told}");
 }

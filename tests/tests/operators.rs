@@ -204,7 +204,12 @@ fn an_attribute_of_a_failed_run_is_told_to_be_lost() {
         assert!(said.stderr.contains(&hint), "{}", said.text());
     }
     let _ = cook(&program, recipe, &[]).expect_code(0).unwrap();
-    let _ = program.run(&["node", "explain", "web.port"]).unwrap().expect_code(0).unwrap();
+    let explained = program.run(&["node", "explain", "web.port"]).unwrap().expect_code(0).unwrap().stdout;
+    // The empty object that Ruby makes on the way to an attribute says nothing about it.
+    assert!(explained.contains("won  80") && !explained.contains("0 keys"), "{explained}");
+    // A near miss is an error with the near name, and nothing else.
+    let near = program.run(&["node", "explain", "web.prot"]).unwrap().expect_code(1).unwrap();
+    assert!(near.stdout.is_empty() && near.stderr.contains("did you mean `web.port`?"), "{}", near.text());
     let said = program.run(&["node", "explain", "web.name"]).unwrap().expect_code(1).unwrap();
     assert!(!said.stderr.contains("hint:"), "{}", said.text());
 }
@@ -239,6 +244,11 @@ fn a_policys_needs_are_held_against_the_grants() {
         shown["needs"].as_array().unwrap().iter().map(|need| (&need["value"], &need["answer"])).collect();
     let (curl, nginx) = (json!("\"curl\""), json!("\"nginx\""));
     assert_eq!(needs, [(&curl, &json!("missing")), (&nginx, &json!("granted"))]);
+    let without = program.run(&["policy", "show", &file]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(
+        without.contains("Needs, compared with the grants in ") && without.contains("missing  packages"),
+        "{without}"
+    );
     let text = program.run(&["policy", "show", &file, "--grants", &grants]).unwrap().expect_code(0).unwrap().stdout;
     for part in ["Policy site", built.digest(), "a 1.2.3 (Ruby)", "missing  packages: \"curl\"", "granted  packages"] {
         assert!(text.contains(part), "{part}: {text}");

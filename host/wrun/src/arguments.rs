@@ -12,6 +12,7 @@ mod run;
 mod shell;
 
 use crate::settings::{FILE_VARIABLE, KEYS, Layer, NodeName};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -44,7 +45,7 @@ impl Arguments {
     /// It is none, or asks for help.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let mut command = Self::description();
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(with_chefs_options)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
@@ -66,6 +67,33 @@ impl Arguments {
                 node.mut_subcommand("show", hide(&["root"])).mut_subcommand("explain", hide(&["root"]))
             })
     }
+}
+
+/// Options of chef-client that wrun does not have, and what takes their place.
+const CHEFS_OPTIONS: [(&[&str], &str); 6] = [
+    (&["-z", "--local-mode"], "wrun always runs locally; name the cookbooks with `--cookbooks DIR`"),
+    (&["-S", "--server"], "wrun does not talk to a Chef Infra Server; see docs/from-chef.md"),
+    (
+        &["-d", "--daemonize", "-i", "--interval", "-s", "--splay"],
+        "wrun runs once; start it from a systemd timer or cron",
+    ),
+    (&["--once"], "wrun always runs once; leave it out"),
+    (&["--chef-license"], "wrun does not ask for Chef's licence; leave it out"),
+    (&["--recipe-url"], "unpack the archive, and name the cookbooks with `--cookbooks DIR`"),
+];
+
+/// Adds a tip to the error about an option that only chef-client has.
+fn with_chefs_options(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let is_given = |(options, _): &&(&[&str], &str)| options.contains(&given.as_str());
+    if let Some((_, tip)) = CHEFS_OPTIONS.iter().find(is_given) {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
+    }
+    error
 }
 
 /// Names the variable of each option that is a setting, in the help of the command and of those below it.
@@ -166,6 +194,21 @@ mod tests {
         }
         assert!(suggest.contains("--policy-name") && suggest.contains("--cookbooks"), "{suggest}");
         assert!(!help(&["node", "show"]).contains("--root") && help(&["node", "show"]).contains("--state-dir"));
+    }
+
+    #[test]
+    fn options_of_chef_client_have_a_tip() {
+        let said = |option: &str| {
+            let error = Arguments::description().try_get_matches_from(["wrun", "converge", option]).unwrap_err();
+            with_chefs_options(error).to_string()
+        };
+        let local = said("-z");
+        assert!(
+            local.contains("unexpected argument '-z'") && local.contains("tip: wrun always runs locally"),
+            "{local}"
+        );
+        assert!(said("--once").contains("tip: wrun always runs once"), "{}", said("--once"));
+        assert!(said("--why-rum").contains("--why-run"), "other near names stay");
     }
 
     #[test]

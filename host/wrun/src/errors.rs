@@ -76,6 +76,9 @@ pub(crate) fn not_begun(message: &str, causes: &[String]) -> Value {
     })
 }
 
+/// What the places of Rust's own libraries begin with.
+const STANDARD_LIBRARY: &str = "/rustc/";
+
 fn cause(failure: &Failure, place: &str) -> Value {
     json!({
         "class": failure.class(),
@@ -89,7 +92,11 @@ fn cause(failure: &Failure, place: &str) -> Value {
 /// The frames of a failure. Functions without a file and a line say little to an author: they are shown with debug output.
 fn frames(failure: &Failure) -> Vec<&String> {
     let all = tracing::enabled!(tracing::Level::DEBUG);
-    failure.backtrace().iter().filter(|frame| all || !frame.starts_with("wasm: in ")).collect()
+    failure
+        .backtrace()
+        .iter()
+        .filter(|frame| all || !(frame.starts_with("wasm: in ") || frame.starts_with(STANDARD_LIBRARY)))
+        .collect()
 }
 
 /// The action that failed first, and inside it the innermost one that it failed of. Later actions of a dry run, which goes
@@ -116,7 +123,8 @@ fn innermost_failed(actions: impl Iterator<Item = (u32, bool)>) -> Option<usize>
 
 /// The first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
 pub(crate) fn place(failure: &Failure) -> Option<Origin> {
-    let frame = failure.backtrace().first()?;
+    // A function that is handed on as a value is called by the standard library, which says nothing to an author.
+    let frame = failure.backtrace().iter().find(|frame| !frame.starts_with(STANDARD_LIBRARY))?;
     let mut parts = frame.splitn(3, ':');
     let (file, line) = (parts.next()?, parts.next()?.trim().parse().ok()?);
     let inside = file.strip_prefix("cookbooks/").unwrap_or(file);
@@ -162,7 +170,23 @@ pub(crate) fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Exce
 
 #[cfg(test)]
 mod tests {
-    use super::innermost_failed;
+    use super::{innermost_failed, place};
+    use contract::{Failure, Raised};
+
+    #[test]
+    fn the_place_of_an_error_is_never_in_rusts_own_libraries() {
+        let raised = |frames: &[&str]| {
+            let backtrace = frames.iter().map(|frame| (*frame).to_owned()).collect();
+            Failure::from(Raised { backtrace, ..Raised::new("Wrun::Denied", "no") })
+        };
+        let library = "/rustc/59/library/core/src/ops/function.rs:250: in ?";
+        let found = place(&raised(&[library, "redis/src/recipes.rs:9: in redis::default"])).unwrap();
+        assert_eq!(
+            (found.cookbook.as_deref(), found.file.as_deref(), found.line),
+            (Some("redis"), Some("src/recipes.rs"), Some(9))
+        );
+        assert!(place(&raised(&[library])).is_none());
+    }
 
     #[test]
     fn an_error_belongs_to_the_first_action_that_failed() {

@@ -69,7 +69,7 @@ impl GuestCompiler {
     #[must_use]
     pub fn describe(&self) -> String {
         match &self.rustc {
-            None => format!("the installed Rust compiler with its target {GUEST_TARGET}"),
+            None => format!("the installed Rust compiler, for {GUEST_TARGET}"),
             Some(path) => format!("Debian's Rust compiler in {}", path.parent().unwrap_or(path).display()),
         }
     }

@@ -115,7 +115,9 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     let shown = raised.clone().or_else(|| declared.clone());
     let first = lines.next().unwrap_or_default();
     // A panic's sentence has its place in it.
-    let untold = shown.as_ref().filter(|place| !names_place(first, place));
+    let hint = error["hint"].as_str().or_else(|| failure.hint());
+    let is_in_hint = |place: &str| hint.is_some_and(|hint| names_place(hint, &format!("/{place}")));
+    let untold = shown.as_ref().filter(|place| !names_place(first, place) && !is_in_hint(place));
     let at = untold.map(|place| format!(" ({place})")).unwrap_or_default();
     let mut block = block.line(Tone::Error, format!("{MARGIN}{first}{at}")).lines(Tone::Plain, MARGIN, lines);
     if let Some(resource) = resource(&error["resource"]) {
@@ -131,9 +133,11 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     }
     let frames = error["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str);
     // The first frame is the place that was told.
-    let frames = frames.skip(usize::from(raised.is_some())).take(SHOWN_FRAMES);
+    let is_told = |frame: &str| raised.is_some() || shown.as_ref().is_some_and(|place| names_place(frame, place));
+    let first_is_told = frames.clone().next().is_some_and(is_told);
+    let frames = frames.skip(usize::from(first_is_told)).take(SHOWN_FRAMES);
     block = frames.fold(block, |block, frame| block.line(Tone::Quiet, format!("{MARGIN}from {frame}")));
-    match error["hint"].as_str().or_else(|| failure.hint()) {
+    match hint {
         Some(hint) => {
             let mut lines = hint.lines();
             let first = format!("{MARGIN}hint: {}", lines.next().unwrap_or_default());

@@ -33,10 +33,18 @@ pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanati
         let seen =
             part.seen.as_ref().map_or_else(|| "did not see it".to_owned(), |seen| format!("saw {}", shown(seen)));
         let _ = write!(text, " {seen}");
-        let rows: Vec<_> = explanation.judged(keys, at).iter().map(|write| row(keys, write)).collect();
+        let judged = explanation.judged(keys, at);
+        let rows: Vec<_> =
+            judged.iter().filter(|write| !makes_room(keys, write)).map(|write| row(keys, write)).collect();
         text.push_str(&table(&rows));
     }
     text
+}
+
+/// Whether a write only made the empty object above the attribute, as Ruby does for `default['web']['port'] = 80`.
+fn makes_room(keys: &[String], write: &JudgedWrite<'_>) -> bool {
+    let record = write.record;
+    record.path.len() < keys.len() && matches!(record.change, Change::Set(WrittenValue::Object(0)))
 }
 
 /// Verdict, value, level and place of a write.

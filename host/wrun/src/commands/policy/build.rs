@@ -18,6 +18,10 @@ use std::path::{Path, PathBuf};
 /// asks of it, or a file cannot be written.
 pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Result<Exit> {
     let folder = &arguments.folder;
+    // Told before minutes of compiling.
+    if let Some(output) = arguments.output.as_ref().filter(|output| output.exists() && !output.is_dir()) {
+        anyhow::bail!("--output names a directory, but {} is a file", output.display());
+    }
     let target = target_folder(folder, arguments.target_dir.as_deref());
     let profile = if arguments.dev { Profile::Dev } else { Profile::Release };
     let options = Options { gems: arguments.gems.as_deref(), target_folder: &target, profile };

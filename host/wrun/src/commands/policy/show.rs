@@ -30,7 +30,8 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
         let examined = sandbox::examine(artifact.component(), limits.memory);
         examined.map_err(|why| anyhow::anyhow!("{} has no valid component: {why}", arguments.file.display()))?;
     }
-    let grants = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?.parse()?;
+    let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
+    let grants = files.parse()?;
     let cookbooks: Vec<_> = manifest.cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
     let held = grants.policy(&manifest.name, &cookbooks).hold(&manifest.needs);
     if arguments.format == View::Json {
@@ -39,7 +40,8 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     }
     about(&artifact, printer);
     let place = settings.grants.display();
-    needs(&held, &format!("Needs, held against {place}"), printer);
+    let absent = if files.is_empty() { ", which does not exist" } else { "" };
+    needs(&held, &format!("Needs, compared with the grants in {place}{absent}"), printer);
     Ok(Exit::Done)
 }
 

@@ -1,6 +1,6 @@
 //! `wrun run list`.
 
-use super::{Runs, changes, number, policies, text};
+use super::{Runs, changes, is_dry, number, policies, text};
 use crate::arguments::ListArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
@@ -28,8 +28,11 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
         printer.json(&serde_json::to_string_pretty(&json!({ "version": VERSION, "runs": runs }))?);
         return Ok(Exit::Done);
     }
+    let known: Vec<&Value> = listed.iter().filter_map(|(_, read)| read.as_ref().ok()?.as_ref()).collect();
+    let widest = |text: fn(&Value) -> String| known.iter().map(|record| text(record).chars().count()).max();
+    let widths = (widest(outcome).unwrap_or(0), widest(changes).unwrap_or(0));
     for (id, record) in &listed {
-        let (tone, line) = line(id, record);
+        let (tone, line) = line(id, record, widths);
         printer.line(tone, &escape_line(&line));
     }
     let hidden = runs.0.len().saturating_sub(listed.len());
@@ -43,16 +46,23 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
 
 type Read = Result<Option<Value>, String>;
 
-fn line(id: &str, record: &Read) -> (Tone, String) {
+/// `success`, or `dry run, success`.
+fn outcome(record: &Value) -> String {
+    let dry = if is_dry(record) { "dry run, " } else { "" };
+    format!("{dry}{}", text(record, "outcome"))
+}
+
+/// A run's line; `widths` are those of the columns of outcomes and of changes.
+fn line(id: &str, record: &Read, widths: (usize, usize)) -> (Tone, String) {
     match record {
         Ok(Some(record)) => {
-            let dry = if record["why_run"] == true { "dry run, " } else { "" };
-            let outcome = format!("{dry}{}", text(record, "outcome"));
+            let outcome = outcome(record);
+            let (first, second) = widths;
             let seconds = record["seconds"].as_f64().unwrap_or_default();
             let names: Vec<_> = policies(record).into_iter().map(|(name, _)| name).collect();
             let what = changes(record);
             let tone = if record["outcome"] == "failure" { Tone::Error } else { Tone::Plain };
-            (tone, format!("{id}  {outcome:16}  {seconds:7.2} s  {what:20}  {}", names.join(", ")))
+            (tone, format!("{id}  {outcome:first$}  {seconds:5.2} s  {what:second$}  {}", names.join(", ")))
         }
         Ok(None) => (Tone::Warning, format!("{id}  no record: the run did not come to its end")),
         Err(error) => (Tone::Warning, format!("{id}  {error}")),

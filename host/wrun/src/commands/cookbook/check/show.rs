@@ -94,6 +94,7 @@ pub(super) fn text(report: &Report, printer: Printer) {
             "\nsuggested grants (from literal values only; values computed at run time are not included)",
         );
         printer.line(Tone::Plain, escape(&grants).trim_end());
+        printer.line(Tone::Quiet, "(with --cookbooks, without a policy, the table is [policy.solo])");
     }
     match report.problems() {
         0 => printer.line(Tone::Change, &format!("\nno problems found in {files}")),
