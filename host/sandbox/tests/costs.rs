@@ -120,11 +120,11 @@ fn host_time() {
     assert_eq!(ran.failure("everything"), "");
 }
 
-/// Every function that a guest can call has one row in docs/limits.md, which says what it costs.
+/// Every function that a guest can call has one row in docs/calls.md, which says what it costs.
 #[test]
 fn every_import_says_what_it_costs() {
     let checkout = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let page = std::fs::read_to_string(checkout.join("docs/limits.md")).unwrap();
+    let page = std::fs::read_to_string(checkout.join("docs/calls.md")).unwrap();
     let rows: Vec<(String, String)> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once("` | "))
@@ -144,11 +144,11 @@ fn every_import_says_what_it_costs() {
     let documented: BTreeSet<String> = rows.iter().map(|(name, _)| name.clone()).collect();
     let missing: Vec<_> = functions.difference(&documented).collect();
     let gone: Vec<_> = documented.difference(&functions).collect();
-    assert!(missing.is_empty() && gone.is_empty(), "docs/limits.md: no row for {missing:?}; no function {gone:?}");
-    assert_eq!(rows.len(), documented.len(), "docs/limits.md has several rows for one function");
+    assert!(missing.is_empty() && gone.is_empty(), "docs/calls.md: no row for {missing:?}; no function {gone:?}");
+    assert_eq!(rows.len(), documented.len(), "docs/calls.md has several rows for one function");
     let known = ["guest time", "host time", "host memory", "disk", "entries", "pauses"];
     for (name, costs) in &rows {
         let first = costs.split([',', ':', ';']).next().unwrap_or_default().trim();
-        assert!(known.contains(&first), "docs/limits.md: {name} costs {first:?}, which is none of {known:?}");
+        assert!(known.contains(&first), "docs/calls.md: {name} costs {first:?}, which is none of {known:?}");
     }
 }

@@ -171,6 +171,22 @@ impl Deputy {
             Self::Mode => Some("mode"),
         }
     }
+
+    /// What the grant is for, as people read it; `None` for [`Deputy::None`].
+    pub const fn phrase(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Command => Some("the command"),
+            Self::LaterCommand => Some("what other programs run or trust later"),
+            Self::Options => Some("the options"),
+            Self::Environment => Some("the variables"),
+            Self::ReadPath => Some("reading the path"),
+            Self::Path => Some("the path"),
+            Self::Host => Some("the server"),
+            Self::Account => Some("the user or group"),
+            Self::Mode => Some("set-user-id and set-group-id bits"),
+        }
+    }
 }
 
 /// One property's specification.

@@ -208,14 +208,14 @@ fn write_property(text: &mut String, property: &Property) {
         Required::Always => notes.push("Required.".to_owned()),
         Required::For(actions) => notes.push(format!("Required for `{}`.", actions.join("`, `"))),
     }
-    notes.extend(property.coerce.map(|coercion| format!("Canonical form: {}.", coercion.doc())));
+    notes.extend(property.coerce.map(|coercion| format!("{}.", capitalised(coercion.doc()))));
     if property.sensitive {
         notes.push("Never shown.".to_owned());
     }
     if !property.aliases.is_empty() {
         notes.push(format!("Also called `{}`.", property.aliases.join("`, `")));
     }
-    notes.extend(property.deputy.word().map(|word| format!("Needs a grant of its own ({word}).")));
+    notes.extend(property.deputy.phrase().map(|what| format!("Needs a grant of its own, for {what}.")));
     notes.extend(property.introduced.map(|version| format!("In Chef since {version}.")));
     notes.extend(property.deprecated.map(|reason| format!("Deprecated: {reason}.")));
     for note in notes {
@@ -227,4 +227,10 @@ fn write_property(text: &mut String, property: &Property) {
 
 fn first_sentence(doc: &str) -> &str {
     doc.split_inclusive(". ").next().unwrap_or(doc).trim_end()
+}
+
+/// A phrase as the beginning of a sentence.
+fn capitalised(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    letters.next().map(|first| format!("{}{}", first.to_uppercase(), letters.as_str())).unwrap_or_default()
 }

@@ -508,7 +508,7 @@ impl CookbookFile {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
+    /// Creates the file if it does not exist; an existing one is left alone.
     pub fn action_create_if_missing(mut self) -> Self {
         self.0.action("create_if_missing");
         self
@@ -814,7 +814,7 @@ impl CronD {
         self
     }
 
-    /// Writes the file if there is none.
+    /// Writes the file if it does not exist.
     pub fn action_create_if_missing(mut self) -> Self {
         self.0.action("create_if_missing");
         self
@@ -1564,7 +1564,7 @@ impl File {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
+    /// Creates the file if it does not exist; an existing one is left alone.
     pub fn action_create_if_missing(mut self) -> Self {
         self.0.action("create_if_missing");
         self
@@ -1697,7 +1697,7 @@ impl Git {
         self
     }
 
-    /// Makes the checkout if there is none.
+    /// Makes the checkout if it does not exist.
     pub fn action_checkout(mut self) -> Self {
         self.0.action("checkout");
         self
@@ -1816,7 +1816,7 @@ impl Group {
         self
     }
 
-    /// Corrects an existing group; it is an error if there is none.
+    /// Corrects an existing group; it is an error if it does not exist.
     pub fn action_modify(mut self) -> Self {
         self.0.action("modify");
         self
@@ -2307,7 +2307,7 @@ impl LinuxUser {
         self
     }
 
-    /// Corrects an existing user; it is an error if there is none.
+    /// Corrects an existing user; it is an error if it does not exist.
     pub fn action_modify(mut self) -> Self {
         self.0.action("modify");
         self
@@ -2469,7 +2469,7 @@ impl Mount {
         self
     }
 
-    /// Whether it stands in fstab.
+    /// Whether it is listed in fstab.
     ///
     /// Default: `false`.
     pub fn enabled(mut self, value: impl IntoProperty<Boolean>) -> Self {
@@ -3441,7 +3441,7 @@ impl RemoteFile {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
+    /// Creates the file if it does not exist; an existing one is left alone.
     pub fn action_create_if_missing(mut self) -> Self {
         self.0.action("create_if_missing");
         self
@@ -3818,7 +3818,7 @@ impl Script {
 
     /// The program that runs the script.
     ///
-    /// Default: none: it must be set.
+    /// Default: nothing: it must be set.
     pub fn interpreter(mut self, value: impl IntoProperty<Text>) -> Self {
         self.0.set("interpreter", value.into_property());
         self
@@ -4307,7 +4307,7 @@ impl Template {
         self
     }
 
-    /// Creates the file if there is none; an existing one is left alone.
+    /// Creates the file if it does not exist; an existing one is left alone.
     pub fn action_create_if_missing(mut self) -> Self {
         self.0.action("create_if_missing");
         self
@@ -4444,7 +4444,7 @@ impl User {
         self
     }
 
-    /// Corrects an existing user; it is an error if there is none.
+    /// Corrects an existing user; it is an error if it does not exist.
     pub fn action_modify(mut self) -> Self {
         self.0.action("modify");
         self

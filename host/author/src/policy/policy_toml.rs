@@ -186,6 +186,56 @@ mod tests {
         }
     }
 
+    /// The rows of docs/policy.md by their keys: type and default.
+    fn documented() -> BTreeMap<String, (String, String)> {
+        let page = include_str!("../../../../docs/policy.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+        let row = |(key, rest): (&str, &str)| {
+            let mut columns = rest.split(" | ").map(str::to_owned);
+            (key.to_owned(), (columns.next().unwrap_or_default(), columns.next().unwrap_or_default()))
+        };
+        rows.map(row).collect()
+    }
+
+    #[test]
+    fn the_reference_has_every_key_and_no_other() {
+        // The error about a key that does not exist names all that do.
+        let error = toml::from_str::<Written>("no-such-key = 1").err().map(|error| error.message().to_owned()).unwrap();
+        let named = error.split_once("expected one of ").unwrap().1;
+        let mut known: Vec<_> = named.split(", ").map(|key| key.trim_matches('`').to_owned()).collect();
+        known.sort();
+        let documented: Vec<_> = documented().into_keys().collect();
+        assert_eq!(documented, known, "docs/policy.md");
+    }
+
+    #[test]
+    fn the_reference_tells_types_and_defaults() {
+        let value = |kind: &str| match kind {
+            "string" => "\"a\"",
+            "list of strings" => "[\"a\"]",
+            "table of lists" => "{ a = [\"a\"] }",
+            "table" => "{}",
+            other => panic!("docs/policy.md: what is the type {other:?}?"),
+        };
+        let documented = documented();
+        let text = |leave_out: &str| {
+            let keys = documented.iter().filter(|(key, _)| *key != leave_out);
+            keys.map(|(key, (kind, _))| format!("{key} = {}\n", value(kind))).collect::<String>()
+        };
+        // Each type is right, and exactly the keys that are required have to be there.
+        for (key, (_, default)) in &documented {
+            let read = toml::from_str::<Written>(&text(key));
+            assert_eq!(read.is_err(), default == "required", "{key}: {:?}", read.err());
+        }
+        for (key, (kind, _)) in documented.iter().filter(|(key, _)| *key != "needs") {
+            let wrong = text(key) + &format!("{key} = {}\n", if kind == "string" { "[]" } else { "\"a\"" });
+            assert!(toml::from_str::<Written>(&wrong).is_err(), "{key} takes another type than {kind}");
+        }
+        let least: Written = toml::from_str("name = \"a\"\nrun_list = [\"a\"]").unwrap();
+        assert!(least.named_run_list.is_empty() && least.cookbooks.is_none() && least.gems.is_none());
+        assert!(least.default.is_empty() && least.r#override.is_empty() && least.without_gems.is_empty());
+    }
+
     #[test]
     fn items_have_one_full_form() {
         check("motd", Ok("recipe[motd::default]"));

@@ -74,7 +74,7 @@ pub static CRON: ResourceType = ResourceType {
 
 static CRON_D_ACTIONS: [Action; 3] = [
     action("create", "Writes the file, or corrects what differs."),
-    action("create_if_missing", "Writes the file if there is none."),
+    action("create_if_missing", "Writes the file if it does not exist."),
     action("delete", "Removes the file."),
 ];
 

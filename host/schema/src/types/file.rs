@@ -30,7 +30,7 @@ pub(crate) static FILE_ACTIONS: [Action; 4] = [
     action("create", "Creates the file, or corrects what differs."),
     action("delete", "Removes the file."),
     action("touch", "Creates the file if it is missing, and sets its times to now."),
-    action("create_if_missing", "Creates the file if there is none; an existing one is left alone."),
+    action("create_if_missing", "Creates the file if it does not exist; an existing one is left alone."),
 ];
 
 /// Properties of `file` and everything that writes one.

@@ -39,7 +39,7 @@ pub static GIT: ResourceType = ResourceType {
 /// Actions of checkouts.
 pub(crate) static CHECKOUT_ACTIONS: [Action; 5] = [
     action("sync", "Brings the checkout to the revision, or makes it."),
-    action("checkout", "Makes the checkout if there is none."),
+    action("checkout", "Makes the checkout if it does not exist."),
     action("export", "Puts the files of the revision there, without the repository's own data."),
     action("diff", "Shows what differs."),
     action("log", "Shows the history."),

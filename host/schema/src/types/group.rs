@@ -18,7 +18,7 @@ pub static GROUP: ResourceType = ResourceType {
 static GROUP_ACTIONS: [Action; 4] = [
     action("create", "Creates the group, or corrects what differs."),
     action("remove", "Removes the group."),
-    action("modify", "Corrects an existing group; it is an error if there is none."),
+    action("modify", "Corrects an existing group; it is an error if it does not exist."),
     action("manage", "Corrects the group if there is one."),
 ];
 

@@ -53,7 +53,7 @@ static MOUNT_PROPERTIES: [Property; 13] = [
     )
     .coerce(Coercion::Flags)
     .default(Literal::Map(&[(Literal::Text("remount"), Literal::Boolean(false))])),
-    Property::boolean("enabled", "Whether it stands in fstab.").default(Literal::Boolean(false)),
+    Property::boolean("enabled", "Whether it is listed in fstab.").default(Literal::Boolean(false)),
     Property::text("username", "The user for a remote share."),
     Property::text("password", "The user's password.").sensitive(),
     Property::text("domain", "The user's domain."),

@@ -19,7 +19,10 @@ pub static SCRIPT: ResourceType = ResourceType {
     doc: "Runs a script with a given interpreter. It runs each time unless a guard or `creates` says otherwise.",
     actions: &RUN_ACTIONS,
     default_action: "run",
-    properties: &[&EXECUTE_FAMILY, &[CODE, INTERPRETER.default_to(Default::Described("none: it must be set")), FLAGS]],
+    properties: &[
+        &EXECUTE_FAMILY,
+        &[CODE, INTERPRETER.default_to(Default::Described("nothing: it must be set")), FLAGS],
+    ],
     implemented_by: ImplementedBy::Host,
     introduced: None,
 };

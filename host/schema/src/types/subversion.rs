@@ -33,7 +33,7 @@ pub static SUBVERSION: ResourceType = ResourceType {
 
 static SUBVERSION_ACTIONS: [Action; 6] = [
     action("sync", "Brings the working copy to the revision, or makes it."),
-    action("checkout", "Makes the working copy if there is none."),
+    action("checkout", "Makes the working copy if it does not exist."),
     action("export", "Puts the files of the revision there, without the repository's own data."),
     action("diff", "Shows what differs."),
     action("log", "Shows the history."),

@@ -30,7 +30,7 @@ pub static LINUX_USER: ResourceType = ResourceType {
 static USER_ACTIONS: [Action; 6] = [
     action("create", "Creates the user, or corrects what differs."),
     action("remove", "Removes the user."),
-    action("modify", "Corrects an existing user; it is an error if there is none."),
+    action("modify", "Corrects an existing user; it is an error if it does not exist."),
     action("manage", "Corrects the user if there is one."),
     action("lock", "Locks the user's password."),
     action("unlock", "Unlocks the user's password."),
