@@ -221,7 +221,13 @@ fn component_compile_takes_no_more_than_it_may() {
     bench.put("evil", &artifact("evil", &wat::parse_str(component).unwrap()));
     bench.settings("compile_mib = 256\n");
     bench.check("evil", "policy `evil` cannot be compiled: it takes more than 256 MiB of memory");
+    // The verdict is remembered until a limit is raised.
+    let remembered =
+        "of memory, as an earlier run found; to try again, raise `compile_seconds` or `compile_mib`, or remove /";
+    let output = bench.wrun(&["converge"], "evil", &["--why-run"]).expect_code(1).unwrap();
+    assert!(output.stderr.contains(remembered), "{}", output.text());
     bench.settings("compile_seconds = 1\n");
     let output = bench.wrun(&["converge"], "evil", &["--why-run"]).expect_code(1).unwrap();
     assert!(output.stderr.contains("policy `evil` cannot be compiled: it takes "), "{}", output.text());
+    assert!(!output.stderr.contains("as an earlier run found"), "{}", output.text());
 }

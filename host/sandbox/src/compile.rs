@@ -8,6 +8,7 @@
 //! keeps a compiler that was tricked from reaching the machine before it has an end.
 
 use crate::limits::NATIVE_BYTES;
+use crate::verdicts::CompileLimits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, pidfd_open};
@@ -68,8 +69,13 @@ pub(crate) enum NotCompiled {
     #[error("{0}")]
     Invalid(String),
     /// It costs more than it may.
-    #[error("{0}")]
-    Costly(String),
+    #[error("{why}")]
+    Costly {
+        /// What it costs.
+        why: String,
+        /// It would cost as much again: what was measured does not depend on what else the machine does.
+        always: bool,
+    },
     /// No compiler could be started, or it ended for no reason that the component has.
     #[error("{0}")]
     Failed(String),
@@ -89,6 +95,16 @@ pub(crate) fn configuration(effort: Effort) -> Config {
 }
 
 impl Compiler {
+    /// What one component may cost; `None`: whatever it costs.
+    pub(crate) fn limits(&self) -> Option<CompileLimits> {
+        match self {
+            Self::Here => None,
+            Self::Process(process) => {
+                Some(CompileLimits { seconds: process.time.as_secs().max(1), memory: process.memory })
+            }
+        }
+    }
+
     /// Compiles a component to a file of native code.
     pub(crate) fn compile(&self, bytes: &[u8], effort: Effort) -> Result<File, NotCompiled> {
         match self {
@@ -146,7 +162,8 @@ impl CompilerProcess {
             Way::Ended => self.judge(status, &text)?,
             Way::Interrupted => return Err(NotCompiled::Interrupted),
             Way::TooLong => {
-                return Err(NotCompiled::Costly(format!("it takes longer than {} s", self.wall_time().as_secs())));
+                let why = format!("it takes longer than {} s", self.wall_time().as_secs());
+                return Err(NotCompiled::Costly { why, always: false });
             }
         }
         // Nobody writes to it any more, whoever may still hold it.
@@ -195,7 +212,7 @@ impl CompilerProcess {
     fn judge(&self, status: ExitStatus, text: &str) -> Result<(), NotCompiled> {
         let seconds = self.time.as_secs().max(1);
         let mebibytes = self.memory >> 20;
-        let costly = |text: String| Err(NotCompiled::Costly(text));
+        let costly = |why: String| Err(NotCompiled::Costly { why, always: true });
         let signal = status.signal().and_then(Signal::from_named_raw);
         match (status.code(), signal) {
             (Some(0), _) => Ok(()),

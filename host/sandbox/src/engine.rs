@@ -8,6 +8,7 @@ use crate::examine::examine;
 use crate::limits::{GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
 use crate::shared::{self, Code, MadeFor, SharedComponent};
+use crate::verdicts;
 use contract::{Interfaces, Services};
 use std::collections::HashMap;
 use std::fs::File;
@@ -317,11 +318,22 @@ impl Sandbox {
         if let Err(why) = examine(bytes, limits.memory) {
             return Err(SandboxError::NoComponent { policy, why });
         }
+        let verdicts = self.cache.as_ref().zip(self.compiler.limits());
+        if let Some((why, file)) = verdicts.and_then(|(cache, limits)| verdicts::known(cache, name, limits)) {
+            let again = "to try again, raise `compile_seconds` or `compile_mib`, or remove";
+            let why = format!("{why}, as an earlier run found; {again} {}", file.display());
+            return Err(SandboxError::Costly { policy, why });
+        }
         let code = self.compile_now(&policy, || self.compiler.compile(bytes, self.effort));
         let mut code = match code {
             Ok(code) => code,
             Err(NotCompiled::Invalid(why)) => return Err(SandboxError::NoComponent { policy, why }),
-            Err(NotCompiled::Costly(why)) => return Err(SandboxError::Costly { policy, why }),
+            Err(NotCompiled::Costly { why, always }) => {
+                if let Some((cache, limits)) = verdicts.filter(|_| always) {
+                    verdicts::remember(cache, name, limits, &why);
+                }
+                return Err(SandboxError::Costly { policy, why });
+            }
             Err(NotCompiled::Failed(why)) => return Err(SandboxError::NotCompiled { policy, why }),
             Err(NotCompiled::Interrupted) => return Err(SandboxError::Interrupted { policy }),
         };

@@ -23,6 +23,7 @@ mod policy;
 mod rules;
 mod session;
 mod shared;
+mod verdicts;
 mod voice;
 mod words;
 

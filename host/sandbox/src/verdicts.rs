@@ -1,0 +1,115 @@
+//! Components that were too costly to compile, so that the next run does not try again.
+//!
+//! A verdict is a file beside the native code, under the same name with an ending of its own. It says which limits the
+//! component exceeded, and the version of wrun; under higher limits, or for another version, it does not hold. The folder belongs to one user, so verdicts need no tag: whoever
+//! could forge one could remove native code, too. One that does not fit is no error: the component is compiled again.
+
+use crate::cache::NativeCache;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// How many verdicts are kept: the newest ones.
+const MAX_VERDICTS: usize = 100;
+
+/// The longest file that is read, in bytes.
+const MAX_BYTES: u64 = 4 << 10;
+
+/// How the names of verdicts end.
+const ENDING: &str = ".costly";
+
+/// What one component may cost its compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CompileLimits {
+    /// Seconds of processor time.
+    pub(crate) seconds: u64,
+    /// Bytes of memory.
+    pub(crate) memory: u64,
+}
+
+/// Returns why a component is known to be too costly under these limits, and the file that says so.
+pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> Option<(String, PathBuf)> {
+    let path = path_of(cache, name);
+    let mut text = String::new();
+    fs::File::open(&path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    let (first, why) = text.split_once('\n')?;
+    let mut words = first.split(' ');
+    let is_ours = words.next()? == env!("CARGO_PKG_VERSION");
+    let found = CompileLimits { seconds: words.next()?.parse().ok()?, memory: words.next()?.parse().ok()? };
+    let holds = is_ours && limits.seconds <= found.seconds && limits.memory <= found.memory && !why.is_empty();
+    holds.then(|| (why.to_owned(), path))
+}
+
+/// Remembers that a component is too costly under these limits. What cannot be written is found out again.
+pub(crate) fn remember(cache: &NativeCache, name: &str, limits: CompileLimits, why: &str) {
+    let path = path_of(cache, name);
+    let temporary = path.with_extension(format!("costly.{}", std::process::id()));
+    let text = format!("{} {} {}\n{why}", env!("CARGO_PKG_VERSION"), limits.seconds, limits.memory);
+    if fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path)).is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    prune(cache.path());
+}
+
+fn path_of(cache: &NativeCache, name: &str) -> PathBuf {
+    cache.path().join(format!("{name}{ENDING}"))
+}
+
+/// Removes the oldest verdicts beyond their number.
+fn prune(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let is_verdict = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.ends_with(ENDING));
+    let age =
+        |entry: &fs::DirEntry| entry.metadata().and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let verdicts = entries.filter_map(Result::ok).filter(is_verdict);
+    let mut verdicts: Vec<_> = verdicts.map(|entry| (age(&entry), entry.path())).collect();
+    verdicts.sort();
+    let surplus = verdicts.len().saturating_sub(MAX_VERDICTS);
+    verdicts.iter().take(surplus).for_each(|(_, path)| drop(fs::remove_file(path)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: CompileLimits = CompileLimits { seconds: 60, memory: 2 << 30 };
+
+    fn cache() -> (tempfile::TempDir, NativeCache) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = NativeCache::new(folder.path(), [7; 32]).unwrap();
+        (folder, cache)
+    }
+
+    #[test]
+    fn a_verdict_holds_until_a_limit_is_raised() {
+        let (_folder, cache) = cache();
+        assert_eq!(known(&cache, "a", LIMITS), None);
+        remember(&cache, "a", LIMITS, "it takes more than 60 s");
+        for (limits, holds) in [
+            (LIMITS, true),
+            (CompileLimits { seconds: 30, ..LIMITS }, true),
+            (CompileLimits { seconds: 61, ..LIMITS }, false),
+            (CompileLimits { memory: 3 << 30, ..LIMITS }, false),
+        ] {
+            assert_eq!(known(&cache, "a", limits).is_some(), holds, "{limits:?}");
+        }
+        let (why, path) = known(&cache, "a", LIMITS).unwrap();
+        assert_eq!(why, "it takes more than 60 s");
+        assert_eq!(known(&cache, "b", LIMITS), None);
+        let text = fs::read_to_string(&path).unwrap();
+        for damaged in ["60 seconds", "", &text.replacen('.', "-", 1)] {
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(known(&cache, "a", LIMITS), None, "{damaged:?} holds for nothing");
+        }
+    }
+
+    #[test]
+    fn verdicts_are_bounded_in_number() {
+        let (folder, cache) = cache();
+        fs::write(folder.path().join("code"), "native").unwrap();
+        (0..MAX_VERDICTS + 10).for_each(|at| remember(&cache, &at.to_string(), LIMITS, "it costs too much"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), MAX_VERDICTS + 1);
+        assert!(folder.path().join("code").exists());
+    }
+}
