@@ -29,15 +29,29 @@ fn run(limits: &str, recipe: &str, code: i32) -> Value {
 
 #[test]
 fn what_was_used_is_shown_beside_its_limit() {
-    let limits = "host_memory_mib = 100\nhost_seconds = 200\ndisk_mib = 300\nentries = 400\npause_seconds = 500\nwall_seconds = 600";
+    let limits = "host_memory_mib = 100\nhost_seconds = 200\ndisk_mib = 300\nentries = 400\nopen_files = 450\nprocesses = 460\npause_seconds = 500\nwall_seconds = 600";
     let run =
         run(limits, "file '/srv/h/x' do\n  content 'y' * 2_000_000\nend\nchef_sleep '0.1' do\n  seconds 1\nend\n", 0);
     let shown = &run["limits"];
-    let limits = ["host_memory_mib", "host_seconds", "disk_mib", "entries", "pause_seconds", "wall_seconds"];
+    let limits = [
+        "host_memory_mib",
+        "host_seconds",
+        "disk_mib",
+        "entries",
+        "open_files",
+        "processes",
+        "pause_seconds",
+        "wall_seconds",
+    ];
     let of = |key: &str, part: &str| shown[key][part].as_f64().unwrap();
-    assert_eq!(limits.map(|key| of(key, "limit")), [100.0, 200.0, 300.0, 400.0, 500.0, 600.0], "{shown:#}");
+    assert_eq!(
+        limits.map(|key| of(key, "limit")),
+        [100.0, 200.0, 300.0, 400.0, 450.0, 460.0, 500.0, 600.0],
+        "{shown:#}"
+    );
     let memory = of("host_memory_mib", "used");
     assert!((1.9..20.0).contains(&memory), "two megabytes are kept while they are declared: {memory}");
+    assert!(of("disk_mib", "used") > 1.9 && (1.0..450.0).contains(&of("open_files", "used")), "{shown:#}");
     assert_eq!(shown["pause_seconds"]["used"], json!(1.0));
     assert!(of("host_seconds", "used") > 0.0 && of("wall_seconds", "used") >= 1.0, "{shown:#}");
 }

@@ -23,6 +23,7 @@ pub(crate) use weight::{failure_bytes, guard_bytes, origin_bytes, property_bytes
 use crate::Stop;
 use meters::{Counter, Turn};
 use node::origin::Origin;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,6 +33,9 @@ const UNITS_BETWEEN_LOOKS: u64 = 2_048;
 
 /// The most bytes of the host's own remarks in the log of one policy: they speak of things with names that guests choose.
 const MAX_REMARKS: u64 = 1 << 20;
+
+/// Bytes that are written to a file system before its free space is asked for again.
+const BYTES_BETWEEN_FLOORS: u64 = 64 << 20;
 
 /// The account of one policy. Clones are the same account. An account by default belongs to nobody: nothing can be
 /// charged to it.
@@ -48,6 +52,13 @@ struct Inner {
     memory: Counter,
     disk: Counter,
     entries: Counter,
+    open_files: Counter,
+    /// The most processes that a command was seen to have.
+    processes: Counter,
+    /// Bytes that are left free on every file system that is written to.
+    least_free: u64,
+    /// By device, the bytes that may be written before its free space is asked for again.
+    room: Mutex<HashMap<u64, u64>>,
     /// Pauses that the policy has made, in milliseconds.
     pauses: Counter,
     /// Processor time of the guest itself, in nanoseconds.
@@ -73,6 +84,10 @@ impl Account {
             memory: Counter::default(),
             disk: Counter::default(),
             entries: Counter::default(),
+            open_files: Counter::default(),
+            processes: Counter::default(),
+            least_free: 0,
+            room: Mutex::default(),
             pauses: Counter::default(),
             guest_time: AtomicU64::new(0),
             work: AtomicU64::new(0),
@@ -90,6 +105,15 @@ impl Account {
     pub fn without_charges(mut self) -> Self {
         if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
             inner.charges = false;
+        }
+        self
+    }
+
+    /// The same account, which leaves so many bytes free on every file system. Only for an account that nobody shares yet.
+    #[must_use]
+    pub fn leaving_free(mut self, bytes: u64) -> Self {
+        if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
+            inner.least_free = bytes;
         }
         self
     }
@@ -116,6 +140,67 @@ impl Account {
     pub fn spend(&self, limit: Limit, amount: u64) -> Result<(), Ended> {
         let inner = self.inner()?;
         inner.charge(limit, amount, || Origin::policy(&inner.policy))
+    }
+
+    /// Charges bytes that are about to be written to a file system, and keeps its floor. `free` returns its free bytes, if
+    /// they are known; it is asked once in a while.
+    ///
+    /// # Errors
+    /// The policy may not write them.
+    pub fn write(&self, bytes: u64, device: u64, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
+        self.spend(Limit::Disk, bytes)?;
+        self.leave_free(bytes, device, free)
+    }
+
+    /// Keeps the floor of a file system for bytes that are charged otherwise, or not at all.
+    ///
+    /// # Errors
+    /// Too little would be left: the policy ends.
+    pub fn leave_free(&self, bytes: u64, device: u64, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
+        let inner = self.inner()?;
+        if inner.least_free == 0 {
+            return Ok(());
+        }
+        let mut rooms = inner.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = rooms.entry(device).or_default();
+        if let Some(rest) = room.checked_sub(bytes) {
+            *room = rest;
+            return Ok(());
+        }
+        let Some(free) = free() else { return Ok(()) };
+        match free.checked_sub(inner.least_free).and_then(|spare| spare.checked_sub(bytes)) {
+            Some(spare) => {
+                // Half of it: others write to the same file system.
+                *room = (spare / 2).min(BYTES_BETWEEN_FLOORS);
+                Ok(())
+            }
+            None => Err(inner.end(Exceeded::floor(inner, free))),
+        }
+    }
+
+    /// Counts a file that is open until the guard is dropped. One too many ends the policy: whoever asks next hears of it.
+    pub fn open_file(&self) -> OpenFile {
+        if let Some(inner) = &self.0 {
+            let open = inner.open_files.add_all(1);
+            let most = inner.limits.most(Limit::OpenFiles);
+            if inner.charges && open > most {
+                inner.end(Exceeded::new(inner, Limit::OpenFiles, most, 1).at(Origin::policy(&inner.policy)));
+            }
+        }
+        OpenFile(self.clone())
+    }
+
+    /// Takes note of how many processes a command of the policy has.
+    ///
+    /// # Errors
+    /// These are too many: the policy ends.
+    pub fn has_processes(&self, alive: u64) -> Result<(), Ended> {
+        let inner = self.inner()?;
+        inner.processes.saw(alive);
+        if inner.charges && alive > inner.limits.most(Limit::Processes) {
+            return Err(inner.end(Exceeded::new(inner, Limit::Processes, alive, 0)));
+        }
+        Ok(())
     }
 
     /// Counts work of the host in the middle of a long step, and looks now and then whether the step has to end. A unit is
@@ -236,6 +321,8 @@ impl Account {
             guest_time: Duration::from_nanos(guest),
             disk: inner.disk.used(),
             entries: inner.entries.used(),
+            open_files: inner.open_files.peak(),
+            processes: inner.processes.peak(),
             pauses: Duration::from_millis(inner.pauses.used()),
             work: inner.work.load(Ordering::Relaxed),
         }
@@ -254,7 +341,7 @@ impl Inner {
             Limit::Entries => Some(&self.entries),
             Limit::Pauses => Some(&self.pauses),
             // Measured, and charged by nobody.
-            Limit::HostTime | Limit::Wall => None,
+            Limit::OpenFiles | Limit::Processes | Limit::HostTime | Limit::Wall => None,
         }
     }
 
@@ -274,6 +361,26 @@ impl Inner {
     /// Ends the policy. The first limit that was exceeded stays the reason.
     fn end(&self, exceeded: Exceeded) -> Ended {
         self.exceeded.get_or_init(|| exceeded).clone().into()
+    }
+}
+
+/// A file that is open for a policy.
+#[derive(Debug, Default)]
+#[must_use = "the file counts as open as long as its guard lives"]
+pub struct OpenFile(Account);
+
+impl OpenFile {
+    /// The account that it is open for.
+    pub fn account(&self) -> &Account {
+        &self.0
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        if let Some(inner) = &self.0.0 {
+            inner.open_files.give_back(1);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use contract::{
-    Account, AccountLimits, Amendment, AttributeChange, ContextId, Declaration, Failure, GuestType, Meters, Party,
-    Property, ROOT, ResourceId, Run, Timing, Types, Wish,
+    Account, AccountLimits, ActionRecord, Amendment, AttributeChange, ContextId, Declaration, Failure, GuestType,
+    LogLevel, Meters, Notified, Party, Property, ROOT, ResourceId, Run, Status, Timing, Types, Wish,
 };
 use grants::Grants;
 use node::attributes::{AttributeError, Level};
@@ -178,6 +178,42 @@ fn notifications_in_a_unified_context_are_found_without_looking_at_all() {
         assert_eq!(found, count - 1, "each but the first is notified by the one before it");
         run.account().usage().work - before
     });
+}
+
+#[test]
+fn the_name_of_who_notified_an_action_is_paid_for_with_each_record() {
+    let mut run = run(4 * MIB);
+    let id = declare(&mut run, ROOT, "one", 0).unwrap();
+    for by in [None, Some("x".repeat(MIB))] {
+        let mut record = ActionRecord::new(run.known(id).unwrap(), id, "run", Status::Unprocessed);
+        let expected = by.as_ref().map_or(0, String::len);
+        record.notified = Some(Notified { timing: Timing::Immediate, by, unsure: None, since: None });
+        let before = used(&run);
+        run.record(record).unwrap();
+        let paid = used(&run) - before;
+        assert!((expected..expected + 4_096).contains(&paid), "{paid} bytes for a name of {expected}");
+    }
+}
+
+#[test]
+fn what_wrun_writes_down_of_a_run_is_charged_to_the_disk() {
+    let mut run = run(4 * MIB);
+    let id = declare(&mut run, ROOT, "one", 0).unwrap();
+    let disk = |run: &Run| usize::try_from(run.account().usage().disk).unwrap();
+    assert_eq!(disk(&run), 0);
+    run.cookbook_log(LogLevel::Debug, &"x".repeat(1_000));
+    assert_eq!(disk(&run), 0, "the record has lines from `info` on");
+    run.cookbook_log(LogLevel::Info, &"x".repeat(1_000));
+    let lines = disk(&run);
+    assert!((1_000..1_200).contains(&lines), "{lines}");
+    run.converge_by(id, vec!["y".repeat(3_000)]).unwrap();
+    let changes = disk(&run) - lines;
+    assert!((3_000..3_200).contains(&changes), "{changes}");
+    let (written, _) = write(&mut run, "small", json!("z".repeat(500)));
+    assert_eq!(written.unwrap(), Ok(()));
+    let before = disk(&run);
+    run.pay_for_saved_node().unwrap();
+    assert_eq!(disk(&run) - before, 2 * usize::try_from(run.attributes().held_bytes()).unwrap());
 }
 
 #[test]

@@ -140,7 +140,7 @@ const COMMAND_KEYS: [&str; 11] = [
     "input",
 ];
 
-const LIMIT_KEYS: [&str; 8] = [
+const LIMIT_KEYS: [&str; 10] = [
     "guest_seconds",
     "wall_seconds",
     "memory_mib",
@@ -148,6 +148,8 @@ const LIMIT_KEYS: [&str; 8] = [
     "host_seconds",
     "disk_mib",
     "entries",
+    "open_files",
+    "processes",
     "pause_seconds",
 ];
 
@@ -280,6 +282,8 @@ impl Source<'_> {
                 "host_seconds" => limits.host_seconds = Some(number()?),
                 "disk_mib" => limits.disk_mib = Some(number()?),
                 "entries" => limits.entries = Some(number()?),
+                "open_files" => limits.open_files = Some(number()?),
+                "processes" => limits.processes = Some(number()?),
                 "pause_seconds" => limits.pause_seconds = Some(number()?),
                 _ => return Err(self.unknown(name, key.span().start, &LIMIT_KEYS)),
             }

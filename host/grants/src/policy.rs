@@ -136,6 +136,10 @@ pub struct Limits {
     pub disk_mib: Option<u64>,
     /// How many files, directories and links may be made.
     pub entries: Option<u64>,
+    /// How many files and directories may be open at a time.
+    pub open_files: Option<u64>,
+    /// How many processes one command may have at a time.
+    pub processes: Option<u64>,
     /// Seconds in which the policy may wait.
     pub pause_seconds: Option<u64>,
 }

@@ -333,6 +333,8 @@ fn limits_and_flags() {
     let grants =
         policy("limits = { host_memory_mib = 1, host_seconds = 2, disk_mib = 3, entries = 4, pause_seconds = 5 }\n");
     let limits = grants.limits();
+    let more = policy("limits = { open_files = 6, processes = 7 }\n").limits();
+    assert_eq!([more.open_files, more.processes], [6, 7].map(Some));
     let all = [limits.host_memory_mib, limits.host_seconds, limits.disk_mib, limits.entries, limits.pause_seconds];
     assert_eq!(all, [1, 2, 3, 4, 5].map(Some));
 }

@@ -15,6 +15,7 @@ mod confine;
 mod exported;
 mod failure;
 mod held;
+mod kin;
 mod start;
 mod wait;
 
@@ -30,7 +31,7 @@ use crate::plan::DENIED;
 use crate::root::Root;
 use crate::users::Users;
 use crate::written;
-use contract::{CommandLine, CommandOutcome, CommandTest, Raised, Stop};
+use contract::{Account, CommandLine, CommandOutcome, CommandTest, Raised, Stop};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
 use std::io;
@@ -63,6 +64,8 @@ pub(crate) struct Commands {
     exported: Exported,
     overlay: Overlay,
     stop: Stop,
+    /// Who pays for the processes of granted commands.
+    account: Option<Account>,
 }
 
 /// The file mode creation mask of a program for which none was granted. That of the resource it is started for is for files
@@ -101,6 +104,8 @@ pub(crate) struct Launch {
     live: bool,
     login: bool,
     placed: Option<(String, Vec<u8>)>,
+    /// A cookbook wrote it: its processes are counted.
+    granted: bool,
 }
 
 impl Launch {
@@ -125,6 +130,7 @@ impl Launch {
             live: false,
             login: false,
             placed: None,
+            granted: false,
         }
     }
 
@@ -152,6 +158,7 @@ impl Launch {
             live: how.live,
             login: how.login,
             placed: None,
+            granted: true,
         }
     }
 
@@ -229,13 +236,20 @@ impl Commands {
     /// For programs of this root.
     pub(crate) fn new(root: &Path, launcher: Option<&Path>) -> Self {
         let (root, launcher) = (root.into(), launcher.map(Into::into));
-        Self { root, launcher, exported: Exported::default(), overlay: Overlay::default(), stop: Stop::default() }
+        let (exported, overlay, stop) = (Exported::default(), Overlay::default(), Stop::default());
+        Self { root, launcher, exported, overlay, stop, account: None }
     }
 
     /// The same, which end when the run is to end at once.
     #[must_use]
     pub(crate) fn stopped_by(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
+    }
+
+    /// The same, with the processes of granted commands counted for a policy.
+    #[must_use]
+    pub(crate) fn charged_to(self, account: &Account) -> Self {
+        Self { account: Some(account.clone()), ..self }
     }
 
     /// The variables that the policy has set for all its commands.
@@ -296,7 +310,8 @@ impl Commands {
             Err(start::Refusal::Outcome(outcome)) => return Ok(outcome),
         };
         let live = live.filter(|_| launch.live);
-        let ended = wait::wait(child, launch.input.as_deref(), launch.timeout, live, &self.stop);
+        let account = self.account.as_ref().filter(|_| launch.granted);
+        let ended = wait::wait(child, launch.input.as_deref(), launch.timeout, live, &self.stop, account);
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::Interrupted => stopped("is left running"),
             _ => CommandFailure::of_system(&error, &launch.shown),

@@ -16,8 +16,8 @@ use crate::Downloads;
 use crate::digest::Hasher;
 use crate::pace::looked_at;
 use crate::plan::denied;
-use crate::root::{NamelessFile, Root, memory_file};
-use contract::{Account, HttpRequest, HttpResponse, Limit, Raised};
+use crate::root::{Disk, NamelessFile, Root, memory_file};
+use contract::{Account, HttpRequest, HttpResponse, Raised};
 use failure::{of_body, of_call, of_status};
 use grants::{GrantedUrl, PolicyGrants};
 use std::io::{Read, Write};
@@ -257,6 +257,7 @@ fn store(
         Some(cache) => (cache.nameless_file()?, limit),
         None => (memory_file()?, limit.min(MAXIMUM_IN_MEMORY)),
     };
+    let disk = cache.map(|_| Disk::of(account, &file));
     let mut hash = Hasher::default();
     let mut buffer = vec![0; 64 << 10];
     let mut size = 0;
@@ -264,13 +265,13 @@ fn store(
         let length = reader.read(&mut buffer).map_err(|error| of_body(&error, url))?;
         let chunk = buffer.get(..length).unwrap_or_default();
         if chunk.is_empty() {
-            return Ok(NamelessFile { file, size, digest: hash.finish() });
+            return Ok(NamelessFile { file, size, digest: hash.finish(), _open: account.open_file() });
         }
         size += length as u64;
         if size > limit {
             return Err(too_large(url, limit));
         }
-        let on_disk = if cache.is_some() { account.spend(Limit::Disk, length as u64) } else { Ok(()) };
+        let on_disk = disk.as_ref().map_or(Ok(()), |disk| disk.write(&file, length as u64));
         on_disk.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
         looked_at(account, length).map_err(|error| Raised::new("IOError", error.to_string()))?;
         hash.update(chunk);

@@ -74,7 +74,9 @@ impl MachineProviders {
     /// The root is no directory that can be opened.
     pub fn new(settings: Arc<Settings>) -> Result<Self, Raised> {
         let root = Arc::new(Root::open(&settings.root, &settings.account)?);
-        let commands = Commands::new(&settings.root, settings.launcher.as_deref()).stopped_by(&settings.stop);
+        let commands = Commands::new(&settings.root, settings.launcher.as_deref())
+            .stopped_by(&settings.stop)
+            .charged_to(&settings.account);
         Ok(Self {
             settings,
             root,

@@ -15,6 +15,7 @@
 //! where nothing was granted; and they would be many. Also rejected: a cache of directory handles, for the same reason.
 
 mod asked;
+mod disk;
 mod entry;
 mod fault;
 mod file_cache;
@@ -27,6 +28,7 @@ mod tree;
 mod walk;
 
 pub(crate) use asked::{Words, Written};
+pub(crate) use disk::Disk;
 pub(crate) use entry::{Entry, Kind};
 pub(crate) use fault::Fault;
 pub(crate) use home::HomeAccess;
@@ -34,7 +36,7 @@ pub(crate) use nameless::{NamelessFile, memory_file};
 pub(crate) use replace::{Dress, ModeBits, StagedFile};
 pub(crate) use site::{GrantedSite, Site};
 
-use contract::Account;
+use contract::{Account, OpenFile};
 use grants::{GrantedPath, GrantedTree};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
@@ -82,7 +84,8 @@ pub(crate) struct Root {
 /// Where a path leads: an open parent directory, a bare name, and the path without links. What is there may be nothing.
 #[derive(Debug)]
 pub(crate) struct Place {
-    account: Account,
+    /// Counts it as open, and knows what its effects are charged to.
+    open: OpenFile,
     parent: OwnedFd,
     name: String,
     real: String,
@@ -372,7 +375,7 @@ impl Root {
     }
 
     fn place(&self, parent: OwnedFd, name: String, real: String) -> Place {
-        Place { account: self.account.clone(), parent, name, real }
+        Place { open: self.account.open_file(), parent, name, real }
     }
 
     /// What is done below the root is charged to it.

@@ -172,6 +172,8 @@ impl TheHouse<'_> {
             host_time: own.host_seconds.map_or(usual.host_time, Duration::from_secs),
             disk: own.disk_mib.map_or(usual.disk, mebibytes),
             entries: own.entries.unwrap_or(usual.entries),
+            open_files: own.open_files.unwrap_or(usual.open_files),
+            processes: own.processes.unwrap_or(usual.processes),
             pauses: own.pause_seconds.map_or(usual.pauses, Duration::from_secs),
             wall: own.wall_seconds.map_or(usual.wall, Duration::from_secs),
         }
@@ -211,7 +213,7 @@ impl House for TheHouse<'_> {
 
     fn account(&self, policy: &PolicyInput) -> Account {
         let limits = self.grants.get(&policy.name).map(|grants| self.account_limits(grants)).unwrap_or_default();
-        Account::new(&policy.name, limits, METERS)
+        Account::new(&policy.name, limits, METERS).leaving_free(self.settings.min_free())
     }
 
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {

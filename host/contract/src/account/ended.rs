@@ -49,6 +49,15 @@ impl Exceeded {
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
+    /// A file system has too little room for what was to be written.
+    pub(super) fn floor(inner: &Inner, free: u64) -> Self {
+        let [free, least] = [free, inner.least_free].map(|bytes| Limit::Disk.shown(bytes));
+        let why = format!(
+            "may not write to a file system that has {free} free: {least} are always left (`min_free_mib` of the settings)"
+        );
+        Self { policy: inner.policy.clone(), why, origin: None }
+    }
+
     /// Charged to an account that belongs to no policy.
     pub(super) fn nobodys() -> Self {
         Self { policy: String::new(), why: "asked for something before its account was opened".into(), origin: None }

@@ -13,6 +13,10 @@ pub enum Limit {
     Disk,
     /// Files, directories and links that are made for the policy.
     Entries,
+    /// Files and directories that are open for the policy at a time.
+    OpenFiles,
+    /// Processes of one of its commands at a time, with those that they start.
+    Processes,
     /// Time in which the policy waits: between tries, and asleep.
     Pauses,
     /// Time from the policy's begin to its end.
@@ -21,7 +25,16 @@ pub enum Limit {
 
 impl Limit {
     /// Every limit, in the order in which they are shown.
-    pub const ALL: [Self; 6] = [Self::HostMemory, Self::HostTime, Self::Disk, Self::Entries, Self::Pauses, Self::Wall];
+    pub const ALL: [Self; 8] = [
+        Self::HostMemory,
+        Self::HostTime,
+        Self::Disk,
+        Self::Entries,
+        Self::OpenFiles,
+        Self::Processes,
+        Self::Pauses,
+        Self::Wall,
+    ];
 
     /// The name of the setting, below `limits` in the policy's grants.
     pub fn setting(self) -> &'static str {
@@ -30,6 +43,8 @@ impl Limit {
             Self::HostTime => "host_seconds",
             Self::Disk => "disk_mib",
             Self::Entries => "entries",
+            Self::OpenFiles => "open_files",
+            Self::Processes => "processes",
             Self::Pauses => "pause_seconds",
             Self::Wall => "wall_seconds",
         }
@@ -48,7 +63,7 @@ impl Limit {
                 let tenths = u128::from(amount) * 10 / (1 << 20);
                 format!("{}.{} MiB", tenths / 10, tenths % 10)
             }
-            Self::Entries => amount.to_string(),
+            Self::Entries | Self::OpenFiles | Self::Processes => amount.to_string(),
             Self::HostTime | Self::Pauses | Self::Wall => format!("{} s", Duration::from_millis(amount).as_secs_f64()),
         }
     }
@@ -60,6 +75,8 @@ impl Limit {
             Self::HostTime => "the host's processor time",
             Self::Disk => "disk",
             Self::Entries => "files and directories",
+            Self::OpenFiles => "open files",
+            Self::Processes => "processes at a time",
             Self::Pauses => "pauses",
             Self::Wall => "wall time",
         }
@@ -77,6 +94,10 @@ pub struct AccountLimits {
     pub disk: u64,
     /// Files, directories and links that are made.
     pub entries: u64,
+    /// Files and directories that are open at a time.
+    pub open_files: u64,
+    /// Processes of one command at a time.
+    pub processes: u64,
     /// Time in which the policy waits, in all.
     pub pauses: Duration,
     /// Time from the policy's begin to its end.
@@ -93,6 +114,8 @@ impl AccountLimits {
         host_time: Duration::ZERO,
         disk: 0,
         entries: 0,
+        open_files: 0,
+        processes: 0,
         pauses: Duration::ZERO,
         wall: Duration::ZERO,
     };
@@ -104,6 +127,8 @@ impl AccountLimits {
             host_time: Duration::from_secs(300),
             disk: 4 << 30,
             entries: 500_000,
+            open_files: 512,
+            processes: 1_024,
             pauses: Duration::from_secs(900),
             wall: Duration::from_secs(3_600),
         }
@@ -116,6 +141,8 @@ impl AccountLimits {
             Limit::HostTime => limit.amount(self.host_time),
             Limit::Disk => self.disk,
             Limit::Entries => self.entries,
+            Limit::OpenFiles => self.open_files,
+            Limit::Processes => self.processes,
             Limit::Pauses => limit.amount(self.pauses),
             Limit::Wall => limit.amount(self.wall),
         }

@@ -45,6 +45,10 @@ pub struct Usage {
     pub disk: u64,
     /// Files, directories and links made.
     pub entries: u64,
+    /// The most files that were open at a time.
+    pub open_files: u64,
+    /// The most processes that one command was seen to have.
+    pub processes: u64,
     /// Time in which the policy waited.
     pub pauses: Duration,
     /// Units of work that the host did: items of lists, and pieces of 64 bytes of content.
@@ -68,6 +72,18 @@ impl Counter {
             self.peak.fetch_max(before.saturating_add(amount), Ordering::Relaxed);
         }
         added.is_ok()
+    }
+
+    /// Adds whatever the limit, and returns the sum.
+    pub(super) fn add_all(&self, amount: u64) -> u64 {
+        let sum = self.used.fetch_add(amount, Ordering::Relaxed).saturating_add(amount);
+        self.saw(sum);
+        sum
+    }
+
+    /// Notes an amount that was found, and not added up.
+    pub(super) fn saw(&self, amount: u64) {
+        self.peak.fetch_max(amount, Ordering::Relaxed);
     }
 
     pub(super) fn give_back(&self, amount: u64) {

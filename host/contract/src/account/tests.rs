@@ -62,6 +62,57 @@ fn what_is_spent_is_not_given_back() {
 }
 
 #[test]
+fn one_open_file_too_many_ends_the_policy() {
+    let account = Account::new("web", AccountLimits { open_files: 2, ..LIMITS }, Meters::default());
+    for _ in 0..10 {
+        let _two = [account.open_file(), account.open_file()];
+        assert!(account.verdict().is_ok());
+    }
+    assert_eq!(account.usage().open_files, 2);
+    let all = [account.open_file(), account.open_file(), account.open_file()];
+    let said = account.verdict().unwrap_err().to_string();
+    assert_eq!(said, "used up its 2 of open files: it used 2 and asked for 1 more (`limits.open_files` in its grants)");
+    drop(all);
+    assert!(account.spend(Limit::Entries, 1).is_err(), "the policy is at its end");
+}
+
+#[test]
+fn processes_are_counted_where_they_are_seen() {
+    let account = Account::new("web", AccountLimits { processes: 3, ..LIMITS }, Meters::default());
+    assert_eq!((account.has_processes(3), account.has_processes(1)), (Ok(()), Ok(())));
+    assert_eq!(account.usage().processes, 3);
+    let said = account.has_processes(4).unwrap_err().to_string();
+    assert_eq!(said, "used up its 3 of processes at a time: it used 4 (`limits.processes` in its grants)");
+}
+
+#[test]
+fn every_file_system_keeps_its_floor() {
+    const MIB: u64 = 1 << 20;
+    let account = account().leaving_free(100 * MIB);
+    let asked = Cell::new(0);
+    let write = |device, free: u64, bytes| {
+        account.write(bytes, device, || {
+            asked.set(asked.get() + 1);
+            Some(free)
+        })
+    };
+    // Half of what is free above the floor is written before the file system is asked again.
+    (0..11).for_each(|_| write(1, 121 * MIB, MIB).unwrap());
+    assert_eq!(asked.get(), 1);
+    write(1, 110 * MIB, MIB).unwrap();
+    write(2, 1 << 40, MIB).unwrap();
+    assert_eq!(asked.get(), 3);
+    assert_eq!(account.usage().disk, 13 * MIB);
+    let said = write(3, 100 * MIB, MIB).unwrap_err().to_string();
+    let expected = "may not write to a file system that has 100 MiB free: 100 MiB are always left (`min_free_mib` of the settings)";
+    assert_eq!(said, expected);
+    assert!(write(2, 1 << 40, 1).is_err(), "the policy is at its end");
+    // What cannot be told is no reason to refuse.
+    let account = Account::unmetered("web").leaving_free(MIB);
+    account.write(1, 1, || None).unwrap();
+}
+
+#[test]
 fn an_account_of_nobody_takes_no_charge() {
     let nobodys = Account::default();
     assert!(nobodys.keep(0, Origin::default).is_err());

@@ -5,13 +5,17 @@
 
 use super::{ActionRecord, Declaration, ResourceId, Run, Wish};
 use crate::account::{failure_bytes, guard_bytes, origin_bytes, property_bytes, text_bytes, wish_bytes};
-use crate::{Account, Change, Failure, Outcome, Receipt};
+use crate::{Account, Change, Failure, Limit, Outcome, Receipt, value_bytes};
+use serde_json::Value;
+
+/// What an action takes in the record of a run besides its texts: the names of its members, numbers.
+const RECORD_ON_DISK: u64 = 256;
 
 /// What a resource takes besides its texts and values: its cells in the run and its context.
 const RESOURCE_BYTES: u64 = 768;
 
-/// How often a resource's key is kept: type and name, the key itself, its place in the context, as a sender.
-const KEY_COPIES: u64 = 4;
+/// How often a resource's key is kept: type and name, the key itself, its place in the context, as a sender, as updated.
+const KEY_COPIES: u64 = 5;
 
 impl Run {
     /// The account that all is charged to.
@@ -40,10 +44,31 @@ impl Run {
     /// # Errors
     /// As [`pay`](Self::pay).
     pub fn record(&mut self, record: ActionRecord) -> Result<usize, Failure> {
-        let texts = text_bytes(&record.name) + text_bytes(&record.action);
+        let notified = record.notified.iter().flat_map(|notified| [&notified.by, &notified.unsure, &notified.since]);
+        let notified = notified.flatten().map(|text| text_bytes(text)).sum::<u64>();
+        let texts = text_bytes(&record.name) + text_bytes(&record.action) + notified;
         self.pay(size_of::<ActionRecord>() as u64 + texts)?;
+        self.spend_on_record(RECORD_ON_DISK + texts + origin_bytes(&record.origin))?;
         self.records.push(record);
         Ok(self.records.len() - 1)
+    }
+
+    /// Pays for words that the record of an action keeps.
+    ///
+    /// # Errors
+    /// As [`pay`](Self::pay).
+    pub fn pay_for_words(&mut self, words: &str) -> Outcome {
+        self.pay(text_bytes(words))?;
+        self.spend_on_record(text_bytes(words))
+    }
+
+    /// Pays for a state that the record of an action keeps.
+    ///
+    /// # Errors
+    /// As [`pay`](Self::pay).
+    pub fn pay_for_state(&mut self, state: &Value) -> Outcome {
+        self.pay(value_bytes(state))?;
+        self.spend_on_record(value_bytes(state))
     }
 
     /// Pays for a failure that a record or a dry run keeps.
@@ -51,12 +76,30 @@ impl Run {
     /// # Errors
     /// As [`pay`](Self::pay).
     pub fn pay_for_failure(&mut self, failure: &Failure) -> Outcome {
-        self.pay(failure_bytes(failure))
+        let bytes = failure_bytes(failure);
+        self.pay(bytes)?;
+        self.spend_on_record(bytes)
+    }
+
+    /// Charges bytes of the policy's part of the node, which is about to be saved: its levels are written twice.
+    ///
+    /// # Errors
+    /// The policy may not write them; it is lost.
+    pub fn pay_for_saved_node(&self) -> Outcome {
+        self.spend_on_record(2 * self.node.held_bytes())
+    }
+
+    /// Charges bytes that wrun writes to its records of the run.
+    pub(super) fn spend_on_record(&self, bytes: u64) -> Outcome {
+        let spent = self.account.spend(Limit::Disk, bytes);
+        spent.map_err(|ended| ended.or_at(|| self.here()).into())
     }
 
     pub(super) fn pay_for_change(&mut self, change: &Change) -> Outcome {
+        let (what, diff) = (text_bytes(&change.what), change.diff.as_ref().map_or(0, |diff| text_bytes(diff)));
         // Whoever watches the run keeps the sentence, too.
-        self.pay(2 * text_bytes(&change.what) + change.diff.as_ref().map_or(0, |diff| text_bytes(diff)))
+        self.pay(2 * what + diff)?;
+        self.spend_on_record(what + diff)
     }
 
     /// Pays for a declaration that is about to be kept.

@@ -1,7 +1,7 @@
 //! What happens in a run, as those who watch it hear it: lines, changes, and where the policy is.
 
 use super::{ActionRecord, Resource, ResourceId, Run};
-use crate::{Change, Event, Failure, LogLevel, LogSource, Observer, Outcome, value_bytes};
+use crate::{Change, Event, Failure, LogLevel, LogSource, Observer, Outcome};
 use node::origin::Origin;
 
 /// What a line of the log takes besides its text.
@@ -62,9 +62,16 @@ impl Run {
         self.kept.first().map(|(_, failure)| failure)
     }
 
+    /// Pays for a line of the log. Those that are kept with the run are written to the disk, too.
+    fn pay_for_line(&mut self, level: LogLevel, line: &str) -> Outcome {
+        let bytes = line.len() as u64 + LINE_BYTES;
+        self.pay(bytes)?;
+        if level < LogLevel::Info { Ok(()) } else { self.spend_on_record(bytes) }
+    }
+
     /// Writes a line of the host's own to the log. A line that the policy cannot pay for is dropped: the policy ends.
     pub fn log(&mut self, level: LogLevel, line: &str) {
-        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
+        if self.pay_for_line(level, line).is_err() {
             return;
         }
         self.notice(&Event::Log { source: LogSource::Host, level, line });
@@ -72,7 +79,7 @@ impl Run {
 
     /// Writes a line of a cookbook's to the log, as [`log`](Self::log).
     pub fn cookbook_log(&mut self, level: LogLevel, line: &str) {
-        if self.pay(line.len() as u64 + LINE_BYTES).is_err() {
+        if self.pay_for_line(level, line).is_err() {
             return;
         }
         self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
@@ -117,7 +124,7 @@ impl Run {
     pub fn observed(&mut self, id: ResourceId, state: serde_json::Value) -> Outcome {
         self.known(id)?;
         // The record keeps it after the resource.
-        self.pay(value_bytes(&state))?;
+        self.pay_for_state(&state)?;
         self.known_mut(id)?.before = Some(state);
         Ok(())
     }

@@ -332,7 +332,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let paid = match failure {
             Some(failure) if failure.is_final() => Ok(()),
             Some(failure) => self.run.pay_for_failure(failure),
-            None => self.run.pay(conditional.map_or(0, |text| text.len() as u64)),
+            None => conditional.map_or(Ok(()), |text| self.run.pay_for_words(text)),
         };
         self.run.open_records.retain(|open| *open != at);
         if let Some(record) = self.run.records.get_mut(at) {
@@ -431,7 +431,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// Records and shows what a dry run cannot be sure of.
     pub(super) fn uncertain(&mut self, id: ResourceId, what: &str) {
         // A policy that cannot pay is at its end, and needs no doubts.
-        if self.run.pay(2 * what.len() as u64).is_err() {
+        if self.run.pay_for_words(what).is_err() {
             return;
         }
         if let Some(record) = self.run.open_records.last().copied().and_then(|at| self.run.records.get_mut(at)) {

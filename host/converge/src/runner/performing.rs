@@ -6,7 +6,7 @@ use super::guards::is_true;
 use crate::claims::Ended;
 use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, Expected, Failure, Got, Guest, GuestType, Outcome,
-    Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes, value_bytes,
+    Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if outcome.is_ok() && guest_type.inspects {
             match self.ask(Request::Inspect(resource)).await {
                 Ok(Answer::Value(Got::Json(state))) => {
-                    self.run.pay(value_bytes(&state))?;
+                    self.run.pay_for_state(&state)?;
                     self.run.known_mut(resource)?.after = Some(state);
                 }
                 Ok(_) => {}

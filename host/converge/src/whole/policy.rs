@@ -217,14 +217,15 @@ impl<H: House> WholeRun<'_, H> {
             others: &|left| house.visible(policy, left),
             overwrites: &|path| house.overwrites(policy, path),
         };
+        let saves = !(self.options.why_run || self.options.without_saving || self.options.compile_only);
+        if saves {
+            run.pay_for_saved_node()?;
+        }
         node.commit(&policy.start, run.attributes().clone(), &sight).map_err(refused)?;
         if let Some(list) = run.run_list.as_ref().and_then(|own| own.changed.clone()) {
             node.set_run_list(list);
         }
-        if self.options.why_run || self.options.without_saving || self.options.compile_only {
-            return Ok(());
-        }
-        self.house.save(node)
+        if saves { self.house.save(node) } else { Ok(()) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Waiting for a program: its output, its end, its time.
 
-use super::held;
-use contract::{CommandOutcome, Stop};
+use super::{held, kin};
+use contract::{Account, CommandOutcome, Stop};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
@@ -49,6 +49,7 @@ pub(super) fn wait(
     timeout: Duration,
     live: Option<&super::Live>,
     stop: &Stop,
+    account: Option<&Account>,
 ) -> io::Result<CommandOutcome> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     let input = child.stdin.take().zip(input);
@@ -66,6 +67,7 @@ pub(super) fn wait(
     let mut deadline = Instant::now().checked_add(timeout);
     let mut signal = Some(Signal::TERM);
     let mut ending = false;
+    let mut count_at = Instant::now() + LOOK;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -82,6 +84,10 @@ pub(super) fn wait(
                 end_group(&mut child, pid, stop)?;
                 continue;
             }
+        }
+        if let Some(account) = account.filter(|_| now >= count_at && !ending) {
+            count_at = now + LOOK;
+            require_few(&mut child, pid, account)?;
         }
         if let Some(at) = deadline.filter(|at| *at <= now) {
             streams.outcome.timed_out = true;
@@ -106,6 +112,23 @@ pub(super) fn wait(
     let mut outcome = streams.outcome;
     (outcome.code, outcome.signal) = (status.code(), status.signal());
     Ok(outcome)
+}
+
+/// Ends a command that has more processes than its policy may have. A package manager is left to finish.
+///
+/// # Errors
+/// It had, and is ended.
+fn require_few(child: &mut Child, leader: Pid, account: &Account) -> io::Result<()> {
+    let alive = kin::of(leader).len() as u64;
+    match account.has_processes(alive) {
+        Err(ended) if held::package_manager(leader).is_none() => {
+            kin::kill(leader);
+            child.wait()?;
+            end_kin(leader);
+            Err(io::Error::other(ended))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Ends a group of processes: asks first, and kills what is left when the time is over or nobody wants to wait.

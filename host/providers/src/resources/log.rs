@@ -4,7 +4,7 @@
 
 use crate::plan::{Plan, Provider, View};
 use crate::value;
-use contract::{LogLevel, Raised, Wanted};
+use contract::{Limit, LogLevel, Raised, Wanted};
 use serde_json::Value;
 
 pub(crate) struct Log;
@@ -21,6 +21,9 @@ impl Provider for Log {
             )
         })?;
         if let Some(log) = &view.settings.log {
+            // It is kept in the record of the run.
+            let charged = view.settings.account.spend(Limit::Disk, message.len() as u64);
+            charged.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
             log(level, message);
         }
         Ok(Plan::up_to_date())

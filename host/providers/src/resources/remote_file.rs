@@ -171,7 +171,8 @@ fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
     let file = std::fs::File::from(handle);
     let unreadable = |error: std::io::Error| Raised::new("IOError", format!("{}: {error}", readable.path()));
     let digest = Digest::read(Paced::new(&file, view.root.account())).map_err(unreadable)?;
-    Ok(Content::File(Arc::new(NamelessFile { file, size: entry.size, digest })))
+    let _open = view.root.account().open_file();
+    Ok(Content::File(Arc::new(NamelessFile { file, size: entry.size, digest, _open })))
 }
 
 /// Whether the server is asked by ETag, and by time.

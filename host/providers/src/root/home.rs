@@ -3,7 +3,7 @@
 //! The directory is closed to everybody until all is in it, so that nobody can lay a link on the way of a copy.
 
 use super::fault::errno_of;
-use super::{CONTENT, Fault, Kind, Place, Site, tree};
+use super::{CONTENT, Disk, Fault, Kind, Place, Site, disk, tree};
 use crate::pace::Paced;
 use contract::{Account, Limit};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -45,7 +45,11 @@ impl Site {
             let home = rustix::fs::openat(&place.parent, place.name.as_str(), LEVEL, Mode::empty())?;
             if let Some(skeleton) = skeleton {
                 let from = rustix::fs::openat(&skeleton.parent, skeleton.name.as_str(), LEVEL, Mode::empty())?;
-                Copy { access, left: MAX_FILES, account: place.account.clone() }.fill(from.as_fd(), home.as_fd(), 0)?;
+                Copy { access, left: MAX_FILES, account: place.account().clone() }.fill(
+                    from.as_fd(),
+                    home.as_fd(),
+                    0,
+                )?;
             }
             give(&home, access, access.mode)
         };
@@ -62,17 +66,15 @@ struct Copy {
 }
 
 impl Copy {
-    fn spend(&self, limit: Limit, amount: u64) -> Result<(), Errno> {
-        self.account.spend(limit, amount).map_err(|ended| errno_of(&ended))
-    }
-
     fn fill(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>, level: usize) -> Result<(), Errno> {
         if level > MAX_LEVELS {
             return Err(Errno::NAMETOOLONG);
         }
+        let _open = [tree::opened(&self.account)?, tree::opened(&self.account)?];
         for (name, kind) in tree::entries(from)? {
             self.left = self.left.checked_sub(1).ok_or(Errno::FBIG)?;
-            self.spend(Limit::Entries, 1)?;
+            let charged = self.account.spend(Limit::Entries, 1).and_then(|()| disk::leave_room(&self.account, to));
+            charged.map_err(|ended| errno_of(&ended))?;
             let name = name.as_slice();
             match kind {
                 Kind::Directory => {
@@ -86,7 +88,9 @@ impl Copy {
                     let source = rustix::fs::openat(from, name, CONTENT, Mode::empty())?;
                     let about = rustix::fs::fstat(&source)?;
                     let mode = about.st_mode;
-                    self.spend(Limit::Disk, u64::try_from(about.st_size).unwrap_or(0))?;
+                    let bytes = u64::try_from(about.st_size).unwrap_or(0);
+                    let charged = Disk::of(&self.account, to).write(to, bytes);
+                    charged.map_err(|ended| errno_of(&ended))?;
                     let copy = File::from(rustix::fs::openat(to, name, NEW, Mode::RUSR | Mode::WUSR)?);
                     let copied = std::io::copy(&mut Paced::new(File::from(source), &self.account), &mut &copy);
                     copied.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;

@@ -2,6 +2,7 @@
 
 use super::{Fault, OWN_DIRECTORY, Root, replace};
 use crate::digest::Digest;
+use contract::OpenFile;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -16,6 +17,8 @@ pub(crate) struct NamelessFile {
     pub(crate) size: u64,
     /// Of all of it.
     pub(crate) digest: Digest,
+    /// Counts it as open.
+    pub(crate) _open: OpenFile,
 }
 
 impl NamelessFile {

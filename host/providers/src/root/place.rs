@@ -1,7 +1,7 @@
 //! Looking at a place that a path leads to: what is there, its content, its names.
 
-use super::{CONTENT, Entry, Fault, Kind, Place, fault, tree};
-use contract::Limit;
+use super::{CONTENT, Entry, Fault, Kind, Place, disk, fault, tree};
+use contract::{Account, Limit};
 use grants::{Denied, GrantedTree, PolicyGrants};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -11,6 +11,11 @@ impl Place {
     /// The absolute path without links, as seen from inside the root.
     pub(crate) fn real(&self) -> &str {
         &self.real
+    }
+
+    /// What is done there is charged to it.
+    pub(super) fn account(&self) -> &Account {
+        self.open.account()
     }
 
     /// The last component; `.` for the root itself.
@@ -82,7 +87,7 @@ impl Place {
     /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
     pub(crate) fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
         let handle = self.open_directory()?;
-        tree::descendants(&handle, &self.real, &self.account).map_err(|errno| self.fault(errno, "dir_initialize"))
+        tree::descendants(&handle, &self.real, self.account()).map_err(|errno| self.fault(errno, "dir_initialize"))
     }
 
     /// Whether all that is in the directory that is there may be changed with it: keys need a rule of their own. Of
@@ -104,7 +109,7 @@ impl Place {
     /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
     pub(crate) fn names_below(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
-        tree::names_below(&handle, &self.account).map_err(|errno| self.fault(errno, "dir_initialize"))
+        tree::names_below(&handle, self.account()).map_err(|errno| self.fault(errno, "dir_initialize"))
     }
 
     pub(super) fn open_directory(&self) -> Result<OwnedFd, Fault> {
@@ -113,9 +118,11 @@ impl Place {
             .map_err(|errno| self.fault(errno, "dir_initialize"))
     }
 
-    /// Charges what is made there.
-    pub(super) fn spend(&self, limit: Limit, amount: u64) -> Result<(), Fault> {
-        self.account.spend(limit, amount).map_err(|ended| self.fault(fault::errno_of(&ended), "rb_sysopen"))
+    /// Charges an entry that is about to be made there, and keeps the floor of the file system.
+    pub(super) fn spend_entry(&self) -> Result<(), Fault> {
+        let charged =
+            self.account().spend(Limit::Entries, 1).and_then(|()| disk::leave_room(self.account(), &self.parent));
+        charged.map_err(|ended| self.fault(fault::errno_of(&ended), "rb_sysopen"))
     }
 
     pub(super) fn fault(&self, errno: Errno, operation: &'static str) -> Fault {

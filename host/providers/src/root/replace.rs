@@ -6,9 +6,10 @@
 //! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
 
 use super::fault::errno_of;
-use super::{Entry, Fault, Place};
+use super::{Disk, Entry, Fault, Place};
 use crate::pace::looked_at;
-use contract::{Account, Limit};
+use crate::remarks::remark;
+use contract::{Account, LogLevel, OpenFile};
 use grants::GrantedMode;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
@@ -85,6 +86,8 @@ pub(crate) struct Dress {
 #[derive(Debug)]
 pub(crate) struct StagedFile {
     account: Account,
+    disk: Disk,
+    _open: [OpenFile; 2],
     file: File,
     parent: OwnedFd,
     name: String,
@@ -96,7 +99,7 @@ pub(crate) struct StagedFile {
 
 pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile, Fault> {
     let fault = |errno| Fault::new(errno, "rb_sysopen", place.real());
-    place.spend(Limit::Entries, 1)?;
+    place.spend_entry()?;
     let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(creation_mode.at_creation());
@@ -106,9 +109,11 @@ pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile
         Ok(())
     })
     .map_err(fault)?;
-    let file = handle.ok_or_else(|| fault(Errno::IO))?.into();
+    let file: File = handle.ok_or_else(|| fault(Errno::IO))?.into();
     let (target, real) = (place.name().to_owned(), place.real().to_owned());
-    Ok(StagedFile { account: place.account.clone(), file, parent, name, target, real, published: false })
+    let account = place.account().clone();
+    let (disk, _open) = (Disk::of(&account, &file), [account.open_file(), account.open_file()]);
+    Ok(StagedFile { account, disk, _open, file, parent, name, target, real, published: false })
 }
 
 /// Makes something under a name that nothing has yet, and returns the name.
@@ -155,7 +160,7 @@ impl StagedFile {
     /// # Errors
     /// The disk is full, or fails.
     pub(crate) fn write(&mut self, content: &[u8]) -> Result<(), Fault> {
-        self.spend(content.len())?;
+        self.spend_on(&self.disk, &self.file, content.len())?;
         self.file.write_all(content).map_err(|error| self.input_output(&error))
     }
 
@@ -223,22 +228,35 @@ impl StagedFile {
             rustix::fs::ftruncate(&handle, 0)?;
             Ok(File::from(handle))
         };
+        // It is emptied only if there is time to begin.
+        let ended = |ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real);
+        self.account.check().map_err(ended)?;
         let mut target = open().map_err(|errno| Fault::new(errno, "rb_sysopen", &self.real))?;
-        self.spend_all(content.metadata().map_or(0, |about| about.len()))?;
-        // To its end, whatever the time: half of it would be neither the old file nor the new one.
-        std::io::copy(&mut content, &mut target).map_err(|error| self.input_output(&error))?;
+        if let Err(fault) = self.pour_into(&mut target, &mut content) {
+            let line = format!("{} holds only the beginning of its new content: {fault}", self.real);
+            remark(&self.account, LogLevel::Error, &line);
+            return Err(fault);
+        }
         put_on(dress, &target).map_err(|errno| Fault::new(errno, "apply2files", &self.real))
     }
 
-    /// Charges bytes that are about to be written, and looks whether the policy may go on.
-    fn spend(&self, bytes: usize) -> Result<(), Fault> {
-        self.spend_all(bytes as u64)?;
-        looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
+    /// Copies all of the content, as long as the policy may go on.
+    fn pour_into(&self, target: &mut File, content: &mut File) -> Result<(), Fault> {
+        let disk = Disk::of(&self.account, &*target);
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let length = content.read(&mut buffer).map_err(|error| self.input_output(&error))?;
+            let Some(chunk) = buffer.get(..length).filter(|chunk| !chunk.is_empty()) else { return Ok(()) };
+            self.spend_on(&disk, &*target, chunk.len())?;
+            target.write_all(chunk).map_err(|error| self.input_output(&error))?;
+        }
     }
 
-    fn spend_all(&self, bytes: u64) -> Result<(), Fault> {
-        let spent = self.account.spend(Limit::Disk, bytes);
-        spent.map_err(|ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real))
+    /// Charges bytes that are about to be written, and looks whether the policy may go on.
+    fn spend_on(&self, disk: &Disk, file: &File, bytes: usize) -> Result<(), Fault> {
+        let spent = disk.write(file, bytes as u64);
+        spent.map_err(|ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real))?;
+        looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
     }
 
     fn input_output(&self, error: &std::io::Error) -> Fault {

@@ -1,7 +1,6 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
 use super::{CONTENT, Dress, Entry, Fault, ModeBits, Place, StagedFile, replace, tree};
-use contract::Limit;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW, Uid};
 use rustix::io::Errno;
@@ -28,7 +27,7 @@ impl GrantedSite {
             return self.0.remove_file();
         }
         let handle = self.0.0.open_directory()?;
-        tree::empty(&handle, &self.0.0.account).map_err(|errno| self.0.fault(errno, "apply2files"))?;
+        tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, "apply2files"))?;
         self.0.remove_directory()
     }
 
@@ -91,7 +90,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `EEXIST` if something is there.
     pub(crate) fn make_directory(&self, mode: ModeBits) -> Result<(), Fault> {
-        self.0.spend(Limit::Entries, 1)?;
+        self.0.spend_entry()?;
         rustix::fs::mkdirat(&self.0.parent, self.0.name.as_str(), Mode::from_raw_mode(mode.at_creation()))
             .map_err(|errno| self.fault(errno, "dir_s_mkdir"))
     }
@@ -142,7 +141,7 @@ impl Site {
         operation: &'static str,
         make: impl Fn(&str) -> Result<(), Errno>,
     ) -> Result<(), Fault> {
-        self.0.spend(Limit::Entries, 1)?;
+        self.0.spend_entry()?;
         if !replace {
             return make(&self.0.name).map_err(|errno| self.fault(errno, operation));
         }

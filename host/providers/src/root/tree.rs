@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::fault::errno_of;
-use contract::Account;
+use contract::{Account, OpenFile};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -19,6 +19,13 @@ const LEVEL: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFO
 /// Counts a name that was looked at.
 fn looked_at(account: &Account) -> Result<(), Errno> {
     account.work(1).map_err(|ended| errno_of(&ended))
+}
+
+/// Counts a directory that was opened. One too many ends the step.
+pub(super) fn opened(account: &Account) -> Result<OpenFile, Errno> {
+    let open = account.open_file();
+    account.verdict().map_err(|ended| errno_of(&ended))?;
+    Ok(open)
 }
 
 /// The names in an open directory, sorted.
@@ -83,6 +90,7 @@ fn collect(
         let path = format!("{real}/{}", text(name.clone())?);
         if kind == Kind::Directory {
             let below = rustix::fs::openat(directory, name.as_slice(), LEVEL, Mode::empty())?;
+            let _open = opened(account)?;
             collect(&below, &path, level + 1, text, found, account)?;
         }
         found.push((path, kind));
@@ -106,6 +114,7 @@ fn empty_level(directory: &OwnedFd, level: usize, account: &Account) -> Result<(
         looked_at(account)?;
         if kind == Kind::Directory {
             let below = rustix::fs::openat(directory, name.as_slice(), LEVEL, Mode::empty())?;
+            let _open = opened(account)?;
             empty_level(&below, level + 1, account)?;
             rustix::fs::unlinkat(directory, name.as_slice(), AtFlags::REMOVEDIR)?;
         } else {

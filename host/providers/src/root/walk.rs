@@ -4,7 +4,8 @@
 //! `/proc` afterwards: a second look, and there is no `/proc` in some images. A walk over handles knows it, works where
 //! `openat2` is forbidden, and goes back over `..` by the way it came.
 
-use super::{DIRECTORY, Fault, MAXIMUM_DEPTH, Place, Root};
+use super::{DIRECTORY, Fault, MAXIMUM_DEPTH, Place, Root, tree};
+use contract::OpenFile;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
@@ -15,16 +16,16 @@ const MAXIMUM_LINKS: u32 = 40;
 /// Directories from the root's first component on; the root itself is not in it.
 struct Trail<'a> {
     root: &'a Root,
-    directories: Vec<(OwnedFd, String)>,
+    directories: Vec<(OwnedFd, String, OpenFile)>,
 }
 
 impl Trail<'_> {
     fn last(&self) -> BorrowedFd<'_> {
-        self.directories.last().map_or_else(|| self.root.as_fd(), |(handle, _)| handle.as_fd())
+        self.directories.last().map_or_else(|| self.root.as_fd(), |(handle, ..)| handle.as_fd())
     }
 
     fn real(&self) -> String {
-        self.directories.iter().fold(String::new(), |path, (_, name)| path + "/" + name)
+        self.directories.iter().fold(String::new(), |path, (_, name, _)| path + "/" + name)
     }
 
     /// The place of a name in the directory reached.
@@ -37,7 +38,7 @@ impl Trail<'_> {
     /// The place of the directory reached itself.
     fn into_place(mut self) -> Result<Place, Errno> {
         match self.directories.pop() {
-            Some((_, name)) => self.place(name),
+            Some((_, name, _)) => self.place(name),
             None => {
                 let parent = self.root.as_fd().try_clone_to_owned().map_err(|_| Errno::MFILE)?;
                 Ok(self.root.place(parent, ".".into(), "/".into()))
@@ -119,7 +120,8 @@ impl Walk<'_> {
                     }
                     // NOFOLLOW: if it became a link since the look above, this fails with ENOTDIR.
                     let handle = rustix::fs::openat(self.trail.last(), name.as_str(), DIRECTORY, Mode::empty())?;
-                    self.trail.directories.extend(self.name.take().map(|name| (handle, name)));
+                    let open = tree::opened(self.trail.root.account())?;
+                    self.trail.directories.extend(self.name.take().map(|name| (handle, name, open)));
                 }
                 _ if is_last => return Ok(()),
                 _ => return Err(Errno::NOTDIR),

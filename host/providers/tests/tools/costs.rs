@@ -20,9 +20,13 @@ struct Charged {
 
 impl Charged {
     fn new(limits: AccountLimits) -> Self {
+        Self::with(Account::new("database", limits, Meters::default()))
+    }
+
+    fn with(account: Account) -> Self {
         let bench = Bench::whole("").unlimited();
-        let account = Account::new("database", limits, Meters::default());
-        let settings = Settings { account: account.clone(), ..bench.settings(false) };
+        let log = Some(Arc::new(|_, _: &str| ()) as Arc<providers::Log>);
+        let settings = Settings { account: account.clone(), log, ..bench.settings(false) };
         let providers = MachineProviders::new(Arc::new(settings)).unwrap();
         Self { bench, account, providers }
     }
@@ -125,4 +129,83 @@ fn host_time() {
     assert!(!exists(&policy.bench.path("out/zeros")));
     let work = policy.account.usage().work;
     assert!(work < 1 << 20, "{work} units of work were done after the signal");
+}
+
+#[test]
+fn lines_of_the_log_are_charged() {
+    let mut policy = Charged::new(AccountLimits { disk: 1_500, ..AccountLimits::default() });
+    let message = json!({ "message": "x".repeat(1_000) });
+    assert!(policy.run("log", "long", "write", message.clone()));
+    assert_eq!(policy.account.usage().disk, 1_000);
+    assert!(!policy.run("log", "long", "write", message));
+}
+
+#[test]
+fn every_file_system_keeps_its_floor() {
+    for (kind, properties) in [("file", file(1)), ("directory", json!({})), ("link", json!({ "to": "ROOT/x" }))] {
+        let account = Account::new("database", AccountLimits::default(), Meters::default()).leaving_free(1 << 60);
+        let mut policy = Charged::with(account);
+        assert!(!policy.run(kind, "ROOT/new", "create", properties), "{kind}");
+        assert!(policy.ended().contains("are always left (`min_free_mib` of the settings)"), "{}", policy.ended());
+        assert!(!exists(&policy.bench.path("new")), "{kind}");
+    }
+}
+
+#[test]
+fn a_file_that_is_written_over_in_place_is_not_emptied_for_a_policy_at_its_end() {
+    let mut policy = Charged::new(AccountLimits::default());
+    std::fs::write(policy.bench.path("kept"), "old").unwrap();
+    let stop = Stop::default();
+    policy.account.begin_turn(stop.clone());
+    stop.request(15);
+    let properties = json!({ "content": "new", "atomic_update": false });
+    assert!(!policy.run("file", "ROOT/kept", "create", properties.clone()));
+    assert_eq!(std::fs::read_to_string(policy.bench.path("kept")).unwrap(), "old");
+    policy.account.begin_turn(Stop::default());
+    assert!(policy.run("file", "ROOT/kept", "create", properties));
+    assert_eq!(std::fs::read_to_string(policy.bench.path("kept")).unwrap(), "new");
+}
+
+#[test]
+fn open_files_are_counted() {
+    let mut policy = Charged::new(AccountLimits { open_files: 20, ..AccountLimits::default() });
+    let deep = |levels: usize| policy.bench.path(&format!("tree/{}", "d/".repeat(levels)));
+    std::fs::create_dir_all(deep(10)).unwrap();
+    let all = json!({ "recursive": true });
+    let deeper = deep(40);
+    assert!(policy.run("directory", "ROOT/tree", "delete", all.clone()));
+    let most = policy.account.usage().open_files;
+    assert!((10..20).contains(&most), "{most} files were open for a tree of ten levels");
+    std::fs::create_dir_all(deeper).unwrap();
+    assert!(!policy.run("directory", "ROOT/tree", "delete", all));
+    assert!(policy.ended().contains("used up its 20 of open files"), "{}", policy.ended());
+}
+
+/// How many processes are in a directory.
+fn processes_in(directory: &str) -> usize {
+    let here = |entry: &std::fs::DirEntry| {
+        let about = std::fs::read_link(entry.path().join("cwd"));
+        about.is_ok_and(|cwd| cwd.starts_with(directory))
+    };
+    std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter(here).count()
+}
+
+#[test]
+fn a_command_with_too_many_processes_is_ended_with_all_of_them() {
+    let mut policy = Charged::new(AccountLimits { processes: 4, ..AccountLimits::default() });
+    let cwd = policy.bench.path("work").display().to_string();
+    std::fs::create_dir(&cwd).unwrap();
+    let few = json!({ "command": "sleep 0.5 & wait", "cwd": cwd });
+    assert!(policy.run("execute", "few", "run", few));
+    assert!(policy.account.usage().processes >= 2, "{:?}", policy.account.usage());
+    let many = "for one in 1 2 3 4 5 6; do setsid sleep 600 & sleep 600 & done; wait";
+    let many = json!({ "command": many, "cwd": cwd });
+    assert!(!policy.run("execute", "many", "run", many));
+    assert!(policy.ended().contains("used up its 4 of processes at a time: it used "), "{}", policy.ended());
+    // The kernel takes them away when it comes to it.
+    let gone = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        processes_in(&cwd) == 0
+    });
+    assert!(gone, "{} processes are left", processes_in(&cwd));
 }

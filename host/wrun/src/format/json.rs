@@ -177,6 +177,8 @@ fn limits(report: &PolicyReport) -> Value {
         "host_seconds": { "used": seconds(usage.host_time), "limit": seconds(limits.host_time) },
         "disk_mib": { "used": mebibytes(usage.disk), "limit": mebibytes(limits.disk) },
         "entries": { "used": usage.entries, "limit": limits.entries },
+        "open_files": { "used": usage.open_files, "limit": limits.open_files },
+        "processes": { "used": usage.processes, "limit": limits.processes },
         "pause_seconds": { "used": seconds(usage.pauses), "limit": seconds(limits.pauses) },
         "wall_seconds": { "used": rounded(report.seconds), "limit": seconds(limits.wall) },
     })

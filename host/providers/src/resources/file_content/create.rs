@@ -10,7 +10,7 @@ use crate::diff;
 use crate::digest::short;
 use crate::plan::{Plan, Rejection, Staging, Step, View, Writer};
 use crate::root::{Dress, Kind, ModeBits, StagedFile};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Account, Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use rustix::fd::OwnedFd;
 use serde_json::json;
@@ -134,7 +134,7 @@ fn write(
     }
     let verification = match &content {
         Some(content) => {
-            changes.push(content_change(wish, content, &mut current)?);
+            changes.push(content_change(wish, content, &mut current, &view.settings.account)?);
             Verification::of(wish, content, view, plan)?
         }
         None => Verification::default(),
@@ -172,7 +172,12 @@ fn write(
 }
 
 /// `update content in file /x from none to abc123`, with the diff.
-fn content_change(wish: &FileWish<'_>, content: &Content<'_>, current: &mut Current) -> Result<Change, Raised> {
+fn content_change(
+    wish: &FileWish<'_>,
+    content: &Content<'_>,
+    current: &mut Current,
+    account: &Account,
+) -> Result<Change, Raised> {
     let before = current.digest()?;
     let before = before.as_ref().map_or("none", |digest| digest.short());
     let what = format!("update content in file {} from {before} to {}", wish.path, content.digest().short());
@@ -184,7 +189,7 @@ fn content_change(wish: &FileWish<'_>, content: &Content<'_>, current: &mut Curr
         Some(file) => head_of(file, limit).unwrap_or_default(),
         None => Vec::new(),
     };
-    Ok(Change { what, diff: Some(diff::unified(wish.path, &old, &content.head(limit))) })
+    Ok(Change { what, diff: Some(diff::unified(wish.path, &old, &content.head(limit), account)) })
 }
 
 /// What one rename needs.

@@ -1,0 +1,133 @@
+//! The processes of a command: those of its group and session, and all that descend from it.
+//!
+//! They are counted while it runs, by looking at `/proc` now and then. A limit of the kernel's own would count otherwise:
+//! `RLIMIT_NPROC` counts all processes of a user and does not hold for root, and a control group needs rights over wrun's own,
+//! which few machines give. A process that has left group, session and descent is not found.
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+/// How long new processes are looked for before those that were found are killed.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The longest line of descent that is followed: the kernel's table has no circles, and a copy of it read in pieces may.
+const MAX_DESCENT: usize = 10_000;
+
+/// What the kernel says of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Process {
+    parent: i32,
+    group: i32,
+    session: i32,
+}
+
+/// Returns the processes of a command, the leader of whose group this is, dead ones that nobody has buried included.
+pub(super) fn of(leader: Pid) -> Vec<Pid> {
+    let all = processes();
+    let leader = leader.as_raw_nonzero().get();
+    let mut known: HashMap<i32, bool> = HashMap::new();
+    let mut kin: Vec<i32> = all.keys().copied().filter(|pid| is_kin(*pid, leader, &all, &mut known)).collect();
+    kin.sort_unstable();
+    kin.into_iter().filter_map(Pid::from_raw).collect()
+}
+
+/// Kills the processes of a command. All are stopped first: whoever kills a parent before its children cannot find them any
+/// more, and one that runs on makes others meanwhile.
+pub(super) fn kill(leader: Pid) {
+    let until = Instant::now() + GRACE;
+    let mut stopped: BTreeSet<i32> = BTreeSet::new();
+    loop {
+        let new: Vec<Pid> = of(leader).into_iter().filter(|pid| stopped.insert(pid.as_raw_nonzero().get())).collect();
+        for pid in &new {
+            let _ = kill_process(*pid, Signal::STOP);
+        }
+        if new.is_empty() || Instant::now() >= until {
+            break;
+        }
+    }
+    let _ = kill_process_group(leader, Signal::KILL);
+    for pid in stopped.into_iter().filter_map(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Whether a process belongs to the leader's command. What is found out of those on the way is kept.
+fn is_kin(pid: i32, leader: i32, all: &HashMap<i32, Process>, known: &mut HashMap<i32, bool>) -> bool {
+    let mut way = vec![];
+    let mut here = pid;
+    let found = loop {
+        if here == leader {
+            break true;
+        }
+        if let Some(found) = known.get(&here) {
+            break *found;
+        }
+        let Some(process) = all.get(&here) else { break false };
+        if process.group == leader || process.session == leader {
+            break true;
+        }
+        way.push(here);
+        if way.len() > MAX_DESCENT {
+            break false;
+        }
+        here = process.parent;
+    };
+    known.extend(way.into_iter().map(|passed| (passed, found)));
+    found
+}
+
+fn processes() -> HashMap<i32, Process> {
+    let Ok(folder) = std::fs::read_dir("/proc") else { return HashMap::new() };
+    let of = |entry: std::io::Result<std::fs::DirEntry>| {
+        let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        Some((pid, parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?))
+    };
+    folder.filter_map(of).collect()
+}
+
+/// Reads a line of `/proc/PID/stat`. The program's name, in brackets, may hold anything.
+fn parse(stat: &str) -> Option<Process> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace().skip(1).map_while(|field| field.parse().ok());
+    Some(Process { parent: fields.next()?, group: fields.next()?, session: fields.next()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programs_name_may_hold_anything() {
+        let process = Some(Process { parent: 1, group: 42, session: 7 });
+        assert_eq!(parse("42 (a) R 9 (b) S 1 42 7 0 -1 4194560"), process);
+        assert_eq!(parse("42 (sleep) S 1 42 7 0 -1"), process);
+        for broken in ["", "42", "42 (x", "42 (x) S 1", "42 (x) S a b c"] {
+            assert_eq!(parse(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn descendants_and_those_of_group_and_session_are_kin() {
+        let process = |parent, group, session| Process { parent, group, session };
+        let all = HashMap::from([
+            (10, process(1, 10, 10)),
+            (11, process(10, 10, 10)),
+            // Left the group, then the session.
+            (12, process(11, 12, 12)),
+            (13, process(12, 12, 12)),
+            // Its parent has ended; it is still in the group.
+            (14, process(1, 10, 3)),
+            (20, process(1, 20, 20)),
+            (21, process(20, 20, 20)),
+            // Nobody knows its parent.
+            (30, process(99, 30, 30)),
+        ]);
+        let mut known = HashMap::new();
+        let mut kin: Vec<i32> = all.keys().copied().filter(|pid| is_kin(*pid, 10, &all, &mut known)).collect();
+        kin.sort_unstable();
+        assert_eq!(kin, [10, 11, 12, 13, 14]);
+        let circle = HashMap::from([(1, process(2, 0, 0)), (2, process(1, 0, 0))]);
+        assert!(!is_kin(1, 10, &circle, &mut HashMap::new()));
+    }
+}
