@@ -1,5 +1,5 @@
-//! Sensitive resources show nothing: not their guards, not what their blocks and lazy values raise, in no report, record or
-//! log.
+//! Sensitive resources show nothing: not their values, their guards, nor what their blocks and lazy values raise, in no
+//! report, record, log or folder of rejected content.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,6 +19,22 @@ log('block') { sensitive true; only_if { raise secret }; ignore_failure true }
 log('lazy') { sensitive true; message lazy { raise secret }; ignore_failure true }
 log('level') { sensitive true; level lazy { secret.to_sym }; ignore_failure true }
 ruby_block('ruby') { sensitive true; block { raise secret }; ignore_failure true }
+url = "http://me:#{secret}@127.0.0.1:1/x?token=#{secret}"
+http_request('posts') { sensitive true; url url; headers('X-Key' => secret); message secret; action :post; ignore_failure true }
+http_request('asks') { sensitive true; url "http://127.0.0.1:1/?#{secret}"; action :head; ignore_failure true }
+remote_file('/srv/far') { sensitive true; source [url, "http://127.0.0.1:1/#{secret}"]; ignore_failure true }
+remote_file('/srv/near') { sensitive true; source "file:///nowhere/#{secret}"; ignore_failure true }
+git('/srv/git') { sensitive true; repository "http://127.0.0.1:1/x?#{secret}"; ignore_failure true }
+execute('creates') { sensitive true; command "false #{secret}"; creates "/nowhere/#{secret}"; environment('K' => secret); ignore_failure true }
+execute('made') { sensitive true; command "false #{secret}"; cwd '/srv'; creates secret; ignore_failure true }
+bash('code') { sensitive true; code "echo #{secret}; exit 1"; environment('K' => secret); ignore_failure true }
+file('/srv/verified') { sensitive true; content "x #{secret}"; verify "grep -q nothing %{path}"; ignore_failure true }
+file('/srv/block') { sensitive true; content "x #{secret}"; verify { |path| false }; ignore_failure true }
+file('/srv/json') { sensitive true; content "{#{secret}"; verify :json; ignore_failure true }
+file('/srv/says') { sensitive true; content 'x'; verify "echo #{secret}; false"; ignore_failure true }
+cron('job') { sensitive true; command "true #{secret}"; environment('K' => secret); user 'nobody9'; ignore_failure true }
+archive_file("archive") { sensitive true; path '/srv/none.tgz'; destination '/srv/out'; ignore_failure true }
+user('app') { sensitive true; password secret; gid 'nogroup9'; ignore_failure true }
 log('plain') { only_if 'echo shown | grep -q nothing' }
 "#;
 
@@ -45,7 +61,7 @@ fn holding_secret(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn guard_of_sensitive_and_what_it_raises_are_shown_nowhere() {
+fn sensitive_things_are_shown_nowhere() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     for (path, text) in [("metadata.rb", "name 'web'\n"), ("recipes/default.rb", RECIPE)] {
         let path = program.configuration().join("cookbooks/web").join(path);
@@ -69,7 +85,8 @@ fn guard_of_sensitive_and_what_it_raises_are_shown_nowhere() {
             }
         }
     }
+    // Records, journal and node, and what was rejected.
     let mut found = vec![];
-    holding_secret(&program.state(), &mut found);
+    holding_secret(program.state().parent().unwrap(), &mut found);
     assert_eq!(found, [""; 0]);
 }

@@ -5,7 +5,7 @@
 
 use crate::denied::{Capability, Denied};
 use crate::pattern::PathPattern;
-use crate::policy::PolicyGrants;
+use crate::policy::{PolicyGrants, SENSITIVE};
 use crate::privileged;
 use crate::proofs::{GrantedCommand, Program};
 use crate::signs::literal_pattern;
@@ -43,9 +43,6 @@ pub struct CommandAsked<'a> {
     /// Its text is a secret, and the audit log does not show it.
     pub sensitive: bool,
 }
-
-/// What stands in the audit log in the place of secrets.
-const SENSITIVE: &str = "[sensitive]";
 
 /// How it was written.
 #[derive(Debug, Clone, Copy)]

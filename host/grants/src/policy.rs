@@ -96,6 +96,7 @@ impl Grants {
             own_places: Arc::clone(&self.own_places),
             homes: Arc::clone(&self.homes),
             silent: false,
+            hiding: false,
         })
     }
 
@@ -179,7 +180,12 @@ pub struct PolicyGrants {
     pub(crate) homes: Arc<[String]>,
     /// Nothing is written into the journal and the audit log.
     silent: bool,
+    /// Paths that are read, and addresses, are written nowhere.
+    hiding: bool,
 }
+
+/// What the audit log says in the place of secrets.
+pub(crate) const SENSITIVE: &str = "[sensitive]";
 
 static NO_RULES: Rules = Rules::NONE;
 
@@ -189,6 +195,18 @@ impl PolicyGrants {
     #[must_use]
     pub fn silent(&self) -> Self {
         Self { journal: Journal::default(), silent: true, ..self.clone() }
+    }
+
+    /// The same rules for a sensitive resource. What it reads and where it asks is kept nowhere; what it manages is, so that
+    /// the operator knows of it.
+    #[must_use]
+    pub fn hiding(&self) -> Self {
+        Self { hiding: true, ..self.clone() }
+    }
+
+    fn hides(&self, capability: Capability) -> bool {
+        let is_read = matches!(capability, Capability::ReadPaths | Capability::DownloadHosts);
+        self.hiding && is_read
     }
 
     /// The refusal of a path by its text alone, as a policy without rules for it hears of any path. `None`: the rules allow it.
@@ -303,7 +321,7 @@ impl PolicyGrants {
         self.audit_allowed(capability, asked, rule);
         let (policy, key) = (self.policy.as_str(), capability.key());
         if capability != Capability::Commands {
-            self.journal.allow(policy, key, Some(literal_entry(asked)), false);
+            self.journal.allow(policy, key, Some(literal_entry(asked)), self.hides(capability));
         }
         Ok(())
     }
@@ -346,9 +364,10 @@ impl PolicyGrants {
         value: Option<String>,
         reason: Option<String>,
     ) -> Denied {
+        let hides = self.hides(capability);
         self.audit_refusal(capability, asked, reason.as_deref());
         let denied = self.denial(capability, asked, value, reason);
-        self.journal.deny(&denied, false);
+        self.journal.deny(&denied, hides);
         denied
     }
 
@@ -382,6 +401,7 @@ impl PolicyGrants {
     }
 
     pub(crate) fn decision<'a>(&'a self, capability: Capability, asked: &'a str) -> Decision<'a> {
+        let asked = if self.hides(capability) { SENSITIVE } else { asked };
         Decision { policy: &self.policy, key: capability.key(), asked }
     }
 

@@ -22,6 +22,7 @@ mod reboots;
 mod remarks;
 mod resources;
 mod root;
+mod secrets;
 mod settings;
 mod standing;
 mod users;
@@ -43,6 +44,7 @@ use parts::Parts;
 use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
 use root::Root;
 use rustix::fs::Mode;
+use secrets::Secrets;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,7 +116,8 @@ impl MachineProviders {
             let message = format!("there is no provider for resource type `{kind}`");
             return Err(Raised::new("Chef::Exceptions::ProviderNotFound", message));
         };
-        match self.look(wanted, |view| provider.plan(wanted, view)) {
+        let secrets = Secrets::of(wanted);
+        match self.look(wanted, |view| provider.plan(wanted, view)).map(|plan| secrets.hide_in_plan(plan)) {
             Err(raised) if wanted.why_run => match raised.class.as_str() {
                 command::ASSUMED => Ok(Plan::uncertain(Certainty::Assumed(raised.message))),
                 command::UNKNOWN => Ok(Plan::uncertain(Certainty::Unknown(raised.message))),
@@ -138,21 +141,26 @@ impl MachineProviders {
         if !(wanted.why_run || self.settings.why_run) {
             let _open = own_directory(&mut self.cache, &self.settings.cache_dir, &self.settings.account)?;
         }
+        let sensitive = wanted.declaration.sensitive;
+        let hiding = sensitive.then(|| self.settings.grants.hiding());
         let mut view = View {
             root: &self.root,
             cache: self.cache.as_ref(),
-            grants: &self.settings.grants,
+            grants: hiding.as_ref().unwrap_or(&self.settings.grants),
             files: &self.settings.files,
             settings: &self.settings,
             caches: &mut self.caches,
             why_run: wanted.why_run,
-            sensitive: wanted.declaration.sensitive,
+            sensitive,
             assumed: &self.assumed,
             commands: &self.commands,
         };
         self.root.forget_asked();
         let looked = inspect(&mut view);
-        let as_written = |raised| written::as_written(raised, &self.settings.grants, &self.root);
+        let as_written = |raised| {
+            let raised = written::as_written(raised, &self.settings.grants, &self.root);
+            if sensitive { Secrets::of(wanted).hide_in(raised) } else { raised }
+        };
         looked.map_err(|raised| with_origin(as_written(raised), wanted.declaration))
     }
 
@@ -194,7 +202,10 @@ impl MachineProviders {
                 }
                 Ok(false)
             });
-            let as_written = |raised| written::as_written(raised, &self.settings.grants, &self.root);
+            let as_written = |raised| {
+                let raised = written::as_written(raised, &self.settings.grants, &self.root);
+                if wanted.declaration.sensitive { Secrets::of(wanted).hide_in(raised) } else { raised }
+            };
             match again.map_err(|raised| with_origin(as_written(raised), wanted.declaration)) {
                 Ok(false) => {
                     self.parts = parts.all();

@@ -162,6 +162,10 @@ impl Step {
         &self.changes
     }
 
+    pub(crate) fn changes_mut(&mut self) -> &mut [Change] {
+        &mut self.changes
+    }
+
     /// Does it, and returns what was done.
     pub(crate) fn run(self, writer: &mut Writer<'_>) -> Result<Vec<Change>, Raised> {
         (self.effect)(writer)?;

@@ -9,6 +9,7 @@ use crate::pace::Paced;
 use crate::plan::{Plan, Provider, View, denied};
 use crate::remarks::remark;
 use crate::root::NamelessFile;
+use crate::secrets::SENSITIVE;
 use address::Address;
 use contract::{Certainty, Known, LogLevel, Raised, Wanted};
 use serde_json::Value;
@@ -79,7 +80,8 @@ impl Source for RemoteFile {
         for address in &addresses {
             match fetch(address, wanted, current, view) {
                 Err(raised) if TRY_NEXT.contains(&raised.class.as_str()) => {
-                    let line = format!("a source of {} cannot be had: {}", wanted.declaration.key(), raised.message);
+                    let why = if view.sensitive { SENSITIVE } else { &raised.message };
+                    let line = format!("a source of {} cannot be had: {why}", wanted.declaration.key());
                     remark(&view.settings.account, LogLevel::Warn, &line);
                     failed = raised;
                 }

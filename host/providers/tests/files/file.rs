@@ -354,8 +354,12 @@ fn verification_comes_before_the_file_is_touched() {
     assert!(kept.contains("/cache/failed_validations/.chef-conf"), "{kept}");
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "bad");
     assert_eq!((machine.read("/etc/conf").as_str(), machine.names("/etc").len()), ("good new", 3));
+    let rejected = machine.beside("cache/failed_validations");
+    let count = || std::fs::read_dir(&rejected).unwrap().count();
+    let before = count();
     let raised = machine.run(&file(&conf, "create", bad.clone()).sensitive()).unwrap_err();
-    assert!(raised.message.contains("failed verification [sensitive]\n"), "{}", raised.message);
+    assert!(raised.message.ends_with("failed verification [sensitive]"), "{}", raised.message);
+    assert_eq!(count(), before, "sensitive content is not kept");
     let plan = machine.plan(&file(&conf, "create", bad)).unwrap();
     assert!(matches!(plan.certainty.as_slice(), [Certainty::Unknown(_)]), "{plan:?}");
 }

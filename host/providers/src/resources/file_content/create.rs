@@ -162,7 +162,8 @@ fn write(
     };
     if verification.blocks {
         plan.staging = Some(work.staging());
-        plan.rejection = Some(work.rejection());
+        // What is secret is not kept where more people look.
+        plan.rejection = (!wish.sensitive).then(|| work.rejection());
     }
     let mut changes = changes.into_iter();
     if let Some(first) = changes.next() {

@@ -9,6 +9,7 @@ use crate::plan::{Plan, View, Writer};
 use crate::remarks::remark;
 use crate::resources::execute::plain_text;
 use crate::root::{Dress, Kind, ModeBits, StagedFile, absent};
+use crate::secrets::SENSITIVE;
 use contract::{Certainty, CommandTest, LogLevel, Raised};
 use grants::GrantedCommand;
 use std::io::Read;
@@ -99,7 +100,7 @@ fn check(asked: &VerifyWish<'_>, path: &str, view: &View<'_>) -> Result<Check, R
     let test = command_test(asked);
     let how = How { timeout: test.timeout.map(|seconds| Duration::from_secs(seconds.into())), ..How::default() };
     let command = view.command(&test)?;
-    let shown = if view.sensitive { "[sensitive]" } else { line };
+    let shown = if view.sensitive { SENSITIVE } else { line };
     let _askable = about(&command, shown, path)?;
     Ok(Check::Command(Box::new(command), how, line.to_owned()))
 }
@@ -155,7 +156,7 @@ impl Check {
         let name = wish.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let Some(command) = command.with_path(&format!("{PLACED}/{name}")) else { return Some(unverified(wish.path)) };
         let launch = Launch::granted(&command, how);
-        let line = if wish.sensitive { "[sensitive]" } else { line };
+        let line = if wish.sensitive { SENSITIVE } else { line };
         match view.ask(&launch.placed(name, content.head(MAX_PLACED))) {
             Answer::Ended(outcome) if outcome.code == Some(0) => None,
             Answer::Ended(_) => {
@@ -164,7 +165,7 @@ impl Check {
             }
             Answer::Unknown(why) => {
                 let path = wish.path;
-                let why = if wish.sensitive { "[sensitive]".to_owned() } else { why };
+                let why = if wish.sensitive { SENSITIVE.to_owned() } else { why };
                 Some(Certainty::Unknown(format!(
                     "whether {line} accepts the new content of {path} is not known: {why}"
                 )))
@@ -175,7 +176,7 @@ impl Check {
     /// Asks it.
     ///
     /// # Errors
-    /// `Chef::Exceptions::ValidationFailed`; the rejected content is kept for people to look at.
+    /// `Chef::Exceptions::ValidationFailed`; the rejected content is kept for people to look at, unless it is sensitive.
     pub(super) fn run(
         &self,
         writer: &mut Writer<'_>,
@@ -185,7 +186,7 @@ impl Check {
     ) -> Result<(), Raised> {
         let rejected = match self {
             Self::Command(command, how, line) => {
-                let command = about(command, if sensitive { "[sensitive]" } else { line }, &staged.path())?;
+                let command = about(command, if sensitive { SENSITIVE } else { line }, &staged.path())?;
                 let outcome = writer.run(&command, how).map_err(|raised| match sensitive {
                     true => Raised::new(&raised.class, "the verify command of this sensitive resource cannot be run"),
                     false => raised,
@@ -199,7 +200,7 @@ impl Check {
             Self::Json => match is_json(staged) {
                 Ok(()) => return Ok(()),
                 Err(why) => {
-                    let why = if sensitive { "[sensitive]" } else { &why };
+                    let why = if sensitive { SENSITIVE } else { &why };
                     let line = format!("Json syntax verify failed with : {why}");
                     remark(&writer.settings.account, LogLevel::Error, &line);
                     ":json (Chef::Resource::File::Verification::Json)\n".to_owned()
@@ -210,12 +211,14 @@ impl Check {
                 Err(why) => format!(":systemd_unit (Chef::Resource::File::Verification::SystemdUnit)\n{why}"),
             },
         };
-        let rejected = if sensitive { "[sensitive]".to_owned() } else { rejected };
-        let kept = keep_rejected(writer, staged)?;
-        Err(Raised::new(
-            "Chef::Exceptions::ValidationFailed",
-            format!("Proposed content for {path} failed verification {rejected}\nTemporary file moved to {kept}"),
-        ))
+        let message = match sensitive {
+            true => format!("Proposed content for {path} failed verification {SENSITIVE}"),
+            false => {
+                let kept = keep_rejected(writer, staged)?;
+                format!("Proposed content for {path} failed verification {rejected}\nTemporary file moved to {kept}")
+            }
+        };
+        Err(Raised::new("Chef::Exceptions::ValidationFailed", message))
     }
 }
 

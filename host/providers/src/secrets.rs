@@ -1,0 +1,128 @@
+//! What a sensitive resource must not show: its values, in sentences, differences, doubts and errors.
+//!
+//! Providers leave them out where they word something, and this looks at all that leaves the room: a sentence of the kernel,
+//! of a server or of a parser may repeat what it was given.
+
+use crate::plan::Plan;
+use contract::{Certainty, Change, Known, Raised, Wanted};
+use serde_json::Value;
+
+/// Stands for a secret.
+pub(crate) const SENSITIVE: &str = "[sensitive]";
+
+/// Properties whose values may be secrets. What a resource manages (a path, an owner, a package) is shown.
+const SECRET: [&str; 17] = [
+    "code",
+    "command",
+    "content",
+    "creates",
+    "env",
+    "environment",
+    "flags",
+    "headers",
+    "input",
+    "message",
+    "options",
+    "password",
+    "repository",
+    "source",
+    "url",
+    "variables",
+    "verify",
+];
+
+/// The shortest text that is looked for, in bytes: shorter ones are part of other words.
+const SHORTEST: usize = 4;
+
+/// The most texts of one resource that are looked for.
+const MOST: usize = 1_000;
+
+/// The longest text that is looked for as a whole, in bytes; of longer ones, the lines are.
+const LONGEST: usize = 64 << 10;
+
+/// The secret texts of a resource, the longest first.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// Those of a sensitive resource; none of another one.
+    pub(crate) fn of(wanted: &Wanted<'_>) -> Self {
+        let mut texts = Vec::new();
+        if wanted.declaration.sensitive {
+            for name in SECRET {
+                match wanted.get(name) {
+                    Some(Known::Json(value)) => collect(value, &mut texts),
+                    Some(Known::Bytes(bytes)) => add(&String::from_utf8_lossy(bytes), &mut texts),
+                    None => {}
+                }
+            }
+        }
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        texts.dedup();
+        Self(texts)
+    }
+
+    fn hide(&self, text: &mut String) {
+        for secret in &self.0 {
+            if text.contains(secret.as_str()) {
+                *text = text.replace(secret.as_str(), SENSITIVE);
+            }
+        }
+    }
+
+    /// An exception without them.
+    pub(crate) fn hide_in(&self, mut raised: Raised) -> Raised {
+        self.hide(&mut raised.message);
+        raised.hint.iter_mut().for_each(|hint| self.hide(hint));
+        raised
+    }
+
+    /// A plan whose sentences do not have them.
+    pub(crate) fn hide_in_plan(&self, mut plan: Plan) -> Plan {
+        if self.0.is_empty() {
+            return plan;
+        }
+        for change in plan.steps.iter_mut().flat_map(|step| step.changes_mut()) {
+            let Change { what, diff, .. } = change;
+            self.hide(what);
+            diff.iter_mut().for_each(|diff| self.hide(diff));
+        }
+        for certainty in &mut plan.certainty {
+            let (Certainty::Assumed(why) | Certainty::Unknown(why)) = certainty;
+            self.hide(why);
+        }
+        plan.parts.iter_mut().for_each(|part| self.hide(&mut part.name));
+        plan
+    }
+}
+
+/// All texts of a value.
+fn collect(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => add(text, texts),
+        Value::Array(all) => all.iter().for_each(|one| collect(one, texts)),
+        Value::Object(all) => all.values().for_each(|one| collect(one, texts)),
+        _ => {}
+    }
+}
+
+/// A text, its lines, and of an address what follows the server: each may be repeated alone.
+fn add(text: &str, texts: &mut Vec<String>) {
+    let address = text.split_once("://").map(|(_, rest)| rest);
+    let user = address.and_then(|rest| rest.rsplit_once('@')).map(|(user, _)| user);
+    let rest = address.and_then(|rest| rest.split_once(['/', '?']));
+    let query = text.split_once('?').map(|(_, query)| query);
+    let password = user.and_then(|user| user.split_once(':')).map(|(_, password)| password);
+    let path = text.strip_prefix("file://");
+    let lines = text.lines().map(str::trim).filter(|_| text.contains('\n'));
+    let parts = [user, rest.map(|(_, rest)| rest), query, password, path];
+    let whole = Some(text).filter(|text| text.len() <= LONGEST);
+    for part in whole.into_iter().chain(parts.into_iter().flatten()).chain(lines) {
+        if texts.len() >= MOST {
+            return;
+        }
+        if part.len() >= SHORTEST {
+            texts.push(part.to_owned());
+        }
+    }
+}
