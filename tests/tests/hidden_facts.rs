@@ -129,7 +129,7 @@ fn asking_whether_a_fact_is_there_is_recorded_and_raises_nothing() {
         json!(["memory", false, false, "facts = [\"memory\"]"]),
         json!(["kernel.modules", false, false, "facts = [\"kernel.modules\"]"]),
         json!(["kernel", true, false, "facts = [\"kernel\"]"]),
-        json!(["cpu", false, true, "facts = [\"cpu\"]"]),
+        json!(["cpu.total", false, true, "facts = [\"cpu.total\"]"]),
     ];
     assert_eq!(hidden(&report), expect);
     assert!(!report.to_string().contains("1024kB"), "a value is shown");
@@ -139,10 +139,11 @@ fn asking_whether_a_fact_is_there_is_recorded_and_raises_nothing() {
 const LOUD: &str = "
 reads = {
   'dig' => -> { node.dig('memory', 'total') }, 'read' => -> { node.read('memory', 'total') },
-  'part' => -> { node['kernel']['modules'] }, 'fetch' => -> { node['kernel'].fetch('modules', {}) },
-  'deep' => -> { node['kernel'].dig('modules', 'xfs') }, 'automatic' => -> { node.automatic['cpu'] },
-  'level' => -> { node.automatic['kernel']['modules'] }, 'debug' => -> { node.debug_value('cpu', 'total') },
-  'again' => -> { node['cpu'] }, 'strict' => -> { node.read!('memory', 'total') },
+  'part' => -> { node['kernel']['modules'].to_h }, 'fetch' => -> { node['kernel'].fetch('modules', {}).keys },
+  'deep' => -> { node['kernel'].dig('modules', 'xfs') }, 'automatic' => -> { node.automatic['cpu']['total'] },
+  'level' => -> { node.automatic['kernel']['modules'].each { |one| one } }, 'debug' => -> { node.debug_value('cpu', 'total') },
+  'again' => -> { \"#{node['cpu']}\" }, 'merged' => -> { {}.merge(node['cpu']).to_s },
+  'other' => -> { node['cpu'].surely_not }, 'strict' => -> { node.read!('memory', 'total') },
 }
 said = reads.map do |name, read|
   \"#{name}: #{read.call.inspect}\"
@@ -160,21 +161,23 @@ fn every_way_of_reading_says_that_the_fact_is_hidden_and_so_does_a_later_error()
     let site = Site::new(LOUD.replace("raise 'much later'\n", "").as_str());
     let report = site.json("", 0);
     let expect = [
-        ("dig", "memory"),
-        ("read", "memory"),
+        ("dig", "memory.total"),
+        ("read", "memory.total"),
         ("part", "kernel.modules"),
         ("fetch", "kernel.modules"),
-        ("deep", "kernel.modules"),
-        ("automatic", "cpu"),
+        ("deep", "kernel.modules.xfs"),
+        ("automatic", "cpu.total"),
         ("level", "kernel.modules"),
         ("debug", "cpu.total"),
         ("again", "cpu"),
-        ("strict", "memory"),
+        ("merged", "cpu"),
+        ("other", "cpu"),
+        ("strict", "memory.total"),
     ];
     let expect: Vec<_> = expect.iter().map(|(name, fact)| format!("{name}: Wrun::Denied `{fact}`")).collect();
     assert_eq!(site.said(), expect.join("\n"));
     let paths: Vec<_> = hidden(&report).iter().map(|read| read[0].clone()).collect();
-    assert_eq!(paths, ["memory", "kernel.modules", "cpu", "cpu.total"]);
+    assert_eq!(paths, ["memory.total", "kernel.modules", "kernel.modules.xfs", "cpu.total", "cpu"]);
     let granted = site.json("facts = [\"memory\", \"cpu\", \"kernel\"]", 0);
     assert!(site.said().starts_with("dig: \"1024kB\"\nread: \"1024kB\"\npart: {\"xfs\""), "{}", site.said());
     assert_eq!(hidden(&granted), Vec::<Value>::new());
@@ -182,7 +185,7 @@ fn every_way_of_reading_says_that_the_fact_is_hidden_and_so_does_a_later_error()
     let failing = Site::new(LOUD);
     let report = failing.json("", 1);
     let hint = report["error"]["hint"].as_str().unwrap();
-    assert!(hint.ends_with("facts = [\"memory\", \"kernel.modules\", \"cpu\"]"), "{hint}");
+    assert!(hint.ends_with("facts = [\"memory.total\", \"kernel.modules\", \"cpu\"]"), "{hint}");
 }
 
 #[test]

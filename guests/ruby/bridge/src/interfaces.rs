@@ -18,7 +18,7 @@ type Asked = (View, Path, Option<Origin>);
 pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
     match request.interface {
         "node" => match request.function {
-            "read" | "look" | "keep" | "version" | "debug" | "name" | "recipes" => read_node(request),
+            "read" | "look" | "keep" | "conceals" | "version" | "debug" | "name" | "recipes" => read_node(request),
             _ => change_node(request),
         },
         "output" => answer_output(request),
@@ -81,6 +81,10 @@ fn read_node(request: &Request<'_>) -> Result<Reply, Reply> {
                 Kept::Open(json) => Reply::Value(format!("[\"open\",{json}]")),
                 Kept::Hidden => Reply::value(&["hidden"]),
             })
+        }
+        "conceals" => {
+            let (view, path): (View, Path) = request.arguments()?;
+            Ok(Reply::value(&node::conceals(view.into(), &path)))
         }
         "version" => Ok(Reply::value(&node::version())),
         "debug" => {

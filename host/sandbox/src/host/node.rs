@@ -104,6 +104,10 @@ impl wit::Host for State {
         Ok(Ok(Reading::new(self.run_and_services()?, view, &path, None).keep()))
     }
 
+    fn conceals(&mut self, view: wit::View, path: Vec<String>) -> Result<bool> {
+        Ok(Reading::new(self.run_and_services()?, view, &path, None).conceals())
+    }
+
     fn write(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
         let written = self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
             attributes.write(level(to), path, value, origin).map(|()| true)

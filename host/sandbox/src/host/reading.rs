@@ -80,7 +80,10 @@ impl<'a> Reading<'a> {
         match &found {
             Some(found) if self.is_open(found) => wit::Kept::Open(found.to_string()),
             _ if self.hiding(ReadKind::Fact, found.as_ref()) == Hiding::Whole => {
-                let _read_says_it = self.notice(found.as_ref(), Manner::Read);
+                // Of an object the guest asks for members, and those are what it reads.
+                if !self.conceals() {
+                    let _read_says_it = self.notice(found.as_ref(), Manner::Read);
+                }
                 wit::Kept::Hidden
             }
             _ => {
@@ -88,6 +91,14 @@ impl<'a> Reading<'a> {
                 found.map_or(wit::Kept::Absent, |value| wit::Kept::Whole(value.to_string()))
             }
         }
+    }
+
+    /// Whether a hidden object is there, reads of which are refused.
+    pub(super) fn conceals(&self) -> bool {
+        let is_object = self.run.attributes().withheld_fact(self.path).is_some_and(Value::is_object);
+        is_object
+            && self.hiding(ReadKind::Fact, self.value().as_ref()) == Hiding::Whole
+            && self.rights.refuse_fact(self.path, false).is_some()
     }
 
     fn value(&self) -> Option<Value> {

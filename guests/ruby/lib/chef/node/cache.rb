@@ -45,6 +45,9 @@ class Chef
       # A value that is kept here: nil, or how it is kept (`whole`, `open`, `hidden`) and the value.
       def keep(view, path) = Wrun::Bridge.call("node.keep", view, path)
 
+      # Whether an object is hidden at a path, of which members can be asked for.
+      def conceals?(view, path) = Wrun::Bridge.call("node.conceals", view, path)
+
       # The top-level names that the policy may see, for hints.
       def names
         kind, names = Wrun::Bridge.call("node.look", "merged", [], nil)
@@ -136,7 +139,11 @@ class Chef
       def read_merged(key)
         kind, json = keep("merged", [key])
         # What a cookbook of this policy put there itself is its own.
-        json = read("merged", [key], Wrun::Sources.origin) if kind == "hidden" && !@automatic_written.key?(key)
+        if kind == "hidden" && !@automatic_written.key?(key)
+          return Concealed.at("merged", [key]) if conceals?("merged", [key])
+
+          json = read("merged", [key], Wrun::Sources.origin)
+        end
         # Another policy may have something there: then the operator hears where it was asked for.
         look("merged", [key]) if kind.nil?
         value = Values.immutable(json, [key])

@@ -10,7 +10,8 @@ class Chef
         # what the policy may not see.
         def found?(container, path, asking: false)
           path.inject(container) do |at, key|
-            at.ask(key) if asking && at.is_a?(Watched)
+            concealed = at.ask(key) if asking && at.is_a?(Watched)
+            next concealed if concealed
             return false unless at.is_a?(Hash) ? at.key?(key) : at.is_a?(Array) && key.is_a?(Integer) && at.size > key
 
             at[key]

@@ -23,22 +23,20 @@ class Chef
       end
 
       def [](key)
-        ask(key)
-        super
+        ask(key) || super
       end
 
       def fetch(key, ...)
-        ask(key)
-        super
+        ask(key) || super
       end
 
       def fetch_values(*keys, &block)
-        keys.each { |key| ask(key) }
+        keys.each { |key| ask(key)&.demand }
         super(*keys.map { |key| convert_key(key) }, &block)
       end
 
       def slice(*keys)
-        keys.each { |key| ask(key) }
+        keys.each { |key| ask(key)&.demand }
         super(*keys.map { |key| convert_key(key) })
       end
 
@@ -58,16 +56,17 @@ class Chef
         end
       end
 
-      # A cookbook reads a member: raises where the policy may not see it.
+      # A cookbook reads a member: raises where the policy may not see it. Returns an object whose members can be asked for
+      # in its place.
       def ask(key)
         name = convert_key(key)
-        return unless name.is_a?(String) && !@asked[name]
+        return @concealed&.[](name) unless name.is_a?(String) && !@asked[name]
 
         path = @path + [name]
         kind, = Node.keep(@view, path)
         if kind == "hidden"
           # What the cookbook put there itself is its own.
-          Node.read(@view, path, Wrun::Sources.origin) unless regular_key?(name)
+          conceal(name, path) unless regular_key?(name)
         elsif kind.nil?
           Node.look(@view, path)
         elsif kind == "open"
@@ -75,9 +74,16 @@ class Chef
           member.extend(Watched).watch(@view, path) if member.is_a?(ChefUtils::Mash) && !member.is_a?(Watched)
         end
         @asked[name] = true
+        @concealed&.[](name)
       end
 
       private
+
+      def conceal(name, path)
+        return Node.read(@view, path, Wrun::Sources.origin) unless Node.conceals?(@view, path)
+
+        (@concealed ||= {})[name] = Concealed.at(@view, path)
+      end
 
       # A cookbook asks whether a member is there.
       def look(key)
@@ -89,7 +95,7 @@ class Chef
       end
 
       def ask_for_all
-        return if @asked_for_all
+        return if @asked_for_all && !is_a?(Concealed)
 
         @asked_for_all = true
         Node.read(@view, @path, Wrun::Sources.origin)
