@@ -56,7 +56,7 @@ fn build(program: &Program, folder: &Path) -> PathBuf {
 fn converge(program: &Program, machine: &Machine<'_>, artifacts: &Path, name: &str) -> Value {
     let (place, artifacts) = (machine.root().path().display().to_string(), artifacts.display().to_string());
     let grants = program.configuration().join("grants.toml");
-    fs::write(&grants, format!("[policy.{name}]\nclock = true\npaths = [\"/srv/**\", \"/etc/hello.txt\"]\n")).unwrap();
+    fs::write(&grants, format!("[policy.{name}]\nclock = true\npaths = [\"/srv/**\", \"/etc/both.txt\"]\n")).unwrap();
     let grants = grants.display().to_string();
     let arguments = [
         "converge",
@@ -109,22 +109,22 @@ fn cookbooks_of_both_languages_in_one_policy() {
     create(&folder, "both", &Start::Rust(SdkSource::Path(checkout().join("guests/sdk")))).unwrap();
     // The guests' lock: the same crates, and nothing to fetch.
     fs::copy(checkout().join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let recipe = "include_recipe 'hello::default'\nfile '/srv/last' do\n  content 'x'\n  \
-                  notifies :touch, 'template[/etc/hello.txt]'\n  only_if { ::File.exist?('/etc/hello.txt') }\nend\n";
+    let recipe = "include_recipe 'both::default'\nfile '/srv/last' do\n  content 'x'\n  \
+                  notifies :touch, 'template[/etc/both.txt]'\n  only_if { ::File.exist?('/etc/both.txt') }\nend\n";
     // In the same folder: cargo reads only the crates that the policy links.
     web(&folder.join("cookbooks/web"), recipe);
     let toml = fs::read_to_string(folder.join("policy.toml")).unwrap();
-    fs::write(folder.join("policy.toml"), toml.replace("run_list = [\"hello\"]", "run_list = [\"web\"]")).unwrap();
+    fs::write(folder.join("policy.toml"), toml.replace("run_list = [\"both\"]", "run_list = [\"web\"]")).unwrap();
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let artifacts = build(&program, &folder);
     let machine = root.machine(Network::Own).unwrap();
     let run = converge(&program, &machine, &artifacts, "both");
     let rows = resources(&run);
     assert!(
-        rows[0].contains("/etc/hello.txt create updated"),
+        rows[0].contains("/etc/both.txt create updated"),
         "the recipe in Rust comes where it is included: {rows:?}"
     );
     assert!(rows.contains(&"file /srv/last create updated".to_owned()), "{rows:?}");
-    assert!(rows.last().unwrap().contains("/etc/hello.txt touch"), "a Ruby resource notifies one of Rust: {rows:?}");
+    assert!(rows.last().unwrap().contains("/etc/both.txt touch"), "a Ruby resource notifies one of Rust: {rows:?}");
     assert_eq!(run["outcome"], "success");
 }
