@@ -138,6 +138,17 @@ fn a_denial_is_told_once_and_an_end_that_it_brought_names_it() {
     }
 }
 
+/// A dry run goes on after a denial while compiling; nothing of what it then finds was rescued.
+#[test]
+fn a_dry_run_does_not_call_a_denial_rescued() {
+    let recipe = "file '/srv/a'\nfile '/no/such/folder/b'\nlog File.read('/srv/secret')\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/no/such/folder/b\"]\n").unwrap();
+    let shown = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap().stdout;
+    assert!(shown.contains("2 things were denied") && !shown.contains("rescued"), "{shown}");
+}
+
 #[test]
 fn a_missing_file_of_grants_is_told() {
     let (bench, root) = (Bench::new("log 'x'\n"), Root::new().unwrap());

@@ -274,6 +274,16 @@ impl Doc {
         }
     }
 
+    /// Tells the failures of a dry run that its policy does not end with: nobody rescued them. Denials are listed at the end.
+    fn tell_others(&mut self) {
+        for Untold { key, nesting, raised, sentence } in std::mem::take(&mut self.untold) {
+            if !raised.starts_with("Wrun::Denied: ") {
+                let text = format!("! {key} would fail: {sentence}");
+                self.line(Tone::Warning, &escape(&indented(&text, nesting)));
+            }
+        }
+    }
+
     /// Writes a guest's last words, unless the recap tells the same of `failure`.
     fn last_words(&mut self, failure: Option<&str>) {
         if let Some(words) = self.panicked.take().filter(|words| !failure.is_some_and(|told| told.contains(words))) {
@@ -409,6 +419,9 @@ impl Observer for Doc {
                     self.last_lines();
                 }
                 self.untold.retain(|untold| !last.contains(message_of(&untold.raised)));
+                if self.why_run {
+                    self.tell_others();
+                }
                 self.tell_rescued(0);
                 self.line(Tone::Error, &escape_line(&format!("Policy {policy} failed")));
             }
