@@ -87,6 +87,29 @@ fn record_too_large_leaves_out_what_does_not_fit() {
     assert!(shown.stdout.contains("hostile"), "{}", shown.text());
 }
 
+/// At full size and for all recipes, `cargo xtask hostile` asks the same.
+#[test]
+fn an_attack_between_two_policies_leaves_them_their_result() {
+    let result = |bench: &Bench, code: i32| {
+        let output = bench.converge("empty,hostile,load", &["--keep-going", "--format", "json"]);
+        let run: Value = serde_json::from_str(&output.expect_code(code).unwrap().stdout).unwrap();
+        [0, 2].map(|at| {
+            let policy = &run["policies"][at];
+            let resources = policy["resources"].as_array().unwrap().iter();
+            let rows = resources.map(|one| ["type", "name", "status", "updates"].map(|key| one[key].clone()));
+            (policy["outcome"].clone(), rows.collect::<Vec<_>>())
+        })
+    };
+    let expected = result(&Bench::new().hostile("default"), 0);
+    for recipe in ["panic", "recursion", "huge_text", "huge_error", "deep_attribute", "not_json", "pause_too_long"] {
+        let bench = Bench::new().hostile(recipe);
+        assert_eq!(result(&bench, 1), expected, "{recipe}");
+        assert!(bench.state_size() < 4 << 20, "{recipe}: {} bytes", bench.state_size());
+        let next = bench.converge("empty,load", &["--format", "json"]).expect_code(0).unwrap();
+        assert_eq!(outcomes(&next), ["success", "success"], "{recipe}");
+    }
+}
+
 #[test]
 fn a_damaged_node_is_set_aside_and_the_run_goes_on() {
     let bench = Bench::new();

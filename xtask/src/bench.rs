@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
 /// What the hidden command `bench-measure` takes: a command that it runs once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MeasureArguments {
+    /// Where what the command prints goes. The command may fail then
+    #[arg(long)]
+    printed: Option<PathBuf>,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     command: Vec<String>,
 }
@@ -229,11 +232,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// command alone.
 pub(crate) fn measure(arguments: &MeasureArguments) -> Result<()> {
     let (program, rest) = arguments.command.split_first().context("no command")?;
+    let printed = match &arguments.printed {
+        Some(path) => std::fs::File::create(path).with_context(|| format!("cannot make {}", path.display()))?.into(),
+        None => Stdio::null(),
+    };
     let begin = Instant::now();
-    let status = Command::new(program).args(rest).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    let status = Command::new(program).args(rest).stdin(Stdio::null()).stdout(printed).status();
     let seconds = begin.elapsed().as_secs_f64();
-    ensure!(status.with_context(|| format!("cannot start {program}"))?.success(), "{program} failed");
-    say::result(&json!({"seconds": seconds, "kilobytes": specs::machine::largest_child()?}).to_string());
+    let status = status.with_context(|| format!("cannot start {program}"))?;
+    ensure!(status.success() || arguments.printed.is_some(), "{program} failed");
+    let kilobytes = specs::machine::largest_child()?;
+    say::result(&json!({"seconds": seconds, "kilobytes": kilobytes, "code": status.code()}).to_string());
     Ok(())
 }
 

@@ -12,6 +12,7 @@ mod demo;
 mod floor;
 mod fuzz;
 mod guests;
+mod hostile;
 mod say;
 mod test;
 
@@ -47,6 +48,8 @@ enum Chore {
     Fuzz(fuzz::Arguments),
     /// Build the guests: fixtures for tests, the example policies' artifacts, and the Ruby runtime
     Guests(guests::Arguments),
+    /// Try every attack of the tests' hostile guest at full size, between two other policies
+    Hostile(hostile::Arguments),
     /// Run the tests, all of them or those of some areas
     Test(test::Arguments),
 }
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Chore::Demo(arguments) => demo::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Fuzz(arguments) => fuzz::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Guests(arguments) => guests::build_all(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::Hostile(arguments) => hostile::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Test(arguments) => test::run(&arguments),
     };
     done.unwrap_or_else(|error| {
