@@ -10,7 +10,7 @@
 
 use crate::Settings;
 use crate::command::{Answer, CommandFailure, Commands, Launch};
-use crate::root::{Entry, Fault, Place, Prospect, Root};
+use crate::root::{Entry, Fault, Place, Prospect, Root, absolute};
 use crate::users::Users;
 use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Resolved, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
@@ -289,6 +289,7 @@ impl View<'_> {
         path: &str,
         granted: impl FnOnce(&PolicyGrants, &str) -> Result<(), Denied>,
     ) -> Result<Prospect, Raised> {
+        absolute(path)?;
         match self.root.prospect(path) {
             Err(fault) => {
                 granted(self.grants, &self.root.asked_about(path)).map_err(denied)?;
@@ -299,7 +300,8 @@ impl View<'_> {
     }
 
     /// What a look at a path found; `None`: nothing is there. `granted` asks for the right to the resolved path, before any
-    /// failure is told: so a policy gets the same answer for all that it may not see.
+    /// failure is told: so a policy gets the same answer for all that it may not see. That the text is not an absolute
+    /// path is told at once, since it says nothing of the machine.
     ///
     /// # Errors
     /// What `granted` says; or the failure.
@@ -309,6 +311,7 @@ impl View<'_> {
         looked: Result<T, Fault>,
         granted: impl FnOnce(&str) -> Result<(), Raised>,
     ) -> Result<Option<T>, Raised> {
+        absolute(path)?;
         match looked {
             Ok(found) => Ok(Some(found)),
             Err(fault) => {

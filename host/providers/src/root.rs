@@ -398,16 +398,25 @@ pub(crate) fn absent<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
     }
 }
 
-/// What no path may be, whoever says it.
+/// Fails if a text is not an absolute path, on any machine.
+///
+/// # Errors
+/// `EINVAL`, also for a path with a zero byte.
+pub(crate) fn absolute(path: &str) -> Result<(), Fault> {
+    match path.starts_with('/') && !path.contains('\0') {
+        true => Ok(()),
+        false => Err(Fault::new(Errno::INVAL, "rb_sysopen", path)),
+    }
+}
+
+/// Fails if a text is not a valid path, whoever says it.
 fn check(path: &str) -> Result<(), Fault> {
-    let errno = if !path.starts_with('/') || path.contains('\0') {
-        Errno::INVAL
-    } else if path.len() > MAXIMUM_PATH || path.split('/').filter(|part| !part.is_empty()).count() > MAXIMUM_DEPTH {
-        Errno::NAMETOOLONG
-    } else {
-        return Ok(());
-    };
-    Err(Fault::new(errno, "rb_sysopen", path))
+    absolute(path)?;
+    let is_deep = || path.split('/').filter(|part| !part.is_empty()).count() > MAXIMUM_DEPTH;
+    match path.len() > MAXIMUM_PATH || is_deep() {
+        true => Err(Fault::new(Errno::NAMETOOLONG, "rb_sysopen", path)),
+        false => Ok(()),
+    }
 }
 
 /// Splits a path that needs no cleaning into parent (empty for the root) and name.

@@ -99,13 +99,16 @@ fn forged_calls_are_answered_like_anyone_elses() {
         assert!(ran.log.iter().any(|line| line.contains(expected)), "{call}: {ran:?}");
     };
     check("Wrun::Bridge.call('machine.read-file', '/etc/shadow', 0, 100)", "/etc/shadow is not granted");
-    check("Wrun::Bridge.call('machine.apply', '/etc/x', 'remove')", "/etc/x is not granted");
+    check(
+        "Wrun::Bridge.call('machine.apply', '/etc/x', 'remove', ['hostile', 'default', 'recipes/default.rb', 1])",
+        "/etc/x is not granted",
+    );
     check("Wrun::Bridge.call('machine.run', { line: 'id' })", "is not granted");
     check("Wrun::Bridge.call('machine.explode')", "the contract has no function machine.explode");
     check("Wrun::Bridge.call('no such thing')", "ArgumentError");
     check("Wrun::Bridge.call('node.read', 'sideways', [])", "ArgumentError");
     check(
-        "Wrun::Bridge.call_with('abc', 'machine.apply', '/x', { write: [[1, 99], 420] })",
+        "Wrun::Bridge.call_with('abc', 'machine.apply', '/x', { write: [[1, 99], 420] }, ['hostile', 'default', 'recipes/default.rb', 1])",
         "bytes that it does not bring",
     );
     check("Wrun::Bridge.call('resources.amend', 4_000_000, { clear: 'x' })", "");
