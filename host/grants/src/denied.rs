@@ -210,5 +210,10 @@ pub(crate) fn line(key: &str, value: &str) -> String {
 
 /// The entry for exactly this text, as TOML: what would be a wildcard is written so that it means itself.
 pub(crate) fn literal_entry(text: &str) -> String {
+    // A run asks for thousands of paths, and most have no sign that means something.
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'*' | b'?' | b'[');
+    if text.bytes().all(is_plain) {
+        return ["\"", text, "\""].concat();
+    }
     toml_string(&literal_pattern(text))
 }

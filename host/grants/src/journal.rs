@@ -71,6 +71,29 @@ impl Asker {
     }
 }
 
+/// Says who asks. Only a denial needs it, and most actions are denied nothing, so it is made when it is asked for.
+#[derive(Clone)]
+pub struct WhoAsks(Arc<dyn Fn() -> Asker + Send + Sync>);
+
+impl WhoAsks {
+    /// Wraps a function that makes the asker.
+    pub fn new(make: impl Fn() -> Asker + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+}
+
+impl From<Asker> for WhoAsks {
+    fn from(asker: Asker) -> Self {
+        Self::new(move || asker.clone())
+    }
+}
+
+impl std::fmt::Debug for WhoAsks {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (self.0)().fmt(out)
+    }
+}
+
 /// One thing that a policy was denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
@@ -113,7 +136,7 @@ pub struct Journal(Arc<Mutex<Pages>>);
 
 #[derive(Debug, Default)]
 struct Pages {
-    asker: Option<Asker>,
+    asker: Option<WhoAsks>,
     /// Actions are looked at that nobody asked for.
     others: bool,
     denials: Vec<Denial>,
@@ -162,11 +185,12 @@ impl Journal {
     }
 
     pub(crate) fn asker(&self) -> Option<Asker> {
-        self.pages().asker.clone()
+        let asker = self.pages().asker.clone();
+        asker.map(|asker| (asker.0)())
     }
 
     /// From now on this one asks; `None`: nobody in particular.
-    pub fn asks(&self, asker: Option<Asker>) {
+    pub fn asks(&self, asker: Option<WhoAsks>) {
         self.pages().asker = asker;
     }
 
@@ -248,7 +272,7 @@ impl Journal {
         let key = denied.capability.key();
         let is_same =
             |one: &Denial| one.policy == denied.policy && one.key == key && one.asked == asked && one.value == value;
-        let asker = pages.asker.clone();
+        let asker = pages.asker.as_ref().map(|asker| (asker.0)());
         if let Some(at) = pages.denials.iter().position(is_same) {
             // One action may ask several times.
             let another = pages.last_askers.get(at).is_none_or(|last| *last != asker);

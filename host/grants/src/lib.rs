@@ -45,7 +45,7 @@ pub use edit::{Addition, Edited, EditedKey, add};
 pub use facts::{HARMLESS_FACTS, OnHiddenFact};
 pub use file::GrantsError;
 pub use file_cache::file_cache;
-pub use journal::{Asker, Denial, Journal};
+pub use journal::{Asker, Denial, Journal, WhoAsks};
 pub use mounts::MountAsked;
 pub use needs::{Held, HeldAnswer, Needs};
 pub use package_tools::is_harmless_answer;

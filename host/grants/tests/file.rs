@@ -454,9 +454,9 @@ fn denials_are_kept_once_each_with_who_asked_and_the_entry_that_would_allow_them
     let web = grants.policy("web", &[]);
     let asker = Asker { kind: Some("package".into()), name: Some("nginx".into()), line: Some(3), ..Asker::default() };
     for action in ["install", "install", "upgrade", "install"] {
-        grants.journal().asks(Some(Asker { action: Some(action.into()), ..asker.clone() }));
+        grants.journal().asks(Some(Asker { action: Some(action.into()), ..asker.clone() }.into()));
         let _denied = web.package("nginx").unwrap_err();
-        grants.journal().asks(Some(Asker { action: Some(action.into()), ..asker.clone() }));
+        grants.journal().asks(Some(Asker { action: Some(action.into()), ..asker.clone() }.into()));
         let _denied = web.package("nginx").unwrap_err();
     }
     grants.journal().asks(None);

@@ -235,13 +235,14 @@ impl Folder {
         let failed = |source: std::io::Error| StateError::system("write", &path, source);
         let file =
             self.open_file(&unfinished, flags)?.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
-        let mut file = BufWriter::with_capacity(BUFFER, file);
-        let mut bounded = Bounded { file: &mut file, left: MAX_FILE };
-        let mut written = write(&mut bounded);
+        // The bound is below the buffer: JSON is written in many small pieces.
+        let mut buffered = BufWriter::with_capacity(BUFFER, Bounded { file, left: MAX_FILE });
+        let mut written = write(&mut buffered).and_then(|()| buffered.flush());
+        // What is left in the buffer after a failure is not wanted.
+        let (bounded, _) = buffered.into_parts();
         let is_too_large = bounded.left == 0;
-        written = written.and_then(|()| file.flush());
         if survives == Survives::PowerCut {
-            written = written.and_then(|()| file.get_ref().sync_all());
+            written = written.and_then(|()| bounded.file.sync_all());
         }
         if let Err(source) = written {
             self.remove(&unfinished)?;
@@ -293,13 +294,13 @@ impl Folder {
 }
 
 /// A file that grows no further than it could be read again.
-struct Bounded<'a> {
-    file: &'a mut BufWriter<File>,
+struct Bounded {
+    file: File,
     /// Bytes that may follow; none: something did not fit.
     left: u64,
 }
 
-impl Write for Bounded<'_> {
+impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let Some(left) = self.left.checked_sub(bytes.len() as u64).filter(|left| *left > 0) else {
             self.left = 0;

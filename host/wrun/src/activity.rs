@@ -18,10 +18,24 @@ pub(crate) struct Activity {
 struct Running {
     /// The policy and what it does beside actions.
     phase: Option<String>,
-    /// The actions that have begun and not ended, outermost first, as `package[nginx] install`.
-    actions: Vec<String>,
+    /// The actions that have begun and not ended, outermost first.
+    actions: Vec<Action>,
     /// The notifications that are due, in the order in which they became due.
     due: Vec<DueNotification>,
+}
+
+/// An action. Its words are made when somebody reads them, since most are over before that.
+struct Action {
+    /// `type[name]`, as the guest wrote it.
+    resource: Arc<str>,
+    action: String,
+}
+
+impl Action {
+    /// Returns `package[nginx] install`, escaped.
+    fn shown(&self) -> String {
+        escape_line(&format!("{} {}", self.resource, self.action))
+    }
 }
 
 /// A notification that has not run yet.
@@ -46,7 +60,7 @@ impl Activity {
 
     /// The innermost action that has begun and not ended, as `package[nginx] install`, escaped.
     pub(crate) fn action(&self) -> Option<String> {
-        self.running().actions.last().cloned()
+        self.running().actions.last().map(Action::shown)
     }
 
     /// The notifications that are due and have not run yet.
@@ -74,11 +88,12 @@ impl Activity {
     fn change(&self, change: impl FnOnce(&mut Running)) {
         let mut running = self.running();
         change(&mut running);
-        let text = running.actions.last().or(running.phase.as_ref()).cloned();
-        drop(running);
-        if self.shown {
-            terminal::status(text.unwrap_or_default());
+        if !self.shown {
+            return;
         }
+        let text = running.actions.last().map(Action::shown).or_else(|| running.phase.clone());
+        drop(running);
+        terminal::status(text.unwrap_or_default());
     }
 }
 
@@ -98,7 +113,7 @@ impl Observer for Activity {
                 self.change(|running| running.phase = Some(phase));
             }
             Event::ActionStarted { resource, action, .. } => {
-                let action = escape_line(&format!("{} {action}", resource.key));
+                let action = Action { resource: Arc::clone(&resource.key), action: (*action).to_owned() };
                 self.change(|running| running.actions.push(action));
             }
             Event::ActionFinished { .. } => self.change(|running| drop(running.actions.pop())),

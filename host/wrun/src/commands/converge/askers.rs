@@ -1,7 +1,8 @@
 //! Tells the grants who asks: the resource whose action runs, else the recipe that is compiled.
 
 use contract::{Event, Observer, Resource};
-use grants::{Asker, Journal};
+use grants::{Asker, Journal, WhoAsks};
+use std::sync::Arc;
 
 /// The most bytes of a resource's name that denials show: guests choose its length.
 const MAX_NAME: usize = 512;
@@ -10,9 +11,9 @@ const MAX_NAME: usize = 512;
 pub(super) struct Askers {
     journal: Journal,
     /// The actions that run, the innermost last.
-    open: Vec<Asker>,
+    open: Vec<WhoAsks>,
     /// The recipe that is compiled.
-    recipe: Option<Asker>,
+    recipe: Option<WhoAsks>,
 }
 
 impl Askers {
@@ -25,18 +26,19 @@ impl Askers {
     }
 }
 
-fn of_resource(resource: &Resource, action: &str) -> Asker {
-    let declaration = &resource.declaration;
-    let origin = &declaration.origin;
-    Asker {
-        kind: Some(resource.shown.to_string()),
-        name: Some(text::cut(&declaration.name, MAX_NAME).into_owned()),
-        action: Some(action.to_owned()),
+fn of_resource(resource: &Resource, action: &str) -> WhoAsks {
+    let (shown, origin) = (Arc::clone(&resource.shown), Arc::clone(&resource.declaration.origin));
+    let name = text::cut(&resource.declaration.name, MAX_NAME).into_owned();
+    let action = action.to_owned();
+    WhoAsks::new(move || Asker {
+        kind: Some(shown.to_string()),
+        name: Some(name.clone()),
+        action: Some(action.clone()),
         cookbook: origin.cookbook.clone(),
         recipe: origin.recipe.clone(),
         file: origin.file.clone(),
         line: origin.line,
-    }
+    })
 }
 
 impl Observer for Askers {
@@ -49,7 +51,7 @@ impl Observer for Askers {
             Event::RecipeStarted { recipe } => {
                 let (cookbook, recipe) = recipe.split_once("::").unwrap_or((recipe, "default"));
                 let (cookbook, recipe) = (Some(cookbook.to_owned()), Some(recipe.to_owned()));
-                self.recipe = Some(Asker { cookbook, recipe, ..Asker::default() });
+                self.recipe = Some(Asker { cookbook, recipe, ..Asker::default() }.into());
             }
             Event::CompileFinished { .. } => self.recipe = None,
             Event::ActionStarted { resource, action, .. } => self.open.push(of_resource(resource, action)),
