@@ -202,7 +202,15 @@ fn memory_that_nobody_charged_ends_the_policy_too() {
 
 #[test]
 fn texts_of_json_are_never_estimated_below_their_values() {
-    for text in ["null", "[0,0,0,0]", "[[],[[]],{}]", r#"{"a":{"b":"c","d":[1,"2",null]},"e":""}"#, "\"x\""] {
+    for text in [
+        "null",
+        "[0,0,0,0]",
+        "[[],[[]],{}]",
+        r#"{"a":{"b":"c","d":[1,"2",null]},"e":""}"#,
+        "\"x\"",
+        "\n [1, {}]",
+        r#""a [text], {with}: signs""#,
+    ] {
         let value = serde_json::from_str(text).unwrap();
         assert!(json_text_bytes(text) >= value_bytes(&value), "{text}: {}", value_bytes(&value));
     }
