@@ -90,7 +90,10 @@ fn make_ruby(program: &Path, name: &str, artifacts: &Path) -> Result<()> {
     for (path, text) in files {
         fs::write(scratch.join(path), text).with_context(|| format!("cannot write a benchmark's {path}"))?;
     }
-    checkout::run(Command::new(program).args(["policy", "build"]).arg(&scratch).arg("--output").arg(artifacts))
+    let mut build = Command::new(program);
+    build.args(["policy", "build"]).arg(&scratch).arg("--output").arg(artifacts);
+    // Standard output is for the figures, which `--json` prints as one document.
+    checkout::run(build.stdout(std::io::stderr()))
 }
 
 /// Copies a folder of sources, without what cargo made in it.
