@@ -13,8 +13,8 @@ const MAX_LISTED: usize = 50;
 /// Opens the artifact of a policy in a folder and makes sure that it is that policy's.
 ///
 /// # Errors
-/// There is none, and then the error names those that are there; there is no such folder; or it cannot be opened, as where
-/// it is a link to a file that does not exist.
+/// The artifact or the folder does not exist, or the artifact cannot be opened, as with a link to a missing file. If only the
+/// artifact is missing, the error names the policies that the folder has.
 pub fn find(folder: &Path, name: &str) -> Result<Artifact, ArtifactError> {
     check_policy_name(name).map_err(ArtifactError::Name)?;
     let path = folder.join(format!("{name}{EXTENSION}"));

@@ -22,7 +22,7 @@ const INDEX: &str = "gems.json";
 pub struct TravellingGem {
     /// The gem's name, such as `rake`.
     pub name: String,
-    /// Its version.
+    /// The gem's version, such as `13.2.1`.
     pub version: String,
     /// The folders within it from which its files are required.
     pub require_paths: Vec<String>,
@@ -47,7 +47,7 @@ impl Gems {
         Ok(Self { gems, files })
     }
 
-    /// The gems.
+    /// Returns the gems in the order in which they were chosen.
     #[must_use]
     pub fn all(&self) -> &[TravellingGem] {
         &self.gems

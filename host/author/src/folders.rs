@@ -62,7 +62,7 @@ struct Folder {
 pub struct Selected {
     /// The name that its metadata gives it.
     pub name: String,
-    /// Its version.
+    /// The cookbook's version, `x.y.z`.
     pub version: String,
     /// The name of its folder.
     pub folder: String,

@@ -270,7 +270,7 @@ fn check(file: &str, from: &str, to: &str, expect: &str) {
 fn mistakes_in_policy_toml_are_told_with_their_line() {
     let file = "policy.toml";
     check(file, "name = \"hello\"", "name = \"a b\"", "policy.toml:3: \"a b\" cannot be a policy's name");
-    check(file, "name = \"hello\"", "nam = \"core\"", "policy.toml:3: there is no key `nam`; did you mean `name`?");
+    check(file, "name = \"hello\"", "nam = \"core\"", "policy.toml:3: unknown key `nam`; did you mean `name`?");
     check(file, "name = \"hello\"", "name = ", "policy.toml:3: ");
     check(file, "[needs]", "[needs]\nbeer = [\"a lot\"]", "policy.toml:21: unknown key `beer`");
     check(file, "[needs]", "[needs]\nfcts = [\"*\"]", "policy.toml:21: unknown key `fcts`, did you mean `facts`?");
@@ -322,7 +322,7 @@ fn mistakes_in_cookbooks_are_told_with_their_line() {
         file,
         "# [package.metadata.cookbook]",
         "[package.metadata.cookbook]\ndepnds = {}",
-        "there is no key `depnds`; did you mean `depends`?",
+        "unknown key `depnds`; did you mean `depends`?",
     );
     let depends = |text: &str| format!("[package.metadata.cookbook]\ndepends = {{ {text} }}");
     check(file, "# [package.metadata.cookbook]", &depends("ntp = \">= 1\""), "cookbook hello depends on \"ntp\"");

@@ -387,11 +387,11 @@ impl Drop for OpenFile {
 /// What becomes of a remark of the host in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remark {
-    /// It is written.
+    /// The log gets the remark.
     Written,
-    /// It is the first one that is not written: the log says so.
+    /// The log gets one line that says that remarks are left out from here on.
     FirstLeftOut,
-    /// It is not written.
+    /// The log does not get the remark.
     LeftOut,
 }
 

@@ -166,7 +166,7 @@ pub enum Event<'a> {
     },
     /// Guest code changed something by itself outside of all actions, or would.
     Written {
-        /// What and where.
+        /// The path, the change and the place of the code.
         write: &'a GuestWrite,
         /// Nothing was changed: this is a dry run.
         why_run: bool,

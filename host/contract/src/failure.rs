@@ -29,7 +29,7 @@ pub struct Raised {
 /// A denial about a resolved path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The resolved path.
+    /// The path after all links, such as `/etc/shadow`.
     pub path: String,
     /// The key of the policy's table that would allow it: `paths`.
     pub key: &'static str,

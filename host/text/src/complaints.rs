@@ -30,7 +30,7 @@ pub fn plainly(complaint: &str) -> String {
             None if known.len() <= MAXIMUM_LISTED_NAMES => format!("; there are {}", known.join(", ")),
             None => String::new(),
         };
-        return format!("there is no key `{key}`{said}");
+        return format!("unknown key `{key}`{said}");
     }
     if let Some((found, wanted)) =
         complaint.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
@@ -56,10 +56,10 @@ mod tests {
     fn complaints_are_put_plainly() {
         let check = |complaint: &str, expected: &str| assert_eq!(plainly(complaint), expected);
         let two = "expected `name` or `run_list`";
-        check(&format!("unknown field `nam`, {two}"), "there is no key `nam`; did you mean `name`?");
-        check(&format!("unknown field `colour`, {two}"), "there is no key `colour`; there are name, run_list");
+        check(&format!("unknown field `nam`, {two}"), "unknown key `nam`; did you mean `name`?");
+        check(&format!("unknown field `colour`, {two}"), "unknown key `colour`; there are name, run_list");
         let many = ["`owner`"; 11].join(", ");
-        check(&format!("unknown field `x`, expected one of {many}"), "there is no key `x`");
+        check(&format!("unknown field `x`, expected one of {many}"), "unknown key `x`");
         check("invalid type: integer `3`, expected path string", "this must be a path, as text, not integer `3`");
         check("invalid type: sequence, expected struct Needs", "this must be a table, not a list");
         check("duplicate key", "duplicate key");

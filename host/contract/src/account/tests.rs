@@ -107,7 +107,7 @@ fn every_file_system_keeps_its_floor() {
     let expected = "may not write to a file system that has 100 MiB free: 100 MiB are always left (`min_free_mib` of the settings)";
     assert_eq!(said, expected);
     assert!(write(2, 1 << 40, 1).is_err(), "the policy is at its end");
-    // What cannot be told is no reason to refuse.
+    // A file system without blocks, such as `/proc`, stores nothing.
     let account = Account::unmetered("web").leaving_free(MIB);
     account.write(1, 1, || None).unwrap();
 }

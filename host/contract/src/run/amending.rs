@@ -14,7 +14,7 @@ impl Run {
     /// Changes a declared resource.
     ///
     /// # Errors
-    /// There is no such resource, or the change makes no sense.
+    /// The resource does not exist, or the change is invalid for its type.
     pub fn amend(&mut self, id: ResourceId, amendment: Amendment) -> Outcome {
         let resource = self.known(id)?;
         let (context, kind) = (resource.declaration.context, resource.declaration.kind.clone());

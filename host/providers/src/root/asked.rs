@@ -29,7 +29,7 @@ pub(crate) enum Words {
 pub(crate) struct Written {
     /// As it was written.
     pub(crate) text: String,
-    /// The resolved path.
+    /// The path after all links, such as `/etc/shadow`.
     pub(crate) real: String,
 }
 

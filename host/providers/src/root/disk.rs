@@ -40,6 +40,7 @@ fn device(file: impl AsFd) -> Option<u64> {
 
 /// Bytes that whoever is not root may still write. `None`: the file system does not count them.
 fn free(file: impl AsFd) -> Option<u64> {
-    let disk = rustix::fs::fstatvfs(file).ok()?;
+    // A file system that does not answer counts as full: a check that cannot be made refuses.
+    let Ok(disk) = rustix::fs::fstatvfs(file) else { return Some(0) };
     (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }

@@ -137,7 +137,7 @@ fn check_file(text: &str, expect: &str) {
 
 #[test]
 fn mistakes_in_the_file_are_told_with_their_line() {
-    check_file("\n\npolicy_nam = \"a\"", "3: there is no key `policy_nam`; did you mean `policy_name`?");
+    check_file("\n\npolicy_nam = \"a\"", "3: unknown key `policy_nam`; did you mean `policy_name`?");
     check_file("root = ", "1: ");
     check_file("\nroot = 3", "2: this must be a path, as text, not integer `3`");
     check_file("node_name = \"a b\"", "1: \"a b\" cannot be a node's name");
