@@ -13,6 +13,7 @@ mod reads;
 mod record;
 mod reporting;
 mod table;
+mod unseen;
 mod writes;
 
 pub use attributes::AttributeChange;
@@ -26,6 +27,7 @@ pub use notifications::{Notification, not_found};
 pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
 pub use record::{ActionRecord, Notified, Tally};
 pub use reporting::Parts;
+pub use unseen::EndedRecipe;
 pub use writes::GuestWrite;
 
 /// The most notifications and child contexts that may be open inside each other. Each takes some kibibytes of the host's

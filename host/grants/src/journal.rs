@@ -228,6 +228,13 @@ impl Journal {
         pages.asked.iter().flat_map(|(policy, asked)| of(policy, asked)).collect()
     }
 
+    /// Adds entries that nobody asked for in the run, but that the text of its cookbooks names: to the suggestion.
+    pub fn reads_in_text(&self, entries: impl Iterator<Item = Addition>) {
+        for Addition { policy, key, value } in entries {
+            self.allow(&policy, &key, Some(value), false);
+        }
+    }
+
     /// From now on actions are looked at that nobody asked for, or, with `false`, the run's own again.
     pub fn looks_at_others(&self, others: bool) {
         self.pages().others = others;

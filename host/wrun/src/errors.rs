@@ -17,7 +17,9 @@ const AROUND: u32 = 3;
 
 /// A policy's failure for programs. The excerpt comes from the artifact, where it has the source.
 pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn CookbookFiles>) -> Value {
-    let record = innermost(&report.records);
+    // A recipe that ended early failed outside of all actions, also if the actions that a dry run looks at then fail too.
+    let is_of_recipe = report.ended_recipes.iter().any(|ended| ended.failure == *failure);
+    let record = innermost(&report.records).filter(|_| !is_of_recipe);
     let origin = record.map(|record| Origin::clone(&record.origin));
     let raised = || place(failure).map(|place| with_recipe(place, failure));
     let origin = origin.or_else(raised).or_else(|| recipe(failure)).unwrap_or_default();
@@ -124,7 +126,17 @@ fn innermost_failed(actions: impl Iterator<Item = (u32, bool)>) -> Option<usize>
 /// The first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
 pub(crate) fn place(failure: &Failure) -> Option<Origin> {
     // A function that is handed on as a value is called by the standard library, which says nothing to an author.
-    let frame = failure.backtrace().iter().find(|frame| !frame.starts_with(STANDARD_LIBRARY))?;
+    place_of(failure.backtrace().iter().find(|frame| !frame.starts_with(STANDARD_LIBRARY))?)
+}
+
+/// All places of a backtrace in cookbooks, innermost first.
+pub(crate) fn places(failure: &Failure) -> Vec<Origin> {
+    let frames = failure.backtrace().iter().filter(|frame| !frame.starts_with(STANDARD_LIBRARY));
+    frames.filter_map(|frame| place_of(frame)).collect()
+}
+
+/// The place of one frame of a backtrace.
+fn place_of(frame: &str) -> Option<Origin> {
     let mut parts = frame.splitn(3, ':');
     let (file, line) = (parts.next()?, parts.next()?.trim().parse().ok()?);
     let inside = file.strip_prefix("cookbooks/").unwrap_or(file);

@@ -17,6 +17,7 @@ pub(crate) mod new_thing;
 pub(crate) mod recap;
 mod sentence;
 pub(crate) mod shared;
+pub(crate) mod unseen;
 
 use contract::{Event, Observer, Tally};
 use node::origin::Origin;

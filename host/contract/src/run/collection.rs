@@ -3,8 +3,8 @@
 use super::amending::{check_actions, check_retry_delay};
 use super::table::Table;
 use super::{
-    Context, ContextId, Declaration, GuestType, GuestWrite, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId,
-    Speaker, reads::Reads,
+    Context, ContextId, Declaration, EndedRecipe, GuestType, GuestWrite, MAX_PER_RESOURCE, MAX_RESOURCES, Resource,
+    ResourceId, Speaker, reads::Reads,
 };
 use crate::{Account, ActionRecord, Failure, LogLevel, Observer, Outcome, Receipt, Types};
 use node::attributes::Attributes;
@@ -60,6 +60,8 @@ pub struct Run {
     pub open_records: Vec<usize>,
     /// What failed in a dry run, which goes on: the first failure inside each open action, or outside of all.
     pub kept: Vec<(Option<usize>, Failure)>,
+    /// The recipes that ended early while a dry run compiled them, in order.
+    pub ended_recipes: Vec<EndedRecipe>,
     /// Open contexts but the root, by number.
     pub(super) open_contexts: Vec<ContextId>,
     pub(super) account: Account,

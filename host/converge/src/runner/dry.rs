@@ -34,9 +34,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// In a dry run keeps the denial that a recipe ended with while it was compiled, and goes on with the next recipe: all
     /// that is denied is told at once. So does a survey with any failure.
-    pub(crate) fn kept_if_denied(&mut self, compiled: Outcome) -> Outcome {
+    pub(crate) fn kept_if_denied(&mut self, recipe: &str, compiled: Outcome) -> Outcome {
         match &compiled {
-            Err(failure) if self.run.survey || failure.is_denial() => self.kept_if_dry(compiled),
+            Err(failure) if self.run.survey || failure.is_denial() => {
+                if self.is_dry() && !failure.is_final() {
+                    self.run.recipe_ended(recipe, failure)?;
+                }
+                self.kept_if_dry(compiled)
+            }
             _ => compiled,
         }
     }

@@ -251,7 +251,7 @@ async fn live<G: Guest, P: Providers>(
         if compile_only {
             compiled?;
         } else {
-            runner.kept_if_denied(compiled)?;
+            runner.kept_if_denied(recipe, compiled)?;
             runner.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;
         }
     }

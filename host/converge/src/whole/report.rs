@@ -1,7 +1,7 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
 use super::PolicyInput;
-use contract::{Account, ActionRecord, Conflict, Failure, GuestWrite, Moment, ROOT, Reads, Run, Tally};
+use contract::{Account, ActionRecord, Conflict, EndedRecipe, Failure, GuestWrite, Moment, ROOT, Reads, Run, Tally};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
@@ -47,6 +47,8 @@ pub struct PolicyReport {
     pub records: Vec<ActionRecord>,
     /// What its code changed on the machine by itself, in order.
     pub writes: Vec<GuestWrite>,
+    /// The recipes that ended early while a dry run compiled them, in order: the rest of each was not seen.
+    pub ended_recipes: Vec<EndedRecipe>,
     /// The recipes that were compiled, in the order of the run list.
     pub recipes: Vec<String>,
     /// The compiled collection of the root context, where nothing but compile was asked for: type, name, actions, origin.
@@ -159,6 +161,7 @@ impl PolicyReport {
             outcome: PolicyOutcome::NotRun,
             records: vec![],
             writes: vec![],
+            ended_recipes: vec![],
             recipes: vec![],
             collection: vec![],
             compiled_only: false,
@@ -175,7 +178,7 @@ impl PolicyReport {
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
         let account = run.account().clone();
-        let Run { records, writes, recipes, reads, .. } = run;
+        let Run { records, writes, ended_recipes, recipes, reads, .. } = run;
         Self {
             name,
             revision,
@@ -183,6 +186,7 @@ impl PolicyReport {
             outcome,
             records,
             writes,
+            ended_recipes,
             recipes,
             collection,
             compiled_only,

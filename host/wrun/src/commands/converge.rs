@@ -16,6 +16,7 @@ mod not_begun;
 mod outline;
 mod own_places;
 mod prepare;
+mod rest;
 mod running;
 mod unseen;
 

@@ -2,6 +2,8 @@
 
 mod check;
 
+pub(crate) use check::rest::{Entry, Line, read as read_rest};
+
 use crate::arguments::CookbookCommand;
 use crate::exit::Exit;
 use crate::printer::Printer;

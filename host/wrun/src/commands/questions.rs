@@ -4,8 +4,7 @@
 use crate::house::{self, BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
 use crate::poll::finish;
 use crate::settings::Settings;
-use author::CookbookFolders;
-use contract::{Failure, Moment, Stop};
+use contract::{CookbookFiles, Failure, Moment, Stop};
 use converge::{House as _, PolicyInput, Questions};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
@@ -26,7 +25,7 @@ const AUTHOR: &str = "author";
 pub(super) fn ask<T>(
     settings: &Settings,
     runtime: Arc<Runtime>,
-    files: impl Into<Arc<CookbookFolders>>,
+    files: Arc<dyn CookbookFiles>,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
 ) -> anyhow::Result<T> {
     let source = Source::Folders(Folders::new(runtime, files));

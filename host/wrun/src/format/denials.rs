@@ -1,6 +1,7 @@
 //! The denials of a run as one block: what was denied to whom, which line asked, and what would allow it.
 
 use super::blocks::Block;
+use super::unseen::{self, UnseenRecipe};
 use crate::grants_files::GrantsFiles;
 use crate::printer::Tone;
 use grants::{Addition, Denial, Grants};
@@ -21,15 +22,20 @@ const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real ru
 pub(crate) fn block(
     denials: &[Denial],
     left_out: usize,
+    unseen: &[UnseenRecipe],
     files: &GrantsFiles,
     command: Option<&str>,
     why_run: bool,
 ) -> Option<Block> {
-    if denials.is_empty() {
+    if denials.is_empty() && unseen.is_empty() {
         return None;
     }
     let count = denials.len() + left_out;
-    let things = if count == 1 { "1 thing was denied".to_owned() } else { format!("{count} things were denied") };
+    let things = match count {
+        0 => "Not all was seen".to_owned(),
+        1 => "1 thing was denied".to_owned(),
+        count => format!("{count} things were denied"),
+    };
     let mut block = Block::new(Tone::Warning, format!("{things}:"));
     for denial in denials.iter().take(MAX_LISTED) {
         block = block.line(Tone::Plain, format!("  policy {} {}{}", denial.policy, denial.message, asked_by(denial)));
@@ -40,7 +46,8 @@ pub(crate) fn block(
     if more > 0 {
         block = block.line(Tone::Plain, format!("  and {more} more"));
     }
-    let to_write = to_write(denials, files);
+    block = unseen::add_to(block, unseen);
+    let to_write = to_write(&additions(denials, unseen), files);
     let command = command.filter(|_| !to_write.is_empty());
     for (heading, lines) in to_write {
         block = lines
@@ -75,10 +82,10 @@ fn asked_by(denial: &Denial) -> String {
 }
 
 /// What to write where: a heading with file and table, and the lines.
-fn to_write(denials: &[Denial], files: &GrantsFiles) -> Vec<(String, String)> {
+fn to_write(additions: &[Addition], files: &GrantsFiles) -> Vec<(String, String)> {
     let grants = files.parse().unwrap_or_else(|_| Grants::nothing());
     let mut found = Vec::new();
-    for (file, additions) in by_file(denials, files, &grants) {
+    for (file, additions) in by_file(additions, files, &grants) {
         let text = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1);
         let Ok(edited) = grants::add(text, &file.display().to_string(), &additions) else { continue };
         let mut policies: Vec<&str> = edited.keys.iter().map(|key| key.policy.as_str()).collect();
@@ -102,13 +109,22 @@ fn to_write(denials: &[Denial], files: &GrantsFiles) -> Vec<(String, String)> {
     found
 }
 
-/// The entries that would allow what was denied, by the file that they belong to.
-pub(crate) fn by_file(denials: &[Denial], files: &GrantsFiles, grants: &Grants) -> BTreeMap<PathBuf, Vec<Addition>> {
+/// The entries that would allow what was denied, and what the text of recipes asks for that were not seen to their end.
+pub(crate) fn additions(denials: &[Denial], unseen: &[UnseenRecipe]) -> Vec<Addition> {
+    denials.iter().filter_map(Addition::of).chain(unseen.iter().flat_map(UnseenRecipe::additions)).collect()
+}
+
+/// Entries by the file that they belong to.
+pub(crate) fn by_file(
+    additions: &[Addition],
+    files: &GrantsFiles,
+    grants: &Grants,
+) -> BTreeMap<PathBuf, Vec<Addition>> {
     let mut by_file: BTreeMap<PathBuf, Vec<Addition>> = BTreeMap::new();
-    for addition in denials.iter().filter_map(Addition::of) {
+    for addition in additions {
         let additions = by_file.entry(files.file_of(grants, &addition.policy).0).or_default();
-        if !additions.contains(&addition) {
-            additions.push(addition);
+        if !additions.contains(addition) {
+            additions.push(addition.clone());
         }
     }
     for additions in by_file.values_mut() {
@@ -158,7 +174,7 @@ mod tests {
             denial("db", "may not restart the node", "reboot", Some("true"), None),
             denial("db", "may not manage user b/c", "users", None, None),
         ];
-        let shown = block(&denials, 0, &files, Some("wrun grants allow --last"), true).unwrap().text();
+        let shown = block(&denials, 0, &[], &files, Some("wrun grants allow --last"), true).unwrap().text();
         let place = main.display();
         let expect = format!(
             "4 things were denied:\n  policy web may not manage package nginx  (package[nginx], site/src/lib.rs:15)\n  \
@@ -170,8 +186,8 @@ mod tests {
              packages = [\"curl\", \"nginx\"]\nOr let wrun write that: wrun grants allow --last"
         );
         assert_eq!(shown, format!("{expect}\n{BEYOND_THE_PLAN}"));
-        assert_eq!(block(&denials, 0, &files, Some("wrun grants allow --last"), false).unwrap().text(), expect);
-        assert!(block(&[], 0, &files, None, true).is_none());
+        assert_eq!(block(&denials, 0, &[], &files, Some("wrun grants allow --last"), false).unwrap().text(), expect);
+        assert!(block(&[], 0, &[], &files, None, true).is_none());
     }
 
     #[test]
@@ -181,7 +197,7 @@ mod tests {
         let value = |number: usize| format!("\"p{number}\"");
         let denials: Vec<_> =
             (0..60).map(|at| denial("web", "may not x", "packages", Some(&value(at)), None)).collect();
-        let shown = block(&denials, 5, &files, None, false).unwrap().text();
+        let shown = block(&denials, 5, &[], &files, None, false).unwrap().text();
         assert!(shown.starts_with("65 things were denied:\n") && shown.contains("\n  and 15 more\n"), "{shown}");
         assert!(shown.contains("\"p59\""), "{shown}");
     }

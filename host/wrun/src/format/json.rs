@@ -4,6 +4,7 @@ mod bounds;
 
 pub(crate) use bounds::bounded_error;
 
+use super::unseen::UnseenRecipe;
 use bounds::{ASKED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
 use contract::{ActionRecord, Claimant, Conflict, GuestWrite, HiddenRead, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
@@ -27,6 +28,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) denials: &'a [Denial],
     /// How many more things were denied.
     pub(crate) denials_left_out: usize,
+    /// The recipes that a dry run did not see to their end.
+    pub(crate) unseen: &'a [UnseenRecipe],
     /// What the policies asked of their grants.
     pub(crate) asked: Value,
     /// The log's lines.
@@ -42,8 +45,9 @@ pub(crate) struct Run<'a>(pub(crate) &'a Parts<'a>);
 
 impl Serialize for Run<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Parts { report, node, errors, denials, denials_left_out, asked, log, without_policies, compile_seconds } =
+        let Parts { report, node, errors, denials, denials_left_out, unseen, asked, log, without_policies, .. } =
             self.0;
+        let compile_seconds = &self.0.compile_seconds;
         let mut shown = serializer.serialize_map(None)?;
         shown.serialize_entry("version", &VERSION)?;
         shown.serialize_entry("run_id", &report.run_id)?;
@@ -72,6 +76,9 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("denials", denials)?;
         if *denials_left_out > 0 {
             shown.serialize_entry("denials_left_out", denials_left_out)?;
+        }
+        if !unseen.is_empty() {
+            Fitting::of(*unseen, LIST).serialize_entry("unseen_recipes", &mut shown)?;
         }
         serialize_whole("asked", asked, ASKED, &mut shown)?;
         shown.serialize_entry("log", log)?;

@@ -5,7 +5,6 @@ use crate::settings::Settings;
 use artifact::Artifact;
 use artifact::Language;
 use artifact::gems::{Gems, WithGems};
-use author::CookbookFolders;
 use contract::{Account, CookbookFiles, Data};
 use grants::PolicyGrants;
 use providers::{DataFolders, FolderData, NoData};
@@ -53,15 +52,15 @@ impl Released {
 /// Cookbooks in folders, on the runtime of their language.
 pub(crate) struct Folders {
     pub(crate) runtime: Arc<Runtime>,
-    pub(crate) files: Arc<CookbookFolders>,
+    pub(crate) files: Arc<dyn CookbookFiles>,
     pub(crate) gems: Arc<Gems>,
     pub(crate) data: Arc<DataFolders>,
 }
 
 impl Folders {
     /// Cookbooks alone: for questions that are asked before a run.
-    pub(crate) fn new(runtime: Arc<Runtime>, files: impl Into<Arc<CookbookFolders>>) -> Self {
-        Self { runtime, files: files.into(), gems: Arc::default(), data: Arc::default() }
+    pub(crate) fn new(runtime: Arc<Runtime>, files: Arc<dyn CookbookFiles>) -> Self {
+        Self { runtime, files, gems: Arc::default(), data: Arc::default() }
     }
 }
 
@@ -84,6 +83,19 @@ impl Source {
         }
     }
 
+    /// The same, to share it.
+    pub(crate) fn shared_runtime(&self) -> Option<Arc<Runtime>> {
+        match self {
+            Self::Released(released) => released.runtime.clone(),
+            Self::Folders(folders) => Some(Arc::clone(&folders.runtime)),
+        }
+    }
+
+    /// Whether a cookbook of the policy is in Ruby.
+    pub(crate) fn has_ruby(&self, cookbook: &str) -> bool {
+        matches!(self, Self::Folders(_)) || self.ruby_cookbooks().contains(cookbook)
+    }
+
     /// The names of its Ruby cookbooks, where it has others too.
     pub(crate) fn ruby_cookbooks(&self) -> BTreeSet<String> {
         let Self::Released(Released { artifact, .. }) = self else { return BTreeSet::new() };
@@ -96,10 +108,8 @@ impl Source {
         let files: Arc<dyn CookbookFiles> = match self {
             Self::Released(Released { artifact, runtime: None, .. }) => return Arc::new(artifact.clone()),
             Self::Released(Released { artifact, .. }) => Arc::new(artifact.clone()),
-            Self::Folders(folders) if folders.gems.is_empty() => Arc::clone(&folders.files) as _,
-            Self::Folders(folders) => {
-                Arc::new(WithGems::new(Arc::clone(&folders.files) as _, Arc::clone(&folders.gems)))
-            }
+            Self::Folders(folders) if folders.gems.is_empty() => Arc::clone(&folders.files),
+            Self::Folders(folders) => Arc::new(WithGems::new(Arc::clone(&folders.files), Arc::clone(&folders.gems))),
         };
         runtime::with_library(files, settings.ruby_library.as_deref())
     }

@@ -31,11 +31,17 @@ impl Running<'_> {
         &self,
         how: &Suggesting,
         journal: &Journal,
-        report: &RunReport,
-        errors: &[(String, Value)],
+        parts: &json::Parts<'_>,
     ) -> anyhow::Result<Exit> {
-        for text in unseen::of(report) {
+        for text in unseen::of(parts.report) {
             self.printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
+        }
+        for recipe in parts.unseen {
+            let text = format!("warning: policy {}: {} was not seen", recipe.policy, recipe.heading());
+            let from_text = if recipe.read { "; its text asks for:" } else { ":" };
+            self.printer.note(Tone::Warning, &escape_line(&format!("{text}{from_text}")));
+            recipe.lines().iter().for_each(|line| self.printer.note(Tone::Plain, &escape_line(&format!("  {line}"))));
+            journal.reads_in_text(recipe.additions());
         }
         match &how.write {
             Some(path) => {
@@ -46,7 +52,7 @@ impl Running<'_> {
             }
             None => self.printer.line(Tone::Plain, journal.suggestion().trim_end()),
         }
-        Ok(if errors.is_empty() { Exit::Done } else { Exit::Failed })
+        Ok(if parts.errors.is_empty() { Exit::Done } else { Exit::Failed })
     }
 
     /// The report, the record, the exit code.
@@ -115,7 +121,7 @@ impl Running<'_> {
 
     /// What was denied, and what would allow it.
     fn denials(&self, parts: &json::Parts<'_>, recorded: bool) -> anyhow::Result<Vec<Block>> {
-        if parts.denials.is_empty() {
+        if parts.denials.is_empty() && parts.unseen.is_empty() {
             return Ok(vec![]);
         }
         let files = GrantsFiles::read(&self.settings.grants, false)?;
@@ -125,7 +131,8 @@ impl Running<'_> {
         let given = options.iter().filter_map(|(name, path)| Some(format!(" {name} {}", quoted(path.as_deref()?))));
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
         let (denials, left_out) = (parts.denials, parts.denials_left_out);
-        let block = format::denials::block(denials, left_out, &files, command.as_deref(), self.arguments.why_run);
+        let block =
+            format::denials::block(denials, left_out, parts.unseen, &files, command.as_deref(), self.arguments.why_run);
         Ok(block.into_iter().collect())
     }
 

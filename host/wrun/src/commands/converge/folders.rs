@@ -157,7 +157,7 @@ impl FolderInput {
     /// Asks what only a guest knows. Returns the cookbooks by their names; what is wrong with one is kept with it.
     fn ask(&mut self, all_grants: &Grants, house: &mut TheHouse<'_>) -> BTreeMap<String, Metadata> {
         let (runtime, cookbooks) = (Arc::clone(&self.runtime), Arc::clone(&self.cookbooks));
-        asking(Folders::new(runtime, Arc::clone(&cookbooks)), all_grants, house, |ask| {
+        asking(Folders::new(runtime, Arc::clone(&cookbooks) as _), all_grants, house, |ask| {
             let known = metadata::all(&cookbooks, ask);
             self.roles.evaluate(ask);
             self.environments.evaluate(ask);
@@ -188,7 +188,7 @@ impl FolderInput {
         };
         let there = GemFolder::open(place)?;
         let question = there.question(wanted, &arguments.without_gems);
-        let nothing = Folders::new(Arc::clone(&self.runtime), CookbookFolders::default());
+        let nothing = Folders::new(Arc::clone(&self.runtime), Arc::new(CookbookFolders::default()));
         let answer = match asking(nothing, all_grants, house, |ask| ask("gems", question)) {
             Ok(answer) => answer,
             Err(failure) => return Ok(Err(failure)),

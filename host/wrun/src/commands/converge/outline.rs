@@ -61,6 +61,7 @@ impl Outline {
             errors: &errors,
             denials: &denials,
             denials_left_out,
+            unseen: &[],
             asked,
             log,
             without_policies,

@@ -3,7 +3,7 @@
 use super::askers::Askers;
 use super::input::Input;
 use super::outline::Outline;
-use super::{denials, ending, handlers};
+use super::{denials, ending, handlers, rest};
 use crate::arguments::ConvergeArguments;
 use crate::exit::Exit;
 use crate::format::bounded::{Bounded, MAX_SHOWN};
@@ -121,19 +121,21 @@ impl Running<'_> {
         let files = house.sources.iter().map(|(name, source)| (name.clone(), source.files(self.settings))).collect();
         let errors = ending::errors_of(&report, &files);
         let (denials, denials_left_out) = denials::of(&report, &journal);
+        let unseen = rest::of(&report, &house, &files, &denials);
         let parts = json::Parts {
             report: &report,
             node: node.name(),
             errors: &errors,
             denials: &denials,
             denials_left_out,
+            unseen: &unseen,
             asked: ending::asked(&journal),
             log: kept_log.lines(),
             without_policies,
             compile_seconds: house.sandbox.compile_time().as_secs_f64(),
         };
         let exit = if let Some(how) = &self.arguments.suggest_grants {
-            self.suggestion(how, &journal, &report, &errors)
+            self.suggestion(how, &journal, &parts)
         } else {
             self.end(&parts, house.keeper, folder, &id, &house.reboots)
         };

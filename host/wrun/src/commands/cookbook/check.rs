@@ -11,6 +11,7 @@ mod gather;
 mod judge;
 mod needs;
 mod reach;
+pub(super) mod rest;
 mod shapes;
 mod show;
 mod suggest;

@@ -4,7 +4,8 @@ use super::edit::{Change, Written, apply};
 use crate::arguments::{AllowArguments, WhichRun};
 use crate::commands::records;
 use crate::exit::Exit;
-use crate::format::denials::by_file;
+use crate::format::denials::{additions, by_file};
+use crate::format::unseen::{UnseenEntry, UnseenRecipe};
 use crate::grants_files::GrantsFiles;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
@@ -21,10 +22,12 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     };
     let id = escape_line(record.get("run_id").and_then(Value::as_str).unwrap_or("this run"));
     let mut denials = denials_of(&record).with_context(|| format!("the record of run {id} cannot be used"))?;
+    let mut unseen = unseen_in(&record).with_context(|| format!("the record of run {id} cannot be used"))?;
     if !arguments.policy_name.is_empty() {
         denials.retain(|denial| arguments.policy_name.contains(&denial.policy));
+        unseen.retain(|recipe| arguments.policy_name.contains(&recipe.policy));
     }
-    if denials.is_empty() {
+    if denials.is_empty() && unseen.iter().all(|recipe| recipe.entries.is_empty()) {
         let text = match arguments.policy_name.as_slice() {
             [] => format!("nothing was denied in run {id}"),
             named => format!("nothing was denied to {} in run {id}", named.join(", ")),
@@ -36,10 +39,21 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         let text = format!("policy {} {}: no new entry would allow it", denial.policy, denial.message);
         printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
     }
+    for recipe in unseen.iter().filter(|recipe| !recipe.entries.is_empty()) {
+        let text = format!(
+            "note: policy {}: {} was not seen in the run; these entries are from its text:",
+            recipe.policy,
+            recipe.heading()
+        );
+        printer.note(Tone::Plain, &escape_line(&text));
+        for UnseenEntry { key, value, place } in &recipe.entries {
+            printer.note(Tone::Plain, &escape_line(&format!("  {key} {value}  ({place})")));
+        }
+    }
     let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let mut changes = Vec::new();
-    for (path, additions) in by_file(&denials, &files, &grants) {
+    for (path, additions) in by_file(&additions(&denials, &unseen), &files, &grants) {
         let before = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1).to_owned();
         let edited = grants::add(&before, &path.display().to_string(), &additions);
         let after = edited.with_context(|| format!("what run {id} was denied cannot be added"))?.text;
@@ -55,6 +69,12 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         Written::Done => Exit::Done,
         Written::Declined => Exit::Failed,
     })
+}
+
+/// The recipes that the run did not see to their end.
+fn unseen_in(record: &Value) -> anyhow::Result<Vec<UnseenRecipe>> {
+    let Some(unseen) = record.get("unseen_recipes") else { return Ok(vec![]) };
+    serde_json::from_value(unseen.clone()).context("its `unseen_recipes` are not those of a run")
 }
 
 fn denials_of(record: &Value) -> anyhow::Result<Vec<Denial>> {

@@ -40,7 +40,7 @@ impl<'a> RuntimeHere<'a> {
     /// Asks an instance that sees some cookbooks.
     fn ask(&mut self, files: CookbookFolders, question: &str, input: Value) -> anyhow::Result<Value> {
         let runtime = self.find().map_err(anyhow::Error::msg)?;
-        let said = questions::ask(self.settings, runtime, files, |ask| ask(question, input))?;
+        let said = questions::ask(self.settings, runtime, Arc::new(files), |ask| ask(question, input))?;
         Ok(said?)
     }
 }

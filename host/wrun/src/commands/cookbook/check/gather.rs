@@ -25,6 +25,7 @@ const MAX_LOST: usize = 10;
 const SHARED: [&str; 4] = ["libraries/", "resources/", "providers/", "definitions/"];
 
 /// What was found in a cookbook and in those that it depends on.
+#[derive(Default)]
 pub(super) struct Gathered {
     pub(super) folder: String,
     pub(super) name: String,
@@ -91,7 +92,7 @@ pub(super) fn gather(
 ) -> anyhow::Result<Vec<Gathered>> {
     let mut read = BTreeMap::new();
     loop {
-        let gathered = questions::ask(settings, Arc::clone(runtime), Arc::clone(cookbooks), |ask| {
+        let gathered = questions::ask(settings, Arc::clone(runtime), Arc::clone(cookbooks) as _, |ask| {
             let mut gathering =
                 Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default(), by_name: None };
             match wanted {
@@ -330,7 +331,7 @@ fn is_partial(file: &str) -> bool {
 }
 
 /// A guest's answer.
-fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
+pub(super) fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
     match answer {
         Ok(Value::Array(all)) => {
             let read = |fact| serde_json::from_value(fact).unwrap_or_else(|why| error(format!("no fact: {why}")));

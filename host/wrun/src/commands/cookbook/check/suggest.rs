@@ -25,21 +25,40 @@ const KEYS: [(&str, Kind); 14] = [
 
 /// The table of a policy; empty where nothing is needed.
 pub(super) fn table(policy: &str, needs: &Needs) -> String {
-    let mut lines = String::new();
-    for (key, kind) in KEYS {
-        let values: Vec<_> = wanted(needs, kind).map(|(name, _)| toml_string(name)).collect();
-        add(&mut lines, key, &values);
+    let mut by_key: Vec<(&str, Vec<String>)> = Vec::new();
+    for Entry { key, value, .. } in entries(needs) {
+        match by_key.last_mut().filter(|(last, _)| *last == key) {
+            Some((_, values)) => values.push(value),
+            None => by_key.push((key, vec![value])),
+        }
     }
-    let commands = wanted(needs, Kind::Commands).map(|(line, _)| toml_string(line));
+    let mut lines = String::new();
+    by_key.iter().for_each(|(key, values)| add(&mut lines, key, values));
+    if lines.is_empty() { lines } else { format!("[policy.{}]\n{lines}", toml_key(policy)) }
+}
+
+/// One entry of a policy's table that would meet a need.
+pub(super) struct Entry<'n> {
+    /// The key: `packages`.
+    pub(super) key: &'static str,
+    /// The entry as TOML: `"nginx"`, `{ interpreter = ["bash"], script = ".." }`, `true`.
+    pub(super) value: String,
+    /// The need with its places.
+    pub(super) need: &'n Need,
+}
+
+/// Returns the entries that would meet the needs, those of one key together.
+pub(super) fn entries(needs: &Needs) -> Vec<Entry<'_>> {
+    let names = |key, kind| wanted(needs, kind).map(move |(name, need)| Entry { key, value: toml_string(name), need });
     let scripts = wanted(needs, Kind::Scripts).map(|(code, need)| {
         let interpreter = need.note.as_deref().unwrap_or_default();
-        format!("{{ interpreter = [{}], script = {} }}", toml_string(interpreter), toml_string(code))
+        let value = format!("{{ interpreter = [{}], script = {} }}", toml_string(interpreter), toml_string(code));
+        Entry { key: "commands", value, need }
     });
-    add(&mut lines, "commands", &commands.chain(scripts).collect::<Vec<_>>());
-    if wanted(needs, Kind::Reboot).next().is_some() {
-        lines.push_str("reboot = true\n");
-    }
-    if lines.is_empty() { lines } else { format!("[policy.{}]\n{lines}", toml_key(policy)) }
+    let reboot =
+        wanted(needs, Kind::Reboot).take(1).map(|(_, need)| Entry { key: "reboot", value: "true".to_owned(), need });
+    let lists = KEYS.iter().flat_map(|(key, kind)| names(*key, *kind));
+    lists.chain(names("commands", Kind::Commands)).chain(scripts).chain(reboot).collect()
 }
 
 /// What is needed on this system and can be written down: patterns in names would grant more than is asked for.
@@ -57,6 +76,7 @@ fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
 fn add(lines: &mut String, key: &str, values: &[String]) {
     match values {
         [] => {}
+        [flag] if flag == "true" => drop(writeln!(lines, "{key} = true")),
         [only] => drop(writeln!(lines, "{key} = [{only}]")),
         several => drop(writeln!(lines, "{key} = [\n    {},\n]", several.join(",\n    "))),
     }

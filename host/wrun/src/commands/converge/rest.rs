@@ -1,0 +1,113 @@
+//! The rest of recipes that ended early in a dry run: what their text asks for, and which of that is not granted.
+
+use crate::commands::cookbook::{Line, read_rest};
+use crate::commands::questions;
+use crate::errors;
+use crate::format::unseen::{UnseenEntry, UnseenRecipe};
+use crate::house::{Source, TheHouse};
+use contract::{CookbookFiles, EndedRecipe};
+use converge::{PolicyReport, RunReport};
+use grants::{Denial, Grants, HeldAnswer, Needs, PolicyGrants};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The folder of a cookbook's recipes in Ruby.
+const RECIPES: &str = "recipes/";
+
+/// The recipes that a run did not see to their end, in order.
+pub(super) fn of(
+    report: &RunReport,
+    house: &TheHouse<'_>,
+    files: &BTreeMap<String, Arc<dyn CookbookFiles>>,
+    denials: &[Denial],
+) -> Vec<UnseenRecipe> {
+    let policies = report.policies.iter().filter(|policy| !policy.ended_recipes.is_empty());
+    policies.flat_map(|policy| of_policy(policy, house, files.get(&policy.name), denials)).collect()
+}
+
+fn of_policy(
+    policy: &PolicyReport,
+    house: &TheHouse<'_>,
+    files: Option<&Arc<dyn CookbookFiles>>,
+    denials: &[Denial],
+) -> Vec<UnseenRecipe> {
+    let source = house.sources.get(&policy.name);
+    let mut unseen: Vec<_> = policy.ended_recipes.iter().map(|ended| begun(policy, ended)).collect();
+    let lines: Vec<_> = policy.ended_recipes.iter().map(|ended| lines(ended, source)).collect();
+    let runtime = source.and_then(Source::shared_runtime).filter(|_| lines.iter().any(|lines| !lines.is_empty()));
+    let (Some(files), Some(runtime)) = (files, runtime) else { return unseen };
+    let compiled = policy.node.as_ref().and_then(|node| node.recipes.as_array());
+    let compiled: BTreeSet<String> =
+        compiled.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let asked = questions::ask(house.settings, runtime, Arc::clone(files), |ask| {
+        for (unseen, lines) in unseen.iter_mut().zip(&lines).filter(|(_, lines)| !lines.is_empty()) {
+            let rest = read_rest(lines, &**files, &compiled, ask);
+            unseen.read = true;
+            (unseen.computed, unseen.incomplete) = (rest.computed, rest.incomplete);
+            unseen.types = rest.types.into_iter().collect();
+            let entry = |one: crate::commands::cookbook::Entry| UnseenEntry {
+                key: one.key.to_owned(),
+                value: one.value,
+                place: one.place,
+            };
+            unseen.entries = rest.entries.into_iter().map(entry).collect();
+        }
+    });
+    if asked.is_err() {
+        unseen.iter_mut().for_each(|one| one.read = false);
+    }
+    // A plan for a suggestion may do everything, and says what it needs where nothing is granted.
+    let cookbooks: Vec<String> = files.cookbooks().into_iter().map(|(name, _)| name).collect();
+    let grants = match house.grants.get(&policy.name) {
+        Some(grants) if !grants.allows_everything() => Arc::clone(grants),
+        _ => Grants::nothing().policy(&policy.name, &cookbooks),
+    };
+    let mut told: BTreeSet<(String, String)> = denials
+        .iter()
+        .filter(|denial| denial.policy == policy.name)
+        .filter_map(|denial| Some((denial.key.clone(), denial.value.clone()?)))
+        .collect();
+    for one in &mut unseen {
+        one.entries.retain(|entry| {
+            let is_new = told.insert((entry.key.clone(), entry.value.clone()));
+            is_new && is_missing(&grants, entry)
+        });
+    }
+    unseen
+}
+
+fn begun(policy: &PolicyReport, ended: &EndedRecipe) -> UnseenRecipe {
+    UnseenRecipe {
+        policy: policy.name.clone(),
+        recipe: ended.recipe.clone(),
+        ended_at: errors::place(&ended.failure).and_then(|place| crate::format::place(&place)),
+        ..UnseenRecipe::default()
+    }
+}
+
+/// The lines at which files of Ruby recipes ended. Empty: the recipe is not in Ruby, or its place is not known.
+fn lines(ended: &EndedRecipe, source: Option<&Source>) -> Vec<Line> {
+    let is_ruby = |cookbook: &str| source.is_some_and(|source| source.has_ruby(cookbook));
+    let places = errors::places(&ended.failure).into_iter().filter_map(|place| {
+        let (cookbook, file, line) = (place.cookbook?, place.file?, place.line?);
+        let is_recipe = file.starts_with(RECIPES) || file == "recipe.rb";
+        (is_recipe && is_ruby(&cookbook)).then_some(Line { cookbook, file, line })
+    });
+    let mut lines: Vec<Line> = Vec::new();
+    for line in places {
+        // Of several frames in one file the outermost is where the file stands.
+        match lines.iter_mut().find(|one| (&one.cookbook, &one.file) == (&line.cookbook, &line.file)) {
+            Some(known) => known.line = line.line,
+            None => lines.push(line),
+        }
+    }
+    lines
+}
+
+/// Whether an entry is not granted yet.
+fn is_missing(grants: &PolicyGrants, entry: &UnseenEntry) -> bool {
+    let value = if entry.value == "true" { entry.value.clone() } else { format!("[{}]", entry.value) };
+    // What cannot be an entry is nobody's to add.
+    let Ok(needs) = Needs::parse(&format!("[needs]\n{} = {value}\n", entry.key), "text") else { return false };
+    grants.hold(&needs).iter().any(|held| held.answer == HeldAnswer::Missing)
+}

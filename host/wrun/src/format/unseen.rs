@@ -1,0 +1,150 @@
+//! Recipes of which a dry run did not see everything, with what their text says of the rest.
+
+use super::blocks::Block;
+use crate::printer::Tone;
+use grants::Addition;
+use serde::{Deserialize, Serialize};
+
+/// The most entries of one recipe that are listed; the run's record has more.
+const MAX_LISTED: usize = 30;
+
+/// A recipe that ended early while a dry run compiled it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct UnseenRecipe {
+    /// The policy.
+    pub(crate) policy: String,
+    /// The recipe of the run list, as `cookbook::recipe`.
+    pub(crate) recipe: String,
+    /// The place where it ended, as `COOKBOOK/FILE:LINE`.
+    pub(crate) ended_at: Option<String>,
+    /// The rest's text was read, without evaluating it. It cannot be of recipes in Rust.
+    pub(crate) read: bool,
+    /// Entries that the rest's literal needs would take, without those that are granted or were denied in the run.
+    pub(crate) entries: Vec<UnseenEntry>,
+    /// The number of places whose need is computed when they run.
+    pub(crate) computed: usize,
+    /// Custom resource types that the rest declares.
+    pub(crate) types: Vec<String>,
+    /// Some of the text could not be read.
+    pub(crate) incomplete: bool,
+}
+
+/// An entry of the policy's table that a literal need would take.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct UnseenEntry {
+    /// The key: `packages`.
+    pub(crate) key: String,
+    /// The entry as TOML.
+    pub(crate) value: String,
+    /// The place that needs it, as `COOKBOOK/FILE:LINE`.
+    pub(crate) place: String,
+}
+
+impl UnseenRecipe {
+    /// The entries, to add them to a file.
+    pub(crate) fn additions(&self) -> impl Iterator<Item = Addition> {
+        self.entries.iter().map(|entry| {
+            let UnseenEntry { key, value, .. } = entry;
+            Addition { policy: self.policy.clone(), key: key.clone(), value: value.clone() }
+        })
+    }
+
+    /// Which part of which recipe was not seen.
+    pub(crate) fn heading(&self) -> String {
+        let at = self.ended_at.as_ref().map(|place| format!(", which ended at {place}")).unwrap_or_default();
+        format!("the rest of recipe {}{at}", self.recipe)
+    }
+
+    /// What is known of the rest without running it, a sentence or an entry a line.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        if !self.read {
+            return vec!["wrun cannot read its source: run again after granting".to_owned()];
+        }
+        let entries = self.entries.iter().take(MAX_LISTED);
+        let mut lines: Vec<_> = entries.map(|one| format!("{} {}  ({})", one.key, one.value, one.place)).collect();
+        let more = self.entries.len().saturating_sub(MAX_LISTED);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        match self.computed {
+            0 => {}
+            1 => lines.push("1 more place computes what it asks for".to_owned()),
+            places => lines.push(format!("{places} more places compute what they ask for")),
+        }
+        if !self.types.is_empty() {
+            lines.push(format!("actions of custom resources, which are not looked at: {}", self.types.join(", ")));
+        }
+        if self.incomplete {
+            lines.push("not all of its text could be read".to_owned());
+        }
+        if lines.is_empty() {
+            lines.push("nothing that is not granted, as far as its text says".to_owned());
+        }
+        lines
+    }
+}
+
+/// Adds what was not seen to the block of denials.
+pub(super) fn add_to(mut block: Block, unseen: &[UnseenRecipe]) -> Block {
+    for recipe in unseen {
+        let reads = if recipe.read { ". Its text asks for" } else { "" };
+        let heading = format!("Not seen in policy {}: {}{reads}:", recipe.policy, recipe.heading());
+        block = block.line(Tone::Warning, heading);
+        block = recipe.lines().into_iter().fold(block, |block, line| block.line(Tone::Plain, format!("  {line}")));
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe() -> UnseenRecipe {
+        UnseenRecipe {
+            policy: "web".into(),
+            recipe: "web::default".into(),
+            ended_at: Some("web/recipes/default.rb:2".into()),
+            read: true,
+            ..UnseenRecipe::default()
+        }
+    }
+
+    fn shown(recipe: UnseenRecipe) -> String {
+        add_to(Block::new(Tone::Plain, "x"), &[recipe]).text()
+    }
+
+    #[test]
+    fn the_rest_of_a_recipe_is_told_as_far_as_its_text_says_it() {
+        let entry = |at: usize| UnseenEntry {
+            key: "packages".into(),
+            value: format!("\"p{at}\u{1b}\""),
+            place: format!("web/recipes/default.rb:{at}"),
+        };
+        let many = UnseenRecipe {
+            entries: (0..32).map(entry).collect(),
+            computed: 2,
+            types: vec!["site".into()],
+            incomplete: true,
+            ..recipe()
+        };
+        let text = shown(many);
+        let begin = "x\nNot seen in policy web: the rest of recipe web::default, which ended at web/recipes/default.rb:2. \
+                     Its text asks for:\n  packages \"p0\\u{1b}\"  (web/recipes/default.rb:0)\n";
+        assert!(text.starts_with(begin), "{text}");
+        let end = "\"p29\\u{1b}\"  (web/recipes/default.rb:29)\n  and 2 more\n  2 more places compute what they ask for\n  \
+                   actions of custom resources, which are not looked at: site\n  not all of its text could be read";
+        assert!(text.ends_with(end), "{text}");
+        assert!(shown(recipe()).ends_with("\n  nothing that is not granted, as far as its text says"));
+    }
+
+    #[test]
+    fn of_compiled_code_it_is_said_that_nothing_is_known() {
+        let rust = UnseenRecipe { read: false, ended_at: None, ..recipe() };
+        assert_eq!(
+            shown(rust),
+            "x\nNot seen in policy web: the rest of recipe web::default:\n  wrun cannot read its source: run again after granting"
+        );
+    }
+}
