@@ -2,7 +2,7 @@
 //! whoever implements these traits.
 
 use crate::{Account, CommandTest, HiddenRead, ReadKind};
-use grants::GrantedAttribute;
+use grants::{GrantedAttribute, PolicyGrants};
 use node::file_specificity::{NodeIdentity, given_paths, lookup_paths};
 use serde_json::Value;
 use std::sync::Arc;
@@ -54,6 +54,16 @@ pub struct Interfaces {
 impl Interfaces {
     /// All of them: for guests whose language runtime imports everything, where each call is checked.
     pub const ALL: Self = Self { machine: true, data: true, clock: true, random: true };
+
+    /// Returns the interfaces that a policy's grants open.
+    pub fn granted(grants: &PolicyGrants) -> Self {
+        Self {
+            machine: grants.opens_machine(),
+            data: grants.opens_data(),
+            clock: grants.clock(),
+            random: grants.random(),
+        }
+    }
 }
 
 /// What a policy may read and write of the node. A refusal is the text of the grant that would allow it.

@@ -26,6 +26,7 @@ mod journal;
 mod mounts;
 mod names;
 mod needs;
+mod opens;
 mod package_tools;
 mod paths;
 mod pattern;

@@ -3,6 +3,7 @@
 //! Nothing in here reads a file, a clock or the network; whoever calls it has the documents. The behaviour follows Chef.
 //!
 //! ```text
+//! asked_run_lists         run lists that somebody asks for, each for one policy
 //! run_list_choice         which of its run lists a policy runs
 //! expansion               from a run list with roles to recipes
 //! roles, environment      documents with attributes, run lists and constraints
@@ -11,6 +12,7 @@
 //! repository              all of it for a Chef repository
 //! ```
 
+pub mod asked_run_lists;
 pub mod cookbook_choice;
 pub mod cookbook_order;
 pub mod environment;

@@ -1,12 +1,14 @@
-//! The words that rooms share: near names, the characters that may reach a terminal or a log, hexadecimal digests and
-//! TOML quoting. Pure, and without dependencies, so that every room can use it.
+//! The words that rooms share: near names, the characters that may reach a terminal or a log, hexadecimal digests, TOML
+//! quoting and chains of errors. Pure, and without dependencies, so that every room can use it.
 
+mod chain;
 mod complaints;
 mod hex;
 mod near;
 mod shown;
 mod toml;
 
+pub use chain::error_chain;
 pub use complaints::plainly;
 pub use hex::hex;
 pub use near::{did_you_mean, did_you_mean_type, nearest};

@@ -2,6 +2,7 @@
 //! still waits for.
 
 use crate::terminal;
+use assemble::DueNotifications;
 use contract::{Event, Observer};
 use std::sync::{Arc, Mutex, PoisonError};
 use text::escape_line;
@@ -64,21 +65,8 @@ impl Activity {
     }
 
     /// The notifications that are due and have not run yet.
-    pub(crate) fn due(&self) -> Vec<DueNotification> {
+    pub(crate) fn all_due(&self) -> Vec<DueNotification> {
         self.running().due.clone()
-    }
-
-    /// Adds a notification that has become due, unless it is due already.
-    pub(crate) fn add_due(&self, due: DueNotification) {
-        let mut running = self.running();
-        if !running.due.contains(&due) {
-            running.due.push(due);
-        }
-    }
-
-    /// Takes out a notification that has run.
-    pub(crate) fn remove_due(&self, done: &DueNotification) {
-        self.running().due.retain(|due| due != done);
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, Running> {
@@ -94,6 +82,21 @@ impl Activity {
         let text = running.actions.last().map(Action::shown).or_else(|| running.phase.clone());
         drop(running);
         terminal::status(text.unwrap_or_default());
+    }
+}
+
+impl DueNotifications for Activity {
+    fn due(&self, policy: &str, receiver: &str, action: &str) {
+        let due = DueNotification::new(policy, receiver, action);
+        let mut running = self.running();
+        if !running.due.contains(&due) {
+            running.due.push(due);
+        }
+    }
+
+    fn done(&self, policy: &str, receiver: &str, action: &str) {
+        let done = DueNotification::new(policy, receiver, action);
+        self.running().due.retain(|due| *due != done);
     }
 }
 

@@ -17,7 +17,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
 
 pub(crate) use config::{ConfigCommand, ShowConfigArguments};
-pub(crate) use converge::{ConvergeArguments, FolderArguments, Suggesting};
+pub(crate) use converge::{ConvergeArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand};
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use node::NodeCommand;

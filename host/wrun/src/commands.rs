@@ -7,7 +7,6 @@ pub(crate) mod cookbook;
 pub(crate) mod grants;
 pub(crate) mod node;
 pub(crate) mod policy;
-mod questions;
 mod records;
 pub(crate) mod resources;
 pub(crate) mod run;
@@ -31,7 +30,7 @@ fn sources(config: Option<&Path>, flags: Layer) -> anyhow::Result<Sources> {
 }
 
 /// The settings' file where no flag names one.
-fn settings_file() -> PathBuf {
+pub(crate) fn settings_file() -> PathBuf {
     let environment = settings::own_variables(std::env::vars_os()).unwrap_or_default();
     settings::file_to_read(None, &environment).0
 }

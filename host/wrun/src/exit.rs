@@ -1,6 +1,6 @@
 //! Exit codes, one table for all commands, after Chef's RFC 062.
 
-use state::StateError;
+use assemble::AssembleError;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -33,8 +33,8 @@ pub(crate) enum Exit {
 impl Exit {
     /// How the program ends after an error. It comes before anything was changed: whatever fails later ends in a report.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        match error.downcast_ref() {
-            Some(StateError::Locked { .. }) => Self::Busy,
+        match error.downcast_ref::<AssembleError>() {
+            Some(error) if error.is_locked() => Self::Busy,
             _ => Self::Usage,
         }
     }

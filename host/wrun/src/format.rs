@@ -21,7 +21,6 @@ pub(crate) mod unseen;
 
 use contract::{Event, Observer, Tally};
 use node::origin::Origin;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a dry run says at its end: `3 would change, 2 unknown, 1 would fail (of 12)`.
 pub(crate) fn would(tally: Tally) -> String {
@@ -59,21 +58,5 @@ pub(crate) struct All(pub(crate) Vec<Box<dyn Observer>>);
 impl Observer for All {
     fn notice(&mut self, event: &Event<'_>) {
         self.0.iter_mut().for_each(|one| one.notice(event));
-    }
-}
-
-/// One observer that the run and the providers share. Nobody holds it for long.
-#[derive(Clone)]
-pub(crate) struct Shared(Arc<Mutex<All>>);
-
-impl Shared {
-    pub(crate) fn new(all: All) -> Self {
-        Self(Arc::new(Mutex::new(all)))
-    }
-}
-
-impl Observer for Shared {
-    fn notice(&mut self, event: &Event<'_>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).notice(event);
     }
 }

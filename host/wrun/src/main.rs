@@ -6,12 +6,9 @@ mod commands;
 mod errors;
 mod exit;
 mod format;
-mod grants_files;
-mod house;
 mod logging;
-mod own_state;
-mod poll;
 mod printer;
+mod program;
 mod settings;
 mod signals;
 mod terminal;
@@ -53,10 +50,7 @@ fn main() -> ExitCode {
         }
     };
     let printer = Printer::new();
-    // What a run makes is as Chef would make it, whoever started the run.
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    // The converge loop nests guests' children on this stack; see `contract::MAX_DEPTH`.
-    let run = std::thread::Builder::new().name("main".into()).stack_size(16 << 20).spawn(move || {
+    let run = assemble::spawn(move || {
         let outcome = match arguments.command {
             Command::Converge(converge) => commands::converge::run(*converge, &printer),
             Command::Node(node) => commands::node::run(node, &printer),

@@ -238,68 +238,18 @@ keys! {
 pub(crate) struct Settings {
     /// The policies to run, in order; empty if nobody said.
     pub(crate) policy_names: Vec<String>,
-    /// Where artifacts lie.
-    pub(crate) policies: PathBuf,
-    /// The policy group of this node.
-    pub(crate) policy_group: Option<String>,
-    /// The node's name; none: its fully qualified domain name.
-    pub(crate) node_name: Option<NodeName>,
-    /// The root of the machine to manage.
-    pub(crate) root: PathBuf,
-    /// Where what outlives a run is kept.
-    pub(crate) state_dir: PathBuf,
-    /// Where what can be made again is kept.
-    pub(crate) cache_dir: PathBuf,
-    /// The operator's grants.
-    pub(crate) grants: PathBuf,
-    /// Where data bags are; none: there are none.
-    pub(crate) data_bags: Option<PathBuf>,
-    /// The file with the secret for encrypted data bag items.
-    pub(crate) encrypted_data_bag_secret: Option<PathBuf>,
     /// How a run is shown.
     pub(crate) format: Format,
-    /// The least that is logged.
+    /// Minimum log level.
     pub(crate) log_level: Level,
     /// Where the log goes.
     pub(crate) log_location: LogLocation,
     /// Whether output has colours.
     pub(crate) color: Color,
-    /// Whether policies run after one that failed.
-    pub(crate) keep_going: bool,
-    /// How long to wait for another run to end.
-    pub(crate) lock_timeout: Seconds,
-    /// How long to wait for a held lock of the package tools.
-    pub(crate) package_lock_timeout: Seconds,
-    /// Processor time for each policy's own code.
-    pub(crate) guest_seconds: SomeSeconds,
-    /// Memory for each policy's own code.
-    pub(crate) guest_memory_mib: Mebibytes,
-    /// Processor time for compiling a policy's component.
-    pub(crate) compile_seconds: SomeSeconds,
-    /// Memory for compiling a policy's component.
-    pub(crate) compile_mib: Mebibytes,
-    /// Where files go before they are replaced.
-    pub(crate) backup_dir: PathBuf,
-    /// How many backups of a file are kept, where the resource does not say.
-    pub(crate) backups: Count,
-    /// Where language runtimes are; none: beside the program.
-    pub(crate) runtime_dir: Option<PathBuf>,
-    /// The folder from which a Ruby runtime that carries no library takes it: for those who work on the library.
-    pub(crate) ruby_library: Option<PathBuf>,
-    /// The largest download.
-    pub(crate) download_mib: Mebibytes,
-    /// How long a download may take.
-    pub(crate) download_seconds: SomeSeconds,
-    /// How many run records are kept.
-    pub(crate) runs_kept: Count,
-    /// How large they may be together; as much for those of dry runs.
-    pub(crate) runs_mib: Mebibytes,
-    /// How much of the state's disk stays free.
-    pub(crate) min_free_mib: FreeMebibytes,
-    /// Which attributes are saved.
-    pub(crate) saved_attributes: SavedFilters,
     /// Programs of the operator's that hear of runs.
     pub(crate) handlers: Vec<Handler>,
+    /// How runs go.
+    pub(crate) run: assemble::Settings,
 }
 
 /// Puts the sources together: flags beat variables beat the file.
@@ -392,61 +342,58 @@ where
 }
 
 impl Settings {
-    /// Bytes of the state's disk that stay free.
-    pub(crate) fn min_free(&self) -> u64 {
-        self.min_free_mib.get().saturating_mul(1 << 20)
-    }
-
-    /// Bytes that the records of runs may take.
-    pub(crate) fn runs_bytes(&self) -> u64 {
-        self.runs_mib.get().saturating_mul(1 << 20)
-    }
-
     fn complete(layer: Layer) -> Self {
-        let path = |given: Option<PathBuf>, default: &str| given.unwrap_or_else(|| PathBuf::from(default));
-        let state_dir = path(layer.state_dir, state::DEFAULT_PATH);
+        let usual = assemble::Settings::default();
+        let mebibytes = |given: Option<u64>, usual: u64| given.map_or(usual, |number| number.saturating_mul(1 << 20));
+        let count = |given: Option<Count>, usual: usize| {
+            given.map_or(usual, |number| usize::try_from(number.get()).unwrap_or(usize::MAX))
+        };
         let level = |allowed: Option<AttributePaths>, blocked: Option<AttributePaths>| LevelFilter {
             allowed: allowed.map(AttributePaths::into_items),
             blocked: blocked.map(AttributePaths::into_items),
         };
-        Self {
-            policy_names: layer.policy_name.map(PolicyNames::into_names).unwrap_or_default(),
-            policies: path(layer.policies, "/etc/wrun/policies"),
+        let state_dir = layer.state_dir.unwrap_or(usual.state_dir);
+        let run = assemble::Settings {
+            policies: layer.policies.unwrap_or(usual.policies),
             policy_group: layer.policy_group,
-            node_name: layer.node_name,
-            root: path(layer.root, "/"),
-            cache_dir: path(layer.cache_dir, "/var/cache/wrun"),
-            grants: path(layer.grants, "/etc/wrun/grants.toml"),
+            node_name: layer.node_name.map(|name| name.as_str().to_owned()),
+            root: layer.root.unwrap_or(usual.root),
+            cache_dir: layer.cache_dir.unwrap_or(usual.cache_dir),
+            backup_dir: layer.backup_dir.unwrap_or_else(|| assemble::Settings::usual_backup_dir(&state_dir)),
+            grants: layer.grants.unwrap_or(usual.grants),
             data_bags: layer.data_bags,
             encrypted_data_bag_secret: layer.encrypted_data_bag_secret,
-            format: layer.format.unwrap_or(Format::Doc),
-            log_level: layer.log_level.unwrap_or(Level::Warn),
-            log_location: layer.log_location.unwrap_or(LogLocation::Stderr),
-            color: layer.color.unwrap_or(Color::Auto),
-            keep_going: layer.keep_going.unwrap_or(false),
-            lock_timeout: layer.lock_timeout.unwrap_or(Number::constant::<300>()),
-            package_lock_timeout: layer.package_lock_timeout.unwrap_or(Number::constant::<120>()),
-            guest_seconds: layer.guest_seconds.unwrap_or(Number::constant::<60>()),
-            guest_memory_mib: layer.guest_memory_mib.unwrap_or(Number::constant::<256>()),
-            compile_seconds: layer.compile_seconds.unwrap_or(Number::constant::<60>()),
-            compile_mib: layer.compile_mib.unwrap_or(Number::constant::<2048>()),
-            backup_dir: layer.backup_dir.unwrap_or_else(|| state_dir.join("backup")),
-            backups: layer.backups.unwrap_or(Number::constant::<5>()),
             runtime_dir: layer.runtime_dir,
             ruby_library: layer.ruby_library,
-            download_mib: layer.download_mib.unwrap_or(Number::constant::<4096>()),
-            download_seconds: layer.download_seconds.unwrap_or(Number::constant::<1800>()),
-            runs_kept: layer.runs_kept.unwrap_or(Number::constant::<100>()),
-            runs_mib: layer.runs_mib.unwrap_or(Number::constant::<1024>()),
-            min_free_mib: layer.min_free_mib.unwrap_or(Number::constant::<256>()),
+            keep_going: layer.keep_going.unwrap_or(usual.keep_going),
+            lock_timeout: layer.lock_timeout.map_or(usual.lock_timeout, Number::seconds),
+            package_lock_timeout: layer.package_lock_timeout.map_or(usual.package_lock_timeout, Number::seconds),
+            guest_time: layer.guest_seconds.map_or(usual.guest_time, Number::seconds),
+            guest_memory: mebibytes(layer.guest_memory_mib.map(Number::get), usual.guest_memory),
+            compile_time: layer.compile_seconds.map_or(usual.compile_time, Number::seconds),
+            compile_memory: mebibytes(layer.compile_mib.map(Number::get), usual.compile_memory),
+            backups: count(layer.backups, usual.backups),
+            download_size: mebibytes(layer.download_mib.map(Number::get), usual.download_size),
+            download_time: layer.download_seconds.map_or(usual.download_time, Number::seconds),
+            runs_kept: count(layer.runs_kept, usual.runs_kept),
+            runs_size: mebibytes(layer.runs_mib.map(Number::get), usual.runs_size),
+            min_free: mebibytes(layer.min_free_mib.map(Number::get), usual.min_free),
             saved_attributes: SavedFilters {
                 automatic: level(layer.allowed_automatic_attributes, layer.blocked_automatic_attributes),
                 default: level(layer.allowed_default_attributes, layer.blocked_default_attributes),
                 normal: level(layer.allowed_normal_attributes, layer.blocked_normal_attributes),
                 r#override: level(layer.allowed_override_attributes, layer.blocked_override_attributes),
             },
-            handlers: layer.handlers.map(Handlers::into_list).unwrap_or_default(),
             state_dir,
+        };
+        Self {
+            policy_names: layer.policy_name.map(PolicyNames::into_names).unwrap_or_default(),
+            format: layer.format.unwrap_or(Format::Doc),
+            log_level: layer.log_level.unwrap_or(Level::Warn),
+            log_location: layer.log_location.unwrap_or(LogLocation::Stderr),
+            color: layer.color.unwrap_or(Color::Auto),
+            handlers: layer.handlers.map(Handlers::into_list).unwrap_or_default(),
+            run,
         }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn listen(interruption: &Interruption, printer: Printer) -> std::io::
         let Some(first) = signals.forever().next() else { return };
         interruption.stop.request(first);
         let activity = &interruption.activity;
-        printer.note(Tone::Warning, &after_the_action(first, activity.action().as_deref(), &activity.due()));
+        printer.note(Tone::Warning, &after_the_action(first, activity.action().as_deref(), &activity.all_due()));
         let Some(second) = signals.forever().next() else { return };
         end_at_once(&interruption, second, || signals.pending().next().is_some(), printer);
     })?;

@@ -13,9 +13,27 @@ use serde_json::Value;
 use super::{Count, supply, targets};
 use crate::{checkout, say};
 
-/// Each room with the rooms it may know. What is not listed is not allowed; `wrun` alone puts the house together.
-const DOORS: [(&str, &[&str]); 13] = [
+/// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts the house together.
+const DOORS: [(&str, &[&str]); 15] = [
     ("artifact", &["contract", "grants", "node", "text"]),
+    (
+        "assemble",
+        &[
+            "artifact",
+            "author",
+            "contract",
+            "converge",
+            "facts",
+            "grants",
+            "node",
+            "providers",
+            "resolve",
+            "sandbox",
+            "schema",
+            "state",
+            "text",
+        ],
+    ),
     ("author", &["artifact", "contract", "grants", "node", "resolve", "schema", "text"]),
     ("contract", &["grants", "node"]),
     ("converge", &["contract", "node"]),
@@ -28,6 +46,24 @@ const DOORS: [(&str, &[&str]); 13] = [
     ("schema", &["text"]),
     ("state", &["contract", "text"]),
     ("text", &[]),
+    (
+        "wrun",
+        &[
+            "artifact",
+            "assemble",
+            "author",
+            "contract",
+            "converge",
+            "facts",
+            "grants",
+            "node",
+            "providers",
+            "sandbox",
+            "schema",
+            "state",
+            "text",
+        ],
+    ),
 ];
 
 /// Rooms that decide and touch nothing.

@@ -1,8 +1,10 @@
 //! The arguments of `wrun converge`.
 
 use super::Common;
-use crate::settings::{Color, Format, Layer, Level, LogLocation, PolicyNames, Seconds};
+use crate::settings::{Color, Format, Layer, Level, LogLocation, PolicyNames, Seconds, Settings};
+use assemble::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
 use clap::Args;
+use contract::LogLevel;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -121,6 +123,44 @@ pub(crate) struct FolderArguments {
 }
 
 impl ConvergeArguments {
+    /// The run that was asked for. `settings` are those that these arguments are part of.
+    pub(crate) fn request(&self, settings: &Settings) -> Request {
+        let grants = match (self.allow_all || self.suggest_grants.is_some(), &self.grants) {
+            (true, _) => GrantsSource::Everything,
+            (false, Some(_)) => GrantsSource::NamedFile,
+            (false, None) => GrantsSource::UsualFile,
+        };
+        let config = self.common.config.clone().unwrap_or_else(crate::commands::settings_file);
+        let log = match &settings.log_location {
+            LogLocation::File(path) => Some(path.clone()),
+            LogLocation::Stderr | LogLocation::Journald => None,
+        };
+        Request {
+            policies: settings.policy_names.clone(),
+            folders: self.folders.request(),
+            json_attributes: self.json_attributes.clone(),
+            override_run_lists: self.override_runlist.clone(),
+            named_run_lists: self.named_run_list.clone(),
+            facts: self.facts.clone(),
+            grants,
+            mode: self.mode(),
+            all_frames: settings.log_level.threshold() <= LogLevel::Debug,
+            own_files: OwnFiles {
+                data: log.into_iter().chain([config]).collect(),
+                commands: settings.handlers.iter().map(|handler| handler.command.clone()).collect(),
+            },
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        match (self.suggest_grants.is_some(), self.compile_only, self.why_run) {
+            (true, _, _) => Mode::Survey,
+            (false, true, why_run) => Mode::CompileOnly { why_run },
+            (false, false, true) => Mode::WhyRun,
+            (false, false, false) => Mode::Real,
+        }
+    }
+
     /// What was typed, as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer {
@@ -138,5 +178,22 @@ impl ConvergeArguments {
             lock_timeout: self.lock_timeout,
             ..self.common.layer()
         }
+    }
+}
+
+impl FolderArguments {
+    /// The cookbooks in folders that were asked for, if any.
+    fn request(&self) -> Option<FolderRequest> {
+        (!self.cookbooks.is_empty()).then(|| FolderRequest {
+            cookbooks: self.cookbooks.clone(),
+            run_list: self.run_list.clone(),
+            environment: self.environment.clone(),
+            roles: self.roles.clone(),
+            environments: self.environments.clone(),
+            lenient: self.lenient,
+            nodes: self.nodes.clone(),
+            gems: self.gems.clone(),
+            without_gems: self.without_gems.clone(),
+        })
     }
 }

@@ -3,19 +3,11 @@
 //! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
 //! attributes, the state. Then the run, its report, its record.
 
-mod artifacts;
-mod askers;
-mod data;
 mod denials;
 mod ending;
-mod folders;
 mod handlers;
-mod input;
-mod native_cache;
 mod not_begun;
 mod outline;
-mod own_places;
-mod prepare;
 mod rest;
 mod running;
 mod unseen;
@@ -23,18 +15,21 @@ mod unseen;
 use crate::activity::Activity;
 use crate::arguments::{ConvergeArguments, SuggestArguments, Suggesting};
 use crate::exit::Exit;
-use crate::house;
 use crate::logging;
-use crate::printer::{Printer, Tone};
+use crate::printer::{Hinted, Printer, Tone};
 use crate::settings::{Color, Format, Settings};
 use crate::signals::{self, Interruption};
 use anyhow::Context as _;
-use input::Input;
+use assemble::{Assembly, Notice};
 use running::Running;
-use state::StateError;
-use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 use text::escape_line;
+
+/// What an ordinary user can do who may not write to the state directory.
+const AS_ORDINARY_USER: &str = "a real run changes the machine and is usually started as root (`sudo wrun converge ..`); \
+                                `--why-run` shows what would change, as any user; `--state-dir DIR` names a directory of \
+                                this user's own";
 
 /// A dry run that prints what it asked for, as the operator's file of grants would say it.
 pub(crate) fn suggest_grants(arguments: SuggestArguments, printer: &Printer) -> anyhow::Result<Exit> {
@@ -80,49 +75,42 @@ fn prepare_and_run(
     printer: Printer,
 ) -> anyhow::Result<Exit> {
     let stop = &interruption.stop;
-    let began = SystemTime::now();
-    let mut input = Input::read(&arguments, &settings, began)?;
-    if arguments.allow_all {
-        let text = "every policy may do everything on this machine (--allow-all)";
-        printer.note(Tone::Warning, &format!("warning: {text}"));
-    }
-    for warning in &input.warnings {
-        printer.note(Tone::Warning, &format!("warning: {warning}"));
-    }
-    let dry = arguments.why_run || arguments.compile_only;
-    let state = prepare::open_state(&settings, dry, printer)?;
-    if !dry {
-        prepare::own_folders(&settings)?;
-    }
-    let cache = native_cache::open(&settings, dry, printer);
-    let mut sandbox = prepare::sandbox(cache, house::compiler(&settings, stop), &input, dry, printer)?;
-    if settings.format != Format::Json && !arguments.compile_only {
-        sandbox = sandbox.announcing(move |policy| {
-            let text = format!("compiling native code of policy {policy}");
-            printer.note(Tone::Quiet, &escape_line(&text));
-        });
-    }
-    if let Some(folders) = &input.folders {
-        let limits = sandbox::Limits::default();
-        sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;
-    }
-    let data = data::of_policies(&settings)?;
-    let Some(sources) = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, &settings, stop, printer)? else {
-        return Ok(signals::exit(stop.requested()));
+    let (request, program) = (arguments.request(&settings), crate::program::program());
+    let tells_compiling = settings.format != Format::Json && !arguments.compile_only;
+    let assembly = Assembly {
+        request: &request,
+        settings: &settings.run,
+        program: &program,
+        stop,
+        notify: Arc::new(move |notice| tell(&notice, tells_compiling, printer)),
+        began: SystemTime::now(),
     };
-    let (keeper, folder) = match prepare::keeper(&settings, state.as_ref(), &input, began, interruption, dry, printer) {
-        Err(error) if matches!(error.downcast_ref(), Some(StateError::Interrupted)) => {
+    let ready = match assembly.make_ready(Box::new(interruption.activity.clone())) {
+        Err(error) if error.is_interrupted() => {
+            let error = error.into();
             printer.error(&error);
             not_begun::tell(Some(settings.format), &error, printer);
             return Ok(signals::exit(stop.requested()));
         }
-        other => other?,
+        Err(error) if error.is_forbidden_state() && !rustix::process::geteuid().is_root() => {
+            return Err(Hinted::new(error, AS_ORDINARY_USER).into());
+        }
+        ready => ready?,
     };
-    let mut node = prepare::load_node(state.as_ref(), &keeper, &input.node_name, printer)?;
-    let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
-    node.begin_run(&names, input.attributes.clone());
-    let run = Running { settings: &settings, arguments: &arguments, printer, interruption, began };
-    run.go(input, sources, sandbox, node, keeper, folder)
+    let Some(ready) = ready else { return Ok(signals::exit(stop.requested())) };
+    Running { settings: &settings, arguments: &arguments, printer, interruption }.go(ready)
+}
+
+/// Tells people what they should hear before a run begins.
+fn tell(notice: &Notice, tells_compiling: bool, printer: Printer) {
+    let text = escape_line(&notice.to_string());
+    match notice {
+        Notice::Compiling { .. } if !tells_compiling => {}
+        Notice::Compiling { .. } => printer.note(Tone::Quiet, &text),
+        Notice::Waiting { .. } => printer.note(Tone::Warning, &text),
+        Notice::Refused { .. } => printer.note(Tone::Error, &format!("error: {text}")),
+        _ => printer.note(Tone::Warning, &format!("warning: {text}")),
+    }
 }
 
 fn colours(color: Color) {
@@ -132,9 +120,4 @@ fn colours(color: Color) {
         Color::Never => anstream::ColorChoice::Never,
     };
     choice.write_global();
-}
-
-/// The text of a file that was named on the command line.
-fn read_text(path: &Path, what: &str) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("{what} {} cannot be read", path.display()))
 }

@@ -5,10 +5,10 @@ mod explanation;
 use crate::arguments::{Common, NodeCommand};
 use crate::commands::records;
 use crate::exit::Exit;
-use crate::house::{self, HISTORIES, NORMAL_WRITERS};
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Settings};
 use anyhow::{Context as _, bail};
+use assemble::{HISTORIES, NORMAL_WRITERS};
 use contract::dotted_path;
 use node::object::NodeObject;
 use serde_json::Value;
@@ -44,7 +44,7 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
 /// The node that is meant, as it was saved.
 fn saved(common: &Common) -> anyhow::Result<NodeObject> {
     let (state, name) = find(common)?;
-    house::saved_node(&state, &name)?.context("the saved node is gone")
+    assemble::saved_node(&state, &name)?.context("the saved node is gone")
 }
 
 /// A value: texts as they are, all else as JSON.
@@ -114,11 +114,11 @@ fn near(all: &Value, keys: &[String]) -> Option<Vec<String>> {
 /// The state, and the name of the node that is meant, which has been saved there.
 fn find(common: &Common) -> anyhow::Result<(StateDirectory, String)> {
     let settings = super::settings(common.config.as_deref(), common.layer())?;
-    let place = settings.state_dir.display();
-    let state = StateDirectory::open_existing(&settings.state_dir)?;
+    let place = settings.run.state_dir.display();
+    let state = StateDirectory::open_existing(&settings.run.state_dir)?;
     let state = state.with_context(|| format!("there is no state in {place}: no run has saved a node there"))?;
     let names = state.node_names()?;
-    let name = match (&settings.node_name, names.as_slice()) {
+    let name = match (&settings.run.node_name, names.as_slice()) {
         (Some(name), _) => name.as_str().to_owned(),
         (None, [only]) => only.clone(),
         (None, []) => bail!("no run has saved a node in {place}: a run saves it after each policy that succeeded"),

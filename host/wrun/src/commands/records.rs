@@ -1,12 +1,12 @@
 //! The records of runs, for commands that look back.
 
-use crate::house::error_chain;
-use crate::own_state;
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
+use assemble::own_state;
 use serde_json::Value;
 use state::{RunId, StateDirectory, StateError};
 use std::path::Path;
+use text::error_chain;
 
 /// The largest file of a run's JSON that is read, in bytes.
 const MAX_FILE: u64 = 512 << 20;
@@ -25,7 +25,7 @@ pub(crate) fn newest(settings: &Settings) -> anyhow::Result<Value> {
 /// A directory cannot be read.
 pub(crate) fn all(settings: &Settings) -> Result<Vec<(RunId, StateDirectory)>, StateError> {
     let mut runs = Vec::new();
-    for state in own_state::readable(settings)? {
+    for state in own_state::readable(&settings.run)? {
         runs.extend(state.runs()?.into_iter().map(|id| (id, state.clone())));
     }
     runs.sort_by(|(one, _), (other, _)| other.cmp(one));
@@ -74,15 +74,15 @@ pub(crate) fn named(settings: &Settings, name: &str) -> anyhow::Result<Value> {
         return serde_json::from_slice(&text).with_context(|| format!("{} is not the JSON of a run", path.display()));
     }
     let id = RunId::parse(name)?;
-    for state in own_state::readable(settings)? {
+    for state in own_state::readable(&settings.run)? {
         if let Some(record) = state.record(&id)? {
             return Ok(record);
         }
     }
-    bail!("there is no record of run {id} in {}", settings.state_dir.display())
+    bail!("there is no record of run {id} in {}", settings.run.state_dir.display())
 }
 
 fn none_there(settings: &Settings) -> String {
     let own = own_state::folder().map(|own| format!(" or {}", own.display())).unwrap_or_default();
-    format!("no run is recorded in {}{own}", settings.state_dir.display())
+    format!("no run is recorded in {}{own}", settings.run.state_dir.display())
 }

@@ -47,7 +47,7 @@ impl Runs {
         wanted: Option<&str>,
         back: usize,
     ) -> anyhow::Result<&(RunId, StateDirectory)> {
-        let place = settings.state_dir.display();
+        let place = settings.run.state_dir.display();
         let Some(wanted) = wanted else {
             return self.0.get(back).with_context(|| match self.0.len() {
                 0 => format!("no run is recorded in {place}"),

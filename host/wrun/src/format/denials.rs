@@ -2,8 +2,8 @@
 
 use super::blocks::Block;
 use super::unseen::{self, UnseenRecipe};
-use crate::grants_files::GrantsFiles;
 use crate::printer::Tone;
+use assemble::GrantsFiles;
 use grants::{Addition, Denial, Grants};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

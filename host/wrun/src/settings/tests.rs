@@ -44,14 +44,17 @@ fn the_example_changes_nothing_and_explains_every_key() {
     let default = Settings::complete(Layer::default());
     let without_examples = Settings {
         policy_names: default.policy_names.clone(),
-        policy_group: None,
-        node_name: None,
-        data_bags: None,
-        encrypted_data_bag_secret: None,
-        runtime_dir: None,
-        ruby_library: None,
-        saved_attributes: SavedFilters::default(),
         handlers: vec![],
+        run: assemble::Settings {
+            policy_group: None,
+            node_name: None,
+            data_bags: None,
+            encrypted_data_bag_secret: None,
+            runtime_dir: None,
+            ruby_library: None,
+            saved_attributes: SavedFilters::default(),
+            ..shown.run
+        },
         ..shown
     };
     assert_eq!(without_examples, default);
@@ -115,18 +118,18 @@ fn flags_beat_variables_beat_the_file() {
     let flags = Layer { backups: Some("3".parse().unwrap()), ..Layer::default() };
     let settings = resolve(flags, &variables, file(text)).unwrap();
     assert_eq!(settings.policy_names, ["c", "d"]);
-    assert_eq!(settings.root, Path::new("/variable"));
-    assert_eq!(settings.backups.get(), 3);
+    assert_eq!(settings.run.root, Path::new("/variable"));
+    assert_eq!(settings.run.backups, 3);
     assert_eq!(settings.format, Format::Minimal, "an empty variable says nothing");
-    assert!(!settings.keep_going);
-    assert_eq!(settings.state_dir, Path::new(state::DEFAULT_PATH));
-    assert_eq!(settings.lock_timeout.seconds(), std::time::Duration::from_secs(300));
+    assert!(!settings.run.keep_going);
+    assert_eq!(settings.run.state_dir, Path::new(state::DEFAULT_PATH));
+    assert_eq!(settings.run.lock_timeout, std::time::Duration::from_secs(300));
 }
 
 #[test]
 fn backups_follow_the_state_directory() {
     let settings = resolve(Layer::default(), &environment(&[("WRUN_STATE_DIR", "/s")]), Layer::default()).unwrap();
-    assert_eq!(settings.backup_dir, Path::new("/s/backup"));
+    assert_eq!(settings.run.backup_dir, Path::new("/s/backup"));
 }
 
 #[track_caller]
@@ -207,7 +210,7 @@ fn the_file_may_be_missing_unless_it_was_named() {
 fn saved_attributes_are_paths() {
     let text = "blocked_automatic_attributes = [\"network/interfaces\", [\"filesystem\", \"/dev/sda1\"]]";
     let variables = environment(&[("WRUN_ALLOWED_NORMAL_ATTRIBUTES", "a/b, c")]);
-    let saved = resolve(Layer::default(), &variables, file(text)).unwrap().saved_attributes;
+    let saved = resolve(Layer::default(), &variables, file(text)).unwrap().run.saved_attributes;
     let keys =
         |keys: &[&str]| node::saved_filter::FilterItem::from_keys(keys.iter().map(|key| (*key).to_owned()).collect());
     assert_eq!(

@@ -8,22 +8,18 @@ use crate::errors;
 use crate::exit::Exit;
 use crate::format::blocks::Block;
 use crate::format::{self, conflicts, due, hidden, json, recap, shared};
-use crate::grants_files::GrantsFiles;
-use crate::house::{self, Keeper, Kept};
-use crate::own_state;
 use crate::printer::Tone;
-use crate::settings::{Format, Settings};
+use crate::settings::Format;
 use crate::signals;
+use assemble::{Ending, GrantsFiles, StartedAgain};
 use contract::{CookbookFiles, Stop};
 use converge::{PolicyOutcome, RunReport};
 use grants::Journal;
-use providers::Reboots;
 use serde_json::{Map, Value, json};
-use state::{RunFolder, RunId, StateError};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use text::{escape, escape_line};
+use text::{error_chain, escape, escape_line};
 
 impl Running<'_> {
     /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
@@ -56,64 +52,47 @@ impl Running<'_> {
     }
 
     /// The report, the record, the exit code.
-    pub(super) fn end(
-        &self,
-        parts: &json::Parts<'_>,
-        keeper: Keeper,
-        folder: Option<Arc<RunFolder>>,
-        id: &RunId,
-        reboots: &Reboots,
-    ) -> anyhow::Result<Exit> {
+    pub(super) fn end(&self, parts: &json::Parts<'_>, ending: &mut Ending<'_>) -> anyhow::Result<Exit> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::Run(parts);
         if self.settings.format == Format::Json || self.arguments.compile_only {
             self.printer.json_document(&shown)?;
         }
-        let recorded = self.record_dry_run(&shown, errors, id);
+        let recorded = self.record_dry_run(&shown, errors, ending);
         if !self.settings.format.is_for_programs() && !self.arguments.compile_only {
             let mut blocks = hidden::blocks(report);
             blocks.extend(self.denials(parts, recorded)?);
             blocks.extend(conflicts::block(report));
             blocks.extend(shared::block(report));
-            blocks.extend(due::block(&self.interruption.activity.due()));
+            blocks.extend(due::block(&self.interruption.activity.all_due()));
             recap::show(self.printer, parts, &blocks);
         }
         // From here on the run records itself.
         self.interruption.end();
-        if let Keeper::Kept(kept) = keeper {
-            let Kept { lock, pending, .. } = *kept;
-            let kept = keep(&lock, folder.as_deref(), &shown, errors.first().map(|(_, error)| error), self.settings);
-            let finished = pending.finish();
-            if let Err(error) = kept.and(finished) {
-                self.printer.note(
-                    Tone::Error,
-                    &format!("error: the run could not be recorded: {}", house::error_chain(&error)),
-                );
-                handlers::end(self.settings, &shown, true, self.printer);
-                return Ok(Exit::Failed);
-            }
+        if let Err(error) = ending.record(&shown, errors.first().map(|(_, error)| error)) {
+            let text = format!("error: the run could not be recorded: {}", error_chain(&error));
+            self.printer.note(Tone::Error, &text);
+            handlers::end(self.settings, &shown, true, self.printer);
+            return Ok(Exit::Failed);
         }
         self.interruption.die_if_at_once();
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
         Ok(match (self.interruption.stop.requested(), report.failure()) {
             (None, None) if self.arguments.detailed_exitcode && is_pending(report) => Exit::ChangesPending,
-            (Some(Stop::REBOOT), _) | (None, None) => self.start_again(reboots),
+            (Some(Stop::REBOOT), _) | (None, None) => self.start_again(ending),
             (Some(signal), _) => signals::exit(Some(signal)),
             (None, Some(_)) => Exit::Failed,
         })
     }
 
     /// Keeps the record of a dry run; false: it has none. Nothing depends on it, so that one that cannot be kept is no failure.
-    fn record_dry_run(&self, shown: &json::Run<'_>, errors: &[(String, Value)], id: &RunId) -> bool {
+    fn record_dry_run(&self, shown: &json::Run<'_>, errors: &[(String, Value)], ending: &Ending<'_>) -> bool {
         if self.arguments.compile_only || !self.arguments.why_run {
             return !self.arguments.compile_only;
         }
-        let kept = own_state::keep_dry_run(self.settings, id, |folder| {
-            folder.save_record(shown)?;
-            errors.first().map_or(Ok(()), |(_, error)| folder.save_error(error))
-        });
+        let kept = ending.record_dry_run(shown, errors.first().map(|(_, error)| error));
         if let Err(error) = &kept {
-            let text = format!("warning: this dry run is not recorded: {}", house::error_chain(error));
+            let text = format!("warning: this dry run is not recorded: {}", error_chain(error));
             self.printer.note(Tone::Warning, &text);
         }
         kept.is_ok()
@@ -124,7 +103,7 @@ impl Running<'_> {
         if parts.denials.is_empty() && parts.unseen.is_empty() {
             return Ok(vec![]);
         }
-        let files = GrantsFiles::read(&self.settings.grants, false)?;
+        let files = GrantsFiles::read(&self.settings.run.grants, false)?;
         let common = &self.arguments.common;
         let options =
             [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &self.arguments.grants)];
@@ -137,11 +116,11 @@ impl Running<'_> {
     }
 
     /// Starts the node again, if a policy asked for it: the run went well and is recorded.
-    fn start_again(&self, reboots: &Reboots) -> Exit {
-        match reboots.carry_out(&self.settings.root) {
-            Ok(None) => Exit::Done,
-            Ok(Some(true)) => Exit::RebootScheduled,
-            Ok(Some(false)) => {
+    fn start_again(&self, ending: &Ending<'_>) -> Exit {
+        match ending.start_again() {
+            Ok(StartedAgain::NotAsked) => Exit::Done,
+            Ok(StartedAgain::Scheduled) => Exit::RebootScheduled,
+            Ok(StartedAgain::Elsewhere) => {
                 self.printer.note(Tone::Warning, "the node must be started again: it is not this machine");
                 Exit::RebootNeeded
             }
@@ -188,20 +167,4 @@ pub(super) fn errors_of(report: &RunReport, files: &BTreeMap<String, Arc<dyn Coo
             (policy.name.clone(), errors::json(policy, failure, files))
         })
         .collect()
-}
-
-/// Keeps the run's record, and its error.
-fn keep(
-    lock: &state::RunLock,
-    folder: Option<&RunFolder>,
-    shown: &json::Run<'_>,
-    error: Option<&Value>,
-    settings: &Settings,
-) -> Result<(), StateError> {
-    let Some(folder) = folder else { return Ok(()) };
-    folder.save_record(shown)?;
-    if let Some(error) = error {
-        folder.save_error(error)?;
-    }
-    lock.prune_runs(usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX), settings.runs_bytes())
 }

@@ -1,10 +1,9 @@
 //! The rest of recipes that ended early in a dry run: what their text asks for, and which of that is not granted.
 
 use crate::commands::cookbook::{Line, read_rest};
-use crate::commands::questions;
 use crate::errors;
 use crate::format::unseen::{UnseenEntry, UnseenRecipe};
-use crate::house::{Source, TheHouse};
+use assemble::Ending;
 use contract::{CookbookFiles, EndedRecipe};
 use converge::{PolicyReport, RunReport};
 use grants::{Denial, Grants, HeldAnswer, Needs, PolicyGrants};
@@ -17,29 +16,32 @@ const RECIPES: &str = "recipes/";
 /// The recipes that a run did not see to their end, in order.
 pub(super) fn of(
     report: &RunReport,
-    house: &TheHouse<'_>,
+    ending: &Ending<'_>,
     files: &BTreeMap<String, Arc<dyn CookbookFiles>>,
     denials: &[Denial],
 ) -> Vec<UnseenRecipe> {
     let policies = report.policies.iter().filter(|policy| !policy.ended_recipes.is_empty());
-    policies.flat_map(|policy| of_policy(policy, house, files.get(&policy.name), denials)).collect()
+    policies.flat_map(|policy| of_policy(policy, ending, files.get(&policy.name), denials)).collect()
 }
 
 fn of_policy(
     policy: &PolicyReport,
-    house: &TheHouse<'_>,
+    ending: &Ending<'_>,
     files: Option<&Arc<dyn CookbookFiles>>,
     denials: &[Denial],
 ) -> Vec<UnseenRecipe> {
-    let source = house.sources.get(&policy.name);
     let mut unseen: Vec<_> = policy.ended_recipes.iter().map(|ended| begun(policy, ended)).collect();
-    let lines: Vec<_> = policy.ended_recipes.iter().map(|ended| lines(ended, source)).collect();
-    let runtime = source.and_then(Source::shared_runtime).filter(|_| lines.iter().any(|lines| !lines.is_empty()));
+    let lines: Vec<_> = policy
+        .ended_recipes
+        .iter()
+        .map(|ended| lines(ended, |cookbook| ending.is_in_ruby(&policy.name, cookbook)))
+        .collect();
+    let runtime = ending.runtime(&policy.name).filter(|_| lines.iter().any(|lines| !lines.is_empty()));
     let (Some(files), Some(runtime)) = (files, runtime) else { return unseen };
     let compiled = policy.node.as_ref().and_then(|node| node.recipes.as_array());
     let compiled: BTreeSet<String> =
         compiled.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
-    let asked = questions::ask(house.settings, runtime, Arc::clone(files), |ask| {
+    let asked = ending.ask(runtime, Arc::clone(files), |ask| {
         for (unseen, lines) in unseen.iter_mut().zip(&lines).filter(|(_, lines)| !lines.is_empty()) {
             let rest = read_rest(lines, &**files, &compiled, ask);
             unseen.read = true;
@@ -58,7 +60,7 @@ fn of_policy(
     }
     // A plan for a suggestion may do everything, and says what it needs where nothing is granted.
     let cookbooks: Vec<String> = files.cookbooks().into_iter().map(|(name, _)| name).collect();
-    let grants = match house.grants.get(&policy.name) {
+    let grants = match ending.grants(&policy.name) {
         Some(grants) if !grants.allows_everything() => Arc::clone(grants),
         _ => Grants::nothing().policy(&policy.name, &cookbooks),
     };
@@ -86,8 +88,7 @@ fn begun(policy: &PolicyReport, ended: &EndedRecipe) -> UnseenRecipe {
 }
 
 /// The lines at which files of Ruby recipes ended. Empty: the recipe is not in Ruby, or its place is not known.
-fn lines(ended: &EndedRecipe, source: Option<&Source>) -> Vec<Line> {
-    let is_ruby = |cookbook: &str| source.is_some_and(|source| source.has_ruby(cookbook));
+fn lines(ended: &EndedRecipe, is_ruby: impl Fn(&str) -> bool) -> Vec<Line> {
     let places = errors::places(&ended.failure).into_iter().filter_map(|place| {
         let (cookbook, file, line) = (place.cookbook?, place.file?, place.line?);
         let is_recipe = file.starts_with(RECIPES) || file == "recipe.rb";

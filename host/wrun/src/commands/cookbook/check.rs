@@ -19,10 +19,10 @@ mod targets;
 
 use crate::arguments::CheckArguments;
 use crate::exit::Exit;
-use crate::house::Runtime;
 use crate::printer::Printer;
 use crate::settings::{Format, Layer};
 use anyhow::{Context as _, ensure};
+use assemble::Runtime;
 use author::CookbookFolders;
 use contract::CookbookFiles as _;
 use gather::{Gathered, Wanted};
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Resul
     let settings = crate::commands::settings(arguments.config.as_deref(), Layer::default())?;
     let recipes = reach::recipes(&arguments.run_list)?;
     let (folders, files) = if arguments.all { open_all(&arguments.cookbooks)? } else { open_one(arguments)? };
-    let runtime = Arc::new(Runtime::find(settings.runtime_dir.as_deref())?);
+    let runtime = Arc::new(Runtime::find(settings.run.runtime_dir.as_deref())?);
     let names: Vec<String> =
         recipes.iter().map(|recipe| recipe.split("::").next().unwrap_or_default().to_owned()).collect();
     let wanted = if recipes.is_empty() { Wanted::Folders(&folders) } else { Wanted::Named(&names) };

@@ -6,9 +6,9 @@ use crate::commands::records;
 use crate::exit::Exit;
 use crate::format::denials::{additions, by_file};
 use crate::format::unseen::{UnseenEntry, UnseenRecipe};
-use crate::grants_files::GrantsFiles;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
+use assemble::GrantsFiles;
 use grants::Denial;
 use serde_json::Value;
 use text::{escape, escape_line};
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
             printer.note(Tone::Plain, &escape_line(&format!("  {key} {value}  ({place})")));
         }
     }
-    let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
+    let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let mut changes = Vec::new();
     for (path, additions) in by_file(&additions(&denials, &unseen), &files, &grants) {

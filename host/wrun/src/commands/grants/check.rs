@@ -3,10 +3,10 @@
 use crate::arguments::CheckGrantsArguments;
 use crate::commands::records;
 use crate::exit::Exit;
-use crate::grants_files::GrantsFiles;
 use crate::printer::{Printer, Tone};
 use crate::settings::Settings;
 use artifact::Manifest;
+use assemble::GrantsFiles;
 use grants::{Grants, Needs, PolicyGrants};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +18,9 @@ const FOLDERS: &str = "solo";
 
 pub(super) fn run(arguments: &CheckGrantsArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
-    let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
+    let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     if files.is_empty() {
-        printer.note(Tone::Plain, &format!("there are no grants: {} does not exist", settings.grants.display()));
+        printer.note(Tone::Plain, &format!("there are no grants: {} does not exist", settings.run.grants.display()));
         return Ok(Exit::Done);
     }
     let grants = match files.parse() {
@@ -92,7 +92,7 @@ impl Check<'_> {
 
     /// The policies that have an artifact. `None` behind a name: it cannot be opened, which a run tells.
     fn manifests(&mut self) -> BTreeMap<String, Option<Manifest>> {
-        let folder = &self.settings.policies;
+        let folder = &self.settings.run.policies;
         match artifact::list(folder) {
             Ok(names) => names
                 .into_iter()

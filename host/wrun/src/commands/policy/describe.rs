@@ -1,7 +1,6 @@
 //! Loads a component that was just built, in a sandbox where it is granted nothing, and asks it what it has.
 
-use crate::commands::questions;
-use crate::house::{Released, Source};
+use crate::program::program;
 use crate::settings::Settings;
 use anyhow::Context as _;
 use artifact::Artifact;
@@ -15,9 +14,7 @@ use serde_json::json;
 /// It cannot be loaded, or its answer is not a description.
 pub(super) fn component(settings: &Settings, artifact: &Artifact) -> anyhow::Result<Option<Described>> {
     let name = &artifact.manifest().name;
-    // The component alone: it is not asked about cookbooks in Ruby.
-    let source = Source::Released(Released { artifact: artifact.clone(), runtime: None, data: None });
-    let said = questions::ask_component(settings, name, source, |ask| ask("describe", json!({})));
+    let said = assemble::ask_component(&settings.run, &program(), artifact, |ask| ask("describe", json!({})));
     match said.with_context(|| format!("the component of policy {name} does not load"))? {
         Ok(value) => Ok(Some(serde_json::from_value(value).context("the component's description is not readable")?)),
         Err(failure) if failure.class() == "TypeError" => Ok(None),

@@ -1,8 +1,8 @@
 //! The Ruby runtime as a policy's author needs it: to name it in artifacts, and to evaluate `metadata.rb`.
 
-use crate::commands::questions;
-use crate::house::Runtime;
+use crate::program::program;
 use crate::settings::Settings;
+use assemble::Runtime;
 use author::CookbookFolders;
 use author::Ruby;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ impl<'a> RuntimeHere<'a> {
         if let Some(found) = &self.found {
             return Ok(Arc::clone(found));
         }
-        let found = Runtime::find(self.settings.runtime_dir.as_deref()).map_err(|error| error.to_string())?;
+        let found = Runtime::find(self.settings.run.runtime_dir.as_deref()).map_err(|error| error.to_string())?;
         Ok(Arc::clone(self.found.insert(Arc::new(found))))
     }
 
@@ -40,7 +40,7 @@ impl<'a> RuntimeHere<'a> {
     /// Asks an instance that sees some cookbooks.
     fn ask(&mut self, files: CookbookFolders, question: &str, input: Value) -> anyhow::Result<Value> {
         let runtime = self.find().map_err(anyhow::Error::msg)?;
-        let said = questions::ask(self.settings, runtime, Arc::new(files), |ask| ask(question, input))?;
+        let said = assemble::ask(&self.settings.run, &program(), runtime, Arc::new(files), |ask| ask(question, input))?;
         Ok(said?)
     }
 }

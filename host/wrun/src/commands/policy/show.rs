@@ -2,12 +2,11 @@
 
 use crate::arguments::ShowPolicyArguments;
 use crate::exit::Exit;
-use crate::grants_files::GrantsFiles;
-use crate::house;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, View};
 use artifact::Artifact;
 use artifact::{Language, Manifest, Runtime};
+use assemble::GrantsFiles;
 use grants::{Grants, Held, HeldAnswer};
 use serde_json::{Value, json};
 use text::escape_line;
@@ -26,11 +25,11 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     let manifest = artifact.manifest();
     if manifest.has_own_code() {
         // As a run without grants would: that the file is whole does not say that its code is valid.
-        let limits = house::limits(&settings, &Grants::nothing().policy(&manifest.name, &[]));
+        let limits = assemble::limits(&settings.run, &Grants::nothing().policy(&manifest.name, &[]));
         let examined = sandbox::examine(artifact.component(), limits.memory);
         examined.map_err(|why| anyhow::anyhow!("{} has no valid component: {why}", arguments.file.display()))?;
     }
-    let files = GrantsFiles::read(&settings.grants, arguments.grants.is_some())?;
+    let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let cookbooks: Vec<_> = manifest.cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
     let held = grants.policy(&manifest.name, &cookbooks).hold(&manifest.needs);
@@ -39,7 +38,7 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
         return Ok(Exit::Done);
     }
     about(&artifact, printer);
-    let place = settings.grants.display();
+    let place = settings.run.grants.display();
     let absent = if files.is_empty() { ", which does not exist" } else { "" };
     needs(&held, &format!("Needs, compared with the grants in {place}{absent}"), printer);
     Ok(Exit::Done)

@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     let mut listed = Vec::new();
     for (id, state) in runs.0.iter().take(arguments.limit) {
         // A damaged record must not hide the others.
-        let record = state.record(id).map_err(|error| crate::house::error_chain(&error));
+        let record = state.record(id).map_err(|error| text::error_chain(&error));
         listed.push((id.as_str(), record));
     }
     if arguments.format == View::Json {
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     }
     let hidden = runs.0.len().saturating_sub(listed.len());
     if listed.is_empty() {
-        printer.note(Tone::Quiet, &format!("no run is recorded in {}", settings.state_dir.display()));
+        printer.note(Tone::Quiet, &format!("no run is recorded in {}", settings.run.state_dir.display()));
     } else if hidden > 0 {
         printer.note(Tone::Quiet, &format!("{hidden} older runs are not listed; list them with --limit"));
     }

@@ -2,9 +2,9 @@
 
 use super::elsewhere;
 use super::facts::{Fact, What};
-use crate::commands::questions;
-use crate::house::Runtime;
+use crate::program::program;
 use crate::settings::Settings;
+use assemble::Runtime;
 use author::CookbookFolders;
 use contract::{CookbookFiles as _, Failure};
 use serde_json::{Value, json};
@@ -92,14 +92,15 @@ pub(super) fn gather(
 ) -> anyhow::Result<Vec<Gathered>> {
     let mut read = BTreeMap::new();
     loop {
-        let gathered = questions::ask(settings, Arc::clone(runtime), Arc::clone(cookbooks) as _, |ask| {
-            let mut gathering =
-                Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default(), by_name: None };
-            match wanted {
-                Wanted::Folders(folders) => folders.iter().map(|folder| gathering.cookbook(folder)).collect(),
-                Wanted::Named(names) => gathering.closure(names),
-            }
-        })?;
+        let gathered =
+            assemble::ask(&settings.run, &program(), Arc::clone(runtime), Arc::clone(cookbooks) as _, |ask| {
+                let mut gathering =
+                    Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default(), by_name: None };
+                match wanted {
+                    Wanted::Folders(folders) => folders.iter().map(|folder| gathering.cookbook(folder)).collect(),
+                    Wanted::Named(names) => gathering.closure(names),
+                }
+            })?;
         // An instance that was lost over a file is replaced; what it has read is kept, and the file is not tried again.
         let gathered: Result<Vec<_>, Lost> = gathered;
         if let Ok(mut gathered) = gathered {

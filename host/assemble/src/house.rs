@@ -1,42 +1,40 @@
-//! Puts the house together: the policies' artifacts, the sandbox, the providers and the state, as a run needs them.
+//! The house that a run lives in: what the policies are made of, what they are granted, and what is kept of them.
 
 mod fresh_facts;
 mod remembered;
 mod rights;
-mod runtime;
-mod saved_node;
-mod source;
 mod types;
 
-use crate::poll::finish;
+use crate::program::Program;
 use crate::settings::Settings;
+use crate::source::Source;
 use artifact::Artifact;
-use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Meters, Moment, Services, Stop};
+use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
-use grants::{Capability, Grants, PolicyGrants};
+use grants::{Grants, PolicyGrants};
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
+use pollster::block_on;
 use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
 use rights::Rights;
 use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
 use state::{RunLock, Unrecorded};
 use std::collections::BTreeMap;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use text::error_chain;
 
+use crate::saved_node::{HISTORIES, NORMAL_WRITERS};
+pub use remembered::DueNotifications;
 pub(crate) use remembered::Remembered;
-pub(crate) use runtime::{Runtime, folders as runtime_folders};
-pub(crate) use saved_node::{HISTORIES, NORMAL_WRITERS, SavedNodeError, saved_node};
-pub(crate) use source::{Folders, Released, Source};
 pub(crate) use types::BuiltinTypes;
 
-/// Everything that the run needs, made once.
-pub(crate) struct TheHouse<'a> {
+/// Everything that the policies of a run need, made once.
+pub(crate) struct AssembledHouse<'a> {
     pub(crate) settings: &'a Settings,
+    pub(crate) program: &'a Program,
     pub(crate) sandbox: Sandbox,
     pub(crate) sources: BTreeMap<String, Source>,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
@@ -53,10 +51,6 @@ pub(crate) struct TheHouse<'a> {
     pub(crate) links_all: bool,
     pub(crate) keeper: Keeper,
 }
-
-/// How accounts are measured.
-const METERS: Meters =
-    Meters { allocated: Some(crate::allocated), processor: Some(sandbox::processor_time), slack: Meters::SLACK };
 
 /// What outlives the run: nothing in a dry run.
 pub(crate) enum Keeper {
@@ -95,25 +89,23 @@ impl Instance for Opened {
     }
 }
 
-/// What a policy's own code may use.
-pub(crate) fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
+/// Returns the limits of a policy's own code: its grants', else the settings'.
+pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
     let own = grants.limits();
-    let memory = own.memory_mib.unwrap_or(settings.guest_memory_mib.get());
-    let seconds = own.guest_seconds.unwrap_or(settings.guest_seconds.get());
+    let memory = own.memory_mib.map_or(settings.guest_memory, |mebibytes| mebibytes.saturating_mul(1 << 20));
     Limits {
-        memory: usize::try_from(memory.saturating_mul(1 << 20)).unwrap_or(usize::MAX),
-        guest_time: Duration::from_secs(seconds),
+        memory: usize::try_from(memory).unwrap_or(usize::MAX),
+        guest_time: own.guest_seconds.map_or(settings.guest_time, Duration::from_secs),
     }
 }
 
-/// The compiler of policies' components: this program, in a process of its own.
-pub(crate) fn compiler(settings: &Settings, stop: &Stop) -> Compiler {
+/// Returns the compiler of policies' components: this program, in a process of its own.
+pub(crate) fn compiler(settings: &Settings, program: &Program, stop: &Stop) -> Compiler {
     let stop = stop.clone();
     Compiler::Process(CompilerProcess {
-        // Also where its file was replaced meanwhile.
-        program: "/proc/self/exe".into(),
-        time: settings.compile_seconds.seconds(),
-        memory: settings.compile_mib.get().saturating_mul(1 << 20),
+        program: program.path.clone(),
+        time: settings.compile_time,
+        memory: settings.compile_memory,
         interrupted: Box::new(move || stop.requested().is_some()),
     })
 }
@@ -131,7 +123,7 @@ pub(crate) fn policy_grants(
     artifacts.iter().map(|(name, artifact)| (name.clone(), of(artifact))).collect()
 }
 
-impl TheHouse<'_> {
+impl AssembledHouse<'_> {
     fn grants_of(&self, policy: &str) -> Result<&Arc<PolicyGrants>, Failure> {
         self.grants.get(policy).ok_or_else(|| Failure::raised("Wrun::Bug", format!("policy {policy} has no grants")))
     }
@@ -151,7 +143,7 @@ impl TheHouse<'_> {
             files: source.files(self.settings),
             clock: grants.clock(),
             random: grants.random(),
-            environment: environment(grants),
+            environment: grants.visible_environment(self.program.environment.iter().cloned()),
             started: self.started,
             zone: |seconds| local_zone(seconds),
             attributes: Box::new(Rights(Arc::clone(grants))),
@@ -180,8 +172,7 @@ impl TheHouse<'_> {
     }
 
     fn downloads(&self) -> Downloads {
-        let bytes = self.settings.download_mib.get().saturating_mul(1 << 20);
-        Downloads { bytes, time: self.settings.download_seconds.seconds() }
+        Downloads { bytes: self.settings.download_size, time: self.settings.download_time }
     }
 
     fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source, account: &Account) -> providers::Settings {
@@ -194,11 +185,10 @@ impl TheHouse<'_> {
             cache_dir: self.settings.cache_dir.join("files"),
             node: self.node.clone(),
             why_run: self.why_run,
-            // This program itself, also where its file was replaced meanwhile.
-            launcher: Some("/proc/self/exe".into()),
+            launcher: Some(self.program.path.clone()),
             stop: self.stop.clone(),
-            package_lock_wait: self.settings.package_lock_timeout.seconds(),
-            backups: usize::try_from(self.settings.backups.get()).unwrap_or(usize::MAX),
+            package_lock_wait: self.settings.package_lock_timeout,
+            backups: self.settings.backups,
             downloads: self.downloads(),
             reboots: self.reboots.clone(),
             facts: (!self.given_facts).then(|| fresh_facts::gatherer(&self.settings.root, grants)),
@@ -208,12 +198,12 @@ impl TheHouse<'_> {
     }
 }
 
-impl House for TheHouse<'_> {
+impl House for AssembledHouse<'_> {
     type Instance = Opened;
 
     fn account(&self, policy: &PolicyInput) -> Account {
         let limits = self.grants.get(&policy.name).map(|grants| self.account_limits(grants)).unwrap_or_default();
-        Account::new(&policy.name, limits, METERS).leaving_free(self.settings.min_free())
+        Account::new(&policy.name, limits, self.program.meters).leaving_free(self.settings.min_free)
     }
 
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {
@@ -229,11 +219,11 @@ impl House for TheHouse<'_> {
         }
         let start = |code: Code<'_>, interfaces, limits: &Limits| {
             let services = self.services(grants, providers.machine(), source, interfaces, account);
-            finish(self.sandbox.open(name, code, limits, services))
+            block_on(self.sandbox.open(name, code, limits, services))
                 .map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))
         };
         let limits = limits(self.settings, grants);
-        let imports = if self.links_all { Interfaces::ALL } else { interfaces(grants) };
+        let imports = if self.links_all { Interfaces::ALL } else { Interfaces::granted(grants) };
         let own = source.own_code().map(|code| start(code, imports, &limits)).transpose()?;
         // A language's runtime imports everything, and each call is checked.
         let ruby = source.runtime().map(|runtime| {
@@ -288,65 +278,9 @@ impl House for TheHouse<'_> {
     }
 }
 
-/// An error with its causes, on one line.
-pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
-}
-
-/// Which interfaces a policy is granted anything of.
-pub(crate) fn interfaces(grants: &PolicyGrants) -> Interfaces {
-    let any = |capabilities: &[Capability]| capabilities.iter().any(|capability| grants.has_any(*capability));
-    Interfaces {
-        machine: any(&[
-            Capability::Paths,
-            Capability::ReadPaths,
-            Capability::Commands,
-            Capability::DownloadHosts,
-            Capability::Environment,
-        ]),
-        data: any(&[Capability::DataBags, Capability::Search, Capability::Roles, Capability::Environments]),
-        clock: grants.clock(),
-        random: grants.random(),
-    }
-}
-
-/// The variables of wrun's own environment that the policy may know.
-fn environment(grants: &PolicyGrants) -> Vec<(String, String)> {
-    let all =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    grants.visible_environment(all)
-}
-
 /// The machine's local time zone at a moment.
 fn local_zone(seconds: i64) -> (i32, String) {
     let Ok(moment) = jiff::Timestamp::from_second(seconds) else { return (0, "UTC".into()) };
     let zoned = moment.to_zoned(jiff::tz::TimeZone::system());
     (zoned.offset().seconds(), zoned.strftime("%Z").to_string())
-}
-
-/// Makes a folder, for this user only, or checks that it can be written to.
-///
-/// # Errors
-/// It cannot.
-pub(crate) fn writable_folder(path: &Path) -> anyhow::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?)
-}
-
-/// Makes a folder that is ours alone, or checks that it is.
-///
-/// # Errors
-/// It cannot be made, or others can write to it.
-pub(crate) fn own_folder(path: &Path) -> anyhow::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    let about = std::fs::symlink_metadata(path)?;
-    let ours = about.is_dir() && about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0;
-    anyhow::ensure!(ours, "others can write to it");
-    Ok(())
 }

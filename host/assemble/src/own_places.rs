@@ -3,11 +3,11 @@
 //! wrun runs as root, and root runs again whatever it loads: its program, libraries, runtimes, cookbooks and the operator's
 //! handlers. They are protected wherever they lie, also where no setting names them.
 
-use crate::arguments::ConvergeArguments;
+use crate::error::AssembleError;
 use crate::grants_files::GrantsFiles;
-use crate::house::runtime_folders;
-use crate::settings::{Handler, LogLocation, Settings};
-use anyhow::Context as _;
+use crate::request::Request;
+use crate::runtime;
+use crate::settings::Settings;
 use grants::OwnPlaces;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,44 +18,40 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// wrun cannot tell where its own program lies.
-pub(super) fn inside(settings: &Settings, arguments: &ConvergeArguments) -> anyhow::Result<OwnPlaces> {
-    let (program, mappings) = loaded()?;
-    let config = arguments.common.config.clone().unwrap_or_else(crate::commands::settings_file);
+pub(crate) fn inside(settings: &Settings, request: &Request) -> Result<OwnPlaces, AssembleError> {
+    let (program, mappings) = loaded().map_err(AssembleError::OwnProgram)?;
     let roots = both(&settings.root);
-    let data = data(settings, arguments).chain([config]);
-    let code = code(settings, arguments).into_iter().chain(files_and_folders(&program, &mappings));
+    let data = data(settings, request);
+    let code = code(settings, request).into_iter().chain(files_and_folders(&program, &mappings));
     Ok(OwnPlaces { data: seen_from(&roots, data), code: seen_from(&roots, code) })
 }
 
 /// What holds settings, state, grants and attributes.
-fn data(settings: &Settings, arguments: &ConvergeArguments) -> impl Iterator<Item = PathBuf> {
-    let log = match &settings.log_location {
-        LogLocation::File(path) => Some(path.clone()),
-        LogLocation::Stderr | LogLocation::Journald => None,
-    };
+fn data(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     let Settings { state_dir, cache_dir, backup_dir, grants, .. } = settings;
     let always = [state_dir, cache_dir, backup_dir, &settings.policies, grants, &GrantsFiles::folder(grants)];
     let named = [&settings.data_bags, &settings.encrypted_data_bag_secret];
-    let folders = &arguments.folders;
-    let given = [&folders.roles, &folders.environments, &folders.nodes, &arguments.json_attributes, &arguments.facts];
-    let optional = named.into_iter().chain(given).flatten();
-    always.into_iter().chain(optional).cloned().chain(log).collect::<Vec<_>>().into_iter()
+    let folders = request.folders.iter();
+    let folders = folders.flat_map(|folders| [&folders.roles, &folders.environments, &folders.nodes]);
+    let given = [&request.json_attributes, &request.facts];
+    let optional = named.into_iter().chain(folders).chain(given).flatten();
+    always.into_iter().chain(optional).chain(&request.own_files.data).cloned().collect()
 }
 
-/// What wrun loads or starts and settings or arguments name.
-fn code(settings: &Settings, arguments: &ConvergeArguments) -> Vec<PathBuf> {
-    let folders = &arguments.folders;
-    let mut code = runtime_folders(settings.runtime_dir.as_deref());
+/// What wrun loads or starts, as the settings and the request name it.
+fn code(settings: &Settings, request: &Request) -> Vec<PathBuf> {
+    let mut code = runtime::folders(settings.runtime_dir.as_deref());
     code.extend(settings.ruby_library.clone());
-    code.extend(folders.cookbooks.iter().cloned());
-    code.extend(folders.gems.clone());
-    code.extend(settings.handlers.iter().flat_map(handler));
+    if let Some(folders) = &request.folders {
+        code.extend(folders.cookbooks.iter().chain(&folders.gems).cloned());
+    }
+    code.extend(request.own_files.commands.iter().flat_map(|command| of_command(command)));
     code
 }
 
-/// A handler's program with its folder, and the files that its arguments name: an interpreter's script, settings.
-fn handler(handler: &Handler) -> Vec<PathBuf> {
-    let Some((program, arguments)) = handler.command.split_first() else { return vec![] };
+/// A command's program with its folder, and the files that its arguments name: an interpreter's script, settings.
+fn of_command(command: &[String]) -> Vec<PathBuf> {
+    let Some((program, arguments)) = command.split_first() else { return vec![] };
     let mut places: Vec<PathBuf> =
         arguments.iter().filter(|argument| argument.starts_with('/')).map(PathBuf::from).collect();
     if program.contains('/') {
@@ -70,10 +66,9 @@ fn handler(handler: &Handler) -> Vec<PathBuf> {
 }
 
 /// The program that runs now and the files that are mapped into it to be executed.
-fn loaded() -> anyhow::Result<(PathBuf, String)> {
-    let why = "wrun cannot tell where its own program lies, and so cannot protect it from policies (is /proc mounted?)";
-    let program = std::env::current_exe().context(why)?;
-    let mappings = std::fs::read_to_string("/proc/self/maps").context(why)?;
+fn loaded() -> std::io::Result<(PathBuf, String)> {
+    let program = std::env::current_exe()?;
+    let mappings = std::fs::read_to_string("/proc/self/maps")?;
     Ok((program, mappings))
 }
 
@@ -137,18 +132,7 @@ fn resolved(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{Arguments, Command};
-    use crate::settings::{Layer, resolve};
-    use clap::Parser as _;
-    use std::collections::BTreeMap;
-
-    fn inside_of(text: &str, more: &[&str]) -> OwnPlaces {
-        let layer: Layer = toml::from_str(text).unwrap();
-        let settings = resolve(Layer::default(), &BTreeMap::new(), layer).unwrap();
-        let line = ["wrun", "converge"].iter().chain(more);
-        let Command::Converge(arguments) = Arguments::try_parse_from(line).unwrap().command else { unreachable!() };
-        inside(&settings, &arguments).unwrap()
-    }
+    use crate::request::{FolderRequest, OwnFiles};
 
     #[test]
     fn paths_are_those_inside_the_root_also_over_links_and_where_nothing_is_yet() {
@@ -156,11 +140,16 @@ mod tests {
         let top = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(top.join("root/real")).unwrap();
         std::os::unix::fs::symlink("real", top.join("root/link")).unwrap();
-        let text = format!(
-            "root = '{0}/root'\nstate_dir = '{0}/root/new/state'\ngrants = '{0}/root/link/grants.toml'\ncache_dir = '{0}/cache'\n",
-            top.display()
-        );
-        let found = inside_of(&text, &["--config", top.join("root/wrun.toml").to_str().unwrap()]);
+        let settings = Settings {
+            root: top.join("root"),
+            state_dir: top.join("root/new/state"),
+            backup_dir: top.join("root/new/state/backup"),
+            grants: top.join("root/link/grants.toml"),
+            cache_dir: top.join("cache"),
+            ..Settings::default()
+        };
+        let own_files = OwnFiles { data: vec![top.join("root/wrun.toml")], commands: vec![] };
+        let found = inside(&settings, &Request { own_files, ..Request::default() }).unwrap();
         let expect = [
             "/link/grants.d",
             "/link/grants.toml",
@@ -176,7 +165,7 @@ mod tests {
 
     #[test]
     fn runtime_native_the_program_its_runtime_and_libraries_are_own_places() {
-        let found = inside_of("", &[]).code;
+        let found = inside(&Settings::default(), &Request::default()).unwrap().code;
         let program = std::env::current_exe().unwrap();
         let beside = program.parent().unwrap().parent().unwrap().join("share/wrun");
         for own in [program.as_path(), program.parent().unwrap(), &beside] {
@@ -201,30 +190,31 @@ mod tests {
     }
 
     #[test]
-    fn runtime_native_what_settings_and_arguments_name_are_own_places() {
-        let text = "runtime_dir = '/srv/runtime'\nhandlers = [\
-                    { on = ['report'], command = ['/srv/hooks/tell', '/srv/tell.toml', '-v'] },\
-                    { on = ['start'], command = ['/tool'] }]\n";
-        let line = [
-            "--cookbooks",
-            "/srv/a,/srv/b",
-            "--roles",
-            "/srv/roles",
-            "--environments",
-            "/srv/environments",
-            "--nodes",
-            "/srv/nodes",
-            "--gems",
-            "/srv/gems",
-            "--json-attributes",
-            "/srv/node.json",
-        ];
-        let found = inside_of(text, &line);
+    fn runtime_native_what_settings_and_requests_name_are_own_places() {
+        let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let settings = Settings { runtime_dir: Some("/srv/runtime".into()), ..Settings::default() };
+        let request = Request {
+            folders: Some(FolderRequest {
+                cookbooks: vec!["/srv/a".into(), "/srv/b".into()],
+                roles: Some("/srv/roles".into()),
+                environments: Some("/srv/environments".into()),
+                nodes: Some("/srv/nodes".into()),
+                gems: Some("/srv/gems".into()),
+                ..FolderRequest::default()
+            }),
+            json_attributes: Some("/srv/node.json".into()),
+            own_files: OwnFiles {
+                data: vec!["/srv/log".into()],
+                commands: vec![command(&["/srv/hooks/tell", "/srv/tell.toml", "-v"]), command(&["/tool"])],
+            },
+            ..Request::default()
+        };
+        let found = inside(&settings, &request).unwrap();
         for own in ["/srv/runtime", "/srv/hooks/tell", "/srv/hooks", "/srv/tell.toml", "/srv/a", "/srv/b", "/srv/gems"]
         {
             assert!(found.code.contains(&own.to_owned()), "{own} in {:?}", found.code);
         }
-        for own in ["/srv/roles", "/srv/environments", "/srv/nodes", "/srv/node.json"] {
+        for own in ["/srv/roles", "/srv/environments", "/srv/nodes", "/srv/node.json", "/srv/log"] {
             assert!(found.data.contains(&own.to_owned()), "{own} in {:?}", found.data);
         }
         assert!(found.code.contains(&"/tool".to_owned()) && !found.code.contains(&"/".to_owned()));

@@ -1,7 +1,7 @@
 //! Roles and environments: files of JSON, which are read here, or of Ruby, which only a guest can evaluate.
 
 use super::hints;
-use anyhow::Context as _;
+use crate::error::AssembleError;
 use contract::Failure;
 use providers::parse_written_json;
 use serde_json::{Value, json};
@@ -27,15 +27,15 @@ enum Document {
 }
 
 impl Documents {
-    pub(super) fn read(folder: Option<&Path>, kind: &'static str) -> anyhow::Result<Self> {
+    pub(super) fn read(folder: Option<&Path>, kind: &'static str) -> Result<Self, AssembleError> {
         let mut found = BTreeMap::new();
         let place = folder.map(Path::to_owned);
         let Some(folder) = folder else { return Ok(Self { kind, folder: place, found }) };
-        let unreadable = || format!("{kind}s cannot be read from {}", folder.display());
+        let unreadable = |source| AssembleError::Documents { kind, folder: folder.to_owned(), source };
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).with_context(unreadable)? {
-                let path = entry.with_context(unreadable)?.path();
+            for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
+                let path = entry.map_err(unreadable)?.path();
                 let name = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
                 let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
                 match (name, ending) {

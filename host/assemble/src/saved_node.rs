@@ -6,14 +6,14 @@ use state::{StateDirectory, StateError};
 use std::path::PathBuf;
 
 /// The key beside the node's own under which its histories are saved: who wrote what, for `wrun node explain`.
-pub(crate) const HISTORIES: &str = "wrun_histories";
+pub const HISTORIES: &str = "wrun_histories";
 
 /// The key beside the node's own under which is saved which policy wrote what in `normal`.
-pub(crate) const NORMAL_WRITERS: &str = "wrun_normal_writers";
+pub const NORMAL_WRITERS: &str = "wrun_normal_writers";
 
 /// The reasons why a saved node cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SavedNodeError {
+pub enum SavedNodeError {
     /// Its file cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
@@ -41,7 +41,7 @@ pub(crate) enum SavedNodeError {
 ///
 /// # Errors
 /// It cannot be read, or its file is another node's.
-pub(crate) fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
+pub fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
     let Some(mut saved) = state.node(name)? else { return Ok(None) };
     let path = state.node_file(name);
     let mut take = |key: &str| saved.as_object_mut().and_then(|object| object.shift_remove(key));

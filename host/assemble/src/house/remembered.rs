@@ -1,18 +1,25 @@
-//! The memory of due notifications, which whoever interrupts the run can read too.
+//! The memory of due notifications, which others can follow.
 
-use crate::activity::{Activity, DueNotification};
 use contract::Memory;
 use state::{Pending, StateError};
 
-/// The journal of due notifications. What it holds of this run's policies is also in the run's activity.
+/// Follows which notifications are due, for those who want to know what an interrupted run leaves.
+pub trait DueNotifications: Send {
+    /// A policy's notification has become due, or was left by an earlier run. It may be due already.
+    fn due(&self, policy: &str, receiver: &str, action: &str);
+    /// A notification has run.
+    fn done(&self, policy: &str, receiver: &str, action: &str);
+}
+
+/// The journal of due notifications, and the one who follows it.
 pub(crate) struct Remembered {
     journal: Pending,
-    activity: Activity,
+    follower: Box<dyn DueNotifications>,
 }
 
 impl Remembered {
-    pub(crate) fn new(journal: Pending, activity: Activity) -> Self {
-        Self { journal, activity }
+    pub(crate) fn new(journal: Pending, follower: Box<dyn DueNotifications>) -> Self {
+        Self { journal, follower }
     }
 
     /// Ends the run's recording.
@@ -27,19 +34,19 @@ impl Remembered {
 impl Memory for Remembered {
     fn due(&mut self, policy: &str, receiver: &str, action: &str) -> Result<(), String> {
         self.journal.due(policy, receiver, action)?;
-        self.activity.add_due(DueNotification::new(policy, receiver, action));
+        self.follower.due(policy, receiver, action);
         Ok(())
     }
 
     fn done(&mut self, policy: &str, receiver: &str, action: &str) {
         self.journal.done(policy, receiver, action);
-        self.activity.remove_due(&DueNotification::new(policy, receiver, action));
+        self.follower.done(policy, receiver, action);
     }
 
     fn left(&mut self, policy: &str) -> Vec<(String, String)> {
         let left = self.journal.left(policy);
         for (receiver, action) in &left {
-            self.activity.add_due(DueNotification::new(policy, receiver, action));
+            self.follower.due(policy, receiver, action);
         }
         left
     }

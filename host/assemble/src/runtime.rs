@@ -27,7 +27,7 @@ const RESERVED_MEMORY: usize = 320 << 20;
 
 /// Why there is no runtime to use.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RuntimeError {
+pub enum RuntimeError {
     /// No folder holds one.
     #[error(
         "there is no Ruby runtime {}; set `runtime_dir` or WRUN_RUNTIME_DIR to the folder that holds \
@@ -58,13 +58,13 @@ pub(crate) enum RuntimeError {
 
 /// A runtime that was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Runtime {
+pub struct Runtime {
     /// Its name, with version and revision: `ruby-4.0.0-1`.
-    pub(crate) name: String,
+    pub name: String,
     /// Its file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// Its SHA-256, 64 hexadecimal digits.
-    pub(crate) digest: String,
+    pub digest: String,
 }
 
 impl Runtime {
@@ -72,7 +72,7 @@ impl Runtime {
     ///
     /// # Errors
     /// There is none, or it cannot be read.
-    pub(crate) fn find(setting: Option<&Path>) -> Result<Self, RuntimeError> {
+    pub fn find(setting: Option<&Path>) -> Result<Self, RuntimeError> {
         let folders = folders(setting);
         let newest = folders.iter().find_map(|folder| newest(folder));
         Self::at(&newest.ok_or(RuntimeError::Missing { folders })?)

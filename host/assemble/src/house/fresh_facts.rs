@@ -11,7 +11,7 @@ pub(super) fn gatherer(root: &Path, grants: &Arc<PolicyGrants>) -> Arc<providers
     let (root, grants) = (root.to_owned(), Arc::clone(grants));
     Arc::new(move |key| {
         let settings = facts::Settings::new(&root, jiff::Timestamp::now());
-        let facts = Facts::new(&settings).map_err(|error| super::error_chain(&error))?;
+        let facts = Facts::new(&settings).map_err(|error| text::error_chain(&error))?;
         let found = match key {
             Some(key) => facts.get(key).map_or_else(|| json!({}), |value| json!({ key: value })),
             None => facts.all(),

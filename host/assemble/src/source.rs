@@ -1,6 +1,6 @@
 //! Where a policy's code, its cookbooks' files and its data come from: an artifact, or folders on this machine.
 
-use super::runtime::{self, Runtime, RuntimeError};
+use crate::runtime::{self, Runtime, RuntimeError};
 use crate::settings::Settings;
 use artifact::Artifact;
 use artifact::Language;

@@ -8,12 +8,13 @@ mod documents;
 mod hints;
 mod metadata;
 
-use super::data;
-use crate::arguments::{ConvergeArguments, FolderArguments};
-use crate::house::{BuiltinTypes, Folders, Runtime, Source, TheHouse};
-use crate::poll::finish;
+use crate::data;
+use crate::error::AssembleError;
+use crate::house::{AssembledHouse, BuiltinTypes};
+use crate::request::FolderRequest;
+use crate::runtime::Runtime;
 use crate::settings::Settings;
-use anyhow::Context as _;
+use crate::source::{Folders, Source};
 use artifact::gems::Gems;
 use author::CookbookFolders;
 use author::folders::{Selected, vendor_directories};
@@ -25,19 +26,21 @@ use grants::{Grants, PolicyGrants};
 use metadata::Metadata;
 use node::object::{JsonAttributes, NodeObject, ObjectError, PolicyStart, is_policys_own};
 use node::run_list::RunList;
+use pollster::block_on;
 use providers::{BagSecrets, DataFolders};
+use resolve::asked_run_lists::OVERRIDE_OPTION;
 use resolve::cookbook_choice::{ChoiceError, KnownCookbook};
 use resolve::repository::{Repository, ResolveError, resolve};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name under which grants speak of cookbooks that are run from folders.
-pub(super) const POLICY: &str = "solo";
+pub(crate) const POLICY: &str = "solo";
 
 /// What the folders hold, read as far as no guest is needed.
-pub(super) struct FolderInput {
+pub(crate) struct FolderInput {
     runtime: Arc<Runtime>,
     cookbooks: Arc<CookbookFolders>,
     /// Where cookbooks are looked for.
@@ -56,15 +59,16 @@ pub(super) struct FolderInput {
 }
 
 impl FolderInput {
-    pub(super) fn read(
-        arguments: &ConvergeArguments,
+    pub(crate) fn read(
+        given: &FolderRequest,
+        override_run_lists: &[String],
         settings: &Settings,
         json: &JsonAttributes,
-    ) -> anyhow::Result<Self> {
-        let given = &arguments.folders;
-        let list = |texts: &[String], option: &str| {
+    ) -> Result<Self, AssembleError> {
+        let list = |texts: &[String], option: &'static str| {
             let items = texts.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|item| !item.is_empty());
-            let list = RunList::parse(items).map(RunList::without_repeats).with_context(|| option.to_owned());
+            let list = RunList::parse(items).map(RunList::without_repeats);
+            let list = list.map_err(|source| AssembleError::RunListOption { option, source });
             (!texts.is_empty()).then_some(list).transpose()
         };
         let run_list = list(&given.run_list, "--run-list")?.or_else(|| json.run_list.clone());
@@ -81,7 +85,7 @@ impl FolderInput {
             data_bags,
             secrets,
             run_list,
-            override_run_list: list(&arguments.override_runlist, "--override-runlist")?,
+            override_run_list: list(override_run_lists, OVERRIDE_OPTION)?,
             // What is typed is for nodes that do not say, as in Chef.
             environment: json.chef_environment.clone().or_else(|| given.environment.clone()),
             node: String::new(),
@@ -90,7 +94,7 @@ impl FolderInput {
     }
 
     /// The runtime's component, to be checked before anything is changed.
-    pub(super) fn runtime(&self) -> &Arc<Runtime> {
+    pub(crate) fn runtime(&self) -> &Arc<Runtime> {
         &self.runtime
     }
 
@@ -98,13 +102,13 @@ impl FolderInput {
     ///
     /// # Errors
     /// An environment's or a node's name that is none. All that Chef calls a failed run is in the policy's `refused`.
-    pub(super) fn policy(
+    pub(crate) fn policy(
         mut self,
-        arguments: &ConvergeArguments,
+        given: &FolderRequest,
         all_grants: &Grants,
-        house: &mut TheHouse<'_>,
+        house: &mut AssembledHouse<'_>,
         node: &mut NodeObject,
-    ) -> anyhow::Result<PolicyInput> {
+    ) -> Result<PolicyInput, AssembleError> {
         node.name().clone_into(&mut self.node);
         if let Some(environment) = &self.environment {
             node.set_chef_environment(environment)?;
@@ -116,11 +120,11 @@ impl FolderInput {
         }
         let known = self.ask(all_grants, house);
         let list = self.override_run_list.take().unwrap_or_else(|| node.run_list().clone());
-        let known = if arguments.folders.lenient { without_missing(known) } else { known };
+        let known = if given.lenient { without_missing(known) } else { known };
         let mut resolved = self.resolve(&list, node.chef_environment(), &known);
         let wanted: Vec<_> = resolved.cookbooks.iter().filter_map(|one| known.get(&one.name)).collect();
         let wanted: Vec<_> = wanted.iter().flat_map(|metadata| metadata.gems.iter().cloned()).collect();
-        let gems = self.gems(&wanted, &arguments.folders, all_grants, house)?.unwrap_or_else(|failure| {
+        let gems = self.gems(&wanted, given, all_grants, house)?.unwrap_or_else(|failure| {
             resolved.refused.get_or_insert(failure);
             Gems::default()
         });
@@ -131,8 +135,8 @@ impl FolderInput {
         let grants = all_grants.policy(POLICY, &names);
         let data = DataFolders {
             data_bags: self.data_bags,
-            nodes: arguments.folders.nodes.clone(),
-            own_node: Some(with_visible_facts(own_node, &grants)),
+            nodes: given.nodes.clone(),
+            own_node: Some(grants.visible_node(own_node, is_policys_own)),
             roles: self.roles.into_values(),
             environments: self.environments.into_values(),
             secrets: self.secrets,
@@ -155,7 +159,7 @@ impl FolderInput {
     }
 
     /// Asks what only a guest knows. Returns the cookbooks by their names; what is wrong with one is kept with it.
-    fn ask(&mut self, all_grants: &Grants, house: &mut TheHouse<'_>) -> BTreeMap<String, Metadata> {
+    fn ask(&mut self, all_grants: &Grants, house: &mut AssembledHouse<'_>) -> BTreeMap<String, Metadata> {
         let (runtime, cookbooks) = (Arc::clone(&self.runtime), Arc::clone(&self.cookbooks));
         asking(Folders::new(runtime, Arc::clone(&cookbooks) as _), all_grants, house, |ask| {
             let known = metadata::all(&cookbooks, ask);
@@ -169,13 +173,13 @@ impl FolderInput {
     fn gems(
         &self,
         wanted: &[WantedGem],
-        arguments: &FolderArguments,
+        given: &FolderRequest,
         all_grants: &Grants,
-        house: &mut TheHouse<'_>,
-    ) -> anyhow::Result<Result<Gems, Failure>> {
-        let Some(place) = arguments.gems.as_deref().filter(|_| !wanted.is_empty()) else {
+        house: &mut AssembledHouse<'_>,
+    ) -> Result<Result<Gems, Failure>, AssembleError> {
+        let Some(place) = given.gems.as_deref().filter(|_| !wanted.is_empty()) else {
             for gem in
-                wanted.iter().filter(|gem| !gem.gem.first().is_some_and(|name| arguments.without_gems.contains(name)))
+                wanted.iter().filter(|gem| !gem.gem.first().is_some_and(|name| given.without_gems.contains(name)))
             {
                 let WantedGem { cookbook, gem } = gem;
                 let gem = gem.join(" ");
@@ -187,7 +191,7 @@ impl FolderInput {
             return Ok(Ok(Gems::default()));
         };
         let there = GemFolder::open(place)?;
-        let question = there.question(wanted, &arguments.without_gems);
+        let question = there.question(wanted, &given.without_gems);
         let nothing = Folders::new(Arc::clone(&self.runtime), Arc::new(CookbookFolders::default()));
         let answer = match asking(nothing, all_grants, house, |ask| ask("gems", question)) {
             Ok(answer) => answer,
@@ -280,7 +284,7 @@ type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, Failure> + 'a;
 fn asking<Got>(
     folders: Folders,
     all_grants: &Grants,
-    house: &mut TheHouse<'_>,
+    house: &mut AssembledHouse<'_>,
     about: impl FnOnce(&mut Ask<'_>) -> Got,
 ) -> Got {
     house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
@@ -294,12 +298,12 @@ fn asking<Got>(
         Err(failure) => Err(failure.clone()),
     };
     let got = about(&mut |question, input| match &mut questions {
-        Ok(questions) => finish(questions.ask(question, input)),
+        Ok(questions) => block_on(questions.ask(question, input)),
         Err(failure) => Err(failure.clone()),
     });
     if let Ok(questions) = questions {
         // It has answered all it was asked.
-        let _ = finish(questions.end());
+        let _ = block_on(questions.end());
     }
     got
 }
@@ -323,20 +327,6 @@ struct Resolved {
     recipes: Vec<String>,
     cookbooks: Vec<Selected>,
     refused: Option<Failure>,
-}
-
-/// The node that a search finds, without the facts that the policy may not see.
-fn with_visible_facts(mut node: Value, grants: &PolicyGrants) -> Value {
-    if let Some(automatic) = node.get_mut("automatic") {
-        let own = automatic.as_object().into_iter().flatten().filter(|(key, _)| is_policys_own(key));
-        let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
-        let mut visible = grants.visible_facts(automatic);
-        if let Some(visible) = visible.as_object_mut() {
-            visible.extend(own);
-        }
-        *automatic = visible;
-    }
-    node
 }
 
 fn ambiguous() -> Failure {

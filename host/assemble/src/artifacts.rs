@@ -5,30 +5,31 @@
 //! team must not stop the others by taking it away. A name that has neither an artifact nor a table in the grants is the
 //! operator's mistake, and ends the run.
 
-use super::input::Input;
-use crate::house::{self, Released, Source};
-use crate::printer::{Printer, Tone};
+use crate::error::AssembleError;
+use crate::house;
+use crate::input::Input;
+use crate::notice::{Notice, Notify};
 use crate::settings::Settings;
-use artifact::Artifact;
-use artifact::ArtifactError;
+use crate::source::{Released, Source};
+use artifact::{Artifact, ArtifactError};
 use contract::{Failure, Interfaces, Stop};
 use grants::Grants;
 use providers::DataFolders;
 use sandbox::{Sandbox, SandboxError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use text::escape_line;
+use text::error_chain;
 
 /// The class of the failure of a policy that cannot be run.
 const CLASS: &str = "Wrun::PolicyNotStarted";
 
 /// The artifacts of a run's policies.
 #[derive(Default)]
-pub(super) struct Artifacts {
+pub(crate) struct Artifacts {
     /// Those that can be read.
-    pub(super) read: BTreeMap<String, Artifact>,
+    pub(crate) read: BTreeMap<String, Artifact>,
     /// Why the others cannot.
-    pub(super) refused: BTreeMap<String, Failure>,
+    pub(crate) refused: BTreeMap<String, Failure>,
 }
 
 impl Artifacts {
@@ -36,14 +37,14 @@ impl Artifacts {
     ///
     /// # Errors
     /// A policy that the grants do not know has none, or the folder is absent.
-    pub(super) fn read(names: &[String], settings: &Settings, grants: &Grants) -> anyhow::Result<Self> {
+    pub(crate) fn read(names: &[String], settings: &Settings, grants: &Grants) -> Result<Self, AssembleError> {
         let mut artifacts = Self::default();
         for name in names {
             match artifact::find(&settings.policies, name) {
                 Ok(artifact) => drop(artifacts.read.insert(name.clone(), artifact)),
                 Err(error) if is_of_operator(&error, grants) => return Err(error.into()),
                 Err(error) => {
-                    let failure = Failure::raised(CLASS, house::error_chain(&error));
+                    let failure = Failure::raised(CLASS, error_chain(&error));
                     artifacts.refused.insert(name.clone(), failure);
                 }
             }
@@ -62,19 +63,18 @@ fn is_of_operator(error: &ArtifactError, grants: &Grants) -> bool {
 }
 
 /// Compiles the policies' components, and holds their imports against their grants. `None`: the operator wants to stop.
-///
 /// A policy that cannot be run is refused in `input`, and told.
 ///
 /// # Errors
 /// The engine fails.
-pub(super) fn make_ready(
+pub(crate) fn make_ready(
     input: &mut Input,
     data: Option<&Arc<DataFolders>>,
     sandbox: &Sandbox,
     settings: &Settings,
     stop: &Stop,
-    printer: Printer,
-) -> anyhow::Result<Option<BTreeMap<String, Source>>> {
+    notify: &Notify,
+) -> Result<Option<BTreeMap<String, Source>>, AssembleError> {
     let mut sources = BTreeMap::new();
     for policy in &mut input.policies {
         let name = policy.name.as_str();
@@ -85,24 +85,23 @@ pub(super) fn make_ready(
             let limits = house::limits(settings, grants);
             let check = |source: &Source| -> Result<(), SandboxError> {
                 if let Some(code) = source.own_code() {
-                    sandbox.check(name, code, house::interfaces(grants), &limits)?;
+                    sandbox.check(name, code, Interfaces::granted(grants), &limits)?;
                 }
                 let Some(runtime) = source.runtime() else { return Ok(()) };
                 sandbox.check(name, runtime.component(), Interfaces::ALL, &limits)
             };
             match Released::new(artifact.clone(), data.cloned(), settings).map(Source::Released) {
-                Err(error) => policy.refused = Some(Failure::raised(CLASS, house::error_chain(&error))),
+                Err(error) => policy.refused = Some(Failure::raised(CLASS, error_chain(&error))),
                 Ok(source) => match check(&source) {
                     Ok(()) => drop(sources.insert(name.to_owned(), source)),
                     Err(SandboxError::Interrupted { .. }) if stop.requested().is_some() => return Ok(None),
                     Err(error @ SandboxError::Engine(_)) => return Err(error.into()),
-                    Err(error) => policy.refused = Some(Failure::raised(CLASS, house::error_chain(&error))),
+                    Err(error) => policy.refused = Some(Failure::raised(CLASS, error_chain(&error))),
                 },
             }
         }
         if let Some(failure) = &policy.refused {
-            let text = format!("error: {failure}; policy {} counts as failed in its turn", policy.name);
-            printer.note(Tone::Error, &escape_line(&text));
+            notify(Notice::Refused { policy: policy.name.clone(), failure: failure.clone() });
         }
     }
     Ok(Some(sources))

@@ -1,5 +1,6 @@
 //! Records of runs for those who may not write to the state directory: an ordinary user's own folder.
 
+use crate::notice::Notice;
 use crate::settings::Settings;
 use state::{RunId, StateDirectory, StateError};
 use std::ffi::OsString;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 const NAME: &str = "wrun";
 
 /// The user's own folder: `$XDG_STATE_HOME/wrun`, else `~/.local/state/wrun`. `None`: the user has no home.
-pub(crate) fn folder() -> Option<PathBuf> {
+pub fn folder() -> Option<PathBuf> {
     below_home(std::env::var_os("XDG_STATE_HOME"), ".local/state", std::env::var_os("HOME"))
 }
 
@@ -28,12 +29,10 @@ fn below_home(named: Option<OsString>, usual: &str, home: Option<OsString>) -> O
 
 /// The state directory for a dry run, which makes none. `None`: it is not there, or this user may not look into it; then
 /// the second value says so.
-pub(crate) fn open_for_looking(settings: &Settings) -> Result<(Option<StateDirectory>, Option<String>), StateError> {
+pub(crate) fn open_for_looking(settings: &Settings) -> Result<(Option<StateDirectory>, Option<Notice>), StateError> {
     match StateDirectory::open_existing(&settings.state_dir) {
         Err(error) if error.is_forbidden() => {
-            let place = settings.state_dir.display();
-            let text = format!("this user may not read {place}: what the node has saved there is not in this dry run");
-            Ok((None, Some(text)))
+            Ok((None, Some(Notice::StateUnreadable { place: settings.state_dir.clone() })))
         }
         other => Ok((other?, None)),
     }
@@ -48,11 +47,10 @@ pub(crate) fn keep_dry_run(
     id: &RunId,
     save: impl Fn(&state::RunFolder) -> Result<(), StateError>,
 ) -> Result<(), StateError> {
-    let kept = usize::try_from(settings.runs_kept.get()).unwrap_or(usize::MAX);
     let keep = |path: &std::path::Path| {
-        let state = StateDirectory::open_keeping_free(path, settings.min_free())?;
+        let state = StateDirectory::open_keeping_free(path, settings.min_free)?;
         save(&state.dry_run_folder(id.clone()))?;
-        state.prune_dry_runs(kept, settings.runs_bytes())
+        state.prune_dry_runs(settings.runs_kept, settings.runs_size)
     };
     match (keep(&settings.state_dir), folder()) {
         (Err(error), Some(own)) if error.is_forbidden() => keep(&own),
@@ -64,7 +62,7 @@ pub(crate) fn keep_dry_run(
 ///
 /// # Errors
 /// One of them is there and cannot be trusted or read.
-pub(crate) fn readable(settings: &Settings) -> Result<Vec<StateDirectory>, StateError> {
+pub fn readable(settings: &Settings) -> Result<Vec<StateDirectory>, StateError> {
     let (state, _) = open_for_looking(settings)?;
     let own = match folder() {
         Some(path) => StateDirectory::open_existing(&path).or_else(|error| match error.is_forbidden() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 const MAX_NAME: usize = 512;
 
 /// Follows a run from action to action.
-pub(super) struct Askers {
+pub(crate) struct Askers {
     journal: Journal,
     /// The actions that run, the innermost last.
     open: Vec<WhoAsks>,
@@ -17,7 +17,7 @@ pub(super) struct Askers {
 }
 
 impl Askers {
-    pub(super) fn new(journal: Journal) -> Self {
+    pub(crate) fn new(journal: Journal) -> Self {
         Self { journal, open: vec![], recipe: None }
     }
 

@@ -1,9 +1,8 @@
 //! The operator's grants on the disk: the file that the settings name, and `grants.d/*.toml` beside it.
 
-use anyhow::{Context as _, bail};
 use grants::{Grants, GrantsError};
 use std::fs::{File, Metadata};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -19,11 +18,55 @@ const MAX_FILE: u64 = 16 << 20;
 /// Permission bits of the group and of others to write.
 const WRITABLE: u32 = 0o022;
 
+/// The reasons why files of grants cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum GrantsFilesError {
+    /// The file that was named does not exist.
+    #[error("the grants file {} does not exist", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file or the folder beside it cannot be read.
+    #[error("the grants {} cannot be read", path.display())]
+    Read {
+        /// The file or the folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is too long to be one of grants.
+    #[error("the grants {} are longer than {MAX_FILE} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file belongs to a user who could grant anything by it.
+    #[error("the grants {} belong to user {owner}, who could grant anything; run `chown root` on them", path.display())]
+    Foreign {
+        /// The file or the folder.
+        path: PathBuf,
+        /// Its owner's number.
+        owner: u32,
+    },
+    /// Others than the owner may change a file.
+    #[error(
+        "the grants {} may be written by others than their owner (mode {mode:04o}); run `chmod go-w` on them",
+        path.display()
+    )]
+    OpenToOthers {
+        /// The file or the folder.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+}
+
 /// Files of grants, read.
 #[derive(Debug)]
-pub(crate) struct GrantsFiles {
+pub struct GrantsFiles {
     /// The file that the settings name, be it there or not.
-    pub(crate) main: PathBuf,
+    pub main: PathBuf,
     /// Names for people and texts: the file, if it is there, then those of the folder in the order of their names.
     files: Vec<(String, String)>,
 }
@@ -33,11 +76,11 @@ impl GrantsFiles {
     ///
     /// # Errors
     /// One of them cannot be read, or others than root and the user who runs wrun may change it.
-    pub(crate) fn read(main: &Path, named: bool) -> anyhow::Result<Self> {
+    pub fn read(main: &Path, named: bool) -> Result<Self, GrantsFilesError> {
         let mut files = Vec::new();
         match read(main) {
             Ok(Some(text)) => files.push((main.display().to_string(), text)),
-            Ok(None) if named => bail!("the grants file {} does not exist", main.display()),
+            Ok(None) if named => return Err(GrantsFilesError::Missing { path: main.to_owned() }),
             Ok(None) => {}
             Err(error) => return Err(error),
         }
@@ -51,12 +94,12 @@ impl GrantsFiles {
     }
 
     /// The folder beside a file of grants.
-    pub(crate) fn folder(main: &Path) -> PathBuf {
+    pub fn folder(main: &Path) -> PathBuf {
         main.with_file_name(FOLDER)
     }
 
     /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
@@ -64,13 +107,13 @@ impl GrantsFiles {
     ///
     /// # Errors
     /// A file has a mistake, or a policy has a table in two of them.
-    pub(crate) fn parse(&self) -> Result<Grants, GrantsError> {
+    pub fn parse(&self) -> Result<Grants, GrantsError> {
         let files: Vec<_> = self.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         Grants::parse_files(&files)
     }
 
     /// The file where a policy's entries belong, and its text: the one with its table, else the main one.
-    pub(crate) fn file_of(&self, grants: &Grants, policy: &str) -> (PathBuf, &str) {
+    pub fn file_of(&self, grants: &Grants, policy: &str) -> (PathBuf, &str) {
         let name = grants.file_of(policy).map_or_else(|| self.main.display().to_string(), str::to_owned);
         let found = self.files.iter().find(|(file, _)| *file == name);
         found.map_or_else(|| (self.main.clone(), ""), |(file, text)| (PathBuf::from(file), text.as_str()))
@@ -78,16 +121,16 @@ impl GrantsFiles {
 }
 
 /// The files of the folder, in the order of their names.
-fn in_folder(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let failed = || format!("the grants {} cannot be read", folder.display());
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, GrantsFilesError> {
+    let failed = |source| GrantsFilesError::Read { path: folder.to_owned(), source };
     let entries = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
-        other => other.with_context(failed)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        other => other.map_err(failed)?,
     };
-    trusted(folder, &std::fs::metadata(folder).with_context(failed)?)?;
+    trusted(folder, &std::fs::metadata(folder).map_err(failed)?)?;
     let mut paths = Vec::new();
     for entry in entries {
-        let name = entry.with_context(failed)?.file_name();
+        let name = entry.map_err(failed)?.file_name();
         let Some(name) = name.to_str() else { continue };
         if name.ends_with(EXTENSION) && !name.starts_with('.') {
             paths.push(folder.join(name));
@@ -98,33 +141,31 @@ fn in_folder(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// A file's text; `None`: there is no such file.
-fn read(path: &Path) -> anyhow::Result<Option<String>> {
-    let failed = || format!("the grants {} cannot be read", path.display());
+fn read(path: &Path) -> Result<Option<String>, GrantsFilesError> {
+    let failed = |source| GrantsFilesError::Read { path: path.to_owned(), source };
     let file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        other => other.with_context(failed)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(failed)?,
     };
-    trusted(path, &file.metadata().with_context(failed)?)?;
+    trusted(path, &file.metadata().map_err(failed)?)?;
     let mut text = String::new();
-    let read = file.take(MAX_FILE + 1).read_to_string(&mut text).with_context(failed)?;
+    let read = file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
     if read as u64 > MAX_FILE {
-        bail!("the grants {} are longer than {MAX_FILE} bytes", path.display());
+        return Err(GrantsFilesError::TooLarge { path: path.to_owned() });
     }
     Ok(Some(text))
 }
 
 /// Whoever can change the grants can do what policies can. A run as root believes files that only root can change; another
 /// user's run can do no more than that user, whose own files will do.
-fn trusted(path: &Path, status: &Metadata) -> anyhow::Result<()> {
+fn trusted(path: &Path, status: &Metadata) -> Result<(), GrantsFilesError> {
     let user = rustix::process::geteuid().as_raw();
-    let (shown, owner, mode) = (path.display(), status.uid(), status.mode() & 0o7777);
+    let (owner, mode) = (status.uid(), status.mode() & 0o7777);
     if owner != 0 && owner != user {
-        bail!("the grants {shown} belong to user {owner}, who could grant anything; run `chown root` on them");
+        return Err(GrantsFilesError::Foreign { path: path.to_owned(), owner });
     }
     if user == 0 && mode & WRITABLE != 0 {
-        bail!(
-            "the grants {shown} may be written by others than their owner (mode {mode:04o}); run `chmod go-w` on them"
-        );
+        return Err(GrantsFilesError::OpenToOthers { path: path.to_owned(), mode });
     }
     Ok(())
 }
@@ -180,7 +221,7 @@ mod tests {
         }
         let (temporary, main) = folder();
         let refused = |place: &Path, said: &str| {
-            let error = format!("{:#}", GrantsFiles::read(&main, true).unwrap_err());
+            let error = GrantsFiles::read(&main, true).unwrap_err().to_string();
             assert!(error.contains(said) && error.contains(place.to_str().unwrap()), "{error}");
         };
         for (place, usual) in [("grants.toml", 0o644), ("grants.d", 0o755), ("grants.d/a.toml", 0o644)] {

@@ -1,13 +1,18 @@
 //! An instance of the Ruby runtime that answers questions about cookbooks in folders, or of a policy's component that answers
 //! questions about itself. It is granted nothing: it sees these files and nothing of the machine.
 
-use crate::house::{self, BuiltinTypes, Folders, Keeper, Runtime, Source, TheHouse};
-use crate::poll::finish;
+use crate::error::AssembleError;
+use crate::house::{AssembledHouse, BuiltinTypes, Keeper, compiler};
+use crate::program::Program;
+use crate::runtime::Runtime;
 use crate::settings::Settings;
+use crate::source::{Folders, Released, Source};
+use artifact::Artifact;
 use contract::{CookbookFiles, Failure, Moment, Stop};
 use converge::{House as _, PolicyInput, Questions};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
+use pollster::block_on;
 use providers::Reboots;
 use sandbox::Sandbox;
 use serde_json::Value;
@@ -22,40 +27,47 @@ const AUTHOR: &str = "author";
 ///
 /// # Errors
 /// There is no instance to be had.
-pub(super) fn ask<T>(
+pub fn ask<T>(
     settings: &Settings,
+    program: &Program,
     runtime: Arc<Runtime>,
     files: Arc<dyn CookbookFiles>,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
-) -> anyhow::Result<T> {
+) -> Result<T, AssembleError> {
     let source = Source::Folders(Folders::new(runtime, files));
-    ask_in(Sandbox::new(None, house::compiler(settings, &Stop::default()))?, settings, AUTHOR, source, questions)
+    let sandbox = Sandbox::new(None, compiler(settings, program, &Stop::default()))?;
+    ask_in(sandbox, settings, program, AUTHOR, source, questions)
 }
 
 /// Opens an instance of a policy's own component, which is granted nothing, and asks it.
 ///
 /// # Errors
 /// It cannot be opened.
-pub(super) fn ask_component<T>(
+pub fn ask_component<T>(
     settings: &Settings,
-    policy: &str,
-    source: Source,
+    program: &Program,
+    artifact: &Artifact,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
-) -> anyhow::Result<T> {
-    let compiler = house::compiler(settings, &Stop::default());
-    ask_in(Sandbox::quick_to_compile(None, compiler)?, settings, policy, source, questions)
+) -> Result<T, AssembleError> {
+    // The component alone: it is not asked about cookbooks in Ruby.
+    let source = Source::Released(Released { artifact: artifact.clone(), runtime: None, data: None });
+    let policy = artifact.manifest().name.as_str();
+    let sandbox = Sandbox::quick_to_compile(None, compiler(settings, program, &Stop::default()))?;
+    ask_in(sandbox, settings, program, policy, source, questions)
 }
 
 fn ask_in<T>(
     sandbox: Sandbox,
     settings: &Settings,
+    program: &Program,
     policy: &str,
     source: Source,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
-) -> anyhow::Result<T> {
+) -> Result<T, AssembleError> {
     let grants = Grants::nothing().policy(policy, &[]);
-    let mut house = TheHouse {
+    let mut house = AssembledHouse {
         settings,
+        program,
         sandbox,
         sources: BTreeMap::from([(policy.to_owned(), source)]),
         grants: BTreeMap::from([(policy.to_owned(), grants)]),
@@ -76,8 +88,8 @@ fn ask_in<T>(
     let account = house.account(&input);
     let mut opened = house.open(&input, &account)?;
     let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account);
-    let answered = questions(&mut |question, input| finish(asking.ask(question, input)));
+    let answered = questions(&mut |question, input| block_on(asking.ask(question, input)));
     // It has answered all it was asked.
-    let _ = finish(asking.end());
+    let _ = block_on(asking.end());
     Ok(answered)
 }

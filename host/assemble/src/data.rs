@@ -2,9 +2,8 @@
 //!
 //! It is the operator's configuration, so what is wrong with it is said before anything runs.
 
-use super::read_text;
+use crate::error::AssembleError;
 use crate::settings::Settings;
-use anyhow::Context as _;
 use providers::{BagSecrets, DataFolders, Secret};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The folder is none, or the secret cannot be read.
-pub(super) fn of_policies(settings: &Settings) -> anyhow::Result<Option<Arc<DataFolders>>> {
+pub(crate) fn of_policies(settings: &Settings) -> Result<Option<Arc<DataFolders>>, AssembleError> {
     let (data_bags, secrets) = (data_bags(settings)?, secrets(settings)?);
     Ok(data_bags
         .map(|data_bags| Arc::new(DataFolders { data_bags: Some(data_bags), secrets, ..DataFolders::default() })))
@@ -24,25 +23,28 @@ pub(super) fn of_policies(settings: &Settings) -> anyhow::Result<Option<Arc<Data
 ///
 /// # Errors
 /// It is no folder.
-pub(super) fn data_bags(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
+pub(crate) fn data_bags(settings: &Settings) -> Result<Option<PathBuf>, AssembleError> {
     let Some(folder) = &settings.data_bags else { return Ok(None) };
-    anyhow::ensure!(folder.is_dir(), "data bags cannot be read from {}: it is no folder", folder.display());
-    Ok(Some(folder.clone()))
+    match folder.is_dir() {
+        true => Ok(Some(folder.clone())),
+        false => Err(AssembleError::DataBags { folder: folder.clone() }),
+    }
 }
 
 /// The secrets: a file has one for all policies; a folder has a file for each policy that has one, under the policy's name.
 ///
 /// # Errors
 /// One cannot be read, or is empty.
-pub(super) fn secrets(settings: &Settings) -> anyhow::Result<BagSecrets> {
+pub(crate) fn secrets(settings: &Settings) -> Result<BagSecrets, AssembleError> {
     let Some(path) = settings.encrypted_data_bag_secret.as_deref() else { return Ok(BagSecrets::None) };
     if !path.is_dir() {
         return Ok(BagSecrets::Shared(secret(path)?));
     }
     let mut secrets = BTreeMap::new();
-    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let failed = |source| AssembleError::ReadDirectory { path: path.to_owned(), source };
+    let entries = std::fs::read_dir(path).map_err(failed)?;
     for entry in entries {
-        let file = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+        let file = entry.map_err(failed)?.path();
         let name = file.file_name().and_then(|name| name.to_str()).filter(|name| !name.starts_with('.'));
         if let Some(name) = name.filter(|_| file.is_file()) {
             secrets.insert(name.to_owned(), secret(&file)?);
@@ -52,9 +54,13 @@ pub(super) fn secrets(settings: &Settings) -> anyhow::Result<BagSecrets> {
 }
 
 /// One secret, without the line's end, as Chef reads it.
-fn secret(path: &Path) -> anyhow::Result<Secret> {
-    let text = read_text(path, "the secret for encrypted data bag items")?;
+fn secret(path: &Path) -> Result<Secret, AssembleError> {
+    let what = "the secret for encrypted data bag items";
+    let failed = |source| AssembleError::Read { what, path: path.to_owned(), source };
+    let text = std::fs::read_to_string(path).map_err(failed)?;
     let secret = text.trim().as_bytes().to_vec();
-    anyhow::ensure!(!secret.is_empty(), "the secret {} is empty", path.display());
-    Ok(Secret::new(secret))
+    match secret.is_empty() {
+        true => Err(AssembleError::EmptySecret { path: path.to_owned() }),
+        false => Ok(Secret::new(secret)),
+    }
 }

@@ -1,0 +1,227 @@
+//! Everything that a run is given, read and checked before anything is changed.
+
+use crate::artifacts::Artifacts;
+use crate::error::AssembleError;
+use crate::folders::FolderInput;
+use crate::grants_files::GrantsFiles;
+use crate::house;
+use crate::notice::Notice;
+use crate::own_places;
+use crate::request::{GrantsSource, Request};
+use crate::settings::Settings;
+use artifact::Artifact;
+use contract::Failure;
+use converge::PolicyInput;
+use facts::Facts;
+use grants::{Grants, PolicyGrants, ShortRule};
+use node::file_specificity::NodeIdentity;
+use node::object::{JsonAttributes, PolicyStart};
+use node::run_list::{RunList, RunListError, split_recipe};
+use providers::parse_written_json;
+use resolve::asked_run_lists::AskedRunLists;
+use resolve::run_list_choice::{RunListChoice, choose_run_list};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// What a run is given.
+pub(crate) struct Input {
+    pub(crate) node_name: String,
+    pub(crate) identity: NodeIdentity,
+    pub(crate) facts: Map<String, Value>,
+    pub(crate) attributes: Map<String, Value>,
+    pub(crate) policies: Vec<PolicyInput>,
+    /// Cookbooks in folders, which are run instead of policies.
+    pub(crate) folders: Option<FolderInput>,
+    pub(crate) artifacts: BTreeMap<String, Artifact>,
+    pub(crate) all_grants: Grants,
+    pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
+    /// Warnings for the operator, in the order in which they are told.
+    pub(crate) warnings: Vec<Notice>,
+}
+
+impl Input {
+    pub(crate) fn read(request: &Request, settings: &Settings, now: SystemTime) -> Result<Self, AssembleError> {
+        let json = match &request.json_attributes {
+            Some(path) => json_attributes(path)?,
+            None => JsonAttributes::default(),
+        };
+        let (names, lists, folders) = match &request.folders {
+            Some(given) => {
+                let folders = FolderInput::read(given, &request.override_run_lists, settings, &json)?;
+                (vec![], AskedRunLists::default(), Some(folders))
+            }
+            None => {
+                let names = policy_names(request, &json)?;
+                let lists = AskedRunLists::parse(&request.override_run_lists, &request.named_run_lists, &names)?;
+                (names, lists, None)
+            }
+        };
+        let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
+        let (all_grants, no_grants) = grants(request, settings)?;
+        let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
+        let all_grants = all_grants.with_homes(providers::homes(&settings.root));
+        // Facts are gathered while artifacts are read.
+        let (Artifacts { read: artifacts, mut refused }, facts) = std::thread::scope(|scope| {
+            let gathering = scope.spawn(|| gather(request, settings, now));
+            let artifacts = Artifacts::read(&names, settings, &all_grants);
+            let facts = gathering.join().unwrap_or(Err(AssembleError::NoFacts));
+            Ok::<_, AssembleError>((artifacts?, facts?))
+        })?;
+        let grants = house::policy_grants(&all_grants, &artifacts);
+        let mut warnings = Vec::from_iter(no_grants);
+        warnings.extend(names.iter().flat_map(|name| rules_without_reach(&all_grants, name)));
+        let mut policies = Vec::new();
+        for name in &names {
+            let Some(artifact) = artifacts.get(name) else {
+                policies.extend(refused.remove(name).map(|failure| refused_input(name, group, failure)));
+                continue;
+            };
+            let policy = policy_input(artifact, group.map(String::as_str), &lists, json.run_list.as_ref())?;
+            if policy.recipes.is_empty() {
+                warnings.push(Notice::EmptyRunList { policy: name.clone() });
+            }
+            policies.push(policy);
+        }
+        let fact = |key: &str| facts.get(key).and_then(Value::as_str).map(str::to_owned);
+        let identity =
+            NodeIdentity { platform: fact("platform"), platform_version: fact("platform_version"), fqdn: fact("fqdn") };
+        let node_name = match (&settings.node_name, &identity.fqdn) {
+            (Some(name), _) => name.clone(),
+            (None, Some(fqdn)) => fqdn.clone(),
+            (None, None) => return Err(AssembleError::NoNodeName),
+        };
+        let attributes = json.attributes;
+        Ok(Self { node_name, identity, facts, attributes, policies, folders, artifacts, all_grants, grants, warnings })
+    }
+}
+
+/// The rules of a policy that reach nothing, so that nobody believes to have granted something by them.
+fn rules_without_reach(grants: &Grants, policy: &str) -> Vec<Notice> {
+    let Some(file) = grants.file_of(policy) else { return vec![] };
+    let short = grants.policy(policy, &[]).short_rules();
+    let empty = short.iter().filter(|rule| rule.is_empty);
+    let notice = |rule: &ShortRule| Notice::RuleWithoutReach {
+        file: file.to_owned(),
+        line: rule.place.line,
+        sentence: rule.sentence(),
+    };
+    empty.map(notice).collect()
+}
+
+fn json_attributes(path: &Path) -> Result<JsonAttributes, AssembleError> {
+    let owned = || path.to_owned();
+    let text = std::fs::read_to_string(path).map_err(|source| AssembleError::Read {
+        what: "the attributes file",
+        path: owned(),
+        source,
+    })?;
+    let value = parse_written_json(&text).map_err(|why| AssembleError::JsonAttributes { path: owned(), why })?;
+    JsonAttributes::from_json(value).map_err(|source| AssembleError::Attributes { path: owned(), source })
+}
+
+/// The policies of the run, in order: those that were asked for, else those of the JSON attributes.
+fn policy_names(request: &Request, json: &JsonAttributes) -> Result<Vec<String>, AssembleError> {
+    let names = if request.policies.is_empty() { &json.policy_names } else { &request.policies };
+    if names.is_empty() {
+        return Err(AssembleError::NoPolicies);
+    }
+    let mut numbered = names.iter().enumerate();
+    let twice = numbered.find(|(at, name)| names.iter().take(*at).any(|other| other == *name));
+    match twice {
+        Some((at, policy)) => Err(AssembleError::PolicyTwice { policy: policy.clone(), number: at + 1 }),
+        None => Ok(names.clone()),
+    }
+}
+
+/// The operator's grants, and a notice where there are none at all.
+fn grants(request: &Request, settings: &Settings) -> Result<(Grants, Option<Notice>), AssembleError> {
+    let is_named = match request.grants {
+        GrantsSource::Everything => return Ok((Grants::allow_all(), None)),
+        GrantsSource::NamedFile => true,
+        GrantsSource::UsualFile => false,
+    };
+    let files = GrantsFiles::read(&settings.grants, is_named)?;
+    let notice = files.is_empty().then(|| Notice::NoGrants { file: settings.grants.clone() });
+    Ok((files.parse()?, notice))
+}
+
+fn gather(request: &Request, settings: &Settings, now: SystemTime) -> Result<Map<String, Value>, AssembleError> {
+    let facts = match &request.facts {
+        Some(path) => Facts::from_file(path)?,
+        None => {
+            let now = jiff::Timestamp::try_from(now).map_err(AssembleError::Clock)?;
+            Facts::new(&facts::Settings::new(&settings.root, now))?
+        }
+    };
+    match facts.all() {
+        Value::Object(all) => Ok(all),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// A policy whose artifact cannot be read.
+fn refused_input(name: &str, group: Option<&String>, failure: Failure) -> PolicyInput {
+    let group = group.map(String::as_str);
+    PolicyInput {
+        name: name.to_owned(),
+        start: PolicyStart::of_policy(name, group, None, RunList::default(), Map::new(), Map::new()),
+        refused: Some(failure),
+        ..PolicyInput::default()
+    }
+}
+
+fn policy_input(
+    artifact: &Artifact,
+    group: Option<&str>,
+    lists: &AskedRunLists,
+    json: Option<&RunList>,
+) -> Result<PolicyInput, AssembleError> {
+    let manifest = artifact.manifest();
+    let name = manifest.name.as_str();
+    let named = manifest.named_run_lists.iter().map(|(name, list)| Ok((name.clone(), RunList::parse(list)?)));
+    let choice = RunListChoice {
+        policy: name,
+        revision: &manifest.revision_id,
+        artifact: artifact.digest(),
+        override_run_list: lists.overriding(name),
+        json_run_list: json,
+        node_run_list: None,
+        named: lists.named(name),
+        named_run_lists: named.collect::<Result<_, RunListError>>()?,
+        policy_run_list: RunList::parse(&manifest.run_list)?,
+    };
+    let has = |cookbook: &str| manifest.cookbook(cookbook).is_some();
+    let (run_list, _) = choose_run_list(&choice, has)?;
+    let recipes = run_list.items().iter().map(|item| {
+        let (cookbook, recipe) = split_recipe(&item.name);
+        format!("{cookbook}::{recipe}")
+    });
+    Ok(PolicyInput {
+        file_cache: Some(grants::file_cache(Some(name))),
+        name: name.to_owned(),
+        revision: manifest.revision_id.clone(),
+        artifact: artifact.digest().to_owned(),
+        cookbooks: manifest
+            .cookbooks
+            .iter()
+            .map(|cookbook| (cookbook.name.clone(), cookbook.version.clone()))
+            .collect(),
+        recipes: recipes.collect(),
+        start: PolicyStart {
+            artifact: Some(artifact.digest().to_owned()),
+            attribute_lines: manifest.attribute_lines.clone(),
+            ..PolicyStart::of_policy(
+                name,
+                group,
+                Some(&manifest.revision_id),
+                run_list.clone(),
+                manifest.default_attributes.clone(),
+                manifest.override_attributes.clone(),
+            )
+        },
+        ..PolicyInput::default()
+    })
+}

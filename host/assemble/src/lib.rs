@@ -1,0 +1,46 @@
+//! The house: settings, artifacts, grants and the state become a run that is ready, is carried out and is recorded.
+//!
+//! A library for every program that converges a node: it reads no arguments, prints nothing, and leaves the process as it
+//! is. What people should hear comes as [`Notice`]s, and whoever wants to follow a run gives it observers.
+//!
+//! ```text
+//! Assembly::make_ready -> ReadyRun::open -> OpenRun::carry_out -> EndedRun::record
+//! ```
+
+mod artifacts;
+mod askers;
+mod data;
+mod error;
+mod folders;
+mod grants_files;
+mod house;
+mod input;
+mod native_cache;
+mod notice;
+mod open;
+mod own_places;
+pub mod own_state;
+mod program;
+mod questions;
+mod ready;
+mod request;
+mod runtime;
+mod saved_node;
+mod settings;
+mod source;
+mod thread;
+mod watchers;
+
+pub use error::AssembleError;
+pub use grants_files::{GrantsFiles, GrantsFilesError};
+pub use house::{DueNotifications, limits};
+pub use notice::{Notice, Notify};
+pub use open::{EndedRun, Ending, OpenRun, StartedAgain};
+pub use program::Program;
+pub use questions::{ask, ask_component};
+pub use ready::{Assembly, ReadyRun};
+pub use request::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
+pub use runtime::{Runtime, RuntimeError};
+pub use saved_node::{HISTORIES, NORMAL_WRITERS, SavedNodeError, saved_node};
+pub use settings::Settings;
+pub use thread::spawn;

@@ -1,0 +1,72 @@
+//! Where native code is kept between runs: in the cache folder, else, for an ordinary user, in the user's own.
+//!
+//! Native code is run without further checks, so the folder is this user's alone, and the key that authenticates what is in it
+//! lies beside it. Nothing about it depends on the node: a run with another state directory finds the same code.
+
+use crate::notice::{Notice, Notify};
+use crate::own_state;
+use crate::settings::Settings;
+use sandbox::NativeCache;
+use state::StateError;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use text::error_chain;
+
+/// The folder below the cache folder. Its number changes with what its files mean.
+const FOLDER: &str = "native-v2";
+
+/// The reason why native code is not kept.
+#[derive(Debug, thiserror::Error)]
+#[error("native code is not kept: {}", folder.display())]
+struct NotKept {
+    folder: PathBuf,
+    source: FolderError,
+}
+
+/// What is wrong with the folder.
+#[derive(Debug, thiserror::Error)]
+enum FolderError {
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error(transparent)]
+    Key(#[from] StateError),
+    #[error("others can write to it")]
+    OpenToOthers,
+}
+
+/// Opens the cache. `None`: native code is made anew in each run, which is told unless this is a dry run on a machine
+/// without a cache folder.
+pub(crate) fn open(settings: &Settings, dry: bool, notify: &Notify) -> Option<NativeCache> {
+    // A dry run makes no folder for the node.
+    let opened = match dry && !settings.cache_dir.exists() {
+        true => Ok(None),
+        false => open_below(&settings.cache_dir).map(Some),
+    };
+    let opened = match opened {
+        Ok(Some(cache)) => Ok(Some(cache)),
+        other if rustix::process::geteuid().is_root() => other,
+        other => own_state::cache_folder().map_or(other, |own| open_below(&own).map(Some)),
+    };
+    opened.unwrap_or_else(|error| {
+        notify(Notice::NativeCodeNotKept { why: error_chain(&error) });
+        None
+    })
+}
+
+fn open_below(folder: &Path) -> Result<NativeCache, NotKept> {
+    let folder = folder.join(FOLDER);
+    let opened = || -> Result<NativeCache, FolderError> {
+        make_own_folder(&folder)?;
+        Ok(NativeCache::new(&folder, *state::cache_key(&folder)?.bytes())?)
+    };
+    opened().map_err(|source| NotKept { folder: folder.clone(), source })
+}
+
+/// Makes a folder that is this user's alone, or checks that it is.
+fn make_own_folder(path: &Path) -> Result<(), FolderError> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let about = std::fs::symlink_metadata(path)?;
+    let is_own = about.is_dir() && about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0;
+    if is_own { Ok(()) } else { Err(FolderError::OpenToOthers) }
+}

@@ -1,0 +1,131 @@
+//! What people should hear while a run is made ready: as values, since a library prints nothing.
+
+use contract::Failure;
+use state::Holder;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Something that people should hear before a run begins. Its text is a clause or a sentence without a final period, and
+/// not escaped.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Notice {
+    /// Everything is granted to every policy.
+    EverythingGranted,
+    /// No file of grants exists.
+    NoGrants {
+        /// The file that would hold them.
+        file: PathBuf,
+    },
+    /// A rule reaches nothing.
+    RuleWithoutReach {
+        /// The file of grants.
+        file: String,
+        /// The rule's line, from 1.
+        line: usize,
+        /// What is wrong with the rule.
+        sentence: String,
+    },
+    /// A policy's run list is empty.
+    EmptyRunList {
+        /// The policy's name.
+        policy: String,
+    },
+    /// A dry run's user may not read the state directory.
+    StateUnreadable {
+        /// The directory.
+        place: PathBuf,
+    },
+    /// Native code cannot be kept between runs.
+    NativeCodeNotKept {
+        /// The error with its causes.
+        why: String,
+    },
+    /// A policy of a real run was built for trying.
+    BuiltForTrying {
+        /// The policy's name.
+        policy: String,
+        /// The first twelve letters of its revision.
+        revision: String,
+    },
+    /// Native code of a policy is made, which takes time.
+    Compiling {
+        /// The policy's name.
+        policy: String,
+    },
+    /// A policy cannot be run.
+    Refused {
+        /// The policy's name.
+        policy: String,
+        /// The reason.
+        failure: Failure,
+    },
+    /// Another run holds the lock.
+    Waiting {
+        /// That run, if it has said who it is.
+        holder: Option<Holder>,
+    },
+    /// The journal of due notifications is damaged and was moved.
+    JournalSetAside {
+        /// Its new place.
+        place: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The saved node is damaged.
+    NodeSetAside {
+        /// What is wrong with it.
+        why: String,
+        /// Its new place. `None`: a dry run leaves it.
+        place: Option<PathBuf>,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EverythingGranted => f.write_str("every policy may do everything on this machine (--allow-all)"),
+            Self::NoGrants { file } => write!(
+                f,
+                "{} does not exist, so that nothing is granted to any policy; `wrun grants suggest` prints a file to \
+                 begin with",
+                file.display()
+            ),
+            Self::RuleWithoutReach { file, line, sentence } => write!(f, "{file}:{line}: {sentence}"),
+            Self::EmptyRunList { policy } => {
+                write!(f, "policy {policy} has an empty run list: nothing will be compiled or converged")
+            }
+            Self::StateUnreadable { place } => write!(
+                f,
+                "this user may not read {}: what the node has saved there is not in this dry run",
+                place.display()
+            ),
+            Self::NativeCodeNotKept { why } => f.write_str(why),
+            Self::BuiltForTrying { policy, revision } => write!(
+                f,
+                "policy {policy} (revision {revision}) was built with --dev, for trying; build it without for nodes"
+            ),
+            Self::Compiling { policy } => write!(f, "compiling native code of policy {policy}"),
+            Self::Refused { policy, failure } => {
+                write!(f, "{failure}; policy {policy} counts as failed in its turn")
+            }
+            Self::Waiting { holder } => {
+                f.write_str("waiting for another run to end")?;
+                let Some(holder) = holder else { return Ok(()) };
+                write!(f, ": process {}, since {} (`{}`)", holder.pid, holder.began, holder.command)
+            }
+            Self::JournalSetAside { place, why } => {
+                write!(f, "{why}; the file is now {}, and its whole lines still count", place.display())
+            }
+            Self::NodeSetAside { why, place } => {
+                let fate = match place {
+                    Some(place) => format!("the file is now {}", place.display()),
+                    None => "a real run sets the file aside".to_owned(),
+                };
+                write!(f, "{why}; {fate}, and this run begins without the normal attributes that were saved")
+            }
+        }
+    }
+}
+
+/// Is told each notice at once.
+pub type Notify = dyn Fn(Notice) + Send + Sync;

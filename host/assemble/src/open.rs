@@ -1,0 +1,170 @@
+//! A run that is open to its watchers: it is carried out, and recorded.
+
+use crate::error::AssembleError;
+use crate::house::{AssembledHouse, BuiltinTypes, Keeper, Kept};
+use crate::own_state;
+use crate::questions::ask;
+use crate::runtime::Runtime;
+use crate::settings::Settings;
+use crate::watchers::Watchers;
+use contract::{CookbookFiles, Failure, Raised};
+use converge::{PolicyInput, RunOptions, RunReport, WholeRun};
+use grants::{Journal, PolicyGrants};
+use node::object::NodeObject;
+use pollster::block_on;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use state::{RunFolder, RunId, StateError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A run that is about to begin.
+pub struct OpenRun<'a> {
+    pub(crate) house: AssembledHouse<'a>,
+    pub(crate) options: RunOptions,
+    pub(crate) policies: Vec<PolicyInput>,
+    pub(crate) facts: Map<String, Value>,
+    pub(crate) watchers: Watchers,
+    pub(crate) node: NodeObject,
+    pub(crate) journal: Journal,
+    pub(crate) folder: Option<Arc<RunFolder>>,
+    pub(crate) id: RunId,
+}
+
+/// A run that has ended, and is not recorded yet.
+pub struct EndedRun<'a> {
+    /// The report of all policies.
+    pub report: RunReport,
+    /// The journal of what the policies asked for.
+    pub journal: Journal,
+    /// The node as the run left it.
+    pub node: NodeObject,
+    /// Everything that ends with the run: its lock, its record, its policies' code.
+    pub ending: Ending<'a>,
+}
+
+/// The end of a run: keeps its record, and gives back what it held.
+pub struct Ending<'a> {
+    house: AssembledHouse<'a>,
+    folder: Option<Arc<RunFolder>>,
+    id: RunId,
+}
+
+/// What became of a policy's wish to start the node again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartedAgain {
+    /// No policy asked for it.
+    NotAsked,
+    /// The machine will be started again.
+    Scheduled,
+    /// The node is not this machine: others have to do it.
+    Elsewhere,
+}
+
+impl<'a> OpenRun<'a> {
+    /// Carries the run out. Failures are in the report.
+    ///
+    /// A deeply nested run needs the stack that [`spawn`](crate::spawn) gives.
+    pub fn carry_out(self) -> EndedRun<'a> {
+        let Self { mut house, options, policies, facts, watchers, mut node, journal, folder, id } = self;
+        let stop = house.stop.clone();
+        let whole = WholeRun::new(&mut house, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
+        let report = block_on(whole.run(&mut node, policies));
+        house.grants.values().for_each(|grants| grants.end_audit());
+        EndedRun { report, journal, node, ending: Ending { house, folder, id } }
+    }
+}
+
+impl Ending<'_> {
+    /// The cookbooks' files of each policy, for excerpts of their sources.
+    pub fn files(&self) -> BTreeMap<String, Arc<dyn CookbookFiles>> {
+        let sources = self.house.sources.iter();
+        sources.map(|(name, source)| (name.clone(), source.files(self.house.settings))).collect()
+    }
+
+    /// Tells whether a policy's cookbook is in Ruby.
+    pub fn is_in_ruby(&self, policy: &str, cookbook: &str) -> bool {
+        self.house.sources.get(policy).is_some_and(|source| source.has_ruby(cookbook))
+    }
+
+    /// The runtime of a policy's Ruby cookbooks, if it has any.
+    pub fn runtime(&self, policy: &str) -> Option<Arc<Runtime>> {
+        self.house.sources.get(policy)?.shared_runtime()
+    }
+
+    /// The grants of a policy.
+    pub fn grants(&self, policy: &str) -> Option<&Arc<PolicyGrants>> {
+        self.house.grants.get(policy)
+    }
+
+    /// Asks an instance of a runtime about files, after the run; see [`ask`].
+    ///
+    /// # Errors
+    /// The instance cannot be opened.
+    pub fn ask<T>(
+        &self,
+        runtime: Arc<Runtime>,
+        files: Arc<dyn CookbookFiles>,
+        questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+    ) -> Result<T, AssembleError> {
+        ask(self.house.settings, self.house.program, runtime, files, questions)
+    }
+
+    /// How long native code was compiled.
+    pub fn compile_time(&self) -> Duration {
+        self.house.sandbox.compile_time()
+    }
+
+    /// Keeps the record of a dry run: in the state directory, else in the user's own folder.
+    ///
+    /// # Errors
+    /// Neither can be written to.
+    pub fn record_dry_run(&self, record: &impl Serialize, error: Option<&Value>) -> Result<(), StateError> {
+        own_state::keep_dry_run(self.house.settings, &self.id, |folder| {
+            folder.save_record(record)?;
+            error.map_or(Ok(()), |error| folder.save_error(error))
+        })
+    }
+
+    /// Keeps the record of a real run and releases the lock. Does nothing after a dry run.
+    ///
+    /// # Errors
+    /// The state directory cannot be written to, or a notification could not be recorded in the course of the run.
+    pub fn record(&mut self, record: &impl Serialize, error: Option<&Value>) -> Result<(), StateError> {
+        let left = Keeper::Unrecorded(state::Unrecorded::new(Vec::new()));
+        let Keeper::Kept(kept) = std::mem::replace(&mut self.house.keeper, left) else { return Ok(()) };
+        let Kept { lock, pending, .. } = *kept;
+        let kept = keep(&lock, self.folder.as_deref(), record, error, self.house.settings);
+        let finished = pending.finish();
+        kept.and(finished)
+    }
+
+    /// Starts the node again, if a policy asked for it.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub fn start_again(&self) -> Result<StartedAgain, Raised> {
+        Ok(match self.house.reboots.carry_out(&self.house.settings.root)? {
+            None => StartedAgain::NotAsked,
+            Some(true) => StartedAgain::Scheduled,
+            Some(false) => StartedAgain::Elsewhere,
+        })
+    }
+}
+
+/// Keeps the run's record, and its error.
+fn keep(
+    lock: &state::RunLock,
+    folder: Option<&RunFolder>,
+    record: &impl Serialize,
+    error: Option<&Value>,
+    settings: &Settings,
+) -> Result<(), StateError> {
+    let Some(folder) = folder else { return Ok(()) };
+    folder.save_record(record)?;
+    if let Some(error) = error {
+        folder.save_error(error)?;
+    }
+    lock.prune_runs(settings.runs_kept, settings.runs_size)
+}

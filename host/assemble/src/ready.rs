@@ -1,0 +1,286 @@
+//! A run made ready: everything that can be wrong with what it is given is found before anything is changed.
+
+use crate::error::AssembleError;
+use crate::house::{AssembledHouse, DueNotifications, Keeper, Kept, Remembered, compiler};
+use crate::input::Input;
+use crate::notice::{Notice, Notify};
+use crate::open::OpenRun;
+use crate::program::Program;
+use crate::request::{GrantsSource, Mode, Request};
+use crate::saved_node::{SavedNodeError, saved_node};
+use crate::settings::Settings;
+use crate::source::Source;
+use crate::watchers::Watchers;
+use crate::{artifacts, data, folders, native_cache, own_state};
+use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
+use converge::RunOptions;
+use grants::Journal;
+use node::object::NodeObject;
+use providers::Reboots;
+use sandbox::{NativeCache, Sandbox};
+use state::{LockRequest, RunFolder, RunId, StateDirectory, Unrecorded};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use text::error_chain;
+
+/// A run and its surroundings.
+pub struct Assembly<'a> {
+    /// The run that is asked for.
+    pub request: &'a Request,
+    /// The node's settings.
+    pub settings: &'a Settings,
+    /// The program that carries the run out.
+    pub program: &'a Program,
+    /// Asks the run to end early.
+    pub stop: &'a Stop,
+    /// Is told at once what people should hear.
+    pub notify: Arc<Notify>,
+    /// The time at which the run began.
+    pub began: SystemTime,
+}
+
+/// A run that can begin: it has the lock, the node and each policy's code.
+pub struct ReadyRun<'a> {
+    assembly: Assembly<'a>,
+    input: Input,
+    sources: BTreeMap<String, Source>,
+    sandbox: Sandbox,
+    node: NodeObject,
+    keeper: Keeper,
+    folder: Option<Arc<RunFolder>>,
+    id: RunId,
+}
+
+impl<'a> Assembly<'a> {
+    /// Makes the run ready. `due` follows which notifications are due. `None`: the run was asked to stop meanwhile.
+    ///
+    /// # Errors
+    /// Something is wrong with what the run is given. Nothing has been changed but the state directory and caches.
+    pub fn make_ready(self, due: Box<dyn DueNotifications>) -> Result<Option<ReadyRun<'a>>, AssembleError> {
+        let Self { request, settings, stop, .. } = self;
+        let notify = Arc::clone(&self.notify);
+        let notify = notify.as_ref();
+        let mut input = Input::read(request, settings, self.began)?;
+        if request.grants == GrantsSource::Everything && request.mode != Mode::Survey {
+            notify(Notice::EverythingGranted);
+        }
+        std::mem::take(&mut input.warnings).into_iter().for_each(notify);
+        let is_dry = request.mode.is_dry();
+        let state = open_state(settings, is_dry, notify)?;
+        if !is_dry {
+            make_own_folders(settings)?;
+        }
+        let cache = native_cache::open(settings, is_dry, notify);
+        let sandbox = self.sandbox(cache, &input)?;
+        if let Some(folders) = &input.folders {
+            let limits = sandbox::Limits::default();
+            sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;
+        }
+        let data = data::of_policies(settings)?;
+        let Some(sources) = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, notify)? else {
+            return Ok(None);
+        };
+        let (keeper, folder) = self.keeper(state.as_ref(), &input, due)?;
+        let mut node = load_node(state.as_ref(), &keeper, &input.node_name, notify)?;
+        let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
+        node.begin_run(&names, input.attributes.clone());
+        let folder = folder.map(Arc::new);
+        let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
+        Ok(Some(ReadyRun { assembly: self, input, sources, sandbox, node, keeper, folder, id }))
+    }
+
+    /// The engine of the run. In a real run, says which policies were not built for nodes.
+    fn sandbox(&self, cache: Option<NativeCache>, input: &Input) -> Result<Sandbox, AssembleError> {
+        let is_dry = self.request.mode.is_dry();
+        for (name, artifact) in input.artifacts.iter().filter(|(_, artifact)| !is_dry && artifact.manifest().dev) {
+            let revision = artifact.manifest().revision_id.get(..12).unwrap_or_default().to_owned();
+            (self.notify)(Notice::BuiltForTrying { policy: name.clone(), revision });
+        }
+        let compiler = compiler(self.settings, self.program, self.stop);
+        let is_quick = is_dry && input.folders.is_none() && input.artifacts.values().all(is_for_trying);
+        let sandbox =
+            if is_quick { Sandbox::quick_to_compile(cache, compiler)? } else { Sandbox::new(cache, compiler)? };
+        let notify = Arc::clone(&self.notify);
+        Ok(sandbox.announcing(move |policy| notify(Notice::Compiling { policy: policy.to_owned() })))
+    }
+
+    /// Takes the lock, unless the run is dry.
+    fn keeper(
+        &self,
+        state: Option<&StateDirectory>,
+        input: &Input,
+        due: Box<dyn DueNotifications>,
+    ) -> Result<(Keeper, Option<RunFolder>), AssembleError> {
+        let Some(state) = state.filter(|_| !self.request.mode.is_dry()) else {
+            let left = state.map(|state| state.left_due(&input.node_name)).transpose()?;
+            return Ok((Keeper::Unrecorded(Unrecorded::new(left.unwrap_or_default())), None));
+        };
+        let lock = state.lock(LockRequest {
+            command: &self.program.command_line,
+            began: self.began,
+            wait: self.settings.lock_timeout,
+            interrupted: &|| self.stop.requested().is_some(),
+            waiting: &mut |holder| (self.notify)(Notice::Waiting { holder: holder.cloned() }),
+        })?;
+        let folder = lock.run_folder(self.began)?;
+        let pending = lock.pending(&input.node_name)?.of_run(folder.id());
+        if let Some((place, why)) = pending.set_aside() {
+            (self.notify)(Notice::JournalSetAside { place: place.clone(), why: why.to_string() });
+        }
+        let kept =
+            Kept { lock, pending: Remembered::new(pending, due), filters: self.settings.saved_attributes.clone() };
+        Ok((Keeper::Kept(Box::new(kept)), Some(folder)))
+    }
+}
+
+impl<'a> ReadyRun<'a> {
+    /// The journal of what the policies ask for.
+    pub fn journal(&self) -> &Journal {
+        self.input.all_grants.journal()
+    }
+
+    /// The run's identifier.
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// The node's name.
+    pub fn node_name(&self) -> &str {
+        self.node.name()
+    }
+
+    /// The time at which the run began.
+    pub fn started(&self) -> Moment {
+        moment(self.assembly.began)
+    }
+
+    /// The folder of the run's record. `None`: a dry run.
+    pub fn folder(&self) -> Option<Arc<RunFolder>> {
+        self.folder.clone()
+    }
+
+    /// Tells whether cookbooks in folders are run instead of policies.
+    pub fn is_of_folders(&self) -> bool {
+        self.input.folders.is_some()
+    }
+
+    /// Opens the run to those who watch it, and asks guests what only they know about cookbooks in folders. `is_live`:
+    /// watchers hear what commands print while they run.
+    ///
+    /// # Errors
+    /// The environment's name is invalid, or a directory of gems cannot be used.
+    pub fn open(self, watchers: Vec<Box<dyn Observer>>, is_live: bool) -> Result<OpenRun<'a>, AssembleError> {
+        let watchers = Watchers::new(self.journal().clone(), watchers);
+        let started = self.started();
+        let Self { assembly, input, sources, sandbox, mut node, keeper, folder, id } = self;
+        let Assembly { request, settings, program, stop, .. } = assembly;
+        let (log, live) = (watchers.clone(), watchers.clone());
+        let mut house = AssembledHouse {
+            settings,
+            program,
+            sandbox,
+            sources,
+            grants: input.grants,
+            node: input.identity,
+            started,
+            why_run: request.mode.is_dry(),
+            stop: stop.clone(),
+            log: Arc::new(move |level, line: &str| {
+                log.clone().notice(&Event::Log { source: LogSource::Cookbook, level, line });
+            }),
+            live: is_live.then(|| Arc::new(move |bytes: &[u8]| live.clone().notice(&Event::Output { bytes })) as _),
+            reboots: Reboots::default(),
+            given_facts: request.facts.is_some(),
+            links_all: false,
+            keeper,
+        };
+        let options = RunOptions {
+            run_id: id.to_string(),
+            started,
+            why_run: request.mode.is_why_run(),
+            keep_going: settings.keep_going || request.mode == Mode::Survey,
+            without_saving: !request.override_run_lists.is_empty(),
+            compile_only: request.mode.is_compile_only(),
+            survey: request.mode == Mode::Survey,
+            all_frames: request.all_frames,
+        };
+        let mut policies = input.policies;
+        if let (Some(folders), Some(given)) = (input.folders, &request.folders) {
+            let policy = folders.policy(given, &input.all_grants, &mut house, &mut node)?;
+            if policy.start.run_list.is_empty() {
+                // Chef's words.
+                let line = format!("Node {} has an empty run list.", node.name());
+                watchers.clone().notice(&Event::Log { source: LogSource::Host, level: LogLevel::Warn, line: &line });
+            }
+            policies.push(policy);
+        }
+        let journal = input.all_grants.journal().clone();
+        Ok(OpenRun { house, options, policies, facts: input.facts, watchers, node, journal, folder, id })
+    }
+}
+
+/// The state: made where it is not there, unless this is a dry run.
+fn open_state(settings: &Settings, is_dry: bool, notify: &Notify) -> Result<Option<StateDirectory>, AssembleError> {
+    if !is_dry {
+        let opened = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free);
+        return opened.map(Some).map_err(AssembleError::StateDirectory);
+    }
+    let (state, notice) = own_state::open_for_looking(settings)?;
+    notice.into_iter().for_each(notify);
+    Ok(state)
+}
+
+/// Makes the folders that every change needs, so that one that cannot be had is no resource's fault in the middle of a run.
+fn make_own_folders(settings: &Settings) -> Result<(), AssembleError> {
+    for (key, variable, folder) in
+        [("cache_dir", "WRUN_CACHE_DIR", &settings.cache_dir), ("backup_dir", "WRUN_BACKUP_DIR", &settings.backup_dir)]
+    {
+        let failed = |source| AssembleError::OwnFolder { key, variable, folder: folder.clone(), source };
+        make_writable_folder(folder).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Makes a folder, for this user only, or checks that it can be written to.
+fn make_writable_folder(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?)
+}
+
+/// The saved node. A damaged one stops nobody's policies: it is told and set aside, and the run begins with a new one.
+fn load_node(
+    state: Option<&StateDirectory>,
+    keeper: &Keeper,
+    name: &str,
+    notify: &Notify,
+) -> Result<NodeObject, AssembleError> {
+    let saved = state.map(|state| saved_node(state, name)).transpose();
+    let why = match saved {
+        Ok(saved) => return saved.flatten().map_or_else(|| Ok(NodeObject::new(name)?), Ok),
+        Err(SavedNodeError::State(error)) if !error.is_damage() => return Err(error.into()),
+        // It is whole, and somebody has put it here: not to be moved away without being asked.
+        Err(other @ SavedNodeError::Other { .. }) => return Err(other.into()),
+        Err(why) => error_chain(&why),
+    };
+    let place = match keeper {
+        Keeper::Kept(kept) => Some(kept.lock.set_node_aside(name)?),
+        Keeper::Unrecorded(_) => None,
+    };
+    notify(Notice::NodeSetAside { why, place });
+    Ok(NodeObject::new(name)?)
+}
+
+/// Whether a policy was built to be tried and changed again: compiling its component fast counts more than running it
+/// fast. A runtime's native code is there already, for the engine that all other runs use.
+fn is_for_trying(artifact: &artifact::Artifact) -> bool {
+    artifact.manifest().dev && artifact.manifest().runtime == artifact::Runtime::Rust
+}
+
+fn moment(time: SystemTime) -> Moment {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos() }
+}

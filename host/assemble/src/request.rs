@@ -1,0 +1,107 @@
+//! What one run is asked for, as opposed to the settings, which all runs of a node share.
+
+use std::path::PathBuf;
+
+/// A run that somebody asks for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The policies to run, in order. Empty: those that the JSON attributes name.
+    pub policies: Vec<String>,
+    /// Cookbooks in folders, which are run instead of policies.
+    pub folders: Option<FolderRequest>,
+    /// The file of JSON attributes that are merged into `normal`.
+    pub json_attributes: Option<PathBuf>,
+    /// Run lists for this run only, as `POLICY=ITEM,..`; with folders, items.
+    pub override_run_lists: Vec<String>,
+    /// Run lists by name, as `POLICY=NAME`.
+    pub named_run_lists: Vec<String>,
+    /// The file that the machine's facts are taken from. `None`: they are gathered.
+    pub facts: Option<PathBuf>,
+    /// The source of the policies' grants.
+    pub grants: GrantsSource,
+    /// What the run may change and what it looks for.
+    pub mode: Mode,
+    /// Whether backtraces show frames of a language's runtime too.
+    pub all_frames: bool,
+    /// Files that the program reads, writes or starts beside those of the settings: no policy may write to them by a rule
+    /// with wildcards.
+    pub own_files: OwnFiles,
+}
+
+/// Cookbooks that are run from the folders of a Chef repository.
+#[derive(Debug, Clone, Default)]
+pub struct FolderRequest {
+    /// The directories of cookbooks. Of two cookbooks with one name, the one in the last directory is used.
+    pub cookbooks: Vec<PathBuf>,
+    /// The run list, as texts of items between commas. Empty: the JSON attributes', else the node's.
+    pub run_list: Vec<String>,
+    /// The environment of a node that does not say.
+    pub environment: Option<String>,
+    /// The directory of roles.
+    pub roles: Option<PathBuf>,
+    /// The directory of environments.
+    pub environments: Option<PathBuf>,
+    /// Whether missing dependencies are looked for in other cookbooks' folders, and left out if they are not there.
+    pub lenient: bool,
+    /// The directory of other nodes, for searches.
+    pub nodes: Option<PathBuf>,
+    /// The directory of gems that cookbooks name in their metadata.
+    pub gems: Option<PathBuf>,
+    /// The gems that this run does not load.
+    pub without_gems: Vec<String>,
+}
+
+/// The source of the policies' grants.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GrantsSource {
+    /// The file of the settings. It need not exist: then nothing is granted.
+    #[default]
+    UsualFile,
+    /// The file of the settings, which must exist.
+    NamedFile,
+    /// Everything is granted.
+    Everything,
+}
+
+/// What a run may change and what it looks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// The machine is changed.
+    #[default]
+    Real,
+    /// Nothing is changed. The run says what would change.
+    WhyRun,
+    /// Recipes are compiled and nothing is converged. The report is one of a dry run or of a real one.
+    CompileOnly {
+        /// Whether the report is one of a dry run.
+        why_run: bool,
+    },
+    /// Nothing is changed. The run asks for all that a real run could come to.
+    Survey,
+}
+
+impl Mode {
+    /// Tells whether the run changes nothing.
+    pub fn is_dry(self) -> bool {
+        self != Self::Real
+    }
+
+    /// Tells whether the run's report is one of a dry run.
+    pub fn is_why_run(self) -> bool {
+        matches!(self, Self::WhyRun | Self::Survey | Self::CompileOnly { why_run: true })
+    }
+
+    /// Tells whether the run ends after its recipes are compiled.
+    pub fn is_compile_only(self) -> bool {
+        matches!(self, Self::CompileOnly { .. })
+    }
+}
+
+/// Files of the program's own, beside those that the settings and the rest of the request name.
+#[derive(Debug, Clone, Default)]
+pub struct OwnFiles {
+    /// Files that hold settings or the log.
+    pub data: Vec<PathBuf>,
+    /// Programs that wrun starts with the operator's rights, each with its arguments.
+    pub commands: Vec<Vec<String>>,
+}

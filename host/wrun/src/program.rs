@@ -1,0 +1,23 @@
+//! This program, as the runs that it carries out need to know it.
+
+use assemble::Program;
+use contract::Meters;
+
+/// Describes the running program: its file, command line and environment, and how it is measured.
+pub(crate) fn program() -> Program {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let variables = std::env::vars_os();
+    Program {
+        // Also where its file was replaced meanwhile.
+        path: "/proc/self/exe".into(),
+        command_line: words.collect::<Vec<_>>().join(" "),
+        environment: variables
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+        meters: Meters {
+            allocated: Some(crate::allocated),
+            processor: Some(sandbox::processor_time),
+            slack: Meters::SLACK,
+        },
+    }
+}
