@@ -114,7 +114,13 @@ impl Root {
 
     /// What was made, changed or removed since the root was mounted. Empty where nothing was written.
     pub fn changes(&self) -> Result<Tree> {
-        Tree::read(&self.folder.join("upper"))
+        Tree::read(&self.changed_files())
+    }
+
+    /// Where everything lies that was made or changed since the root was mounted.
+    #[must_use]
+    pub fn changed_files(&self) -> PathBuf {
+        self.folder.join("upper")
     }
 
     /// Starts processes of its own for this root.

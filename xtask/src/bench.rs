@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Map, Value, json};
 use specs::{Machine, Network, Program, Root};
 
-use crate::{bench_policies, checkout, floor, guests, say};
+use crate::{bench_attacks, bench_policies, checkout, floor, guests, say};
 
 /// What `cargo xtask bench` takes.
 #[derive(Debug, clap::Args)]
@@ -206,12 +206,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             figures.push(figure);
         }
     }
+    let only = arguments.only.as_deref();
+    let attacks = bench_attacks::figures(&executable, &bench.tool, arguments.runs, only, !arguments.json)?;
     let costs = sandbox_costs(&checkout::release_examples()?, &checkout::fixtures())?;
     let before = baseline.map(|baseline| sandbox_costs(&baseline.examples(), &baseline.fixtures())).transpose()?;
     if arguments.json {
         let figures: Vec<Value> = figures.iter().map(to_json).collect();
         let sandbox = json!({"sandbox": costs, "sandbox_of_baseline": before});
-        let mut all = json!({"version": 1, "runs": arguments.runs, "figures": figures});
+        let attacks: Vec<Value> = attacks.iter().map(bench_attacks::Figure::to_json).collect();
+        let mut all = json!({"version": 1, "runs": arguments.runs, "figures": figures, "attacks": attacks});
         if let (Some(all), Value::Object(sandbox)) = (all.as_object_mut(), sandbox) {
             all.extend(sandbox);
         }
@@ -402,7 +405,7 @@ fn median(all: Vec<Measured>) -> Measured {
 }
 
 /// The middle one of some numbers.
-fn middle(mut all: Vec<f64>) -> f64 {
+pub(crate) fn middle(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
 }

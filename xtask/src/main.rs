@@ -5,7 +5,9 @@
 
 mod audit;
 mod bench;
+mod bench_attacks;
 mod bench_policies;
+mod beside;
 mod builders;
 mod checkout;
 mod demo;

@@ -1,0 +1,128 @@
+//! The benchmark's scenario "beside an attack": what each attack of the tests' hostile guest costs the policies beside it.
+//!
+//! The attacker has low limits here, so that all attacks are tried in minutes; `cargo xtask hostile` tries them at full size.
+//! Each repetition runs the two other policies without the attacker and with it, and the median of the ratios is reported.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::bench::middle;
+use crate::beside::{self, Field, Outcome};
+use crate::say;
+
+/// What `--only` is compared with, before the name of the attack.
+const NAME: &str = "beside an attack";
+
+/// The most that the policies beside an attack may take, as a multiple of their time without it.
+const GOAL: f64 = 1.2;
+
+/// How many files each of the policies beside the attacker makes.
+const FILES: u32 = 1_000;
+
+/// Times of seconds instead of minutes. Memory and disk are those that every policy has.
+const LIMITS: &str = "guest_seconds = 2\nhost_seconds = 5\npause_seconds = 1";
+
+/// The medians of one attack.
+pub(crate) struct Figure {
+    attack: String,
+    /// Milliseconds of the other policies without the attacker.
+    alone: f64,
+    slower: f64,
+    /// The most of all repetitions.
+    kilobytes: u64,
+    left: u64,
+    broken: Vec<String>,
+}
+
+/// Takes the figures of all attacks whose names `only` is part of, and tells each as it is there.
+pub(crate) fn figures(program: &Path, tool: &Path, runs: usize, only: Option<&str>, told: bool) -> Result<Vec<Figure>> {
+    let chosen = |attack: &String| only.is_none_or(|text| format!("{NAME}: {attack}").contains(text));
+    let attacks: Vec<String> = beside::attacks()?.into_iter().filter(chosen).collect();
+    let field = Field { program: program.to_owned(), tool: tool.to_owned(), files: FILES, limits: LIMITS };
+    let mut figures = Vec::new();
+    if told && !attacks.is_empty() {
+        say::result(&format!("{NAME:<24}        alone   ratio     memory      disk"));
+    }
+    for attack in attacks {
+        let all: Vec<Outcome> = (0..runs).map(|_| field.attack(&attack)).collect::<Result<_>>()?;
+        let figure = Figure::new(attack, &all);
+        if told {
+            say::result(&figure.line());
+        }
+        figures.push(figure);
+    }
+    Ok(figures)
+}
+
+impl Figure {
+    fn new(attack: String, all: &[Outcome]) -> Self {
+        let mut broken: Vec<String> = all.iter().flat_map(Outcome::broken).collect();
+        broken.sort();
+        broken.dedup();
+        Self {
+            attack,
+            alone: middle(all.iter().map(|one| one.own.0 * 1e3).collect()),
+            slower: middle(all.iter().map(Outcome::slower).collect()),
+            kilobytes: all.iter().map(|one| one.kilobytes).max().unwrap_or(0),
+            left: all.iter().map(|one| one.left).max().unwrap_or(0),
+            broken,
+        }
+    }
+
+    fn reached(&self) -> bool {
+        self.slower <= GOAL && self.broken.is_empty()
+    }
+
+    fn line(&self) -> String {
+        let verdict = if self.slower <= GOAL { "reached" } else { "MISSED" };
+        let broken =
+            if self.broken.is_empty() { String::new() } else { format!("; MISSED: {}", self.broken.join("; ")) };
+        format!(
+            "{:<24} {:>9.1} ms {:>7.2} {:>7.1} MB {:>6} kB   goal {GOAL}: {verdict}{broken}",
+            self.attack,
+            self.alone,
+            self.slower,
+            self.kilobytes as f64 / 1e3,
+            self.left / 1_000,
+        )
+    }
+
+    /// The figure as an object for programs.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "attack": self.attack,
+            "alone": {"seconds": self.alone / 1e3},
+            "ratio": self.slower,
+            "kilobytes": self.kilobytes,
+            "bytes_left": self.left,
+            "broken": self.broken,
+            "goal_reached": self.reached(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attack_is_judged_by_the_median_of_its_ratios_and_by_its_worst_repetition() {
+        let once = |with: f64, kilobytes: u64, code: i64| Outcome {
+            code: Some(code),
+            next: Some(0),
+            own: (0.1, with),
+            kilobytes,
+            budget: (1_000_000, 1_000),
+            ..Outcome::default()
+        };
+        let held = Figure::new("loop".into(), &[once(0.11, 10, 1), once(0.9, 30, 1), once(0.11, 20, 1)]);
+        assert!(held.reached() && held.kilobytes == 30, "{}", held.line());
+        assert!((held.slower - 1.1).abs() < 1e-9);
+        let slow = Figure::new("loop".into(), &[once(0.2, 10, 1)]);
+        assert!(!slow.reached() && slow.line().contains("MISSED"), "{}", slow.line());
+        let ended = Figure::new("loop".into(), &[once(0.1, 10, 1), once(0.1, 10, 101)]);
+        assert!(!ended.reached() && ended.line().contains("the run ended with Some(101)"), "{}", ended.line());
+    }
+}
