@@ -38,6 +38,24 @@ user('app') { sensitive true; password secret; gid 'nogroup9'; ignore_failure tr
 log('plain') { only_if 'echo shown | grep -q nothing' }
 "#;
 
+/// A recipe's code reads what its sensitive resources raised, in all ways that Ruby has, and says it to everybody.
+const RESCUES: &str = r#"
+secret = %w(s3c r3t).join
+def rescued = yield.then { nil } rescue $!
+raised = rescued { ruby_block('own') { sensitive true; action :nothing; block { raise ArgumentError, "bad key #{secret}" } }.run_action(:run) }
+log "same words: #{raised.message.end_with?("ArgumentError: bad key #{secret}")}, same class: #{raised.class}"
+lazily = rescued { log('lazily') { sensitive true; action :nothing; level lazy { raise KeyError, "no #{secret}" } }.run_action(:write) }
+log "lazily: #{lazily.class} #{lazily.message.end_with?("KeyError: no #{secret}")}"
+wrong = rescued { log('wrong') { sensitive true; action :nothing; level lazy { secret.to_sym } }.run_action(:write) }
+log "wrong: #{wrong.message.include?(secret)}"
+Chef::Log.warn("rescued: #{raised.message}")
+again = rescued { ruby_block('again') { action :nothing; block { raise "wrapped: #{raised.message}" } }.run_action(:run) }
+log "wrapped: #{again.message.include?(secret)}"
+ruby_block('ignored') { ignore_failure true; block { raise raised } }
+ruby_block('retried') { ignore_failure true; retries 1; retry_delay 0; block { raise KeyError, "again: #{raised.message}" } }
+ruby_block('at the end') { block { raise raised } }
+"#;
+
 fn converge(grants: &[&str], dry: bool, machine: &Machine<'_>, program: &Program) -> String {
     let cookbooks = program.configuration().join("cookbooks").display().to_string();
     let root = machine.root().path().display().to_string();
@@ -86,6 +104,38 @@ fn sensitive_things_are_shown_nowhere() {
         }
     }
     // Records, journal and node, and what was rejected.
+    let mut found = vec![];
+    holding_secret(program.state().parent().unwrap(), &mut found);
+    assert_eq!(found, [""; 0]);
+}
+
+/// Chef gives a `rescue` around a sensitive resource what the resource's code raised. Nobody but the policy's code reads it.
+#[test]
+fn a_rescue_around_a_sensitive_resource_reads_what_was_raised() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let handler =
+        "Chef.event_handler { on(:resource_failed) { |_, _, error| Chef::Log.warn(\"heard #{error.message}\") } }\n";
+    for (path, text) in
+        [("metadata.rb", "name 'web'\n"), ("libraries/hears.rb", handler), ("recipes/default.rb", RESCUES)]
+    {
+        let path = program.configuration().join("cookbooks/web").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let machine = root.machine(Network::Own).unwrap();
+    let said = converge(&["--allow-all"], false, &machine, &program);
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains(SECRET)).collect();
+    assert_eq!(lines, [""; 0]);
+    for expect in
+        ["same words: true, same class: ArgumentError", "lazily: KeyError true", "wrong: true", "wrapped: true"]
+    {
+        assert!(said.contains(expect), "{expect}: {said}");
+    }
+    let error = "the message is not shown, since the resource is sensitive";
+    let (run, _) = said.split_once('\n').unwrap();
+    let run: serde_json::Value = serde_json::from_str(run).unwrap();
+    assert_eq!((&run["error"]["class"], &run["error"]["origin"]["line"]), (&"ArgumentError".into(), &4.into()));
+    assert!(run["error"]["message"].as_str().unwrap().contains(error), "{run:#}");
     let mut found = vec![];
     holding_secret(program.state().parent().unwrap(), &mut found);
     assert_eq!(found, [""; 0]);

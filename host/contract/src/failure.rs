@@ -1,6 +1,6 @@
 //! What can go wrong in a policy's run, with the class under which guest code may rescue it.
 
-use crate::Stop;
+use crate::{Stop, Unshown};
 use std::fmt;
 
 /// How something that may fail ended.
@@ -24,6 +24,9 @@ pub struct Raised {
     /// The resolved path that a denial names in its message, until the provider has put the path there that the guest wrote.
     /// No guest and no report gets it.
     pub resolved: Option<Box<Resolved>>,
+    /// The message of a sensitive resource's own code, which `message` does not have. Only the policy's code gets it, when the
+    /// exception reaches it again.
+    pub unshown: Option<Unshown>,
 }
 
 /// A denial about a resolved path.

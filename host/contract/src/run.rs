@@ -14,6 +14,7 @@ mod record;
 mod reporting;
 mod table;
 mod unseen;
+mod unshown;
 mod writes;
 
 pub use attributes::AttributeChange;
@@ -28,6 +29,7 @@ pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, d
 pub use record::{ActionRecord, Notified, Tally};
 pub use reporting::Parts;
 pub use unseen::EndedRecipe;
+pub use unshown::Unshown;
 pub use writes::GuestWrite;
 
 /// The most notifications and child contexts that may be open inside each other. Each takes some kibibytes of the host's

@@ -71,7 +71,8 @@ pub(crate) fn parse(json: &str) -> Result<Value, String> {
 
 /// A failure as guest code hears of it.
 pub(crate) fn raised(voice: Voice, failure: Failure) -> types::Raised {
-    let Raised { class, message, passed, backtrace, object, hint, resolved: _ } = failure.into_raised();
+    let Raised { class, message, passed, backtrace, object, hint, resolved: _, unshown } = failure.into_raised();
+    let message = unshown.map_or(message, contract::Unshown::for_its_guest);
     types::Raised { class, message, passed, backtrace, object: object.and_then(|object| voice.own(object)), hint }
 }
 
@@ -86,6 +87,7 @@ fn raised_from(voice: Voice, raised: types::Raised) -> Raised {
         object: raised.object.and_then(|object| voice.mark(object)),
         hint: raised.hint.filter(|hint| !hint.is_empty()).map(|hint| limit(hint, RAISED_HINT)),
         resolved: None,
+        unshown: None,
     }
 }
 

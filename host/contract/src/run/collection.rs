@@ -71,6 +71,8 @@ pub struct Run {
     pub(super) attributes_paid: Receipt,
     /// How many delayed actions were queued.
     pub(super) delayed: usize,
+    /// What sensitive resources raised.
+    pub(super) unshown: super::unshown::Known,
     builtin: Table,
     pub(super) observer: Option<Box<dyn Observer>>,
 }

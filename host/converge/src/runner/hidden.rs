@@ -1,11 +1,8 @@
 //! What sensitive resources must not show: their guards, what their blocks and lazy values raise.
 
 use super::Runner;
-use contract::{Answer, Callback, Failure, Got, Guest, Providers, Raised, Request, ResourceId};
+use contract::{Answer, Callback, Failure, Got, Guest, Providers, Request, ResourceId};
 use serde_json::Value;
-
-/// What stands for a message.
-const SUPPRESSED: &str = "the message is not shown, since the resource is sensitive";
 
 /// What stands for a guard.
 pub(super) const SUPPRESSED_GUARD: &str = "suppressed sensitive guard";
@@ -27,15 +24,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// A failure without its message, if the resource is sensitive. The class and the place stay.
-    pub(super) fn hidden(&self, resource: ResourceId, failure: Failure) -> Failure {
-        match failure {
-            Failure::Raised(raised) if self.is_sensitive(resource) => {
-                // The guest's own exception has the message, and would bring it back.
-                let hidden = Raised { message: SUPPRESSED.into(), hint: None, object: None, ..*raised };
-                Failure::Raised(Box::new(hidden))
-            }
-            other => other,
-        }
+    pub(super) fn hidden(&mut self, resource: ResourceId, failure: Failure) -> Failure {
+        if self.is_sensitive(resource) { self.run.hide(failure) } else { failure }
     }
 
     pub(super) fn is_sensitive(&self, resource: ResourceId) -> bool {

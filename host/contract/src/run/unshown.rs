@@ -1,0 +1,192 @@
+//! What the code of sensitive resources raised. The policy's own code may rescue it and reads it as it was raised; nobody else
+//! reads it, also when that code raises it once more or puts it into words of its own.
+
+use super::Run;
+use crate::{Failure, Lost, Raised};
+use std::borrow::Cow;
+
+/// What a report has in place of such a message.
+const SUPPRESSED: &str = "the message is not shown, since the resource is sensitive";
+
+/// The most messages that are known again, and their bytes together: each is looked for in what the policy says later.
+/// Beyond that the policy's code reads the suppressed text too.
+const MOST: usize = 64;
+const MOST_BYTES: usize = 64 << 10;
+
+/// Shorter messages are known again only as a whole: they stand in many words by chance.
+const SHORTEST_PART: usize = 4;
+
+/// A message that only the policy's own code reads. It cannot be printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Unshown(String);
+
+impl Unshown {
+    /// The message, for the guest that raised it.
+    pub fn for_its_guest(self) -> String {
+        self.0
+    }
+}
+
+impl std::fmt::Debug for Unshown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[not shown]")
+    }
+}
+
+/// The exceptions of sensitive resources that are known again.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    messages: Vec<Unshown>,
+    objects: Vec<u32>,
+    bytes: usize,
+}
+
+impl Known {
+    fn knows(&self, raised: &Raised) -> bool {
+        let texts = [Some(&raised.message), Some(&raised.class), raised.hint.as_ref()].into_iter().flatten();
+        let mut texts = texts.chain(&raised.passed).chain(&raised.backtrace);
+        raised.object.is_some_and(|object| self.objects.contains(&object)) || texts.any(|text| self.is_in(text))
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        let found = |known: &Unshown| match known.0.len() {
+            0..SHORTEST_PART => known.0 == text,
+            _ => text.contains(&known.0),
+        };
+        self.messages.iter().any(found)
+    }
+}
+
+impl Run {
+    /// A failure of a sensitive resource, without its message. The class and the place stay.
+    pub fn hide(&mut self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Raised(raised) if raised.unshown.is_none() => Failure::Raised(Box::new(self.hide_raised(*raised))),
+            other => other,
+        }
+    }
+
+    /// What guest code raised, without its message if that is a sensitive resource's.
+    pub fn known_again(&mut self, raised: Raised) -> Raised {
+        if self.unshown.messages.is_empty() {
+            return raised;
+        }
+        if self.unshown.knows(&raised) { self.hide_raised(raised) } else { raised }
+    }
+
+    /// How a guest was lost, without the words of a sensitive resource.
+    #[must_use]
+    pub fn lost_without_words(&self, lost: Lost) -> Lost {
+        match self.without_unshown(&lost.why) {
+            Cow::Borrowed(_) => lost,
+            Cow::Owned(why) => Lost { why, ..lost },
+        }
+    }
+
+    /// A line of the log, or what stands in its place if it holds what a sensitive resource raised.
+    pub(super) fn without_unshown<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        if self.unshown.is_in(line) { Cow::Owned(SUPPRESSED.to_owned()) } else { Cow::Borrowed(line) }
+    }
+
+    fn hide_raised(&mut self, raised: Raised) -> Raised {
+        let Raised { class, message, passed, backtrace, object, .. } = raised;
+        let keeps = self.keep_unshown(&message, object);
+        Raised {
+            message: SUPPRESSED.into(),
+            object: object.filter(|_| keeps),
+            unshown: keeps.then_some(Unshown(message)),
+            ..Raised { class, passed, backtrace, ..Raised::default() }
+        }
+    }
+
+    /// Whether a message will be known again.
+    fn keep_unshown(&mut self, message: &str, object: Option<u32>) -> bool {
+        let known = self.unshown.messages.iter().any(|known| known.0 == message);
+        let objects = usize::from(object.is_some_and(|object| !self.unshown.objects.contains(&object)));
+        let (messages, bytes) = if known { (0, 0) } else { (1, message.len()) };
+        let fits = self.unshown.messages.len() + messages <= MOST
+            && self.unshown.objects.len() + objects <= MOST
+            && self.unshown.bytes + bytes <= MOST_BYTES;
+        if !fits || self.pay((bytes + (messages + objects) * size_of::<Unshown>()) as u64).is_err() {
+            return false;
+        }
+        self.unshown.bytes += bytes;
+        if !known {
+            self.unshown.messages.push(Unshown(message.to_owned()));
+        }
+        self.unshown.objects.extend(object.filter(|_| objects > 0));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Meters;
+    use crate::{Account, AccountLimits};
+
+    fn run() -> Run {
+        let mut run = Run::default();
+        run.charge_to(Account::new("p", AccountLimits::default(), Meters::default()));
+        run
+    }
+
+    fn raised(message: &str, object: Option<u32>) -> Raised {
+        Raised { object, hint: Some("try".into()), ..Raised::new("RuntimeError", message) }
+    }
+
+    fn hide(run: &mut Run, raised: Raised) -> Raised {
+        run.hide(raised.into()).into_raised()
+    }
+
+    #[test]
+    fn only_the_guest_reads_the_message() {
+        let mut run = run();
+        let hidden = hide(&mut run, raised("key s3cr3t is bad", Some(7)));
+        assert!(!format!("{hidden:?}{hidden}").contains("s3cr3t"), "{hidden:?}");
+        assert_eq!((hidden.object, &hidden.hint), (Some(7), &None));
+        assert_eq!(hidden.unshown.map(Unshown::for_its_guest).as_deref(), Some("key s3cr3t is bad"));
+    }
+
+    #[test]
+    fn it_is_known_again_by_its_object_and_by_its_words() {
+        let mut run = run();
+        let before = run.known_again(raised("key s3cr3t", Some(7)));
+        assert_eq!(before.message, "key s3cr3t", "nothing is sensitive yet");
+        let _hidden = hide(&mut run, raised("key s3cr3t", Some(7)));
+        for again in [
+            raised("other words of the same object", Some(7)),
+            raised("it failed: key s3cr3t", Some(8)),
+            Raised { backtrace: vec!["key s3cr3t:1".into()], ..raised("x", None) },
+        ] {
+            assert_eq!(run.known_again(again).message, SUPPRESSED);
+        }
+        assert_eq!(run.known_again(raised("another", Some(9))).message, "another");
+        assert_eq!(run.without_unshown("rescued key s3cr3t"), SUPPRESSED);
+        assert_eq!(run.without_unshown("all is well"), "all is well");
+        let lost = |why: &str| Lost { policy: "p".into(), why: why.into(), backtrace: vec![], recipe: None };
+        assert_eq!(run.lost_without_words(lost("panicked: key s3cr3t")).why, SUPPRESSED);
+    }
+
+    #[test]
+    fn a_short_message_hides_no_other_words() {
+        let mut run = run();
+        let _hidden = hide(&mut run, raised("e", None));
+        assert_eq!(run.known_again(raised("the end", None)).message, "the end");
+        assert_eq!(run.known_again(raised("e", None)).message, SUPPRESSED);
+    }
+
+    #[test]
+    fn messages_that_would_be_too_many_reach_nobody() {
+        let mut run = run();
+        let long = "x".repeat(MOST_BYTES + 1);
+        let hidden = hide(&mut run, raised(&long, Some(1)));
+        assert_eq!((hidden.unshown, hidden.object), (None, None));
+        for at in 0..MOST as u32 {
+            assert!(hide(&mut run, raised(&format!("secret {at}"), Some(at))).unshown.is_some());
+        }
+        let hidden = hide(&mut run, raised("one more secret", Some(1_000)));
+        assert_eq!((hidden.message.as_str(), hidden.unshown, hidden.object), (SUPPRESSED, None, None));
+        assert!(hide(&mut run, raised("secret 3", Some(3))).unshown.is_some(), "it is known already");
+    }
+}
