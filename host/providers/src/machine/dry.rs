@@ -13,6 +13,9 @@ use std::sync::MutexGuard;
 /// The most links that one path may lead over.
 const MAX_LINKS: u32 = 40;
 
+/// Bytes of content that are a unit of work.
+const BYTES_PER_UNIT: u64 = 64;
+
 /// The longest path or text of a link, which is the system's own limit.
 const MAX_TEXT: usize = 4_096;
 
@@ -209,6 +212,9 @@ impl GuestMachine {
                 (stat, Content::Bytes(content))
             }
             MachineChange::Append(more, mode) => {
+                if let Some(appended) = self.layer().append(key, &more, now) {
+                    return appended;
+                }
                 let mut content = if there.is_some() { self.whole(key, path)? } else { vec![] };
                 content.extend(more);
                 let stat = there.map_or_else(|| layer::looks(StatKind::File, mode, now), |stat| written_now(stat, now));
@@ -231,36 +237,27 @@ impl GuestMachine {
                     }
                 }
             }
-            MachineChange::Mode(mode) => (Stat { mode, ..existing()? }, self.content(key)),
+            MachineChange::Mode(mode) => return self.layer().look(key, Stat { mode, ..existing()? }),
             MachineChange::Owner(uid, gid) => {
                 let stat = existing()?;
                 let (uid, gid) = (uid.unwrap_or(stat.uid), gid.unwrap_or(stat.gid));
-                (Stat { uid, gid, ..stat }, self.content(key))
+                return self.layer().look(key, Stat { uid, gid, ..stat });
             }
-            MachineChange::Times(_, modified) => (Stat { modified, ..existing()? }, self.content(key)),
+            MachineChange::Times(_, modified) => return self.layer().look(key, Stat { modified, ..existing()? }),
             MachineChange::Rename(_) => return Err(system("EINVAL", path)),
         };
         self.layer().put(key, stat, content)
     }
 
-    /// The content that is kept where only the looks change.
-    fn content(&self, key: &str) -> Content {
-        match self.layer().node(key) {
-            Some(Node::There(_, content)) => content.clone(),
-            Some(Node::Gone) | None => Content::Machines,
-        }
-    }
-
-    /// All bytes of a file, which the guest need not be able to read.
+    /// All bytes of a file that the layer does not have, which the guest need not be able to read. Reading them is work.
     fn whole(&self, key: &str, path: &str) -> Result<Vec<u8>, MachineError> {
         let most = MAX_BYTES as u64;
-        if let Some(content) = self.layer().read(key, 0, most) {
-            return Ok(content);
-        }
         let (handle, entry) = self.root.locate(key).and_then(|place| place.open_file()).map_err(fault)?;
         if entry.size > most {
-            return Err(MachineError::TooMuch(format!("a dry run keeps at most {MAX_BYTES} bytes of files")));
+            return Err(layer::too_many_bytes());
         }
+        let worked = self.settings.account.work(entry.size / BYTES_PER_UNIT + 1);
+        worked.map_err(|ended| MachineError::TooMuch(ended.to_string()))?;
         super::part_of(handle, path, 0, most)
     }
 
@@ -286,19 +283,21 @@ impl GuestMachine {
         if replaced == Some(StatKind::Directory) {
             return Err(system("EISDIR", path));
         }
-        let content = match self.content(key) {
-            Content::Machines if stat.kind == StatKind::File => Content::Bytes(self.whole(key, path)?),
-            Content::Machines if stat.kind == StatKind::Link => {
-                Content::Link(self.root.locate(key).and_then(|place| place.read_link()).map_err(fault)?)
-            }
-            Content::Machines => return Err(MachineError::DryRun(what.to_owned())),
-            content => content,
-        };
+        if !self.layer().has_content(key) {
+            let content = match stat.kind {
+                StatKind::File => Content::Bytes(self.whole(key, path)?),
+                StatKind::Link => {
+                    Content::Link(self.root.locate(key).and_then(|place| place.read_link()).map_err(fault)?)
+                }
+                StatKind::Directory | StatKind::Special => return Err(MachineError::DryRun(what.to_owned())),
+            };
+            self.layer().put(key, stat, content)?;
+        }
         let is_on_machine = self.is_on_machine(key)?;
         let mut layer = self.layer();
-        layer.put(&new, stat, content)?;
+        layer.rename(key, &new, is_on_machine)?;
         layer.is_called(&new, to);
-        layer.remove(key, is_on_machine)
+        Ok(())
     }
 
     /// A directory of the machine stays where it is: all that is in it would have to be kept.

@@ -174,6 +174,59 @@ impl Layer {
         self.set(path, node)
     }
 
+    /// Adds to a file's content where it is. `None`: the layer does not have its content.
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn append(&mut self, path: &str, more: &[u8], now: i64) -> Option<Result<(), MachineError>> {
+        let Some(Node::There(stat, Content::Bytes(content))) = self.nodes.get_mut(path) else { return None };
+        let bytes = self.bytes.saturating_add(more.len());
+        if bytes > MAX_BYTES {
+            return Some(Err(too_many_bytes()));
+        }
+        content.extend_from_slice(more);
+        (stat.size, stat.modified) = (content.len() as u64, now);
+        self.bytes = bytes;
+        Some(Ok(()))
+    }
+
+    /// Changes how something looks, whose content stays as it is.
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn look(&mut self, path: &str, looks: Stat) -> Result<(), MachineError> {
+        match self.nodes.get_mut(path) {
+            Some(Node::There(stat, _)) => {
+                *stat = looks;
+                Ok(())
+            }
+            Some(Node::Gone) | None => self.set(path, Node::There(looks, Content::Machines)),
+        }
+    }
+
+    /// Whether the layer has the content of what is at a path, or the text of a link.
+    pub(super) fn has_content(&self, path: &str) -> bool {
+        matches!(self.nodes.get(path), Some(Node::There(_, content)) if *content != Content::Machines)
+    }
+
+    /// Gives something that the layer has another path, in place of what is there. `below`: as in [`remove`](Self::remove).
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn rename(&mut self, from: &str, to: &str, below: bool) -> Result<(), MachineError> {
+        let more = usize::from(below && !self.nodes.contains_key(to));
+        if self.nodes.len() + more > MAX_PATHS || to.len() > MAX_PATH {
+            return Err(too_many_paths());
+        }
+        let Some(node) = self.nodes.remove(from) else { return Ok(()) };
+        if below {
+            self.nodes.insert(from.to_owned(), Node::Gone);
+        }
+        let replaced = self.nodes.insert(to.to_owned(), node);
+        self.bytes = self.bytes.saturating_sub(held(replaced.as_ref()));
+        Ok(())
+    }
+
     /// Takes away what is at a path. `below`: there would be something without the layer's word.
     ///
     /// # Errors
@@ -191,10 +244,10 @@ impl Layer {
         let old = self.nodes.get(path);
         let bytes = self.bytes.saturating_sub(held(old)).saturating_add(held(Some(&node)));
         if bytes > MAX_BYTES {
-            return Err(MachineError::TooMuch(format!("a dry run keeps at most {MAX_BYTES} bytes of files")));
+            return Err(too_many_bytes());
         }
         if old.is_none() && self.nodes.len() >= MAX_PATHS || path.len() > MAX_PATH {
-            return Err(MachineError::TooMuch(format!("a dry run keeps at most {MAX_PATHS} changed paths")));
+            return Err(too_many_paths());
         }
         self.nodes.insert(path.to_owned(), node);
         self.bytes = bytes;
@@ -221,6 +274,14 @@ impl Layer {
             }
         }
     }
+}
+
+pub(super) fn too_many_bytes() -> MachineError {
+    MachineError::TooMuch(format!("a dry run keeps at most {MAX_BYTES} bytes of files"))
+}
+
+fn too_many_paths() -> MachineError {
+    MachineError::TooMuch(format!("a dry run keeps at most {MAX_PATHS} changed paths"))
 }
 
 fn held(node: Option<&Node>) -> usize {
@@ -261,6 +322,60 @@ mod tests {
         for text in ["cat /srv/made2", "cat /srv/made.old", "ls /srv", "cat /srv/mad"] {
             check(text, false);
         }
+    }
+
+    /// Bytes that are copied when a file grows; a copy is told by the place of the content.
+    fn copied_while_appending(count: usize) -> usize {
+        let mut layer = Layer::default();
+        layer.put("/a", looks(StatKind::File, 0o600, 0), Content::Bytes(vec![])).unwrap();
+        let place = |layer: &Layer| match layer.node("/a") {
+            Some(Node::There(_, Content::Bytes(content))) => (content.as_ptr(), content.len()),
+            _ => panic!("it is a file"),
+        };
+        let more = [7; 100];
+        (0..count).fold(0, |copied, at| {
+            let (before, held) = place(&layer);
+            assert_eq!(layer.append("/a", &more, 0), Some(Ok(())));
+            if at % 10 == 0 {
+                let stat = layer.stat("/a").flatten().unwrap();
+                layer.look("/a", Stat { mode: 0o640, ..stat }).unwrap();
+                layer.rename("/a", "/b", false).unwrap();
+                layer.rename("/b", "/a", false).unwrap();
+            }
+            let (after, _) = place(&layer);
+            copied + if before == after { 0 } else { held }
+        })
+    }
+
+    #[test]
+    fn appending_copies_little_of_what_is_there() {
+        for count in [1_000, 2_000, 4_000] {
+            let (copied, written) = (copied_while_appending(count), 100 * count);
+            assert!(copied <= 2 * written, "{copied} bytes were copied for {written}");
+        }
+    }
+
+    #[test]
+    fn what_is_renamed_or_grows_is_counted() {
+        let mut layer = Layer::default();
+        let file = |size: usize| Content::Bytes(vec![0; size]);
+        let looks = || looks(StatKind::File, 0o600, 0);
+        layer.put("/a", looks(), file(10)).unwrap();
+        layer.put("/b", looks(), file(5)).unwrap();
+        assert_eq!(layer.append("/a", &[1; 3], 9), Some(Ok(())));
+        let stat = layer.stat("/a").flatten().unwrap();
+        assert_eq!((stat.size, stat.modified, layer.bytes), (13, 9, 18));
+        layer.rename("/a", "/b", true).unwrap();
+        assert_eq!((layer.bytes, layer.stat("/a")), (13, Some(None)));
+        assert!(matches!(layer.append("/b", &vec![0; MAX_BYTES], 0), Some(Err(MachineError::TooMuch(_)))));
+        assert_eq!(layer.read("/b", 0, 100).unwrap().len(), 13, "what is refused changes nothing");
+        assert_eq!(layer.append("/a", b"x", 0), None);
+        for at in 0..MAX_PATHS - 2 {
+            layer.remove(&format!("/gone/{at}"), true).unwrap();
+        }
+        assert!(matches!(layer.rename("/b", "/c", true), Err(MachineError::TooMuch(_))));
+        assert_eq!(layer.bytes, 13);
+        layer.rename("/b", "/c", false).unwrap();
     }
 
     #[test]
