@@ -147,7 +147,7 @@ impl Account {
     ///
     /// # Errors
     /// The policy may not write them.
-    pub fn write(&self, bytes: u64, device: u64, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
+    pub fn write(&self, bytes: u64, device: Option<u64>, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
         self.spend(Limit::Disk, bytes)?;
         self.leave_free(bytes, device, free)
     }
@@ -156,13 +156,15 @@ impl Account {
     ///
     /// # Errors
     /// Too little would be left: the policy ends.
-    pub fn leave_free(&self, bytes: u64, device: u64, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
+    pub fn leave_free(&self, bytes: u64, device: Option<u64>, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
         let inner = self.inner()?;
         if inner.least_free == 0 {
             return Ok(());
         }
         let mut rooms = inner.room.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = rooms.entry(device).or_default();
+        // A file system that cannot be told from others is asked each time.
+        let mut unknown = 0;
+        let room = device.map_or(&mut unknown, |device| rooms.entry(device).or_default());
         if let Some(rest) = room.checked_sub(bytes) {
             *room = rest;
             return Ok(());

@@ -91,7 +91,7 @@ fn every_file_system_keeps_its_floor() {
     let account = account().leaving_free(100 * MIB);
     let asked = Cell::new(0);
     let write = |device, free: u64, bytes| {
-        account.write(bytes, device, || {
+        account.write(bytes, Some(device), || {
             asked.set(asked.get() + 1);
             Some(free)
         })
@@ -109,7 +109,18 @@ fn every_file_system_keeps_its_floor() {
     assert!(write(2, 1 << 40, 1).is_err(), "the policy is at its end");
     // A file system without blocks, such as `/proc`, stores nothing.
     let account = Account::unmetered("web").leaving_free(MIB);
-    account.write(1, 1, || None).unwrap();
+    account.write(1, Some(1), || None).unwrap();
+}
+
+#[test]
+fn a_file_system_that_cannot_be_told_from_others_is_asked_each_time() {
+    const MIB: u64 = 1 << 20;
+    let account = account().leaving_free(100 * MIB);
+    let write = |device, free: u64| account.write(1, device, || Some(free));
+    // Neither one with a number nor one without leaves room for it.
+    write(Some(0), 1 << 40).unwrap();
+    write(None, 1 << 40).unwrap();
+    assert!(write(None, 100 * MIB).is_err());
 }
 
 #[test]

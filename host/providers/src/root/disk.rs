@@ -10,6 +10,7 @@ const ENTRY: u64 = 4_096;
 #[derive(Debug, Clone)]
 pub(crate) struct Disk {
     account: Account,
+    /// Its number; `None` if the kernel did not say.
     device: Option<u64>,
 }
 
@@ -24,14 +25,13 @@ impl Disk {
     /// # Errors
     /// The policy may not write them.
     pub(crate) fn write(&self, file: impl AsFd, bytes: u64) -> Result<(), Ended> {
-        self.account.write(bytes, self.device.unwrap_or_default(), || free(file))
+        self.account.write(bytes, self.device, || free(file))
     }
 }
 
 /// Keeps the floor of the file system that a directory is on, for an entry that is made in it.
 pub(super) fn leave_room(account: &Account, directory: impl AsFd) -> Result<(), Ended> {
-    let device = device(&directory).unwrap_or_default();
-    account.leave_free(ENTRY, device, || free(directory))
+    account.leave_free(ENTRY, device(&directory), || free(directory))
 }
 
 fn device(file: impl AsFd) -> Option<u64> {
