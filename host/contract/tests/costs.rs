@@ -160,6 +160,28 @@ fn contexts_quadratic() {
 }
 
 #[test]
+fn resources_are_taken_out_without_looking_at_all() {
+    is_linear(|count| {
+        let mut run = run(64 * MIB);
+        let all: Vec<_> = (0..count).map(|at| declare(&mut run, ROOT, &at.to_string(), 0).unwrap()).collect();
+        let before = run.account().usage().work;
+        all.iter().skip(1).step_by(2).for_each(|id| run.retract(*id).unwrap());
+        let left: Vec<_> = all.iter().copied().step_by(2).collect();
+        assert_eq!(run.all(ROOT), left);
+        assert_eq!((run.listed(ROOT, 1), run.listed(ROOT, count)), (Some(all[1]), None), "places stay as they were");
+        assert_eq!((run.find(ROOT, "own[1]"), run.find(ROOT, "own[2]")), (None, Some(all[2])));
+        run.account().usage().work - before
+    });
+    // What was declared again has a place of its own.
+    let mut run = run(64 * MIB);
+    let first = declare(&mut run, ROOT, "one", 0).unwrap();
+    run.retract(first).unwrap();
+    let second = declare(&mut run, ROOT, "one", 0).unwrap();
+    run.retract(first).unwrap();
+    assert_eq!((run.all(ROOT), run.find(ROOT, "own[one]")), (vec![second], Some(second)));
+}
+
+#[test]
 fn notifications_in_a_unified_context_are_found_without_looking_at_all() {
     is_linear(|count| {
         let mut run = run(64 * MIB);

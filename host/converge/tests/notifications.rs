@@ -53,7 +53,7 @@ fn check(case: &Value, leaves_in_guest: bool) -> Result<(), String> {
     let (run, outcome, journal) = run(case, leaves_in_guest, &entered)?;
     let name = |key: &str| key[2..key.len() - 1].to_owned();
     let expected = &case["expected"];
-    let root = || run.all(ROOT).iter().map(|id| &run.resources[*id as usize]);
+    let root = || run.all(ROOT).into_iter().map(|id| &run.resources[id as usize]);
     let names =
         |of: fn(&Resource) -> bool| Value::from(root().filter(|it| of(it)).map(|it| name(&it.key)).collect::<Vec<_>>());
     let mut wanted = vec![expected["outcome"].as_str().unwrap().to_owned()];

@@ -63,7 +63,7 @@ fn replay(sandbox: &Sandbox, component: &[u8], case: &Value, leaves_in_guest: bo
 fn compare(case: &Value, run: &Run, entered: &Entered, outcome: &Outcome) -> Result<(), String> {
     let name = |key: &str| key[2..key.len() - 1].to_owned();
     let expected = &case["expected"];
-    let root = || run.all(ROOT).iter().map(|id| &run.resources[*id as usize]);
+    let root = || run.all(ROOT).into_iter().map(|id| &run.resources[id as usize]);
     let names =
         |of: fn(&Resource) -> bool| Value::from(root().filter(|it| of(it)).map(|it| name(&it.key)).collect::<Vec<_>>());
     let mut wanted = vec![expected["outcome"].as_str().unwrap().to_owned()];

@@ -190,6 +190,7 @@ impl Run {
             shown,
             updated: false,
             updated_by_last_action: false,
+            retracted: false,
             unsure: false,
             surely_updated: false,
             converged: false,
@@ -316,13 +317,10 @@ impl Run {
         let resource = self.known(id)?;
         let (context, key) = (resource.declaration.context, Arc::clone(&resource.key));
         self.open(context)?;
+        let _looked_at_later = self.account.work(1);
+        // It keeps its place in the list, so that nothing moves.
+        self.known_mut(id)?.retracted = true;
         let Some(there) = self.contexts.get_mut(context as usize) else { return Ok(()) };
-        if let Some(at) = there.resources.iter().position(|other| *other == id) {
-            there.resources.remove(at);
-            if let Some(next) = there.insert_at.as_mut().filter(|next| **next > at) {
-                *next -= 1;
-            }
-        }
         if there.by_key.get(&key) == Some(&id) {
             there.by_key.remove(&key);
         }
@@ -341,8 +339,14 @@ impl Run {
     }
 
     /// The resources of a context, in order.
-    pub fn all(&self, context: ContextId) -> &[ResourceId] {
-        self.contexts.get(context as usize).map_or(&[], |context| &context.resources)
+    pub fn all(&self, context: ContextId) -> Vec<ResourceId> {
+        let listed = self.contexts.get(context as usize).into_iter().flat_map(|context| &context.resources);
+        listed.copied().filter(|id| self.known(*id).is_ok_and(|resource| !resource.retracted)).collect()
+    }
+
+    /// The resource at a place in the list of a context, counted with those that were taken out.
+    pub fn listed(&self, context: ContextId, at: usize) -> Option<ResourceId> {
+        self.contexts.get(context as usize)?.resources.get(at).copied()
     }
 }
 

@@ -202,6 +202,8 @@ pub struct Resource {
     pub converged: bool,
     /// All its actions have run where it stands.
     pub executed: bool,
+    /// It was taken out of its context.
+    pub retracted: bool,
     /// The state of a guest-made resource before its last action, for the report.
     pub before: Option<Value>,
     /// And after.

@@ -82,7 +82,9 @@ impl Run {
         let resources = std::mem::take(&mut context.resources);
         let owner = context.owner;
         *context = Context { parent, unified, nesting, ended: true, ..Context::default() };
-        let children = || resources.iter().filter_map(|child| self.resources.get(*child as usize));
+        let children = || {
+            resources.iter().filter_map(|child| self.resources.get(*child as usize)).filter(|child| !child.retracted)
+        };
         let (changed, surely) = (children().any(|child| child.updated), children().any(|child| child.surely_updated));
         if let (Some((owner, _)), true) = (owner, changed)
             && let Some(owner) = self.resources.get_mut(owner as usize)

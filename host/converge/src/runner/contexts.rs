@@ -48,13 +48,16 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     async fn converge_each(&mut self, context: ContextId) -> Outcome {
         let unified = self.run.contexts.get(context as usize).is_some_and(|context| context.unified);
-        for id in self.run.all(context).to_vec() {
+        for id in self.run.all(context) {
             let outcome = self.run.resolve(id, false);
             self.kept_if_dry(outcome)?;
         }
         let mut at = 0;
-        while let Some(&resource) = self.run.all(context).get(at) {
+        while let Some(resource) = self.run.listed(context, at) {
             at += 1;
+            if self.run.known(resource)?.retracted {
+                continue;
+            }
             if let Some(here) = self.run.contexts.get_mut(context as usize) {
                 here.insert_at = Some(at);
             }
@@ -62,17 +65,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             if !(unified && self.run.known(resource)?.executed) {
                 self.run_all(context, resource).await?;
             }
-            // Guest code may have taken resources out that stood before it (`delete_resource`).
-            if let Some(stands) =
-                self.run.all(context).get(..at).and_then(|before| before.iter().rposition(|id| *id == resource))
-            {
-                at = stands + 1;
-            } else {
-                at = at.saturating_sub(1);
-            }
         }
         if unified {
-            for id in self.run.all(context).to_vec() {
+            for id in self.run.all(context) {
                 let outcome = self.run.resolve(id, true);
                 self.kept_if_dry(outcome)?;
             }
@@ -119,7 +114,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Records the actions of the policy's own resources whose turn never came, even if a notification ran one before.
     pub(super) fn report_unprocessed(&mut self) {
-        for id in self.run.all(ROOT).to_vec() {
+        for id in self.run.all(ROOT) {
             let Ok(resource) = self.run.known(id) else { continue };
             if resource.executed {
                 continue;

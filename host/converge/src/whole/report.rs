@@ -220,7 +220,7 @@ impl RunReport {
 
 /// The resources of the root context, as `--compile-only` prints them.
 fn collection(run: &Run) -> Vec<Value> {
-    let resources = run.all(ROOT).iter().filter_map(|id| run.known(*id).ok());
+    let resources = run.all(ROOT).into_iter().filter_map(|id| run.known(id).ok());
     resources
         .map(|resource| {
             let declaration = &resource.declaration;

@@ -47,7 +47,7 @@ impl wit::Host for State {
     }
 
     fn all(&mut self, context: u32) -> Result<Vec<u32>> {
-        Ok(self.run()?.all(context).to_vec())
+        Ok(self.run()?.all(context))
     }
 
     fn describe(&mut self, id: u32) -> Result<Option<(String, String)>> {
