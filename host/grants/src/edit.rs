@@ -44,6 +44,8 @@ pub struct Edited {
 pub struct EditedKey {
     /// The policy.
     pub policy: String,
+    /// The key: `packages`.
+    pub key: String,
     /// The key's lines as they are now.
     pub lines: String,
     /// The file did not have the key.
@@ -76,7 +78,7 @@ pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, Gra
     let _sound = Grants::parse(&text, name)?;
     let keys = changed.into_iter().map(|(policy, key, is_new)| {
         let lines = table_of(&mut document, &policy).and_then(|table| shown(table, &key)).unwrap_or_default();
-        EditedKey { policy, lines, is_new }
+        EditedKey { policy, key, lines, is_new }
     });
     Ok(Edited { keys: keys.collect(), text })
 }

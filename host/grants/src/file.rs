@@ -388,6 +388,12 @@ pub(crate) fn json_of(value: &str) -> Option<Value> {
     DeValue::parse(value).ok().map(|value| json(value.get_ref()))
 }
 
+/// The rule that an entry of `commands` would be.
+pub(crate) fn command_of(value: &str) -> Option<CommandGrant> {
+    let (_, rules) = parse_needs(&format!("[needs]\ncommands = [{value}]\n"), "entry").ok()?;
+    rules.commands.into_iter().next()
+}
+
 /// The rule that an entry would be: one that this crate has written as a basic string.
 pub(crate) fn rule_of(capability: Capability, value: &str) -> Option<Rule> {
     let text = DeValue::parse(value).ok()?.get_ref().as_str()?.to_owned();

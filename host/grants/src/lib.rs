@@ -34,6 +34,7 @@ mod policy;
 mod privileged;
 mod proofs;
 mod reach;
+mod risk;
 mod rules;
 mod signs;
 mod tidy;
@@ -57,4 +58,5 @@ pub use proofs::{
     GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,
     GrantedUrl, GrantedUser, Program, ReadablePath,
 };
+pub use risk::risks;
 pub use words::split_words;

@@ -1,11 +1,13 @@
 //! Entries as lines of the operator's file, without those that a wider one makes needless.
 
 use crate::denied::{Capability, table_name};
+use crate::edit::Addition;
 use crate::file::rule_of;
 use crate::journal::Entries;
-use crate::policy::PolicyGrants;
+use crate::policy::{Grants, PolicyGrants};
 use crate::rules::Rule;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The longest line of a list, in characters; a longer one has an entry per line.
 const MAX_LINE: usize = 100;
@@ -13,7 +15,7 @@ const MAX_LINE: usize = 100;
 /// The table of a policy with these entries; empty if there are none. Behind them, as comments, those that only others would
 /// need: actions that nobody asked for.
 pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries) -> String {
-    let own = lines(entries);
+    let own = lines(policy, entries, entries);
     let mut all = entries.clone();
     for (key, values) in others {
         all.entry(key.clone()).or_default().extend(values.iter().cloned());
@@ -28,7 +30,7 @@ pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries) -> String
             more.insert(key.clone(), new);
         }
     }
-    let more = lines(&more);
+    let more = lines(policy, &more, &all);
     if own.is_empty() && more.is_empty() {
         return String::new();
     }
@@ -37,7 +39,10 @@ pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries) -> String
         text.push_str(
             "# Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:\n",
         );
-        more.lines().for_each(|line| text.push_str(&format!("# {line}\n")));
+        for line in more.lines() {
+            let line = line.strip_prefix("# ").unwrap_or(line);
+            text.push_str(&format!("# {line}\n"));
+        }
     }
     text
 }
@@ -51,11 +56,22 @@ fn is_covered(key: &str, value: &str, known: &BTreeSet<String>) -> bool {
     known.iter().filter_map(|one| rule_of(capability, one)).any(|wider| covers(capability, &wider, &rule))
 }
 
-/// The lines of a table without its head.
-fn lines(entries: &Entries) -> String {
+/// The longest beginning of an entry that a comment repeats, in characters.
+const MAX_COMMENTED: usize = 60;
+
+/// The lines of a table without its head. Entries that open a lot have a comment above their key, with the reason. `all` are
+/// the entries that the policy has in the end.
+fn lines(policy: &str, entries: &Entries, all: &Entries) -> String {
     let mut text = String::new();
+    let grants = grants_of(policy, all);
     for (key, values) in entries {
         let kept = needed(key, values, entries);
+        for value in &kept {
+            let addition = Addition { policy: policy.to_owned(), key: key.clone(), value: (*value).to_owned() };
+            if let Some(reason) = grants.risk(&addition) {
+                text.push_str(&format!("# Opens a lot: {} {reason}.\n", shortened(value)));
+            }
+        }
         let line = format!("{key} = [{}]", kept.join(", "));
         match kept.as_slice() {
             [] => {}
@@ -66,6 +82,28 @@ fn lines(entries: &Entries) -> String {
         }
     }
     text
+}
+
+/// An entry as a comment names it: one line, with its end left out if it is long.
+fn shortened(value: &str) -> String {
+    let mut begin: String = value.chars().take(MAX_COMMENTED).collect();
+    if begin.len() < value.len() {
+        begin.push_str("..");
+    }
+    begin.replace(char::is_control, " ")
+}
+
+/// The grants that these entries are. Entries that cannot be read are nobody's rights.
+fn grants_of(policy: &str, entries: &Entries) -> Arc<PolicyGrants> {
+    let mut text = format!("{}\n", table_name(policy));
+    for (key, values) in entries {
+        let kept: Vec<_> = values.iter().map(String::as_str).collect();
+        match kept.as_slice() {
+            [flag @ ("true" | "false")] => text.push_str(&format!("{key} = {flag}\n")),
+            several => text.push_str(&format!("{key} = [{}]\n", several.join(", "))),
+        }
+    }
+    Grants::parse(&text, "entries").unwrap_or_default().policy(policy, &[])
 }
 
 /// The entries of a key that no other entry makes needless.

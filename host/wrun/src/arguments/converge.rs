@@ -81,6 +81,8 @@ pub(crate) struct ConvergeArguments {
 /// What becomes of a suggestion.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suggesting {
+    /// Entries that open a lot are written like others.
+    pub(crate) dangerous: bool,
     /// The file that the entries are added to; else they are printed.
     pub(crate) write: Option<PathBuf>,
     /// Nobody is asked.

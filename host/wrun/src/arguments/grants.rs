@@ -18,6 +18,9 @@ pub(crate) enum GrantsCommand {
     /// recipe that reads a file which it wrote.
     Suggest(Box<SuggestArguments>),
     /// Add to the grants what a run was denied; shows the change and asks
+    ///
+    /// Entries that open a lot (privileged paths, secrets, shell lines and scripts as root, accounts as good as root, options
+    /// of package tools) are named with the reason and asked for separately.
     Allow(AllowArguments),
     /// Check the grants: syntax, policies that do not exist, rules that are not used or not needed
     ///
@@ -32,9 +35,12 @@ pub(crate) struct SuggestArguments {
     /// Add the entries to this file instead of printing them; shows the change and asks
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
-    /// Write without asking
+    /// Write without asking; entries that open a lot are left out
     #[arg(long, requires = "write")]
     pub(crate) yes: bool,
+    /// Also write entries that open a lot, such as privileged paths, without asking for them separately
+    #[arg(long, requires = "write")]
+    pub(crate) dangerous: bool,
 }
 
 #[derive(Debug, Args)]
@@ -49,9 +55,12 @@ pub(crate) struct AllowArguments {
     /// Only what these policies were denied, separated by commas
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) policy_name: Vec<String>,
-    /// Write without asking
+    /// Write without asking; entries that open a lot are left out
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Also add entries that open a lot, such as privileged paths, without asking for them separately
+    #[arg(long)]
+    pub(crate) dangerous: bool,
 }
 
 #[derive(Debug, Args)]

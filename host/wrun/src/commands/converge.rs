@@ -33,8 +33,8 @@ const AS_ORDINARY_USER: &str = "a real run changes the machine and is usually st
 
 /// A dry run that prints what it asked for, as the operator's file of grants would say it.
 pub(crate) fn suggest_grants(arguments: SuggestArguments, printer: &Printer) -> anyhow::Result<Exit> {
-    let SuggestArguments { converge, write, yes } = arguments;
-    let suggest_grants = Some(Suggesting { write, yes });
+    let SuggestArguments { converge, write, yes, dangerous } = arguments;
+    let suggest_grants = Some(Suggesting { write, yes, dangerous });
     run(ConvergeArguments { suggest_grants, why_run: true, keep_going: true, ..converge }, printer)
 }
 

@@ -1,5 +1,6 @@
 //! `wrun grants`: what policies ask for and what operators let them do.
 
+mod add;
 mod allow;
 mod check;
 mod edit;
@@ -8,6 +9,7 @@ use crate::arguments::GrantsCommand;
 use crate::exit::Exit;
 use crate::printer::Printer;
 
+pub(crate) use add::Consent;
 pub(crate) use edit::{Written, write_suggestion};
 
 pub(crate) fn run(command: GrantsCommand, printer: &Printer) -> anyhow::Result<Exit> {

@@ -11,6 +11,9 @@ use std::path::PathBuf;
 /// The most denials that are listed; the run's record has all.
 const MAX_LISTED: usize = 50;
 
+/// The most bytes of an entry that a comment repeats.
+const MAX_COMMENTED: usize = 60;
+
 /// What a plan's denials leave out, and where it is found.
 const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real run needs, such as what is in `converge_if_changed`. `wrun grants \
                                suggest` with the same options lists that, too.";
@@ -87,13 +90,22 @@ fn to_write(additions: &[Addition], files: &GrantsFiles) -> Vec<(String, String)
     let mut found = Vec::new();
     for (file, additions) in by_file(additions, files, &grants) {
         let text = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1);
-        let Ok(edited) = grants::add(text, &file.display().to_string(), &additions) else { continue };
+        let name = file.display().to_string();
+        let Ok(edited) = grants::add(text, &name, &additions) else { continue };
+        let risks = grants::risks(text, &name, &additions).unwrap_or_default();
         let mut policies: Vec<&str> = edited.keys.iter().map(|key| key.policy.as_str()).collect();
         policies.dedup();
         for policy in policies {
             for is_new in [true, false] {
                 let of_kind = |key: &&grants::EditedKey| key.policy == policy && key.is_new == is_new;
-                let lines: Vec<_> = edited.keys.iter().filter(of_kind).map(|key| key.lines.as_str()).collect();
+                let lines = edited.keys.iter().filter(of_kind).flat_map(|key| {
+                    let of_key = risks.iter().filter(|(one, _)| one.policy == policy && one.key == key.key);
+                    let comments = of_key.map(|(one, reason)| {
+                        format!("# Opens a lot: {} {reason}.", text::cut(&one.value, MAX_COMMENTED))
+                    });
+                    comments.chain([key.lines.clone()]).collect::<Vec<_>>()
+                });
+                let lines: Vec<_> = lines.collect();
                 if !lines.is_empty() {
                     let (file, table) = (file.display(), grants::table_name(policy));
                     let heading = if is_new {

@@ -3,7 +3,7 @@
 use super::running::Running;
 use super::{handlers, unseen};
 use crate::arguments::Suggesting;
-use crate::commands::grants::{Written, write_suggestion};
+use crate::commands::grants::{Consent, Written, write_suggestion};
 use crate::errors;
 use crate::exit::Exit;
 use crate::format::blocks::Block;
@@ -41,7 +41,8 @@ impl Running<'_> {
         }
         match &how.write {
             Some(path) => {
-                let written = write_suggestion(path, &journal.additions(), how.yes, self.printer)?;
+                let consent = Consent { yes: how.yes, dangerous: how.dangerous };
+                let written = write_suggestion(path, journal.additions(), consent, self.printer)?;
                 if written == Written::Declined {
                     return Ok(Exit::Failed);
                 }

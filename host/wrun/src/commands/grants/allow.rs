@@ -1,6 +1,7 @@
 //! `wrun grants allow`: what a run was denied becomes entries of the grants.
 
-use super::edit::{Change, Written, apply};
+use super::add::{Consent, Wanted, add};
+use super::edit::Written;
 use crate::arguments::{AllowArguments, WhichRun};
 use crate::commands::records;
 use crate::exit::Exit;
@@ -52,22 +53,20 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     }
     let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
-    let mut changes = Vec::new();
+    let mut wanted = Vec::new();
     for (path, additions) in by_file(&additions(&denials, &unseen), &files, &grants) {
         let before = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1).to_owned();
-        let edited = grants::add(&before, &path.display().to_string(), &additions);
-        let after = edited.with_context(|| format!("what run {id} was denied cannot be added"))?.text;
-        if after != before {
-            changes.push(Change { path, before, after });
+        wanted.push(Wanted { path, before, additions });
+    }
+    let consent = Consent { yes: arguments.yes, dangerous: arguments.dangerous };
+    let written = add(&wanted, consent, printer);
+    Ok(match written.with_context(|| format!("what run {id} was denied was not added"))? {
+        Some(Written::Done) => Exit::Done,
+        Some(Written::Declined) => Exit::Failed,
+        None => {
+            printer.note(Tone::Plain, &escape(&format!("the grants have all entries that run {id} was denied")));
+            Exit::Done
         }
-    }
-    if changes.is_empty() {
-        printer.note(Tone::Plain, &escape(&format!("the grants have all entries that run {id} was denied")));
-        return Ok(Exit::Done);
-    }
-    Ok(match apply(&changes, arguments.yes, printer)? {
-        Written::Done => Exit::Done,
-        Written::Declined => Exit::Failed,
     })
 }
 

@@ -1,8 +1,9 @@
 //! A change of a file of grants: shown, asked about, written whole or not at all.
 
+use super::add::{Consent, Wanted, add};
 use crate::printer::{Printer, Tone};
 use anyhow::{Context as _, bail};
-use grants::{Addition, Edited};
+use grants::Addition;
 use similar::TextDiff;
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal as _, Write as _};
@@ -31,15 +32,15 @@ pub(crate) enum Written {
     Declined,
 }
 
-/// Shows changes, asks unless `yes`, and writes them.
+/// Shows changes, asks unless `yes`, and writes them. `options` are those that would not ask.
 ///
 /// # Errors
 /// Nobody can be asked, or a file cannot be written.
-pub(super) fn apply(changes: &[Change], yes: bool, printer: Printer) -> anyhow::Result<Written> {
+pub(super) fn apply(changes: &[Change], yes: bool, options: &str, printer: Printer) -> anyhow::Result<Written> {
     for change in changes {
         show(change, printer);
     }
-    if !yes && !ask(changes, printer)? {
+    if !yes && !ask(changes, options, printer)? {
         printer.note(Tone::Plain, "nothing was changed");
         return Ok(Written::Declined);
     }
@@ -56,20 +57,20 @@ pub(super) fn apply(changes: &[Change], yes: bool, printer: Printer) -> anyhow::
 /// The file has a mistake or cannot be written, or nobody can be asked.
 pub(crate) fn write_suggestion(
     path: &Path,
-    additions: &[Addition],
-    yes: bool,
+    additions: Vec<Addition>,
+    consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Written> {
     let before = match std::fs::read_to_string(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         other => other.with_context(|| format!("the grants {} cannot be read", path.display()))?,
     };
-    let Edited { text, .. } = grants::add(&before, &path.display().to_string(), additions)?;
-    if text == before {
+    let wanted = Wanted { path: path.to_owned(), before, additions };
+    let written = add(&[wanted], consent, printer)?;
+    if written.is_none() {
         printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
-        return Ok(Written::Done);
     }
-    apply(&[Change { path: path.to_owned(), before, after: text }], yes, printer)
+    Ok(written.unwrap_or(Written::Done))
 }
 
 /// The change as a unified diff, on standard output.
@@ -93,10 +94,10 @@ fn show(change: &Change, printer: Printer) {
 }
 
 /// Whether the person at the terminal wants it.
-fn ask(changes: &[Change], printer: Printer) -> anyhow::Result<bool> {
+fn ask(changes: &[Change], options: &str, printer: Printer) -> anyhow::Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() {
-        bail!("nobody can be asked: standard input is not a terminal; look at the change, then say --yes");
+        bail!("nobody can be asked: standard input is not a terminal; look at the change, then say {options}");
     }
     let names: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
     printer.note(Tone::Heading, &format!("Write this to {}? [y/N]", names.join(" and ")));

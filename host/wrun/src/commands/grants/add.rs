@@ -1,0 +1,86 @@
+//! Adding entries to files of grants: ordinary ones first; those that open a lot are named with the reason and asked for
+//! separately.
+
+use super::edit::{Change, Written, apply};
+use crate::printer::{Printer, Tone};
+use grants::Addition;
+use std::path::PathBuf;
+use text::escape_line;
+
+/// The longest entry that is shown beside its reason, in characters.
+const MAX_SHOWN: usize = 100;
+
+/// A file of grants, and entries to add to it.
+pub(crate) struct Wanted {
+    pub(crate) path: PathBuf,
+    /// The file's text; empty for a file that does not exist.
+    pub(crate) before: String,
+    pub(crate) additions: Vec<Addition>,
+}
+
+/// How far wrun may go without asking.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Consent {
+    /// `--yes`: nobody is asked.
+    pub(crate) yes: bool,
+    /// `--dangerous`: entries that open a lot are added like others.
+    pub(crate) dangerous: bool,
+}
+
+/// Adds entries, and returns `None` if the files have all of them already.
+///
+/// # Errors
+/// A file has a mistake or cannot be written, or nobody can be asked.
+pub(crate) fn add(wanted: &[Wanted], consent: Consent, printer: Printer) -> anyhow::Result<Option<Written>> {
+    let (mut first, mut second, mut risky) = (vec![], vec![], vec![]);
+    for Wanted { path, before, additions } in wanted {
+        let name = path.display().to_string();
+        let after = grants::add(before, &name, additions)?.text;
+        if after == *before {
+            continue;
+        }
+        let open = grants::risks(before, &name, additions)?;
+        let ordinary: Vec<Addition> =
+            additions.iter().filter(|one| !open.iter().any(|(other, _)| other == one)).cloned().collect();
+        let middle = if consent.dangerous { after.clone() } else { grants::add(before, &name, &ordinary)?.text };
+        if middle != *before {
+            first.push(Change { path: path.clone(), before: before.clone(), after: middle.clone() });
+        }
+        if middle != after {
+            second.push(Change { path: path.clone(), before: middle, after });
+        }
+        risky.extend(open);
+    }
+    if first.is_empty() && second.is_empty() {
+        return Ok(None);
+    }
+    if consent.dangerous {
+        name(&risky, printer);
+    }
+    let asks_again = !second.is_empty();
+    if !first.is_empty() && apply(&first, consent.yes, "--yes", printer)? == Written::Declined {
+        return Ok(Some(Written::Declined));
+    }
+    if !asks_again {
+        return Ok(Some(Written::Done));
+    }
+    name(&risky, printer);
+    if consent.yes {
+        printer.note(Tone::Warning, "they were left out: --yes does not add them without --dangerous");
+        return Ok(Some(Written::Declined));
+    }
+    apply(&second, false, "--yes --dangerous", printer).map(Some)
+}
+
+/// Names the entries that open a lot.
+fn name(risky: &[(&Addition, &'static str)], printer: Printer) {
+    if risky.is_empty() {
+        return;
+    }
+    let entries = if risky.len() == 1 { "1 entry opens a lot" } else { &format!("{} entries open a lot", risky.len()) };
+    printer.note(Tone::Warning, &format!("{entries}:"));
+    for (Addition { policy, key, value }, reason) in risky {
+        let value = text::cut(value, MAX_SHOWN);
+        printer.note(Tone::Warning, &escape_line(&format!("  policy {policy}: {key} {value} {reason}")));
+    }
+}

@@ -1,0 +1,109 @@
+//! Entries of the grants that open a lot: told with the reason, and added only by somebody who says so.
+
+#![cfg(target_arch = "x86_64")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use specs::{Machine, Network, Output, Program, Root, Terminal};
+use std::fs;
+
+const RECIPE: &str = "file '/srv/a'\nfile '/etc/cron.d/site'\nexecute 'echo a | cat'\n";
+
+const CRON_FILE: &str = "\"/etc/cron.d/site\" is a path that root or the system runs, reads as configuration or trusts";
+const PIPE: &str = "\"echo a | cat\" is a line that a shell runs as root: read all of it";
+
+struct Bench {
+    program: Program,
+    cookbooks: String,
+    grants: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let program = Program::new().unwrap();
+        let folder = program.configuration().join("cookbooks");
+        fs::create_dir_all(folder.join("site/recipes")).unwrap();
+        fs::write(folder.join("site/metadata.rb"), "name 'site'\n").unwrap();
+        fs::write(folder.join("site/recipes/default.rb"), RECIPE).unwrap();
+        let grants = program.configuration().join("grants.toml");
+        fs::write(&grants, "").unwrap();
+        Self { cookbooks: folder.display().to_string(), grants: grants.display().to_string(), program }
+    }
+
+    fn wrun(&self, machine: &Machine<'_>, command: &[&str], more: &[&str]) -> Output {
+        let root = machine.root().path().display().to_string();
+        let fixed = ["--root", &root, "--node-name", "n1", "--cookbooks", &self.cookbooks, "--run-list", "site"];
+        self.program.run_in(machine, &[command, &fixed[..], more].concat()).unwrap()
+    }
+
+    fn allow(&self, more: &[&str]) -> Output {
+        self.program.run(&[&["grants", "allow", "--last", "--grants", &self.grants], more].concat()).unwrap()
+    }
+
+    /// The entries of the file: the harmless one, the privileged path, the shell's line.
+    fn entries(&self) -> [bool; 3] {
+        let text = fs::read_to_string(&self.grants).unwrap();
+        ["/srv/a", "/etc/cron.d/site", "echo a | cat"].map(|entry| text.contains(entry))
+    }
+}
+
+#[test]
+fn a_run_names_them_and_yes_alone_leaves_them_out() {
+    let (bench, root) = (Bench::new(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let run = bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(1).unwrap();
+    let comment =
+        format!("    # Opens a lot: {CRON_FILE}: changing it can give full control of the machine.\n    paths = [");
+    assert!(run.stdout.contains(&comment), "{}", run.text());
+    assert!(run.stdout.contains(&format!("    # Opens a lot: {PIPE}.\n    commands = [")), "{}", run.text());
+    let written = bench.allow(&["--yes"]).expect_code(1).unwrap();
+    assert_eq!(bench.entries(), [true, false, false]);
+    for said in ["2 entries open a lot:", "  policy solo: paths", CRON_FILE, PIPE, "without --dangerous"] {
+        assert!(written.stderr.contains(said), "{said}\n{}", written.text());
+    }
+    let again = bench.allow(&["--yes"]).expect_code(1).unwrap();
+    assert!(!again.stderr.contains("wrote") && again.stderr.contains("2 entries open a lot:"), "{}", again.text());
+    let written = bench.allow(&["--yes", "--dangerous"]).expect_code(0).unwrap();
+    assert_eq!(bench.entries(), [true; 3]);
+    assert!(written.stderr.contains("2 entries open a lot:"), "{}", written.text());
+}
+
+#[test]
+fn a_person_is_asked_for_them_separately() {
+    let (bench, root) = (Bench::new(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let _denied =
+        bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(1).unwrap();
+    let arguments = ["grants", "allow", "--last", "--grants", &bench.grants];
+    let mut terminal = Terminal::start(&bench.program, 200, &arguments).unwrap();
+    terminal.wait_for("[y/N]").unwrap();
+    assert!(!terminal.words().contains("/etc/cron.d/site"), "{}", terminal.words());
+    terminal.press("y\n").unwrap();
+    terminal.wait_for("2 entries open a lot:").unwrap();
+    terminal.wait_for("+paths = [\"/srv/a\", \"/etc/cron.d/site\"]").unwrap();
+    terminal.press("n\n").unwrap();
+    assert_eq!(terminal.end().unwrap().code(), Some(1));
+    assert_eq!(bench.entries(), [true, false, false]);
+}
+
+#[test]
+fn a_suggestion_has_the_reasons_as_comments() {
+    let (bench, root) = (Bench::new(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let text = bench.wrun(&machine, &["grants", "suggest"], &[]).expect_code(0).unwrap().stdout;
+    assert!(
+        text.contains(&format!("# Opens a lot: {CRON_FILE}")) && text.contains(&format!("# Opens a lot: {PIPE}.\n")),
+        "{text}"
+    );
+    // It is a file of grants as it stands.
+    fs::write(&bench.grants, &text).unwrap();
+    let run = bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(0).unwrap();
+    assert!(!run.stdout.contains("denied"), "{}", run.text());
+    // Written by wrun, they are left out unless somebody says so.
+    fs::write(&bench.grants, "").unwrap();
+    let write = ["--write", &bench.grants, "--yes"];
+    let _left_out = bench.wrun(&machine, &["grants", "suggest"], &write).expect_code(1).unwrap();
+    assert_eq!(bench.entries(), [true, false, false]);
+    let all = [&write[..], &["--dangerous"]].concat();
+    let _written = bench.wrun(&machine, &["grants", "suggest"], &all).expect_code(0).unwrap();
+    assert_eq!(bench.entries(), [true; 3]);
+}
