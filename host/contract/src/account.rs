@@ -63,6 +63,8 @@ struct Inner {
     pauses: Counter,
     /// Processor time of the guest itself, in nanoseconds.
     guest_time: AtomicU64,
+    /// Bytes of the guest's own memory, which has a limit of its own.
+    guest_memory: AtomicU64,
     /// Units of work that the host did for the policy.
     work: AtomicU64,
     /// Bytes of the host's remarks in the log.
@@ -90,6 +92,7 @@ impl Account {
             room: Mutex::default(),
             pauses: Counter::default(),
             guest_time: AtomicU64::new(0),
+            guest_memory: AtomicU64::new(0),
             work: AtomicU64::new(0),
             remarks: AtomicU64::new(0),
             turn: Mutex::default(),
@@ -232,11 +235,13 @@ impl Account {
         let inner = self.inner()?;
         inner.verdict()?;
         let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(grown) = turn.grown_too_much(&inner.meters) {
+        let now = Instant::now();
+        if turn.looks_again(now)
+            && let Some(grown) = turn.grown_too_much(&inner.meters, inner.guest_memory.load(Ordering::Relaxed))
+        {
             drop(turn);
             return Err(inner.end(Exceeded::growth(inner, grown)));
         }
-        let now = Instant::now();
         if turn.deadline.is_some_and(|deadline| now >= deadline) {
             drop(turn);
             let most = inner.limits.most(Limit::Wall);
@@ -291,6 +296,13 @@ impl Account {
         if let Some(inner) = &self.0 {
             let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             inner.guest_time.fetch_add(nanoseconds, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes note that the guest's own memory has grown by so many bytes. They are not the host's.
+    pub fn guest_memory_grew(&self, bytes: u64) {
+        if let Some(inner) = &self.0 {
+            inner.guest_memory.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 

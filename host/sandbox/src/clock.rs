@@ -7,7 +7,10 @@
 
 use crate::rules::Lie;
 use contract::Account;
+use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -114,6 +117,19 @@ pub fn processor_time() -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
+/// Returns the bytes of memory that the process has by itself, without the files that it maps, as the kernel counts them in
+/// `/proc/self/statm`. `None`: the kernel does not say.
+pub fn resident_memory() -> Option<u64> {
+    static STATM: OnceLock<Option<OwnedFd>> = OnceLock::new();
+    let open = || rustix::fs::open("/proc/self/statm", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok();
+    let mut line = [0; 128];
+    let length = rustix::io::pread(STATM.get_or_init(open).as_ref()?, &mut line, 0).ok()?;
+    let mut pages = std::str::from_utf8(line.get(..length)?).ok()?.split_ascii_whitespace().skip(1);
+    let mut next = || pages.next()?.parse::<u64>().ok();
+    let (resident, of_files) = (next()?, next()?);
+    Some(resident.saturating_sub(of_files).saturating_mul(rustix::param::page_size() as u64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +142,14 @@ mod tests {
         while processor_time() - begin < time {
             std::hint::black_box(());
         }
+    }
+
+    #[test]
+    fn resident_memory_grows_with_what_is_written_to() {
+        let before = resident_memory().unwrap();
+        let pages = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let after = resident_memory().unwrap();
+        assert!(after > before + (48 << 20), "{before} {after} {}", pages.len());
     }
 
     #[test]

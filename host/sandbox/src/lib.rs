@@ -28,7 +28,7 @@ mod voice;
 mod words;
 
 pub use cache::NativeCache;
-pub use clock::processor_time;
+pub use clock::{processor_time, resident_memory};
 pub use compile::{COMPILE_WORD, Compiler, CompilerProcess, compile_standard_input};
 pub use engine::{Sandbox, SandboxError};
 pub use examine::examine;

@@ -2,6 +2,7 @@
 //! rooms that keep it: `converge` (resources, actions, depth), `node` (attributes).
 
 use crate::rules::Lie;
+use contract::Account;
 use std::time::Duration;
 use wasmtime::{ResourceLimiter, Store, StoreLimits, StoreLimitsBuilder};
 
@@ -112,8 +113,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of a store, all of them.
-    pub(crate) fn store(&self) -> Bounds {
+    /// The limits of a store, all of them. `account` hears how much memory the guest has.
+    pub(crate) fn store(&self, account: Account) -> Bounds {
         let others = StoreLimitsBuilder::new()
             .table_elements(TABLE_ELEMENTS)
             .tables(TABLES)
@@ -121,7 +122,7 @@ impl Limits {
             .memories(MEMORIES)
             .trap_on_grow_failure(true)
             .build();
-        Bounds { memory: self.memory, used: 0, growing: 0, others }
+        Bounds { memory: self.memory, used: 0, growing: 0, others, account }
     }
 
     /// Sets what belongs to the store itself.
@@ -141,6 +142,7 @@ pub(crate) struct Bounds {
     /// Bytes of the growth that was allowed last.
     growing: usize,
     others: StoreLimits,
+    account: Account,
 }
 
 impl ResourceLimiter for Bounds {
@@ -154,6 +156,7 @@ impl ResourceLimiter for Bounds {
         if is_allowed {
             self.growing = growing;
             self.used = self.used.saturating_add(growing);
+            self.account.guest_memory_grew(growing as u64);
         }
         Ok(is_allowed)
     }

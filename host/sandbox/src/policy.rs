@@ -43,7 +43,7 @@ impl Policy {
             desk: Desk::default(),
             rules: Rules::default(),
             clock: Clock::new(limits.guest_time, services.account.clone()),
-            limits: limits.store(),
+            limits: limits.store(services.account.clone()),
             services,
             logged: 0,
             last_words: None,

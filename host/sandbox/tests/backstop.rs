@@ -1,5 +1,5 @@
 //! What holds if a charge is forgotten: with accounts that charge nothing, a policy that makes the host grow ends all the
-//! same. One test in a program of its own, because it counts what the whole process allocates.
+//! same. One test in a program of its own, because it measures the memory of the whole process.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,12 +11,8 @@
 
 mod support;
 
-use std::alloc::System;
 use std::time::Duration;
 use support::{Guest, run};
-
-#[global_allocator]
-static ALLOCATOR: cap::Cap<System> = cap::Cap::new(System, usize::MAX);
 
 #[test]
 fn a_policy_ends_that_makes_the_host_grow() {
@@ -24,7 +20,7 @@ fn a_policy_ends_that_makes_the_host_grow() {
         let mut hostile = Guest::new("hostile", &[way]);
         hostile.limits.guest_time = Duration::from_secs(30);
         hostile.host_memory = Some(8 << 20);
-        hostile.allocated = Some(|| ALLOCATOR.allocated() as u64);
+        hostile.resident = Some(sandbox::resident_memory);
         let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);
         let failure = ran.failure("hostile");
         assert!(failure.starts_with("policy `hostile` made wrun's memory grow by "), "{way}: {failure}");

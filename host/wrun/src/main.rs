@@ -19,14 +19,8 @@ use printer::{Printer, Tone};
 use std::process::ExitCode;
 
 /// The system's allocator asks the kernel for each 4 KiB of a thread's heap, which is most of what a small run would cost.
-/// What is allocated is counted, so that a policy ends that makes wrun grow in a way that no charge covers.
 #[global_allocator]
-static ALLOCATOR: cap::Cap<mimalloc::MiMalloc> = cap::Cap::new(mimalloc::MiMalloc, usize::MAX);
-
-/// Returns the bytes that wrun has allocated.
-fn allocated() -> u64 {
-    u64::try_from(ALLOCATOR.allocated()).unwrap_or(u64::MAX)
-}
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The word with which wrun starts itself to confine a command of a dry run. It is not for people: help does not have it.
 const LAUNCH_CONFINED: &str = "launch-confined";

@@ -15,7 +15,7 @@ pub(crate) fn program() -> Program {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
         meters: Meters {
-            allocated: Some(crate::allocated),
+            resident: Some(sandbox::resident_memory),
             processor: Some(sandbox::processor_time),
             slack: Meters::SLACK,
         },

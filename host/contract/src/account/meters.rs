@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// How long the processor clock is not asked again. Asking is a system call.
+/// How long the kernel is not asked again for processor time and memory. Asking is a system call.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// How the process's own use is measured. By default nothing is.
 #[derive(Debug, Clone, Copy)]
 pub struct Meters {
-    /// Returns the bytes that the process has allocated.
-    pub allocated: Option<fn() -> u64>,
+    /// Returns the bytes of memory that the process has by itself, without files that are mapped. `None`: unknown.
+    pub resident: Option<fn() -> Option<u64>>,
     /// Returns the processor time of the present thread.
     pub processor: Option<fn() -> Duration>,
     /// How many bytes the process may grow in a policy's turn beyond what the policy may be charged.
@@ -26,7 +26,7 @@ impl Meters {
 
 impl Default for Meters {
     fn default() -> Self {
-        Self { allocated: None, processor: None, slack: Self::SLACK }
+        Self { resident: None, processor: None, slack: Self::SLACK }
     }
 }
 
@@ -105,7 +105,7 @@ impl Counter {
 pub(super) struct Turn {
     pub(super) stop: Stop,
     pub(super) deadline: Option<Instant>,
-    /// The bytes that the process may have allocated at most, and those it had when the turn began.
+    /// The bytes that the process may have at most besides the guest's own, and those it had when the turn began.
     memory: Option<(u64, u64)>,
     /// When this turn began to count on its thread; `None` while it is not the policy's turn.
     since: Option<Since>,
@@ -128,8 +128,8 @@ impl Turn {
         self.end(meters, guest);
         self.stop = stop;
         self.deadline = Instant::now().checked_add(wall);
-        self.memory = meters.allocated.map(|allocated| {
-            let now = allocated();
+        self.memory = meters.resident.map(|resident| {
+            let now = resident().unwrap_or(0);
             (now.saturating_add(budget).saturating_add(meters.slack), now)
         });
         self.since = meters.processor.map(|processor| Since::now(processor, guest));
@@ -144,18 +144,22 @@ impl Turn {
         self.memory = None;
     }
 
-    /// By how much the process has grown in this turn, if that is too much.
-    pub(super) fn grown_too_much(&self, meters: &Meters) -> Option<u64> {
+    /// Whether the kernel is to be asked again.
+    pub(super) fn looks_again(&self, now: Instant) -> bool {
+        self.last.is_none_or(|(at, _)| now.saturating_duration_since(at) >= BETWEEN_LOOKS)
+    }
+
+    /// By how many bytes the process has grown in this turn besides the guest's own memory, if that is too much. Memory that
+    /// cannot be measured is too much.
+    pub(super) fn grown_too_much(&self, meters: &Meters, guest_memory: u64) -> Option<u64> {
         let (most, at_first) = self.memory?;
-        let now = meters.allocated?();
+        let now = meters.resident?().unwrap_or(u64::MAX).saturating_sub(guest_memory);
         (now > most).then(|| now.saturating_sub(at_first))
     }
 
     /// The host's processor time for the policy.
     pub(super) fn host_time(&mut self, now: Instant, meters: &Meters, guest: u64) -> Duration {
-        if let Some((at, known)) = self.last
-            && now.saturating_duration_since(at) < BETWEEN_LOOKS
-        {
+        if let Some((_, known)) = self.last.filter(|_| !self.looks_again(now)) {
             return known;
         }
         if self.since.is_some_and(|since| since.thread != std::thread::current().id()) {
@@ -167,7 +171,7 @@ impl Turn {
         time
     }
 
-    /// Has the processor clock asked again.
+    /// Has the kernel asked again.
     #[cfg(test)]
     pub(super) fn forget_last_look(&mut self) {
         self.last = None;

@@ -159,20 +159,26 @@ fn a_signal_ends_long_steps_and_not_the_policy() {
 
 thread_local! {
     static PROCESSOR: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
+    static RESIDENT: Cell<u64> = const { Cell::new(0) };
 }
 
 fn metered(limits: AccountLimits) -> Account {
     let meters =
-        Meters { allocated: Some(|| ALLOCATED.get()), processor: Some(|| PROCESSOR.get()), ..Meters::default() };
+        Meters { resident: Some(|| Some(RESIDENT.get())), processor: Some(|| PROCESSOR.get()), ..Meters::default() };
     let account = Account::new("web", limits, meters);
     account.begin_turn(Stop::default());
     account
 }
 
-/// The thread computes, and the processor clock is due to be asked again.
+/// The thread computes, and the kernel is due to be asked again.
 fn computes(account: &Account, time: Duration) {
     PROCESSOR.set(PROCESSOR.get() + time);
+    account.inner().unwrap().turn.lock().unwrap().forget_last_look();
+}
+
+/// The process grows, and the kernel is due to be asked again.
+fn grows(account: &Account, bytes: u64) {
+    RESIDENT.set(RESIDENT.get() + bytes);
     account.inner().unwrap().turn.lock().unwrap().forget_last_look();
 }
 
@@ -198,16 +204,27 @@ fn the_hosts_time_is_what_the_guest_did_not_use() {
 fn memory_that_nobody_charged_ends_the_policy_too() {
     let account = metered(LIMITS);
     let allowed = LIMITS.host_memory + Meters::SLACK;
-    ALLOCATED.set(ALLOCATED.get() + allowed);
+    grows(&account, allowed);
     assert!(account.check().is_ok());
-    ALLOCATED.set(ALLOCATED.get() + 1);
+    // The guest's own memory has a limit of its own.
+    account.guest_memory_grew(1 << 20);
+    grows(&account, 1 << 20);
+    assert!(account.check().is_ok());
+    grows(&account, 1);
     let said = account.check().unwrap_err().to_string();
     assert!(said.starts_with("made wrun's memory grow by 257.0 MiB, "), "{said}");
     // What was paid for before the turn is not allowed a second time.
     let account = metered(LIMITS);
     let _paid = account.keep(LIMITS.host_memory, Origin::default).unwrap();
     account.begin_turn(Stop::default());
-    ALLOCATED.set(ALLOCATED.get() + Meters::SLACK + 1);
+    grows(&account, Meters::SLACK + 1);
+    assert!(account.check().is_err());
+}
+
+#[test]
+fn memory_that_cannot_be_measured_ends_the_policy() {
+    let account = Account::new("web", LIMITS, Meters { resident: Some(|| None), ..Meters::default() });
+    account.begin_turn(Stop::default());
     assert!(account.check().is_err());
 }
 

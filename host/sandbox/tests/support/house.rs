@@ -24,7 +24,7 @@ pub(crate) struct Guest {
     /// How long the policy may wait.
     pub(crate) pauses: Option<Duration>,
     /// Counts what the process allocates, which then takes the place of charges.
-    pub(crate) allocated: Option<fn() -> u64>,
+    pub(crate) resident: Option<fn() -> Option<u64>>,
 }
 
 impl Guest {
@@ -40,7 +40,7 @@ impl Guest {
             host_memory: None,
             host_time: None,
             pauses: None,
-            allocated: None,
+            resident: None,
         }
     }
 
@@ -142,9 +142,9 @@ impl converge::House for House {
         let pauses = guest.pauses.unwrap_or(usual.pauses);
         let limits = AccountLimits { host_memory, host_time, pauses, wall: guest.wall_time, ..usual };
         let processor = Some(sandbox::processor_time as fn() -> Duration);
-        let meters = Meters { processor, allocated: guest.allocated, slack: 16 << 20 };
+        let meters = Meters { processor, resident: guest.resident, slack: 16 << 20 };
         let account = Account::new(&policy.name, limits, meters);
-        if guest.allocated.is_some() { account.without_charges() } else { account }
+        if guest.resident.is_some() { account.without_charges() } else { account }
     }
 
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {
