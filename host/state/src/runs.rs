@@ -168,8 +168,9 @@ fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64) -> Result<(), 
     let mut size = 0_u64;
     for (at, id) in of(state, below)?.iter().enumerate() {
         if at < keep {
-            let own = folder.open(id.as_str())?.map_or(Ok(0), |record| record.size())?;
-            size = size.saturating_add(own);
+            for file in [RECORD, ERROR] {
+                size = size.saturating_add(folder.size_of(&format!("{id}/{file}"))?);
+            }
         }
         if at >= keep || (at > 0 && size > bytes) {
             folder.remove_folder(id.as_str())?;
