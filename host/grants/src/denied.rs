@@ -211,9 +211,16 @@ pub(crate) fn line(key: &str, value: &str) -> String {
 /// The entry for exactly this text, as TOML: what would be a wildcard is written so that it means itself.
 pub(crate) fn literal_entry(text: &str) -> String {
     // A run asks for thousands of paths, and most have no sign that means something.
+    if is_plain(text) { quoted(text) } else { toml_string(&literal_pattern(text)) }
+}
+
+/// Whether a text has no sign that means something in a pattern or in TOML.
+pub(crate) fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'*' | b'?' | b'[');
-    if text.bytes().all(is_plain) {
-        return ["\"", text, "\""].concat();
-    }
-    toml_string(&literal_pattern(text))
+    text.bytes().all(is_plain)
+}
+
+/// The TOML string of a [plain](is_plain) text.
+pub(crate) fn quoted(text: &str) -> String {
+    ["\"", text, "\""].concat()
 }

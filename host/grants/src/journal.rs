@@ -3,13 +3,13 @@
 //! Guests choose how often they ask, and what: the number of entries and their lengths are bounded, and what was left out is
 //! counted.
 
-use crate::denied::Denied;
+use crate::denied::{Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
 use crate::file::json_of;
 use crate::tidy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most denials that are kept of a run.
@@ -148,10 +148,24 @@ struct Pages {
     asked: BTreeMap<String, Asked>,
 }
 
+impl Pages {
+    /// Returns the page of a policy, a new one if it has none. Never `None`.
+    fn asked_by(&mut self, policy: &str) -> Option<&mut Asked> {
+        // Looked for first: asking again makes no text.
+        if !self.asked.contains_key(policy) {
+            self.asked.insert(policy.to_owned(), Asked::default());
+        }
+        self.asked.get_mut(policy)
+    }
+}
+
 /// What one policy asked for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
-    pub(crate) entries: Entries,
+    entries: Entries,
+    /// Names and paths as they were asked for, by key, of which the entry is the same text in quotation marks. A run asks
+    /// for thousands, and an entry is made of each only when somebody reads them.
+    plain: BTreeMap<&'static str, HashSet<String>>,
     /// Entries of sensitive resources: for the suggestion, which the operator reads, and for nothing that is kept.
     secret: Entries,
     /// Entries that only actions would need which nobody asked for.
@@ -169,9 +183,39 @@ fn value_of(values: &BTreeSet<String>) -> Value {
 }
 
 impl Asked {
+    /// What the policy used, as the file would say it.
+    fn entries(&self) -> Entries {
+        let mut all = self.entries.clone();
+        for (key, names) in &self.plain {
+            all.entry((*key).to_owned()).or_default().extend(names.iter().map(|name| quoted(name)));
+        }
+        all
+    }
+
+    /// Whether an entry of so many bytes is kept besides the others.
+    fn has_room(&self, bytes: usize) -> bool {
+        bytes <= MAX_VALUE && self.count < MAX_ASKED && self.bytes + bytes <= MAX_ASKED_BYTES
+    }
+
+    /// Writes down a name whose entry is the name in quotation marks.
+    fn add_plain(&mut self, key: &'static str, name: &str) {
+        let bytes = name.len() + 2;
+        let names = self.plain.entry(key).or_default();
+        if names.contains(name) {
+            return;
+        }
+        if !self.has_room(bytes) {
+            self.left_out = true;
+            return;
+        }
+        self.plain.entry(key).or_default().insert(name.to_owned());
+        self.count += 1;
+        self.bytes += bytes;
+    }
+
     /// What the policy needs, with what may not be kept.
     fn wanted(&self) -> Entries {
-        let mut all = self.entries.clone();
+        let mut all = self.entries();
         for (key, values) in &self.secret {
             all.entry(key.clone()).or_default().extend(values.iter().cloned());
         }
@@ -204,7 +248,7 @@ impl Journal {
     /// second value of each: nothing is left out.
     pub fn asked(&self) -> Vec<(String, Map<String, Value>, bool)> {
         let pages = self.pages();
-        let table = |asked: &Asked| asked.entries.iter().map(|(key, values)| (key.clone(), value_of(values))).collect();
+        let table = |asked: &Asked| asked.entries().iter().map(|(key, values)| (key.clone(), value_of(values))).collect();
         pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
     }
 
@@ -240,18 +284,26 @@ impl Journal {
         self.pages().others = others;
     }
 
+    /// Writes down the name or path of a thing that the policy may use. `secret`: as for [`allow`](Self::allow).
+    pub(crate) fn allow_name(&self, policy: &str, key: &'static str, name: &str, secret: bool) {
+        if !secret && is_plain(name) {
+            let mut pages = self.pages();
+            if !pages.others {
+                if let Some(asked) = pages.asked_by(policy) {
+                    asked.add_plain(key, name);
+                }
+                return;
+            }
+        }
+        self.allow(policy, key, Some(literal_entry(name)), secret);
+    }
+
     /// Writes down an entry. `secret`: it is shown to the operator who asks for a suggestion, and kept nowhere.
     pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>, secret: bool) {
         let mut pages = self.pages();
         let others = pages.others;
-        if !pages.asked.contains_key(policy) {
-            pages.asked.insert(policy.to_owned(), Asked::default());
-        }
-        let Some(asked) = pages.asked.get_mut(policy) else { return };
-        let Some(value) = value.filter(|value| {
-            let has_room = asked.count < MAX_ASKED && asked.bytes + value.len() <= MAX_ASKED_BYTES;
-            value.len() <= MAX_VALUE && has_room
-        }) else {
+        let Some(asked) = pages.asked_by(policy) else { return };
+        let Some(value) = value.filter(|value| asked.has_room(value.len())) else {
             asked.left_out = true;
             return;
         };

@@ -321,7 +321,7 @@ impl PolicyGrants {
         self.audit_allowed(capability, asked, rule);
         let (policy, key) = (self.policy.as_str(), capability.key());
         if capability != Capability::Commands {
-            self.journal.allow(policy, key, Some(literal_entry(asked)), self.hides(capability));
+            self.journal.allow_name(policy, key, asked, self.hides(capability));
         }
         Ok(())
     }
