@@ -144,7 +144,8 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     let recipes = if state.recipes.is_array() { &state.recipes } else { &json!([]) };
     shown.serialize_entry("expanded_run_list", recipes)?;
     shown.serialize_entry("roles", &state.roles)?;
-    Fitting::of(report.records.iter().map(Action), RESOURCES).serialize_entry("resources", shown)?;
+    let actions = report.records.iter().map(Action);
+    Fitting::of_known(actions, RESOURCES, Action::at_most).serialize_entry("resources", shown)?;
     Fitting::of(report.writes.iter().map(write), LIST).serialize_entry("writes", shown)?;
     if report.compiled_only {
         Fitting::of(&report.collection, RESOURCES).serialize_entry("collection", shown)?;
@@ -231,6 +232,32 @@ pub(super) fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
 
 /// One action. What a sensitive resource changed is not in it.
 struct Action<'a>(&'a ActionRecord);
+
+/// The bytes of an action's keys, numbers and white space, at most.
+const ACTION: u64 = 512;
+
+/// The bytes that a character takes at most as JSON, for each byte that it has: `\u0001`.
+const ESCAPED: u64 = 6;
+
+impl Action<'_> {
+    /// The most bytes that an action takes which changed nothing. `None` for others, which have more to say.
+    fn at_most(&self) -> Option<u64> {
+        let record = self.0;
+        let says_more = !record.changes.is_empty()
+            || !record.uncertain.is_empty()
+            || record.notified.is_some()
+            || record.conditional.is_some()
+            || record.failure.is_some()
+            || record.before.is_some();
+        if says_more {
+            return None;
+        }
+        let origin = &record.origin;
+        let texts = [&origin.cookbook, &origin.recipe, &origin.file].into_iter().flatten().map(String::len);
+        let bytes = record.kind.len() + record.name.len() + record.action.len() + texts.sum::<usize>();
+        Some(ACTION + ESCAPED * bytes as u64)
+    }
+}
 
 impl Serialize for Action<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -72,6 +72,30 @@ impl<T: Serialize> Fitting<T> {
         Self { items: fitting, left_out: 0 }
     }
 
+    /// As [`of`](Self::of), for items of which most say how many bytes they have at most: these are not written to be
+    /// measured. `at_most` returns `None` for an item that has to be measured.
+    pub(super) fn of_known(
+        items: impl ExactSizeIterator<Item = T> + Clone,
+        limit: u64,
+        at_most: impl Fn(&T) -> Option<u64>,
+    ) -> Self {
+        let mut left = limit;
+        let mut fitting = Vec::with_capacity(items.len());
+        for item in items.clone() {
+            let rest = match at_most(&item) {
+                Some(bytes) => left.checked_sub(bytes),
+                None => left_after(&item, left),
+            };
+            match rest {
+                Some(rest) => left = rest,
+                // The bounds are wide: only the measure says what fits.
+                None => return Self::of(items, limit),
+            }
+            fitting.push(item);
+        }
+        Self { items: fitting, left_out: 0 }
+    }
+
     /// Writes the list, and beside it how many items were left out.
     pub(super) fn serialize_entry<M: SerializeMap>(&self, key: &str, shown: &mut M) -> Result<(), M::Error> {
         shown.serialize_entry(key, &self.items)?;
@@ -141,6 +165,19 @@ mod tests {
         // A control character takes six bytes.
         assert_eq!(shown(&["\u{1}", "\u{1}", "a"], 15), (1, 2));
         assert_eq!(shown(&[], 0), (0, 0));
+    }
+
+    #[test]
+    fn bounds_never_leave_out_what_fits() {
+        let shown = |items: &[&str], limit: u64, at_most: fn(&&str) -> Option<u64>| {
+            let fitting = Fitting::of_known(items.iter().copied(), limit, at_most);
+            (fitting.items.len(), fitting.left_out)
+        };
+        assert_eq!(shown(&["abc", "def"], 10, |_| Some(5)), (2, 0));
+        // Too wide a bound is measured again.
+        assert_eq!(shown(&["abc", "def"], 10, |_| Some(9)), (2, 0));
+        assert_eq!(shown(&["abc", "def"], 9, |_| Some(5)), (1, 1));
+        assert_eq!(shown(&["abc", "\u{1}"], 12, |item| (*item == "abc").then_some(5)), (1, 1));
     }
 
     #[test]
