@@ -248,7 +248,8 @@ impl Journal {
     /// second value of each: nothing is left out.
     pub fn asked(&self) -> Vec<(String, Map<String, Value>, bool)> {
         let pages = self.pages();
-        let table = |asked: &Asked| asked.entries().iter().map(|(key, values)| (key.clone(), value_of(values))).collect();
+        let table =
+            |asked: &Asked| asked.entries().iter().map(|(key, values)| (key.clone(), value_of(values))).collect();
         pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
     }
 
