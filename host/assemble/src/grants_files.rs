@@ -1,6 +1,7 @@
 //! The operator's grants on the disk: the file that the settings name, and `grants.d/*.toml` beside it.
 
-use grants::{Grants, GrantsError};
+use grants::{Addition, EditedKey, Grants, GrantsError, NewLines};
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -14,6 +15,9 @@ const EXTENSION: &str = ".toml";
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
+
+/// The most bytes of an entry that a comment repeats.
+const MAX_COMMENTED: usize = 60;
 
 /// Permission bits of the group and of others to write.
 const WRITABLE: u32 = 0o022;
@@ -118,6 +122,52 @@ impl GrantsFiles {
         let found = self.files.iter().find(|(file, _)| *file == name);
         found.map_or_else(|| (self.main.clone(), ""), |(file, text)| (PathBuf::from(file), text.as_str()))
     }
+
+    /// Entries by the file that they belong to, in the order of their policies and keys, each once.
+    pub fn by_file(&self, grants: &Grants, additions: &[Addition]) -> BTreeMap<PathBuf, Vec<Addition>> {
+        let mut by_file: BTreeMap<PathBuf, Vec<Addition>> = BTreeMap::new();
+        for addition in additions {
+            let additions = by_file.entry(self.file_of(grants, &addition.policy).0).or_default();
+            if !additions.contains(addition) {
+                additions.push(addition.clone());
+            }
+        }
+        for additions in by_file.values_mut() {
+            additions.sort_by(|one, other| (&one.policy, &one.key).cmp(&(&other.policy, &other.key)));
+        }
+        by_file
+    }
+
+    /// The lines that the files would have with entries added, by file and policy, new keys first. A comment names each
+    /// entry that opens a lot.
+    pub fn new_lines(&self, additions: &[Addition]) -> Vec<NewLines> {
+        let grants = self.parse().unwrap_or_else(|_| Grants::nothing());
+        let mut found = Vec::new();
+        for (file, additions) in self.by_file(&grants, additions) {
+            let text = additions.first().map_or("", |first| self.file_of(&grants, &first.policy).1);
+            let name = file.display().to_string();
+            let Ok(edited) = grants::add(text, &name, &additions) else { continue };
+            let risks = grants::risks(text, &name, &additions).unwrap_or_default();
+            let mut policies: Vec<&str> = edited.keys.iter().map(|key| key.policy.as_str()).collect();
+            policies.dedup();
+            for (policy, is_new) in policies.into_iter().flat_map(|policy| [(policy, true), (policy, false)]) {
+                let of_kind = |key: &&EditedKey| key.policy == policy && key.is_new == is_new;
+                let lines = edited.keys.iter().filter(of_kind).flat_map(|key| {
+                    let of_key = risks.iter().filter(|(one, _)| one.policy == policy && one.key == key.key);
+                    let comments = of_key.map(|(one, reason)| {
+                        format!("# Opens a lot: {} {reason}.", text::cut(&one.value, MAX_COMMENTED))
+                    });
+                    comments.chain([key.lines.clone()]).collect::<Vec<_>>()
+                });
+                let lines: Vec<_> = lines.collect();
+                if !lines.is_empty() {
+                    let (file, policy, lines) = (file.clone(), policy.to_owned(), lines.join("\n"));
+                    found.push(NewLines { file, policy, is_new, lines });
+                }
+            }
+        }
+        found
+    }
 }
 
 /// The files of the folder, in the order of their names.
@@ -204,6 +254,32 @@ mod tests {
         std::fs::write(temporary.path().join("grants.d/c.toml"), "\n[policy.a]\n").unwrap();
         let error = GrantsFiles::read(&main, true).unwrap().parse().unwrap_err().to_string();
         assert!(error.contains("grants.d/a.toml:1 and ") && error.contains("grants.d/c.toml:2"), "{error}");
+    }
+
+    #[test]
+    fn new_lines_belong_to_the_file_with_the_policys_table() {
+        let (temporary, main) = folder();
+        let files = GrantsFiles::read(&main, true).unwrap();
+        let entry = |policy: &str, key: &str, value: &str| Addition {
+            policy: policy.into(),
+            key: key.into(),
+            value: value.into(),
+        };
+        let nginx = entry("a", "packages", "\"nginx\"");
+        let added = [entry("new", "reboot", "true"), nginx.clone(), entry("a", "clock", "true"), nginx];
+        let other = temporary.path().join("grants.d/a.toml");
+        let lines = |file: &Path, policy: &str, is_new: bool, lines: &str| NewLines {
+            file: file.to_owned(),
+            policy: policy.into(),
+            is_new,
+            lines: lines.into(),
+        };
+        let expect = [
+            lines(&other, "a", true, "clock = true"),
+            lines(&other, "a", false, "packages = [\"x\", \"nginx\"]"),
+            lines(&main, "new", true, "reboot = true"),
+        ];
+        assert_eq!(files.new_lines(&added), expect);
     }
 
     #[test]

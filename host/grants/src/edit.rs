@@ -5,6 +5,7 @@ use crate::file::rule_of;
 use crate::policy::Grants;
 use crate::tidy;
 use crate::{GrantsError, journal::Denial};
+use std::path::PathBuf;
 use text::toml_key;
 use toml_edit::{Array, DocumentMut, Item, RawString, TableLike, Value};
 
@@ -50,6 +51,19 @@ pub struct EditedKey {
     pub lines: String,
     /// The file did not have the key.
     pub is_new: bool,
+}
+
+/// Lines of a policy's table that a file of grants would have with entries added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLines {
+    /// The file.
+    pub file: PathBuf,
+    /// The policy.
+    pub policy: String,
+    /// The table does not have their keys yet.
+    pub is_new: bool,
+    /// The lines, whole keys each.
+    pub lines: String,
 }
 
 /// Adds entries to the text of a file of grants. What is there already, or is covered by what is there, is not added.

@@ -43,7 +43,7 @@ mod words;
 pub use check::{RulePlace, ShortRule};
 pub use commands::{CommandAsked, CommandGrant, LineAsked};
 pub use denied::{Capability, Denied, table_name};
-pub use edit::{Addition, Edited, EditedKey, add};
+pub use edit::{Addition, Edited, EditedKey, NewLines, add};
 pub use facts::{HARMLESS_FACTS, OnHiddenFact};
 pub use file::GrantsError;
 pub use file_cache::file_cache;

@@ -4,6 +4,7 @@
 use crate::terminal;
 use assemble::DueNotifications;
 use contract::{Event, Observer};
+use report::due::DueNotification;
 use std::sync::{Arc, Mutex, PoisonError};
 use text::escape_line;
 
@@ -36,20 +37,6 @@ impl Action {
     /// Returns `package[nginx] install`, escaped.
     fn shown(&self) -> String {
         escape_line(&format!("{} {}", self.resource, self.action))
-    }
-}
-
-/// A notification that has not run yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DueNotification {
-    pub(crate) policy: String,
-    /// `service[nginx] restart`, escaped.
-    pub(crate) action: String,
-}
-
-impl DueNotification {
-    pub(crate) fn new(policy: &str, receiver: &str, action: &str) -> Self {
-        Self { policy: policy.to_owned(), action: escape_line(&format!("{receiver} {action}")) }
     }
 }
 

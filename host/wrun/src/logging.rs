@@ -78,7 +78,7 @@ impl contract::Observer for RunLog {
             }
             Event::Written { write, why_run } => {
                 let would = if *why_run { "would " } else { "" };
-                let place = crate::format::place(&write.origin).unwrap_or_default();
+                let place = report::place(&write.origin).unwrap_or_default();
                 tracing::info!(target: "run", "{}: {would}{}", escape_line(&place), escape_line(&write.what));
             }
             Event::PolicyFailed { policy, failure } => {

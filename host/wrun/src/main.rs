@@ -3,7 +3,6 @@
 mod activity;
 mod arguments;
 mod commands;
-mod errors;
 mod exit;
 mod format;
 mod logging;

@@ -3,6 +3,7 @@
 
 use crate::terminal;
 use anstyle::{AnsiColor, Style};
+use report::{Block, End, Line};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::{self, Write as _};
@@ -10,41 +11,19 @@ use std::io::{self, Write as _};
 use std::sync::OnceLock;
 use text::{escape, escape_json};
 
-/// What a line means; never said by colour alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Plain,
-    /// Something was changed.
-    Change,
-    /// Nothing to see.
-    Quiet,
-    /// Look here.
-    Warning,
-    /// It went wrong.
-    Error,
-    /// A heading.
-    Heading,
-    /// A line of a diff that is new.
-    Added,
-    /// A line of a diff that is gone.
-    Removed,
-    /// Where the lines of a diff are in the file.
-    Hunk,
-}
+pub(crate) use report::Tone;
 
-impl Tone {
-    fn style(self) -> Style {
-        match self {
-            Self::Plain => Style::new(),
-            Self::Change => AnsiColor::Green.on_default(),
-            Self::Quiet => Style::new().dimmed(),
-            Self::Warning => AnsiColor::Yellow.on_default(),
-            Self::Error => AnsiColor::Red.on_default().bold(),
-            Self::Heading => Style::new().bold(),
-            Self::Added => AnsiColor::Green.on_default(),
-            Self::Removed => AnsiColor::Red.on_default(),
-            Self::Hunk => AnsiColor::Cyan.on_default(),
-        }
+/// How a line of a meaning looks where colours are wanted.
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Change | Tone::Added => AnsiColor::Green.on_default(),
+        Tone::Quiet => Style::new().dimmed(),
+        Tone::Warning => AnsiColor::Yellow.on_default(),
+        Tone::Error => AnsiColor::Red.on_default().bold(),
+        Tone::Heading => Style::new().bold(),
+        Tone::Removed => AnsiColor::Red.on_default(),
+        Tone::Hunk => AnsiColor::Cyan.on_default(),
     }
 }
 
@@ -112,6 +91,17 @@ impl Printer {
         self.line(tone, &terminal::fitted(text));
     }
 
+    /// Prints a block of lines.
+    pub(crate) fn block(self, block: Block) {
+        for Line { tone, text, end } in block.into_lines() {
+            match end {
+                End::Wrapped => self.prose(tone, &text),
+                End::Cut => self.line(tone, &terminal::cut(&text)),
+                End::Verbatim => self.line(tone, &text),
+            }
+        }
+    }
+
     /// JSON that was asked for. What could move a cursor or hide text is escaped in it, which changes no value.
     pub(crate) fn json(self, text: &str) {
         self.line(Tone::Plain, &escape_json(text));
@@ -138,7 +128,7 @@ impl Printer {
 
     /// A line for people.
     pub(crate) fn note(self, tone: Tone, text: &str) {
-        let style = tone.style();
+        let style = style(tone);
         terminal::above(|| {
             // Both may lead to one file: what was said before stands before.
             let _ = io::stdout().flush();
@@ -161,7 +151,7 @@ impl Printer {
 }
 
 fn write_out(tone: Tone, text: &str) {
-    let style = tone.style();
+    let style = style(tone);
     let styled = anstream::AutoStream::new(io::stdout(), choice());
     let mut out = styled.lock();
     let written = write!(out, "{style}{text}{style:#}");

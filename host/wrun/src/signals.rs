@@ -2,11 +2,12 @@
 //! that run, has the run recorded, and the program dies of it; package managers are left to finish. A third waits for
 //! nothing. Each says at once what it does, and what the next one would do.
 
-use crate::activity::{Activity, DueNotification};
+use crate::activity::Activity;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::terminal;
 use contract::Stop;
+use report::due::DueNotification;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -14,7 +14,7 @@ use super::{Count, supply, targets};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts the house together.
-const DOORS: [(&str, &[&str]); 15] = [
+const DOORS: [(&str, &[&str]); 16] = [
     ("artifact", &["contract", "grants", "node", "text"]),
     (
         "assemble",
@@ -41,6 +41,7 @@ const DOORS: [(&str, &[&str]); 15] = [
     ("grants", &["text"]),
     ("node", &[]),
     ("providers", &["contract", "grants", "node", "text"]),
+    ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
     ("resolve", &["node"]),
     ("sandbox", &["contract", "node"]),
     ("schema", &["text"]),
@@ -67,7 +68,7 @@ const DOORS: [(&str, &[&str]); 15] = [
 ];
 
 /// Rooms that decide and touch nothing.
-const PURE_ROOMS: [&str; 7] = ["contract", "converge", "grants", "node", "resolve", "schema", "text"];
+const PURE_ROOMS: [&str; 8] = ["contract", "converge", "grants", "node", "report", "resolve", "schema", "text"];
 
 /// What pure rooms do not name: files, processes, the network, the environment and the clock.
 const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];

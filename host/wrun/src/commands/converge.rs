@@ -3,14 +3,11 @@
 //! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
 //! attributes, the state. Then the run, its report, its record.
 
-mod denials;
 mod ending;
 mod handlers;
 mod not_begun;
-mod outline;
 mod rest;
 mod running;
-mod unseen;
 
 use crate::activity::Activity;
 use crate::arguments::{ConvergeArguments, SuggestArguments, Suggesting};

@@ -8,11 +8,11 @@ mod show;
 
 use crate::arguments::RunCommand;
 use crate::exit::Exit;
-use crate::format::would;
 use crate::printer::Printer;
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
 use contract::Tally;
+use report::would;
 use serde_json::Value;
 use state::{RunId, StateDirectory};
 use std::borrow::Cow;

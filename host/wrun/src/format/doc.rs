@@ -2,16 +2,15 @@
 //!
 //! A line is written when it is finished: an action's with its result, or before the first thing that belongs below it.
 //! Until then the status line alone says what is running. Errors that end a policy are told in the recap after the run
-//! ([`super::recap`]), and only there.
+//! (`report::recap`), and only there.
 
 mod live;
 
-use super::new_thing::NewThing;
-use super::{compiled, place, sentence};
-use crate::printer::{Printer, Tone};
+use crate::printer::Printer;
 use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
 use node::origin::Origin;
+use report::{NewThing, Tone, compiled_lines, place, sentence};
 use std::collections::VecDeque;
 use text::{escape, escape_line};
 
@@ -253,7 +252,7 @@ impl Doc {
         }
         if is_new && !is_denied {
             let margin = indent(nesting + 2);
-            for line in compiled::lines(resource) {
+            for line in compiled_lines(resource) {
                 self.line(Tone::Quiet, &format!("{margin}{line}"));
             }
         }

@@ -1,8 +1,9 @@
 //! The `minimal` format: a letter per action and what was logged; the recap follows.
 
 use super::doc::is_panic;
-use crate::printer::{Printer, Tone};
+use crate::printer::Printer;
 use contract::{Event, LogLevel, Observer, Status};
+use report::Tone;
 use text::{escape, escape_line};
 
 /// Shows a run in a few lines.

@@ -1,13 +1,8 @@
-//! The `ndjson` format: what happens, as it happens, one JSON object per line. Stable; documented in docs/events.md.
+//! The `ndjson` format: what happens, as it happens, one JSON object per line.
 
-use super::json;
 use crate::printer::Printer;
-use contract::{Event, Failure, HiddenRead, LogLevel, LogSource, Observer, Resource, Tally};
-use node::origin::Origin;
-use serde_json::{Value, json};
-
-/// The version of these objects. It grows when a key changes its meaning or goes away; new keys and events do not count.
-pub(crate) const VERSION: u32 = 1;
+use contract::{Event, Observer};
+use report::events::as_json;
 
 /// Prints each event when it happens.
 pub(crate) struct Ndjson {
@@ -26,118 +21,4 @@ impl Observer for Ndjson {
             self.printer.json_line(&event);
         }
     }
-}
-
-/// An event as JSON. `None` if it is not a part of the stream.
-fn as_json(event: &Event<'_>) -> Option<Value> {
-    let (name, mut shown) = match event {
-        Event::RunStarted { run_id, node, policies, why_run } => {
-            let about = json!({ "run_id": run_id, "node_name": node, "policies": policies, "why_run": why_run });
-            ("run_started", about)
-        }
-        Event::PolicyStarted { policy, revision, artifact, recipes, cookbooks } => {
-            let cookbook = |(name, version): &(String, String)| json!({ "name": name, "version": version });
-            let cookbooks: Vec<_> = cookbooks.iter().map(cookbook).collect();
-            let versions = json!({ "policy": policy, "revision": revision, "artifact": artifact });
-            ("policy_started", with(versions, json!({ "recipes": recipes, "cookbooks": cookbooks })))
-        }
-        Event::RecipeStarted { recipe } => ("recipe_started", json!({ "recipe": recipe })),
-        Event::CompileFinished { resources } => ("compile_finished", json!({ "resources": resources })),
-        Event::ActionStarted { resource, action, nesting, notified } => {
-            let notified = notified.map(|notified| json!({ "by": notified.by, "timing": notified.timing.name() }));
-            ("action_started", with(of_action(resource, action, *nesting), json!({ "notified": notified })))
-        }
-        Event::Changed { resource, change, why_run, nesting, code } => {
-            let diff = change.diff.as_ref().filter(|_| !resource.declaration.sensitive);
-            let changed = json!({ "what": change.what, "diff": diff, "why_run": why_run, "code": code.map(place) });
-            ("changed", with(of_resource(resource, *nesting), changed))
-        }
-        Event::Written { write, why_run } => {
-            let written = json!({ "path": write.path, "what": write.what, "why_run": why_run });
-            ("written", with(written, place(&write.origin)))
-        }
-        Event::Output { bytes } => ("output", json!({ "text": String::from_utf8_lossy(bytes) })),
-        Event::Assumed { resource, what, nesting } => {
-            ("assumed", with(of_resource(resource, *nesting), json!({ "what": what })))
-        }
-        Event::Retrying { resource, action, left, failure, nesting } => {
-            let again = json!({ "left": left, "error": error(failure) });
-            ("retrying", with(of_action(resource, action, *nesting), again))
-        }
-        Event::ActionFinished { resource, action, status, conditional, failure, ignored, nesting } => {
-            let ended = json!({
-                "status": status.name(),
-                "conditional": conditional,
-                "error": failure.map(error),
-                "ignored": ignored,
-            });
-            ("action_finished", with(of_action(resource, action, *nesting), ended))
-        }
-        Event::Log { source, level, line } if *level >= LogLevel::Info => {
-            let source = match source {
-                LogSource::Cookbook => "resource",
-                LogSource::Host => "logger",
-            };
-            ("log", json!({ "source": source, "level": level.name(), "message": line }))
-        }
-        Event::PolicyFinished { policy, tally } => {
-            ("policy_finished", with(json!({ "policy": policy }), counts(tally)))
-        }
-        Event::PolicyFailed { policy, failure } => {
-            ("policy_failed", json!({ "policy": policy, "error": error(failure) }))
-        }
-        Event::HandlerFailed { policy, handler, failure } => {
-            ("handler_failed", json!({ "policy": policy, "handler": handler, "error": error(failure) }))
-        }
-        Event::HiddenReads { policy, reads } => {
-            let read = |read: &HiddenRead| json::hidden_read(policy, read);
-            ("hidden_reads", json!({ "policy": policy, "reads": reads.iter().map(read).collect::<Vec<_>>() }))
-        }
-        Event::RunFinished { failed, tally, seconds } => {
-            let outcome = if *failed { "failure" } else { "success" };
-            ("run_finished", with(json!({ "outcome": outcome, "seconds": seconds }), counts(tally)))
-        }
-        Event::Log { .. } | Event::AttributeChanged { .. } => return None,
-    };
-    let mut event = json!({ "version": VERSION, "event": name });
-    event = with(event, shown.take());
-    Some(event)
-}
-
-fn place(origin: &Origin) -> Value {
-    json!({ "cookbook": origin.cookbook, "recipe": origin.recipe, "file": origin.file, "line": origin.line })
-}
-
-/// One object with the keys of two.
-fn with(mut one: Value, other: Value) -> Value {
-    if let (Value::Object(one), Value::Object(other)) = (&mut one, other) {
-        one.extend(other);
-    }
-    one
-}
-
-fn of_resource(resource: &Resource, nesting: u32) -> Value {
-    let (declaration, origin) = (&resource.declaration, &resource.declaration.origin);
-    json!({
-        "type": &*resource.shown,
-        "name": declaration.name,
-        "cookbook": origin.cookbook,
-        "recipe": origin.recipe,
-        "file": origin.file,
-        "line": origin.line,
-        "nesting": nesting,
-    })
-}
-
-fn of_action(resource: &Resource, action: &str, nesting: u32) -> Value {
-    with(of_resource(resource, nesting), json!({ "action": action }))
-}
-
-fn error(failure: &Failure) -> Value {
-    json!({ "class": failure.class(), "message": failure.to_string(), "hint": failure.hint() })
-}
-
-fn counts(tally: &Tally) -> Value {
-    let Tally { updated, unknown, failed, total } = tally;
-    json!({ "updated": updated, "unknown": unknown, "failed": failed, "total": total })
 }

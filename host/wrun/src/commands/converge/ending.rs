@@ -1,24 +1,20 @@
 //! The end of a run: the report, the record, the exit code.
 
+use super::handlers;
 use super::running::Running;
-use super::{handlers, unseen};
 use crate::arguments::Suggesting;
 use crate::commands::grants::{Consent, Written, write_suggestion};
-use crate::errors;
 use crate::exit::Exit;
-use crate::format::blocks::Block;
-use crate::format::{self, conflicts, due, hidden, json, recap, shared};
 use crate::printer::Tone;
 use crate::settings::Format;
 use crate::signals;
 use assemble::{Ending, GrantsFiles, StartedAgain};
-use contract::{CookbookFiles, Stop};
-use converge::{PolicyOutcome, RunReport};
+use contract::Stop;
+use converge::RunReport;
 use grants::Journal;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use report::{Block, conflicts, denials, due, hidden, json, recap, shared, survey};
+use serde_json::Value;
 use std::path::Path;
-use std::sync::Arc;
 use text::{error_chain, escape, escape_line};
 
 impl Running<'_> {
@@ -29,7 +25,7 @@ impl Running<'_> {
         journal: &Journal,
         parts: &json::Parts<'_>,
     ) -> anyhow::Result<Exit> {
-        for text in unseen::of(parts.report) {
+        for text in survey::of(parts.report) {
             self.printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
         }
         for recipe in parts.unseen {
@@ -66,7 +62,12 @@ impl Running<'_> {
             blocks.extend(conflicts::block(report));
             blocks.extend(shared::block(report));
             blocks.extend(due::block(&self.interruption.activity.all_due()));
-            recap::show(self.printer, parts, &blocks);
+            for block in blocks {
+                self.printer.line(Tone::Plain, "");
+                self.printer.block(block);
+            }
+            self.printer.line(Tone::Plain, "");
+            recap::blocks(parts).into_iter().for_each(|block| self.printer.block(block));
         }
         // From here on the run records itself.
         self.interruption.end();
@@ -110,9 +111,10 @@ impl Running<'_> {
             [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &self.arguments.grants)];
         let given = options.iter().filter_map(|(name, path)| Some(format!(" {name} {}", quoted(path.as_deref()?))));
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
-        let (denials, left_out) = (parts.denials, parts.denials_left_out);
-        let block =
-            format::denials::block(denials, left_out, parts.unseen, &files, command.as_deref(), self.arguments.why_run);
+        let (denied, left_out) = (parts.denials, parts.denials_left_out);
+        let to_write = files.new_lines(&denials::additions(denied, parts.unseen));
+        let why_run = self.arguments.why_run;
+        let block = denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), why_run);
         Ok(block.into_iter().collect())
     }
 
@@ -141,31 +143,8 @@ fn quoted(path: &Path) -> String {
     if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// What the policies asked of their grants, by policy.
-pub(super) fn asked(journal: &Journal) -> Value {
-    let asked = journal.asked().into_iter();
-    asked
-        .map(|(policy, entries, complete)| (policy, json!({ "complete": complete, "entries": entries })))
-        .collect::<Map<_, _>>()
-        .into()
-}
-
 /// Whether a dry run found anything that would change, or that it could not know.
 fn is_pending(report: &RunReport) -> bool {
     let tally = report.tally();
     tally.updated + tally.unknown + report.writes() > 0
-}
-
-/// The error of each policy that failed, as JSON.
-pub(super) fn errors_of(report: &RunReport, files: &BTreeMap<String, Arc<dyn CookbookFiles>>) -> Vec<(String, Value)> {
-    let failed = report.policies.iter().filter_map(|policy| match &policy.outcome {
-        PolicyOutcome::Failed(failure) => Some((policy, failure)),
-        _ => None,
-    });
-    failed
-        .map(|(policy, failure)| {
-            let files = files.get(&policy.name).map(AsRef::as_ref);
-            (policy.name.clone(), errors::json(policy, failure, files))
-        })
-        .collect()
 }

@@ -1,9 +1,8 @@
 //! Runs that never began, for programs: standard output has one JSON object that says why.
 
-use crate::errors;
-use crate::format::ndjson;
 use crate::printer::Printer;
 use crate::settings::Format;
+use report::{error, events};
 use serde_json::json;
 
 /// The variable of the setting `format`.
@@ -50,15 +49,15 @@ fn typed_format(words: &[String]) -> Option<Format> {
 }
 
 fn print(format: Option<Format>, message: &str, causes: &[String], printer: Printer) {
-    let error = errors::not_begun(message, causes);
+    let why = error::not_begun(message, causes);
     match format {
         // A terminal that is gone is the only thing that can go wrong, and that is told at the end.
         Some(Format::Json) => {
-            let run = json!({ "version": errors::VERSION, "outcome": "failure", "error": error });
+            let run = json!({ "version": error::VERSION, "outcome": "failure", "error": why });
             let _ = printer.json_document(&run);
         }
         Some(Format::Ndjson) => {
-            printer.json_line(&json!({ "version": ndjson::VERSION, "event": "not_begun", "error": error }));
+            printer.json_line(&json!({ "version": events::VERSION, "event": "not_begun", "error": why }));
         }
         Some(Format::Doc | Format::Minimal) | None => {}
     }

@@ -1,12 +1,12 @@
 //! The rest of recipes that ended early in a dry run: what their text asks for, and which of that is not granted.
 
 use crate::commands::cookbook::{Line, read_rest};
-use crate::errors;
-use crate::format::unseen::{UnseenEntry, UnseenRecipe};
 use assemble::Ending;
 use contract::{CookbookFiles, EndedRecipe};
 use converge::{PolicyReport, RunReport};
 use grants::{Denial, Grants, HeldAnswer, Needs, PolicyGrants};
+use report::error;
+use report::unseen::{UnseenEntry, UnseenRecipe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -82,14 +82,14 @@ fn begun(policy: &PolicyReport, ended: &EndedRecipe) -> UnseenRecipe {
     UnseenRecipe {
         policy: policy.name.clone(),
         recipe: ended.recipe.clone(),
-        ended_at: errors::place(&ended.failure).and_then(|place| crate::format::place(&place)),
+        ended_at: error::place(&ended.failure).and_then(|place| report::place(&place)),
         ..UnseenRecipe::default()
     }
 }
 
 /// The lines at which files of Ruby recipes ended. Empty: the recipe is not in Ruby, or its place is not known.
 fn lines(ended: &EndedRecipe, is_ruby: impl Fn(&str) -> bool) -> Vec<Line> {
-    let places = errors::places(&ended.failure).into_iter().filter_map(|place| {
+    let places = error::places(&ended.failure).into_iter().filter_map(|place| {
         let (cookbook, file, line) = (place.cookbook?, place.file?, place.line?);
         let is_recipe = file.starts_with(RECIPES) || file == "recipe.rb";
         (is_recipe && is_ruby(&cookbook)).then_some(Line { cookbook, file, line })

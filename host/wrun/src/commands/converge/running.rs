@@ -1,22 +1,21 @@
 //! A run that is ready: it is watched, carried out and handed to its end.
 
-use super::outline::Outline;
-use super::{denials, ending, handlers, rest};
+use super::{handlers, rest};
 use crate::arguments::ConvergeArguments;
 use crate::exit::Exit;
-use crate::format::bounded::{Bounded, MAX_SHOWN};
+use crate::format::All;
 use crate::format::doc::Doc;
-use crate::format::kept_log::KeptLog;
 use crate::format::minimal::Minimal;
 use crate::format::ndjson::Ndjson;
-use crate::format::{All, json};
 use crate::logging::RunLog;
 use crate::printer::Printer;
 use crate::settings::{Format, LogLocation, Settings};
 use crate::signals::Interruption;
 use crate::terminal;
 use assemble::ReadyRun;
-use contract::Observer;
+use contract::{LogLevel, Observer};
+use report::error::{self, Frames};
+use report::{Bounded, KeptLog, MAX_SHOWN, Outline, denied, json};
 
 /// What stays the same from the first resource to the last word.
 pub(super) struct Running<'a> {
@@ -35,7 +34,11 @@ impl Running<'_> {
         if let Some(folder) = ready.folder() {
             let activity = self.interruption.activity.clone();
             self.interruption.begin(move |signal| {
-                outline.record(&folder, signal, activity.action().as_deref(), without_policies);
+                outline.record(signal, activity.action().as_deref(), without_policies, |record, error| {
+                    // Nobody is left who could do anything about an error.
+                    let _ = folder.save_record(record);
+                    let _ = error.map(|error| folder.save_error(error));
+                });
             });
         }
         let run_id = ready.id().to_string();
@@ -47,8 +50,8 @@ impl Running<'_> {
         }
         let mut ended = open.carry_out();
         let files = ended.ending.files();
-        let errors = ending::errors_of(&ended.report, &files);
-        let (denials, denials_left_out) = denials::of(&ended.report, &ended.journal);
+        let errors = error::of_run(&ended.report, &files, self.frames());
+        let (denials, denials_left_out) = denied::of(&ended.report, &ended.journal);
         let unseen = rest::of(&ended.report, &ended.ending, &files, &denials);
         let parts = json::Parts {
             report: &ended.report,
@@ -57,7 +60,7 @@ impl Running<'_> {
             denials: &denials,
             denials_left_out,
             unseen: &unseen,
-            asked: ending::asked(&ended.journal),
+            asked: json::asked(&ended.journal),
             log: kept_log.lines(),
             without_policies,
             compile_seconds: ended.ending.compile_time().as_secs_f64(),
@@ -70,6 +73,12 @@ impl Running<'_> {
         // The process ends now, and gives all memory back at once: faster than piece by piece.
         std::mem::forget(ended);
         exit
+    }
+
+    /// Functions without a file and a line are shown with debug output.
+    fn frames(&self) -> Frames {
+        let is_debug = self.settings.log_level.threshold() <= LogLevel::Debug;
+        if is_debug { Frames::All } else { Frames::WithPlaces }
     }
 
     /// From now on each line of the log names the run, and says if it is a dry one. A person at a terminal knows.

@@ -5,12 +5,12 @@ use super::edit::Written;
 use crate::arguments::{AllowArguments, WhichRun};
 use crate::commands::records;
 use crate::exit::Exit;
-use crate::format::denials::{additions, by_file};
-use crate::format::unseen::{UnseenEntry, UnseenRecipe};
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use assemble::GrantsFiles;
 use grants::Denial;
+use report::denials::additions;
+use report::unseen::{UnseenEntry, UnseenRecipe};
 use serde_json::Value;
 use text::{escape, escape_line};
 
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let mut wanted = Vec::new();
-    for (path, additions) in by_file(&additions(&denials, &unseen), &files, &grants) {
+    for (path, additions) in files.by_file(&grants, &additions(&denials, &unseen)) {
         let before = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1).to_owned();
         wanted.push(Wanted { path, before, additions });
     }

@@ -3,9 +3,9 @@
 use super::{Runs, is_dry, policies, record, short, status, text};
 use crate::arguments::DiffArguments;
 use crate::exit::Exit;
-use crate::format::new_thing;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
+use report::shortened;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use text::escape_line;
@@ -142,7 +142,7 @@ fn policy_text(policy: &Value) -> String {
 
 fn action_text(action: &Value, is_dry: bool) -> String {
     let updates = action["updates"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let updates = new_thing::shortened(updates);
+    let updates = shortened(updates);
     match updates.as_slice() {
         [] => status(action, is_dry).into_owned(),
         updates => format!("{} ({})", status(action, is_dry), updates.join("; ")),

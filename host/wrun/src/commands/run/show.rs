@@ -3,9 +3,9 @@
 use super::{Runs, changes, is_dry, policies, record, short, status, text};
 use crate::arguments::ShowRunArguments;
 use crate::exit::Exit;
-use crate::format::new_thing;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
+use report::shortened;
 use serde_json::Value;
 use text::{escape, escape_line};
 
@@ -101,7 +101,7 @@ fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
     let (kind, name, action) = (text(resource, "type"), text(resource, "name"), text(resource, "action"));
     printer.line(tone, &escape_line(&format!("  {margin}{status:12}  {kind}[{name}] {action}{place}")));
     let texts = |key: &str| resource[key].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let updates = new_thing::shortened(texts("updates")).into_iter().map(|what| ("-", what));
+    let updates = shortened(texts("updates")).into_iter().map(|what| ("-", what));
     for (mark, what) in updates.chain(texts("uncertain").map(|what| ("?", what.to_owned()))) {
         printer.line(Tone::Plain, &escape_line(&format!("  {margin}              {mark} {what}")));
     }

@@ -7,7 +7,7 @@ use text::escape_line;
 const SHOWN_CHARACTERS: usize = 100;
 
 /// One line for the place and one for each property of a built-in type; what is sensitive is not shown.
-pub(super) fn lines(resource: &Resource) -> Vec<String> {
+pub fn lines(resource: &Resource) -> Vec<String> {
     let declaration = &resource.declaration;
     let origin = &declaration.origin;
     let part = |part: &Option<String>| part.clone().unwrap_or_default();

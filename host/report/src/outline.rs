@@ -1,18 +1,18 @@
 //! The outline of a run as somebody outside of it sees it, for the record of one that has to be ended while it does not
 //! answer: which policies ended how, and what was being done.
 
-use crate::format::json as run_json;
+use crate::error::{self, Frames};
+use crate::json::{Parts, Run, asked};
 use contract::{Event, Failure, Moment, Observer};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Journal;
 use serde_json::{Value, json};
-use state::RunFolder;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Follows a run. Copies share what they saw.
 #[derive(Clone)]
-pub(super) struct Outline(Arc<Mutex<Seen>>, Journal);
+pub struct Outline(Arc<Mutex<Seen>>, Journal);
 
 struct Seen {
     began: Instant,
@@ -25,14 +25,21 @@ struct Seen {
 
 impl Outline {
     /// The outline of a run that begins now.
-    pub(super) fn new(started: Moment, journal: Journal) -> Self {
+    pub fn new(started: Moment, journal: Journal) -> Self {
         let (run_id, node) = (String::new(), String::new());
         let seen = Seen { began: Instant::now(), started, run_id, node, why_run: false, policies: vec![] };
         Self(Arc::new(Mutex::new(seen)), journal)
     }
 
-    /// Records the run as far as it is known: ended by a signal while something was done, as `package[nginx] install`.
-    pub(super) fn record(&self, folder: &RunFolder, signal: i32, doing: Option<&str>, without_policies: bool) {
+    /// Gives the record of the run as far as it is known, and its first error, to `keep`: the run is ended by a signal while
+    /// something is done, as `package[nginx] install`.
+    pub fn record(
+        &self,
+        signal: i32,
+        doing: Option<&str>,
+        without_policies: bool,
+        keep: impl FnOnce(&Run<'_>, Option<&Value>),
+    ) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let doing = doing.map(|doing| format!(" in the middle of {doing}")).unwrap_or_default();
         let message = format!("ended by signal {signal}{doing}; the resources of this policy are not recorded");
@@ -40,7 +47,7 @@ impl Outline {
         let mut errors = Vec::new();
         if let Some(policy) = running {
             let failure = Failure::raised("SignalException", message);
-            errors.push((policy.name.clone(), crate::errors::json(policy, &failure, None)));
+            errors.push((policy.name.clone(), error::json(policy, &failure, None, Frames::WithPlaces)));
             policy.outcome = PolicyOutcome::Failed(failure);
         }
         let report = RunReport {
@@ -54,8 +61,8 @@ impl Outline {
         };
         let (node, log) = (seen.node.as_str(), json!([]));
         let (denials, denials_left_out) = self.1.denials();
-        let asked = super::ending::asked(&self.1);
-        let parts = run_json::Parts {
+        let asked = asked(&self.1);
+        let parts = Parts {
             report: &report,
             node,
             errors: &errors,
@@ -67,9 +74,7 @@ impl Outline {
             without_policies,
             compile_seconds: 0.0,
         };
-        // Nobody is left who could do anything about an error.
-        let _ = folder.save_record(&run_json::Run(&parts));
-        let _ = errors.first().map(|(_, error): &(String, Value)| folder.save_error(error));
+        keep(&Run(&parts), errors.first().map(|(_, error)| error));
     }
 }
 

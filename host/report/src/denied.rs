@@ -1,13 +1,13 @@
 //! What a run was denied, with the lines that asked.
 
-use crate::errors;
+use crate::error;
 use converge::{PolicyOutcome, RunReport};
 use grants::{Denial, Journal};
 
 /// The denials of a run, and how many more there were.
 ///
 /// A cookbook's own code asks without saying from which line. Where that ended the policy, its backtrace says it.
-pub(super) fn of(report: &RunReport, journal: &Journal) -> (Vec<Denial>, usize) {
+pub fn of(report: &RunReport, journal: &Journal) -> (Vec<Denial>, usize) {
     let (mut denials, left_out) = journal.denials();
     for denial in &mut denials {
         if denial.by.as_ref().is_some_and(|by| by.line.is_some()) {
@@ -15,7 +15,7 @@ pub(super) fn of(report: &RunReport, journal: &Journal) -> (Vec<Denial>, usize) 
         }
         let policy = report.policies.iter().find(|policy| policy.name == denial.policy);
         let Some(PolicyOutcome::Failed(failure)) = policy.map(|policy| &policy.outcome) else { continue };
-        let place = errors::place(failure).filter(|_| denial.is_told_in(&failure.to_string()));
+        let place = error::place(failure).filter(|_| denial.is_told_in(&failure.to_string()));
         let Some(place) = place else { continue };
         let by = denial.by.get_or_insert_default();
         (by.file, by.line) = (place.file, place.line);

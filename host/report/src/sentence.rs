@@ -7,7 +7,7 @@ use std::path::Path;
 /// Returns the failure in words, without the resources that it passed through. Authors of Ruby files read the class first.
 ///
 /// `file` is the file that it is about, if one is known.
-pub(crate) fn of(failure: &Failure, file: Option<&str>) -> String {
+pub fn of(failure: &Failure, file: Option<&str>) -> String {
     let (class, message) = match failure {
         Failure::Raised(raised) => (raised.class.as_str(), raised.message.clone()),
         Failure::Stopped(_) => return failure.to_string(),
@@ -18,7 +18,7 @@ pub(crate) fn of(failure: &Failure, file: Option<&str>) -> String {
 }
 
 /// As [`of`], with the resources that it passed through.
-pub(crate) fn with_resources(failure: &Failure, file: Option<&str>) -> String {
+pub fn with_resources(failure: &Failure, file: Option<&str>) -> String {
     if matches!(failure, Failure::Many(_)) || is_plain(failure.class(), file) {
         of(failure, file)
     } else {

@@ -1,22 +1,56 @@
 //! The one error shape: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?, causes[]}`, in
 //! the run's JSON and in `STATE/runs/ID/error.json`.
 
-use crate::format::json::bounded_error;
 mod unplaced;
 
+use crate::json::bounded_error;
 use contract::{ActionRecord, CookbookFiles, Excerpt, Failure};
-use converge::PolicyReport;
+use converge::{PolicyOutcome, PolicyReport, RunReport};
 use node::origin::Origin;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The version of this shape.
-pub(crate) const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// Lines shown before and after the one that failed.
 const AROUND: u32 = 3;
 
+/// The frames of a backtrace that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frames {
+    /// Those that have a file and a line.
+    WithPlaces,
+    /// All of them, for those who look for a fault.
+    All,
+}
+
+/// Returns the error of each policy of a run that failed, by policy. `files` has the policies' sources, for excerpts.
+pub fn of_run(
+    report: &RunReport,
+    files: &BTreeMap<String, Arc<dyn CookbookFiles>>,
+    frames: Frames,
+) -> Vec<(String, Value)> {
+    let failed = report.policies.iter().filter_map(|policy| match &policy.outcome {
+        PolicyOutcome::Failed(failure) => Some((policy, failure)),
+        _ => None,
+    });
+    failed
+        .map(|(policy, failure)| {
+            let files = files.get(&policy.name).map(AsRef::as_ref);
+            (policy.name.clone(), json(policy, failure, files, frames))
+        })
+        .collect()
+}
+
 /// A policy's failure for programs. The excerpt comes from the artifact, where it has the source.
-pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn CookbookFiles>) -> Value {
+pub fn json(
+    report: &PolicyReport,
+    failure: &Failure,
+    files: Option<&dyn CookbookFiles>,
+    frames_shown: Frames,
+) -> Value {
     // A recipe that ended early failed outside of all actions, also if the actions that a dry run looks at then fail too.
     let is_of_recipe = report.ended_recipes.iter().any(|ended| ended.failure == *failure);
     let record = innermost(&report.records).filter(|_| !is_of_recipe);
@@ -38,7 +72,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
         raised.or_else(|| excerpt(&origin, files))
     });
     let causes: Vec<_> = match failure {
-        Failure::Many(all) => all.iter().map(|(place, one)| cause(one, &place.to_string())).collect(),
+        Failure::Many(all) => all.iter().map(|(place, one)| cause(one, &place.to_string(), frames_shown)).collect(),
         _ => vec![],
     };
     bounded_error(json!({
@@ -46,7 +80,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
         "policy": report.name,
         "class": failure.class(),
         "message": failure.to_string(),
-        "backtrace": frames(failure),
+        "backtrace": frames(failure, frames_shown),
         "origin": {
             "policy": report.name,
             "cookbook": origin.cookbook,
@@ -65,7 +99,7 @@ pub(crate) fn json(report: &PolicyReport, failure: &Failure, files: Option<&dyn 
 const NOT_BEGUN: &str = "Wrun::NotBegun";
 
 /// Why a run never began, for programs.
-pub(crate) fn not_begun(message: &str, causes: &[String]) -> Value {
+pub fn not_begun(message: &str, causes: &[String]) -> Value {
     let cause = |message: &String| json!({ "class": NOT_BEGUN, "message": message });
     json!({
         "version": VERSION,
@@ -81,19 +115,19 @@ pub(crate) fn not_begun(message: &str, causes: &[String]) -> Value {
 /// What the places of Rust's own libraries begin with.
 const STANDARD_LIBRARY: &str = "/rustc/";
 
-fn cause(failure: &Failure, place: &str) -> Value {
+fn cause(failure: &Failure, place: &str, frames_shown: Frames) -> Value {
     json!({
         "class": failure.class(),
         "message": failure.to_string(),
         "in": place,
-        "backtrace": frames(failure),
+        "backtrace": frames(failure, frames_shown),
         "hint": failure.hint(),
     })
 }
 
-/// The frames of a failure. Functions without a file and a line say little to an author: they are shown with debug output.
-fn frames(failure: &Failure) -> Vec<&String> {
-    let all = tracing::enabled!(tracing::Level::DEBUG);
+/// The frames of a failure. Functions without a file and a line say little to an author.
+fn frames(failure: &Failure, shown: Frames) -> Vec<&String> {
+    let all = shown == Frames::All;
     failure
         .backtrace()
         .iter()
@@ -124,13 +158,13 @@ fn innermost_failed(actions: impl Iterator<Item = (u32, bool)>) -> Option<usize>
 }
 
 /// The first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
-pub(crate) fn place(failure: &Failure) -> Option<Origin> {
+pub fn place(failure: &Failure) -> Option<Origin> {
     // A function that is handed on as a value is called by the standard library, which says nothing to an author.
     place_of(failure.backtrace().iter().find(|frame| !frame.starts_with(STANDARD_LIBRARY))?)
 }
 
 /// All places of a backtrace in cookbooks, innermost first.
-pub(crate) fn places(failure: &Failure) -> Vec<Origin> {
+pub fn places(failure: &Failure) -> Vec<Origin> {
     let frames = failure.backtrace().iter().filter(|frame| !frame.starts_with(STANDARD_LIBRARY));
     frames.filter_map(|frame| place_of(frame)).collect()
 }
@@ -171,7 +205,7 @@ fn recipe(failure: &Failure) -> Option<Origin> {
 }
 
 /// The lines around a place, from the artifact's sources.
-pub(crate) fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Excerpt> {
+pub fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Excerpt> {
     let (cookbook, file, line) = (origin.cookbook.as_ref()?, origin.file.as_ref()?, origin.line?);
     let text = String::from_utf8(files.read(cookbook, file).ok()?).ok()?;
     let first = line.saturating_sub(AROUND).max(1);

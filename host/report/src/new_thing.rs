@@ -2,22 +2,22 @@
 //! ''`. Reports keep the sentences; people read one.
 
 /// A sentence that a new file or directory began with, and what has been put into it since.
-pub(crate) struct NewThing {
+pub struct NewThing {
     sentence: String,
     path: String,
     access: Vec<String>,
-    pub(crate) diff: Option<String>,
+    pub diff: Option<String>,
 }
 
 impl NewThing {
     /// What begins with a change; `None` if it does not make anything new.
-    pub(crate) fn begun_by(what: &str) -> Option<Self> {
+    pub fn begun_by(what: &str) -> Option<Self> {
         let path = what.strip_prefix("create new file ").or_else(|| what.strip_prefix("create new directory "))?;
         Some(Self { sentence: what.to_owned(), path: path.to_owned(), access: vec![], diff: None })
     }
 
     /// Takes a further change of the same resource in, if it only says of the new thing what it was made with.
-    pub(crate) fn takes(&mut self, what: &str, diff: Option<&String>) -> bool {
+    pub fn takes(&mut self, what: &str, diff: Option<&String>) -> bool {
         if let Some(rest) = what.strip_prefix("update content in file ") {
             let is_new = rest.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with(" from none to "));
             if is_new {
@@ -36,7 +36,7 @@ impl NewThing {
     }
 
     /// The one sentence.
-    pub(crate) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         match self.access.as_slice() {
             [] => self.sentence.clone(),
             access => format!("{} ({})", self.sentence, access.join(", ")),
@@ -45,7 +45,7 @@ impl NewThing {
 }
 
 /// The sentences of one action, of which those that only say what a new thing was made with are one.
-pub(crate) fn shortened<'a>(sentences: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub fn shortened<'a>(sentences: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut shown = Vec::new();
     let mut begun: Option<NewThing> = None;
     for sentence in sentences {

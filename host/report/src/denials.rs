@@ -1,18 +1,11 @@
 //! The denials of a run as one block: what was denied to whom, which line asked, and what would allow it.
 
-use super::blocks::Block;
-use super::unseen::{self, UnseenRecipe};
-use crate::printer::Tone;
-use assemble::GrantsFiles;
-use grants::{Addition, Denial, Grants};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use crate::unseen::{self, UnseenRecipe};
+use crate::{Block, Tone};
+use grants::{Addition, Denial, NewLines};
 
 /// The most denials that are listed; the run's record has all.
 const MAX_LISTED: usize = 50;
-
-/// The most bytes of an entry that a comment repeats.
-const MAX_COMMENTED: usize = 60;
 
 /// What a plan's denials leave out, and where it is found.
 const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real run needs, such as what is in `converge_if_changed`. `wrun grants \
@@ -20,13 +13,13 @@ const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real ru
 
 /// The block; `None` if nothing was denied.
 ///
-/// `command` is the command line that would write the entries into the grants; `None`: the run has no record. `why_run`: the
+/// `to_write` are the lines that would allow what [`additions`] names. `command` is the command line that would write the entries into the grants; `None`: the run has no record. `why_run`: the
 /// run was a plan, which does not see all that a real run needs.
-pub(crate) fn block(
+pub fn block(
     denials: &[Denial],
     left_out: usize,
     unseen: &[UnseenRecipe],
-    files: &GrantsFiles,
+    to_write: &[NewLines],
     command: Option<&str>,
     why_run: bool,
 ) -> Option<Block> {
@@ -50,12 +43,12 @@ pub(crate) fn block(
         block = block.line(Tone::Plain, format!("  and {more} more"));
     }
     block = unseen::add_to(block, unseen);
-    let to_write = to_write(&additions(denials, unseen), files);
     let command = command.filter(|_| !to_write.is_empty());
-    for (heading, lines) in to_write {
-        block = lines
-            .lines()
-            .fold(block.line(Tone::Plain, heading), |block, line| block.verbatim(Tone::Change, format!("    {line}")));
+    for new in to_write {
+        let lines = new.lines.lines();
+        block = lines.fold(block.line(Tone::Plain, heading(new)), |block, line| {
+            block.verbatim(Tone::Change, format!("    {line}"))
+        });
     }
     if let Some(command) = command {
         block = block.verbatim(Tone::Plain, format!("Or let wrun write that: {command}"));
@@ -84,65 +77,18 @@ fn asked_by(denial: &Denial) -> String {
     if parts.is_empty() { String::new() } else { format!("  ({})", parts.join(", ")) }
 }
 
-/// What to write where: a heading with file and table, and the lines.
-fn to_write(additions: &[Addition], files: &GrantsFiles) -> Vec<(String, String)> {
-    let grants = files.parse().unwrap_or_else(|_| Grants::nothing());
-    let mut found = Vec::new();
-    for (file, additions) in by_file(additions, files, &grants) {
-        let text = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1);
-        let name = file.display().to_string();
-        let Ok(edited) = grants::add(text, &name, &additions) else { continue };
-        let risks = grants::risks(text, &name, &additions).unwrap_or_default();
-        let mut policies: Vec<&str> = edited.keys.iter().map(|key| key.policy.as_str()).collect();
-        policies.dedup();
-        for policy in policies {
-            for is_new in [true, false] {
-                let of_kind = |key: &&grants::EditedKey| key.policy == policy && key.is_new == is_new;
-                let lines = edited.keys.iter().filter(of_kind).flat_map(|key| {
-                    let of_key = risks.iter().filter(|(one, _)| one.policy == policy && one.key == key.key);
-                    let comments = of_key.map(|(one, reason)| {
-                        format!("# Opens a lot: {} {reason}.", text::cut(&one.value, MAX_COMMENTED))
-                    });
-                    comments.chain([key.lines.clone()]).collect::<Vec<_>>()
-                });
-                let lines: Vec<_> = lines.collect();
-                if !lines.is_empty() {
-                    let (file, table) = (file.display(), grants::table_name(policy));
-                    let heading = if is_new {
-                        format!("To allow it, add to {file}, under {table}:")
-                    } else {
-                        format!("To allow it, change these lines of {file}, under {table}, to:")
-                    };
-                    found.push((heading, lines.join("\n")));
-                }
-            }
-        }
+/// Where lines are to be written.
+fn heading(new: &NewLines) -> String {
+    let (file, table) = (new.file.display(), grants::table_name(&new.policy));
+    match new.is_new {
+        true => format!("To allow it, add to {file}, under {table}:"),
+        false => format!("To allow it, change these lines of {file}, under {table}, to:"),
     }
-    found
 }
 
 /// The entries that would allow what was denied, and what the text of recipes asks for that were not seen to their end.
-pub(crate) fn additions(denials: &[Denial], unseen: &[UnseenRecipe]) -> Vec<Addition> {
+pub fn additions(denials: &[Denial], unseen: &[UnseenRecipe]) -> Vec<Addition> {
     denials.iter().filter_map(Addition::of).chain(unseen.iter().flat_map(UnseenRecipe::additions)).collect()
-}
-
-/// Entries by the file that they belong to.
-pub(crate) fn by_file(
-    additions: &[Addition],
-    files: &GrantsFiles,
-    grants: &Grants,
-) -> BTreeMap<PathBuf, Vec<Addition>> {
-    let mut by_file: BTreeMap<PathBuf, Vec<Addition>> = BTreeMap::new();
-    for addition in additions {
-        let additions = by_file.entry(files.file_of(grants, &addition.policy).0).or_default();
-        if !additions.contains(addition) {
-            additions.push(addition.clone());
-        }
-    }
-    for additions in by_file.values_mut() {
-        additions.sort_by(|one, other| (&one.policy, &one.key).cmp(&(&other.policy, &other.key)));
-    }
-    by_file
 }
 
 #[cfg(test)]
@@ -176,18 +122,25 @@ mod tests {
 
     #[test]
     fn each_denial_is_told_once_and_its_lines_can_be_pasted() {
-        let temporary = tempfile::tempdir().unwrap();
-        let main = temporary.path().join("grants.toml");
-        std::fs::write(&main, "[policy.web]\npackages = [\"curl\"]\n").unwrap();
-        let files = GrantsFiles::read(&main, true).unwrap();
+        let lines = |policy: &str, is_new: bool, lines: &str| NewLines {
+            file: "/etc/wrun/grants.toml".into(),
+            policy: policy.into(),
+            is_new,
+            lines: lines.into(),
+        };
+        let to_write = [
+            lines("db", true, "reboot = true"),
+            lines("web", true, "paths = [\"/etc/motd\"]"),
+            lines("web", false, "packages = [\"curl\", \"nginx\"]"),
+        ];
         let denials = [
             denial("web", "may not manage package nginx", "packages", Some("\"nginx\""), asker(15)),
             denial("web", "may not manage path /etc/motd\u{1b}", "paths", Some("\"/etc/motd\""), None),
             denial("db", "may not restart the node", "reboot", Some("true"), None),
             denial("db", "may not manage user b/c", "users", None, None),
         ];
-        let shown = block(&denials, 0, &[], &files, Some("wrun grants allow --last"), true).unwrap().text();
-        let place = main.display();
+        let shown = block(&denials, 0, &[], &to_write, Some("wrun grants allow --last"), true).unwrap().text();
+        let place = "/etc/wrun/grants.toml";
         let expect = format!(
             "4 things were denied:\n  policy web may not manage package nginx  (package[nginx], site/src/lib.rs:15)\n  \
              policy web may not manage path /etc/motd\\u{{1b}}\n  policy db may not restart the node\n  \
@@ -198,19 +151,17 @@ mod tests {
              packages = [\"curl\", \"nginx\"]\nOr let wrun write that: wrun grants allow --last"
         );
         assert_eq!(shown, format!("{expect}\n{BEYOND_THE_PLAN}"));
-        assert_eq!(block(&denials, 0, &[], &files, Some("wrun grants allow --last"), false).unwrap().text(), expect);
-        assert!(block(&[], 0, &[], &files, None, true).is_none());
+        assert_eq!(block(&denials, 0, &[], &to_write, Some("wrun grants allow --last"), false).unwrap().text(), expect);
+        assert!(block(&[], 0, &[], &[], None, true).is_none());
     }
 
     #[test]
     fn a_long_list_is_cut_and_counted() {
-        let temporary = tempfile::tempdir().unwrap();
-        let files = GrantsFiles::read(&temporary.path().join("grants.toml"), false).unwrap();
         let value = |number: usize| format!("\"p{number}\"");
         let denials: Vec<_> =
             (0..60).map(|at| denial("web", "may not x", "packages", Some(&value(at)), None)).collect();
-        let shown = block(&denials, 5, &[], &files, None, false).unwrap().text();
-        assert!(shown.starts_with("65 things were denied:\n") && shown.contains("\n  and 15 more\n"), "{shown}");
-        assert!(shown.contains("\"p59\""), "{shown}");
+        let shown = block(&denials, 5, &[], &[], None, false).unwrap().text();
+        assert!(shown.starts_with("65 things were denied:\n") && shown.ends_with("\n  and 15 more"), "{shown}");
+        assert_eq!(additions(&denials, &[]).len(), 60);
     }
 }

@@ -1,10 +1,9 @@
 //! The end of a run for people: one line per policy, the failed ones last, each with its error: sentence, place, excerpt of
 //! the source, hint, each once.
 
-use super::blocks::Block;
-use super::json::Parts;
-use super::{by_code, sentence, would};
-use crate::printer::{Printer, Tone};
+use crate::json::Parts;
+use crate::{Block, Tone};
+use crate::{by_code, sentence, would};
 use contract::{Failure, Tally};
 use converge::{PolicyOutcome, PolicyReport};
 use grants::Denial;
@@ -19,12 +18,8 @@ const WIDEST_NAME: usize = 30;
 /// The margin of what belongs to a policy's line.
 const MARGIN: &str = "    ";
 
-/// Prints blocks of other things to tell, then how the run ended.
-pub(crate) fn show(printer: Printer, parts: &Parts<'_>, blocks: &[Block]) {
-    for block in blocks {
-        printer.line(Tone::Plain, "");
-        block.show(printer);
-    }
+/// Returns how the run ended, and a line with more below it for each policy.
+pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
     let report = parts.report;
     let failed = report.failure().is_some();
     let word = if failed { "failed" } else { "finished" };
@@ -39,20 +34,18 @@ pub(crate) fn show(printer: Printer, parts: &Parts<'_>, blocks: &[Block]) {
         seconds => format!(", after {seconds:.2} s of compiling native code"),
     };
     let text = format!("Run {word} in {:.2} s{compiled}: {counts}", report.seconds);
-    printer.line(Tone::Plain, "");
-    printer.prose(if failed { Tone::Error } else { Tone::Heading }, &text);
+    let mut blocks = vec![Block::new(if failed { Tone::Error } else { Tone::Heading }, text)];
     // Of a single policy that went well there is nothing more to tell.
     if let [only] = report.policies.as_slice()
         && matches!(only.outcome, PolicyOutcome::Succeeded)
     {
-        return;
+        return blocks;
     }
     let width = report.policies.iter().map(|policy| policy.name.chars().count()).max().unwrap_or(0).min(WIDEST_NAME);
     let (bad, good): (Vec<_>, Vec<_>) =
         report.policies.iter().partition(|policy| matches!(policy.outcome, PolicyOutcome::Failed(_)));
-    for policy in good.into_iter().chain(bad) {
-        row(policy, width, parts).show(printer);
-    }
+    blocks.extend(good.into_iter().chain(bad).map(|policy| row(policy, width, parts)));
+    blocks
 }
 
 fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {

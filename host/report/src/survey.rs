@@ -7,7 +7,7 @@ use converge::{PolicyOutcome, RunReport, UNSEEN};
 const READ_ONLY: &str = "Read-only file system - this is a dry run, which would ";
 
 /// A sentence for each, in order, each failure once.
-pub(super) fn of(report: &RunReport) -> Vec<String> {
+pub fn of(report: &RunReport) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut told: Vec<String> = Vec::new();
     for policy in &report.policies {

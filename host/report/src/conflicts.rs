@@ -1,7 +1,6 @@
 //! What several policies of a run want differently, for people.
 
-use super::blocks::Block;
-use crate::printer::Tone;
+use crate::{Block, Tone};
 use contract::{Claimant, Conflict};
 use converge::RunReport;
 
@@ -9,7 +8,7 @@ use converge::RunReport;
 const SHOWN: usize = 20;
 
 /// The block before the recap; `None` if the policies agree.
-pub(crate) fn block(report: &RunReport) -> Option<Block> {
+pub fn block(report: &RunReport) -> Option<Block> {
     let conflicts = report.conflicts.as_slice();
     let count = conflicts.len();
     let heading = match count {

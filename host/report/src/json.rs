@@ -4,13 +4,13 @@ mod bounds;
 
 pub(crate) use bounds::bounded_error;
 
-use super::unseen::UnseenRecipe;
+use crate::unseen::UnseenRecipe;
 use bounds::{ASKED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
 use contract::{ActionRecord, Claimant, Conflict, GuestWrite, HiddenRead, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
-use grants::Denial;
+use grants::{Denial, Journal};
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -18,30 +18,39 @@ use std::time::Duration;
 const VERSION: u32 = 1;
 
 /// What the run's JSON is made of.
-pub(crate) struct Parts<'a> {
-    pub(crate) report: &'a RunReport,
+pub struct Parts<'a> {
+    pub report: &'a RunReport,
     /// The node's name.
-    pub(crate) node: &'a str,
-    /// Each failed policy's error, by policy, in the shape of [`crate::errors`].
-    pub(crate) errors: &'a [(String, Value)],
+    pub node: &'a str,
+    /// Each failed policy's error, by policy, in the shape of [`crate::error`].
+    pub errors: &'a [(String, Value)],
     /// What was denied.
-    pub(crate) denials: &'a [Denial],
+    pub denials: &'a [Denial],
     /// How many more things were denied.
-    pub(crate) denials_left_out: usize,
+    pub denials_left_out: usize,
     /// The recipes that a dry run did not see to their end.
-    pub(crate) unseen: &'a [UnseenRecipe],
+    pub unseen: &'a [UnseenRecipe],
     /// What the policies asked of their grants.
-    pub(crate) asked: Value,
+    pub asked: Value,
     /// The log's lines.
-    pub(crate) log: Value,
+    pub log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
-    pub(crate) without_policies: bool,
+    pub without_policies: bool,
     /// How long native code was compiled, in seconds: before the run began, or when it needed some.
-    pub(crate) compile_seconds: f64,
+    pub compile_seconds: f64,
+}
+
+/// Returns what the policies asked of their grants, by policy.
+pub fn asked(journal: &Journal) -> Value {
+    let asked = journal.asked().into_iter();
+    asked
+        .map(|(policy, entries, complete)| (policy, json!({ "complete": complete, "entries": entries })))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// The whole run, written as it is walked through: a run of thousands of actions is never there a second time as values.
-pub(crate) struct Run<'a>(pub(crate) &'a Parts<'a>);
+pub struct Run<'a>(pub &'a Parts<'a>);
 
 impl Serialize for Run<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -211,7 +220,7 @@ fn hidden_reads(report: &RunReport) -> Vec<Value> {
 }
 
 /// One read of what a policy may not see.
-pub(super) fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
+pub fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
     let origin = &read.origin;
     json!({
         "policy": policy,

@@ -1,14 +1,13 @@
 //! Cookbooks that several policies of a run have, for people.
 
-use super::blocks::Block;
-use crate::printer::Tone;
+use crate::{Block, Tone};
 use converge::{RunReport, SharedCookbook};
 
 /// The most cookbooks that are shown; the run's record has them all.
 const SHOWN: usize = 10;
 
 /// The block before the recap; `None` if no two policies have a cookbook of one name.
-pub(crate) fn block(report: &RunReport) -> Option<Block> {
+pub fn block(report: &RunReport) -> Option<Block> {
     let shared = report.shared_cookbooks.as_slice();
     if shared.is_empty() {
         return None;

@@ -6,7 +6,7 @@
 use contract::{Event, LogLevel, LogSource, Observer};
 
 /// The most bytes of events that are shown of one policy, handlers included.
-pub(crate) const MAX_SHOWN: u64 = 128 << 20;
+pub const MAX_SHOWN: u64 = 128 << 20;
 
 /// Bytes that an event takes besides its texts.
 const EVENT: u64 = 64;
@@ -15,7 +15,7 @@ const EVENT: u64 = 64;
 const ESCAPED: u64 = 6;
 
 /// Passes on what happens, as long as the policy under way has room.
-pub(crate) struct Bounded<O> {
+pub struct Bounded<O> {
     inner: O,
     most: u64,
     shown: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Bounded<O> {
 
 impl<O: Observer> Bounded<O> {
     /// `most`: bytes of events of one policy.
-    pub(crate) fn new(inner: O, most: u64) -> Self {
+    pub fn new(inner: O, most: u64) -> Self {
         Self { inner, most, shown: 0, left_out: 0, policy: String::new(), begun: vec![] }
     }
 

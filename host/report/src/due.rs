@@ -1,14 +1,29 @@
 //! The block of a run's summary that names the notifications which the run leaves to the next one.
 
-use super::blocks::Block;
-use crate::activity::DueNotification;
-use crate::printer::Tone;
+use crate::{Block, Tone};
+use text::escape_line;
 
 /// The most notifications that are listed.
 const SHOWN: usize = 20;
 
+/// A notification that has not run yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueNotification {
+    /// The policy's name.
+    pub policy: String,
+    /// The resource and its action, as `service[nginx] restart`, escaped.
+    pub action: String,
+}
+
+impl DueNotification {
+    /// A policy's notification.
+    pub fn new(policy: &str, receiver: &str, action: &str) -> Self {
+        Self { policy: policy.to_owned(), action: escape_line(&format!("{receiver} {action}")) }
+    }
+}
+
 /// The block; `None` if nothing is due.
-pub(crate) fn block(due: &[DueNotification]) -> Option<Block> {
+pub fn block(due: &[DueNotification]) -> Option<Block> {
     let heading = match due.len() {
         0 => return None,
         1 => "1 notification did not run. It is kept, and runs at the end of the policy's next run:".to_owned(),

@@ -1,7 +1,6 @@
 //! The block of a run's summary that names the facts and attributes which a policy read and may not see.
 
-use super::blocks::Block;
-use crate::printer::Tone;
+use crate::{Block, Tone};
 use contract::{HiddenRead, ReadKind, grant_lines};
 use converge::{PolicyReport, RunReport};
 
@@ -9,7 +8,7 @@ use converge::{PolicyReport, RunReport};
 const SHOWN: usize = 20;
 
 /// A block for each policy that read something hidden and was not told so: refusals are among the denials.
-pub(crate) fn blocks(report: &RunReport) -> Vec<Block> {
+pub fn blocks(report: &RunReport) -> Vec<Block> {
     let block = |text: String| {
         let (heading, lines) = text.split_once('\n').unwrap_or((&text, ""));
         Block::new(Tone::Warning, heading).lines(Tone::Warning, "", lines.lines())

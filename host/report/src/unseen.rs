@@ -1,7 +1,6 @@
 //! Recipes of which a dry run did not see everything, with what their text says of the rest.
 
-use super::blocks::Block;
-use crate::printer::Tone;
+use crate::{Block, Tone};
 use grants::Addition;
 use serde::{Deserialize, Serialize};
 
@@ -11,40 +10,40 @@ const MAX_LISTED: usize = 30;
 /// A recipe that ended early while a dry run compiled it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct UnseenRecipe {
+pub struct UnseenRecipe {
     /// The policy.
-    pub(crate) policy: String,
+    pub policy: String,
     /// The recipe of the run list, as `cookbook::recipe`.
-    pub(crate) recipe: String,
+    pub recipe: String,
     /// The place where it ended, as `COOKBOOK/FILE:LINE`.
-    pub(crate) ended_at: Option<String>,
+    pub ended_at: Option<String>,
     /// The rest's text was read, without evaluating it. It cannot be of recipes in Rust.
-    pub(crate) read: bool,
+    pub read: bool,
     /// Entries that the rest's literal needs would take, without those that are granted or were denied in the run.
-    pub(crate) entries: Vec<UnseenEntry>,
+    pub entries: Vec<UnseenEntry>,
     /// The number of places whose need is computed when they run.
-    pub(crate) computed: usize,
+    pub computed: usize,
     /// Custom resource types that the rest declares.
-    pub(crate) types: Vec<String>,
+    pub types: Vec<String>,
     /// Some of the text could not be read.
-    pub(crate) incomplete: bool,
+    pub incomplete: bool,
 }
 
 /// An entry of the policy's table that a literal need would take.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct UnseenEntry {
+pub struct UnseenEntry {
     /// The key: `packages`.
-    pub(crate) key: String,
+    pub key: String,
     /// The entry as TOML.
-    pub(crate) value: String,
+    pub value: String,
     /// The place that needs it, as `COOKBOOK/FILE:LINE`.
-    pub(crate) place: String,
+    pub place: String,
 }
 
 impl UnseenRecipe {
     /// The entries, to add them to a file.
-    pub(crate) fn additions(&self) -> impl Iterator<Item = Addition> {
+    pub fn additions(&self) -> impl Iterator<Item = Addition> {
         self.entries.iter().map(|entry| {
             let UnseenEntry { key, value, .. } = entry;
             Addition { policy: self.policy.clone(), key: key.clone(), value: value.clone() }
@@ -52,13 +51,13 @@ impl UnseenRecipe {
     }
 
     /// Which part of which recipe was not seen.
-    pub(crate) fn heading(&self) -> String {
+    pub fn heading(&self) -> String {
         let at = self.ended_at.as_ref().map(|place| format!(", which ended at {place}")).unwrap_or_default();
         format!("the rest of recipe {}{at}", self.recipe)
     }
 
     /// What is known of the rest without running it, a sentence or an entry a line.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         if !self.read {
             return vec!["wrun cannot read its source: run again after granting".to_owned()];
         }
@@ -87,7 +86,7 @@ impl UnseenRecipe {
 }
 
 /// Adds what was not seen to the block of denials.
-pub(super) fn add_to(mut block: Block, unseen: &[UnseenRecipe]) -> Block {
+pub(crate) fn add_to(mut block: Block, unseen: &[UnseenRecipe]) -> Block {
     for recipe in unseen {
         let reads = if recipe.read { ". Its text asks for" } else { "" };
         let heading = format!("Not seen in policy {}: {}{reads}:", recipe.policy, recipe.heading());

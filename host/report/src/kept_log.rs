@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// Keeps the log's lines.
 #[derive(Clone, Default)]
-pub(crate) struct KeptLog(Arc<Mutex<Kept>>);
+pub struct KeptLog(Arc<Mutex<Kept>>);
 
 #[derive(Default)]
 struct Kept {
@@ -24,7 +24,7 @@ struct Kept {
 
 impl KeptLog {
     /// The lines so far: `{source, level, message}`.
-    pub(crate) fn lines(&self) -> Value {
+    pub fn lines(&self) -> Value {
         Value::Array(self.0.lock().unwrap_or_else(PoisonError::into_inner).lines.clone())
     }
 }

@@ -1,0 +1,96 @@
+//! Things that a run has to tell beside its outcome: each is a block of lines before the recap.
+
+use text::escape_line;
+
+/// The meaning of a line; never told by colour alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// A line like any other.
+    Plain,
+    /// Something was changed.
+    Change,
+    /// Nothing to see.
+    Quiet,
+    /// Somebody should look at it.
+    Warning,
+    /// It went wrong.
+    Error,
+    /// A heading.
+    Heading,
+    /// A line of a diff that is new.
+    Added,
+    /// A line of a diff that is gone.
+    Removed,
+    /// The place of a diff's lines in the file.
+    Hunk,
+}
+
+/// Lines that belong together.
+pub struct Block(Vec<Line>);
+
+/// A line of a block.
+pub struct Line {
+    /// Its meaning.
+    pub tone: Tone,
+    /// Its text, escaped.
+    pub text: String,
+    /// The fate of its end.
+    pub end: End,
+}
+
+/// What happens to a line that is longer than the terminal is wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It goes on in the next row.
+    Wrapped,
+    /// Its end is left out: source code that is broken elsewhere reads as other code.
+    Cut,
+    /// Nothing: people copy it from the screen.
+    Verbatim,
+}
+
+impl Block {
+    /// A block that begins with this line.
+    pub fn new(tone: Tone, heading: impl Into<String>) -> Self {
+        Self(vec![Line { tone, text: heading.into(), end: End::Wrapped }])
+    }
+
+    /// The same with one more line, which brings its own margin.
+    #[must_use]
+    pub fn line(mut self, tone: Tone, line: impl Into<String>) -> Self {
+        self.0.push(Line { tone, text: line.into(), end: End::Wrapped });
+        self
+    }
+
+    /// The same with one more line that people copy: it is never broken.
+    #[must_use]
+    pub fn verbatim(mut self, tone: Tone, line: impl Into<String>) -> Self {
+        self.0.push(Line { tone, text: line.into(), end: End::Verbatim });
+        self
+    }
+
+    /// The same with one more line of source code, whose end is left out where the terminal is too narrow for it.
+    #[must_use]
+    pub fn code(mut self, tone: Tone, line: impl Into<String>) -> Self {
+        self.0.push(Line { tone, text: line.into(), end: End::Cut });
+        self
+    }
+
+    /// The same with more lines, all with this margin.
+    #[must_use]
+    pub fn lines<'a>(self, tone: Tone, margin: &str, lines: impl IntoIterator<Item = &'a str>) -> Self {
+        lines.into_iter().fold(self, |block, line| block.line(tone, format!("{margin}{line}")))
+    }
+
+    /// Returns the lines, escaped but for tabulators.
+    pub fn into_lines(self) -> impl Iterator<Item = Line> {
+        let escaped = |text: &str| escape_line(text).replace("\\t", "\t");
+        self.0.into_iter().map(move |line| Line { text: escaped(&line.text), ..line })
+    }
+
+    /// The lines as they are without a terminal.
+    #[cfg(test)]
+    pub fn text(&self) -> String {
+        self.0.iter().map(|line| escape_line(&line.text)).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,40 @@
+//! What a run reports: its JSON and its record, its events, its errors, and the words that people read of it.
+//!
+//! Pure: text and JSON from a run's report and its events. Whoever calls it prints, sends or keeps them.
+//!
+//! ```text
+//! json        the run as one document, which is also its record
+//! error       the error of a policy, and of a run that never began
+//! events      what happens, one object per event
+//! block       lines for people: denials, conflicts, what is due, the recap
+//! outline     the record of a run that was ended from outside
+//! ```
+
+mod block;
+mod bounded;
+mod compiled;
+pub mod conflicts;
+pub mod denials;
+pub mod denied;
+pub mod due;
+pub mod error;
+pub mod events;
+pub mod hidden;
+pub mod json;
+mod kept_log;
+mod new_thing;
+mod outline;
+pub mod recap;
+pub mod sentence;
+pub mod shared;
+pub mod survey;
+pub mod unseen;
+mod words;
+
+pub use block::{Block, End, Line, Tone};
+pub use bounded::{Bounded, MAX_SHOWN};
+pub use compiled::lines as compiled_lines;
+pub use kept_log::KeptLog;
+pub use new_thing::{NewThing, shortened};
+pub use outline::Outline;
+pub use words::{by_code, place, would};
