@@ -238,6 +238,9 @@ fn a_dry_run_tells_the_guest_what_a_real_one_would() {
         ("/secret/x", write("x")),
         ("/srv/s", Write(vec![], 0o4755)),
         ("/srv/old/looks", Mode(0o4755)),
+        ("/srv/old/pipe", write("x")),
+        ("/srv/old/pipe", Append(b"x".into(), 0o600)),
+        ("/srv/old/pipe", Mode(0o600)),
     ];
     let looks = |machine: &mut GuestMachine| {
         let mut seen = Vec::new();
@@ -268,6 +271,8 @@ fn a_dry_run_tells_the_guest_what_a_real_one_would() {
         for name in ["file", "kept", "gone", "moved", "looks"] {
             std::fs::write(bench.path(&format!("srv/old/{name}")), name).unwrap();
         }
+        let (pipe, here) = (bench.path("srv/old/pipe"), rustix::fs::CWD);
+        rustix::fs::mknodat(here, pipe, rustix::fs::FileType::Fifo, 0o640.into(), 0).unwrap();
         let mut machine = bench.providers(dry).machine();
         let heard: Vec<_> = changes
             .iter()

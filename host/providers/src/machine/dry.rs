@@ -207,6 +207,10 @@ impl GuestMachine {
             MachineChange::Write(..) | MachineChange::Append(..) if kind == Some(StatKind::Directory) => {
                 return Err(system("EISDIR", path));
             }
+            // A pipe, a socket or a device is never written to.
+            MachineChange::Write(..) | MachineChange::Append(..) if kind == Some(StatKind::Special) => {
+                return Err(system("EINVAL", path));
+            }
             MachineChange::Write(content, mode) => {
                 let stat = there.map_or_else(|| layer::looks(StatKind::File, mode, now), |stat| written_now(stat, now));
                 (stat, Content::Bytes(content))
@@ -324,7 +328,7 @@ impl GuestMachine {
             return Err(MachineError::DryRun(what.to_owned()));
         }
         let mut layer = self.layer();
-        layer.rename_tree(key, new);
+        layer.rename_tree(key, new)?;
         layer.is_called(new, to);
         Ok(())
     }

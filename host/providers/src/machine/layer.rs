@@ -262,10 +262,17 @@ impl Layer {
     }
 
     /// Gives a directory that only the layer has, and all below it, another path.
-    pub(super) fn rename_tree(&mut self, from: &str, to: &str) {
+    ///
+    /// # Errors
+    /// One of the paths would be longer than a dry run keeps.
+    pub(super) fn rename_tree(&mut self, from: &str, to: &str) -> Result<(), MachineError> {
         let within = format!("{from}/");
         let below = self.nodes.range(within.clone()..).map(|(name, _)| name);
         let below: Vec<String> = below.take_while(|name| name.starts_with(&within)).cloned().collect();
+        let longest = below.iter().map(String::len).max().unwrap_or(from.len());
+        if longest.saturating_sub(from.len()).saturating_add(to.len()) > MAX_PATH {
+            return Err(MachineError::TooMuch(format!("a dry run keeps paths of at most {MAX_PATH} bytes")));
+        }
         for old in std::iter::once(from.to_owned()).chain(below) {
             let new = format!("{to}{}", old.strip_prefix(from).unwrap_or_default());
             if let Some(node) = self.nodes.remove(&old) {
@@ -273,6 +280,7 @@ impl Layer {
                 self.bytes = self.bytes.saturating_sub(held(replaced.as_ref()));
             }
         }
+        Ok(())
     }
 }
 
@@ -376,6 +384,23 @@ mod tests {
         assert!(matches!(layer.rename("/b", "/c", true), Err(MachineError::TooMuch(_))));
         assert_eq!(layer.bytes, 13);
         layer.rename("/b", "/c", false).unwrap();
+    }
+
+    /// A directory in a directory in another: each rename makes the paths below longer than what the guest writes.
+    #[test]
+    fn paths_do_not_grow_by_renames() {
+        let mut layer = Layer::default();
+        let directory = || (looks(StatKind::Directory, 0o755, 0), Content::Directory);
+        let (long, deep) = (format!("/{}", "d".repeat(3_000)), format!("/a/{}", "e".repeat(3_000)));
+        for path in ["/a", &deep, &long] {
+            let (looks, content) = directory();
+            layer.put(path, looks, content).unwrap();
+        }
+        let refused = layer.rename_tree("/a", &format!("{long}/a"));
+        assert!(matches!(refused, Err(MachineError::TooMuch(_))), "{refused:?}");
+        assert!(layer.is_directory(&deep) && layer.is_directory("/a"), "nothing was moved");
+        layer.rename_tree("/a", "/b").unwrap();
+        assert!(layer.is_directory(&deep.replace("/a/", "/b/")) && !layer.is_directory("/a"));
     }
 
     #[test]
