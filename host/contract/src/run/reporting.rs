@@ -71,7 +71,6 @@ impl Run {
 
     /// Writes a line of the host's own to the log. A line that the policy cannot pay for is dropped: the policy ends.
     pub fn log(&mut self, level: LogLevel, line: &str) {
-        let line = &self.without_unshown(line);
         if self.pay_for_line(level, line).is_err() {
             return;
         }
@@ -80,7 +79,6 @@ impl Run {
 
     /// Writes a line of a cookbook's to the log, as [`log`](Self::log).
     pub fn cookbook_log(&mut self, level: LogLevel, line: &str) {
-        let line = &self.without_unshown(line);
         if self.pay_for_line(level, line).is_err() {
             return;
         }

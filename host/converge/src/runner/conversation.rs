@@ -10,7 +10,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
         let mut tell = Tell::Request(request);
         loop {
-            let said = self.guest.turn(self.run, tell).await.map_err(|lost| self.run.lost_without_words(lost))?;
+            let said = self.guest.turn(self.run, tell).await?;
             self.remember()?;
             match said {
                 Said::Answer(Answer::Failed(raised)) => return Err(self.run.known_again(raised).into()),

@@ -22,6 +22,10 @@ impl State {
         let before = self.logged;
         self.logged = before.saturating_add(line.len());
         let line = String::from_utf8_lossy(line);
+        let line = match self.run.as_deref() {
+            Some(run) => run.without_unshown(line),
+            None => line,
+        };
         let line = if line.len() > LOG_LINE { words::shorten(&line, LOG_LINE) } else { line.into_owned() };
         let level = match level {
             wit::Level::Trace => LogLevel::Trace,
