@@ -14,7 +14,7 @@ use crate::source::{Released, Source};
 use artifact::{Artifact, ArtifactError};
 use contract::{Failure, Interfaces, Stop};
 use grants::Grants;
-use providers::DataFolders;
+use machine::data::DataFolders;
 use sandbox::{Sandbox, SandboxError};
 use std::collections::BTreeMap;
 use std::sync::Arc;

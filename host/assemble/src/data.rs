@@ -4,7 +4,7 @@
 
 use crate::error::AssembleError;
 use crate::settings::Settings;
-use providers::{BagSecrets, DataFolders, Secret};
+use machine::data::{BagSecrets, DataFolders, Secret};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

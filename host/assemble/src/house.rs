@@ -12,11 +12,13 @@ use artifact::Artifact;
 use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
 use grants::{Grants, PolicyGrants};
+use machine::download::Downloads;
+use machine::guest::GuestMachine;
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
 use pollster::block_on;
-use providers::{Downloads, GuestMachine, MachineProviders, Reboots};
+use providers::{MachineProviders, Reboots};
 use rights::Rights;
 use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
@@ -43,7 +45,7 @@ pub(crate) struct AssembledHouse<'a> {
     pub(crate) why_run: bool,
     pub(crate) stop: Stop,
     pub(crate) log: Arc<providers::Log>,
-    pub(crate) live: Option<Arc<providers::Live>>,
+    pub(crate) live: Option<Arc<machine::command::Live>>,
     pub(crate) reboots: Reboots,
     /// The facts were taken from a file and stay as they are.
     pub(crate) given_facts: bool,

@@ -7,7 +7,7 @@ use artifact::Language;
 use artifact::gems::{Gems, WithGems};
 use contract::{Account, CookbookFiles, Data};
 use grants::PolicyGrants;
-use providers::{DataFolders, FolderData, NoData};
+use machine::data::{DataFolders, FolderData, NoData};
 use sandbox::Code;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -4,11 +4,11 @@
 //! by number. Actions that set no state (`restart`, `run`) claim nothing. Whatever Ruby code writes by itself is not claimed:
 //! nobody knows what it wants to be so.
 
-use crate::digest::Digest;
 use crate::plan::View;
 use crate::resources::{Account, cookbook_source, texts};
 use crate::value;
 use contract::{ABSENT, Claim, Known, PRESENCE, Wanted};
+use machine::digest::Digest;
 use serde_json::Value;
 
 /// The claims of an action.

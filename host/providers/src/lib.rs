@@ -1,49 +1,39 @@
-//! One file per resource type: inspect, diff, apply. The only room that changes the machine.
+//! One file per resource type: inspect, diff, apply. What a policy changes is decided here, and done through the room
+//! `machine`.
 //!
 //! A provider ([`plan::Provider`]) looks at the machine and returns a plan: sentences with the effects that make them true.
 //! [`MachineProviders`] finds the provider of a type, carries plans out, and looks again afterwards: what did not reach its
 //! aim is an error. It is the only place that makes a [`plan::Writer`], and it makes none in a dry run.
 //!
-//! Everything is confined twice. *Where*: paths are opened inside one root ([`root`]), programs are started inside it
-//! ([`command`]). *What*: every effect takes a proof of the `grants` room, which only a check against the operator's file
-//! can make.
+//! Everything is confined twice. *Where*: paths are opened inside one root ([`machine::root`]), programs are started inside
+//! it ([`machine::command`]). *What*: every effect takes a proof of the `grants` room, which only a check against the
+//! operator's file can make.
 
 mod claims;
-mod command;
-mod data;
-mod diff;
-mod digest;
-mod download;
-mod machine;
-mod pace;
 mod parts;
 mod plan;
 mod reboots;
-mod remarks;
 mod resources;
-mod root;
 mod secrets;
 mod settings;
 mod standing;
-mod users;
-mod written;
 
-pub use command::{Live, give_up_all_rights, launch_confined};
-pub use data::{BagSecrets, DataFolders, FolderData, NoData, Secret, parse_written_json};
-pub use machine::GuestMachine;
 pub use reboots::{Reboot, Reboots};
-pub use settings::{Downloads, GatherFacts, Log, Settings};
+pub use settings::{GatherFacts, Log, Settings};
 pub use standing::homes;
 
-use command::Commands;
 use contract::{
     Account, Certainty, Change, Claim, CommandTest, Declaration, Known, Part, Prepared, Providers, Raised, Truth,
     Wanted,
 };
+use machine::command::{self, Commands};
+use machine::denied::DENIED;
+use machine::guest::{Access, GuestMachine};
+use machine::mask::Mask;
+use machine::root::Root;
+use machine::written;
 use parts::Parts;
-use plan::{Assumed, Caches, DENIED, Plan, View, Writer};
-use root::Root;
-use rustix::fs::Mode;
+use plan::{Assumed, Caches, Plan, View, Writer};
 use secrets::Secrets;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -107,7 +97,10 @@ impl MachineProviders {
 
     /// The same machine for the policy's guest, within the same grants.
     pub fn machine(&self) -> GuestMachine {
-        GuestMachine::new(Arc::clone(&self.settings), Arc::clone(&self.root), self.commands.clone())
+        let Settings { account, grants, downloads, why_run, .. } = self.settings.as_ref();
+        let access =
+            Access { account: account.clone(), grants: Arc::clone(grants), downloads: *downloads, why_run: *why_run };
+        GuestMachine::new(access, Arc::clone(&self.root), self.commands.clone())
     }
 
     fn inspect(&mut self, wanted: &Wanted<'_>) -> Result<Plan, Raised> {
@@ -350,22 +343,6 @@ impl Providers for MachineProviders {
             }
             std::thread::sleep(left.min(TICK));
         }
-    }
-}
-
-/// The file mode creation mask of a resource, while it acts: of the files that wrun makes. Programs get the mask that was
-/// granted for them.
-struct Mask(Mode);
-
-impl Mask {
-    fn set(mask: u32) -> Self {
-        Self(rustix::process::umask(Mode::from_raw_mode(mask & 0o777)))
-    }
-}
-
-impl Drop for Mask {
-    fn drop(&mut self) {
-        rustix::process::umask(self.0);
     }
 }
 

@@ -9,11 +9,12 @@
 //! machine in a dry run.
 
 use crate::Settings;
-use crate::command::{Answer, CommandFailure, Commands, Launch};
-use crate::root::{Entry, Fault, Place, Prospect, Root, absolute};
-use crate::users::Users;
-use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Resolved, Wanted};
+use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
+use machine::command::{Answer, CommandFailure, Commands, Launch};
+use machine::denied::denied;
+use machine::root::{Entry, Fault, Place, Prospect, Root, absolute};
+use machine::users::Users;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -367,9 +368,9 @@ impl View<'_> {
     /// It is not granted, or malformed.
     pub(crate) fn command(&self, command: &CommandTest) -> Result<GrantedCommand, Raised> {
         if !self.sensitive {
-            return crate::command::check(self.grants, self.root, command);
+            return machine::command::check(self.grants, self.root, command);
         }
-        crate::command::check(self.grants, self.root, &CommandTest { sensitive: true, ..command.clone() })
+        machine::command::check(self.grants, self.root, &CommandTest { sensitive: true, ..command.clone() })
     }
 
     /// The right to remove or rename a directory with all that is in it, keys too (see [`PolicyGrants::manage_below`]).
@@ -435,11 +436,11 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// It cannot be started or ran out of time. An exit code other than 0 is no error: see
-    /// [`crate::command::require_success`].
+    /// [`machine::command::require_success`].
     pub(crate) fn run(
         &mut self,
         command: &GrantedCommand,
-        how: &crate::command::How,
+        how: &machine::command::How,
     ) -> Result<CommandOutcome, Raised> {
         let launch = Launch::granted(command, how);
         self.launch(&launch).map_err(|failure| failure.into_raised(&launch))
@@ -456,16 +457,4 @@ impl Writer<'_> {
         caches.users.doubt();
         outcome
     }
-}
-
-/// The class of everything that an operator's file does not allow.
-pub(crate) const DENIED: &str = "Wrun::Denied";
-
-/// A denial as an exception; its hint is what would allow it. Use with `map_err`.
-pub(crate) fn denied(denial: Denied) -> Raised {
-    let sentence = denial.to_string();
-    let raised = Raised::new(DENIED, sentence.clone()).with_hint(denial.hint());
-    let key = denial.capability.key();
-    let resolved = denial.capability.is_path().then(|| Box::new(Resolved { path: denial.asked, key, sentence }));
-    Raised { resolved, ..raised }
 }

@@ -1,9 +1,9 @@
 //! Requests to start the node again: policies make them while they converge, and whoever ends the run carries them out.
 
-use crate::command::{Commands, Launch, require_success};
-use crate::users::Users;
 use contract::Raised;
 use grants::GrantedReboot;
+use machine::command::{Commands, Launch, require_success};
+use machine::users::Users;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,10 @@
 //! What the providers of one policy need to know of the run.
 
-use crate::command::Live;
 use crate::reboots::Reboots;
 use contract::{Account, CookbookFiles, LogLevel, Stop};
 use grants::PolicyGrants;
+use machine::command::Live;
+use machine::download::Downloads;
 use node::file_specificity::NodeIdentity;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -35,7 +36,7 @@ pub struct Settings {
     /// The whole run is a dry run.
     pub why_run: bool,
     /// The program that confines commands of dry runs: started with the one argument `launch-confined`, it calls
-    /// [`launch_confined`](crate::launch_confined). None: no command runs in a dry run.
+    /// [`launch_confined`](machine::command::launch_confined). None: no command runs in a dry run.
     pub launcher: Option<PathBuf>,
     /// Set when a signal asks the run to end.
     pub stop: Stop,
@@ -61,19 +62,4 @@ impl Settings {
 
     /// How many backups of a file are kept, if nobody says otherwise: Chef's number.
     pub const BACKUPS: usize = 5;
-}
-
-/// Limits of a download.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Downloads {
-    /// The most bytes of one file.
-    pub bytes: u64,
-    /// How long one may take in all.
-    pub time: Duration,
-}
-
-impl Default for Downloads {
-    fn default() -> Self {
-        Self { bytes: 4 << 30, time: Duration::from_secs(1800) }
-    }
 }

@@ -4,9 +4,9 @@
 //! time, since policies change them. What cannot be read counts for the worse.
 
 use crate::plan::View;
-use crate::root::Root;
-use crate::users::{Group, Users};
 use grants::Standing;
+use machine::root::Root;
+use machine::users::{Group, Users};
 use std::collections::BTreeSet;
 
 /// The first number of people's accounts unless the login tools' configuration says otherwise.

@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::plan::{Assumption, Provider, Staging, Step};
-use crate::root::ModeBits;
 use contract::{Account, Certainty, CookbookFiles, FileError, LogLevel, Property, Stop};
 use grants::Grants;
+use machine::root::ModeBits;
 use serde_json::json;
 use std::sync::Mutex;
 
@@ -15,7 +15,7 @@ pub(crate) struct Scripted;
 impl Provider for Scripted {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let path = value(wanted, "path").and_then(Value::as_str).unwrap_or("/made").to_owned();
-        let proof = view.grants.manage_path(&path).map_err(plan::denied)?;
+        let proof = view.grants.manage_path(&path).map_err(machine::denied::denied)?;
         let file = view.root.entry(&path)?;
         if file.is_some() {
             return Ok(Plan::up_to_date());
@@ -24,7 +24,7 @@ impl Provider for Scripted {
             return Ok(Plan::uncertain(Certainty::Assumed(format!("assuming {path} would be there"))));
         }
         let refreshed = view.root.entry("/index")?.is_some();
-        let index = view.grants.manage_path("/index").map_err(plan::denied)?;
+        let index = view.grants.manage_path("/index").map_err(machine::denied::denied)?;
         let action = wanted.action.to_owned();
         let change = Change::new(format!("make {path}"));
         let step = Step::new(change, move |writer| match action.as_str() {
@@ -93,7 +93,7 @@ fn bench(why_run: bool) -> Bench {
         stop: Stop::default(),
         package_lock_wait: Duration::ZERO,
         backups: Settings::BACKUPS,
-        downloads: Downloads::default(),
+        downloads: Default::default(),
         reboots: Reboots::default(),
         facts: None,
         live: None,

@@ -5,7 +5,7 @@
 mod support;
 
 use contract::{CommandTest, HttpRequest, Machine as _, MachineChange, MachineError, StatKind};
-use providers::GuestMachine;
+use machine::guest::GuestMachine;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
 use support::{Bench, exists};
 

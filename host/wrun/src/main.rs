@@ -26,11 +26,11 @@ const LAUNCH_CONFINED: &str = "launch-confined";
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == LAUNCH_CONFINED) {
-        return providers::launch_confined();
+        return machine::command::launch_confined();
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == sandbox::COMPILE_WORD) {
         let arguments: Vec<_> = std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect();
-        return sandbox::compile_standard_input(&arguments, providers::give_up_all_rights);
+        return sandbox::compile_standard_input(&arguments, machine::command::give_up_all_rights);
     }
     let arguments = match Arguments::read() {
         Ok(arguments) => arguments,

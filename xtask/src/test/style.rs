@@ -14,7 +14,7 @@ use super::{Count, supply, targets};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts the house together.
-const DOORS: [(&str, &[&str]); 16] = [
+const DOORS: [(&str, &[&str]); 17] = [
     ("artifact", &["contract", "grants", "node", "text"]),
     (
         "assemble",
@@ -25,6 +25,7 @@ const DOORS: [(&str, &[&str]); 16] = [
             "converge",
             "facts",
             "grants",
+            "machine",
             "node",
             "providers",
             "resolve",
@@ -39,8 +40,9 @@ const DOORS: [(&str, &[&str]); 16] = [
     ("converge", &["contract", "node"]),
     ("facts", &[]),
     ("grants", &["text"]),
+    ("machine", &["contract", "grants", "node", "text"]),
     ("node", &[]),
-    ("providers", &["contract", "grants", "node", "text"]),
+    ("providers", &["contract", "grants", "machine", "node"]),
     ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
     ("resolve", &["node"]),
     ("sandbox", &["contract", "node"]),
@@ -50,19 +52,8 @@ const DOORS: [(&str, &[&str]); 16] = [
     (
         "wrun",
         &[
-            "artifact",
-            "assemble",
-            "author",
-            "contract",
-            "converge",
-            "facts",
-            "grants",
-            "node",
-            "providers",
-            "sandbox",
-            "schema",
-            "state",
-            "text",
+            "artifact", "assemble", "author", "contract", "converge", "facts", "grants", "machine", "node", "report",
+            "sandbox", "schema", "state", "text",
         ],
     ),
 ];

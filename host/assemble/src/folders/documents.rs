@@ -3,7 +3,7 @@
 use super::hints;
 use crate::error::AssembleError;
 use contract::Failure;
-use providers::parse_written_json;
+use machine::data::parse_written_json;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -7,11 +7,12 @@
 mod meter;
 mod reader;
 
-use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
-use crate::root::{Dress, Entry, ModeBits, absent};
 use contract::{Account, Certainty, Change, Ended, Raised, Receipt, Wanted};
 use grants::{GrantedMode, GrantedPath};
+use machine::denied::denied;
+use machine::root::{Dress, Entry, ModeBits, absent};
 use reader::{Archive, Item, Kind};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -408,7 +409,7 @@ impl Work {
 fn make_directory(writer: &Writer<'_>, granted: &GrantedPath, mode: ModeBits) -> Result<(), Raised> {
     let site = writer.root.site(granted)?;
     match site.make_directory(mode) {
-        Err(fault) if fault.errno == Errno::EXIST && site.entry()?.kind == crate::root::Kind::Directory => Ok(()),
+        Err(fault) if fault.errno == Errno::EXIST && site.entry()?.kind == machine::root::Kind::Directory => Ok(()),
         other => Ok(other?),
     }
 }

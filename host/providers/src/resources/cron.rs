@@ -8,12 +8,13 @@
 
 mod table;
 
-use crate::command::{ASSUMED, CommandFailure, Launch, UNKNOWN, require_success};
-use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout};
 use crate::standing;
 use contract::{Certainty, Change, CommandOutcome, Raised, Wanted};
+use machine::command::{ASSUMED, CommandFailure, Launch, UNKNOWN, require_success};
+use machine::denied::denied;
 use table::{Entry, Table};
 
 /// The class of what goes wrong with crontabs.

@@ -2,10 +2,11 @@
 
 use super::file_content::wish::{boolean, text};
 use super::file_content::{Access, access_step, assumption};
-use crate::plan::{Plan, Provider, Step, View, denied};
-use crate::root::{Entry, Fault, Kind, ModeBits, Prospect};
+use crate::plan::{Plan, Provider, Step, View};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
+use machine::denied::denied;
+use machine::root::{Entry, Fault, Kind, ModeBits, Prospect};
 use rustix::io::Errno;
 
 /// Permission bits before the process's file mode creation mask.

@@ -4,14 +4,15 @@
 //! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
 //! shell only where it needs one, so `command` means the same with and without grants.
 
-use crate::command::{
-    CommandFailure, How, Launch, denied_secretly, home, list_of_words, real_directory, require_success,
-};
-use crate::plan::{DENIED, Plan, Provider, Step, View};
+use crate::plan::{Plan, Provider, Step, View};
 use crate::value;
-use crate::written;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
+use machine::command::{
+    CommandFailure, How, Launch, denied_secretly, home, list_of_words, real_directory, require_success,
+};
+use machine::denied::DENIED;
+use machine::written;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -12,13 +12,14 @@ mod call;
 mod plain;
 mod refs;
 
-use crate::command::MAX_OUTPUT;
-use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
-use crate::root::{Kind, absent};
 use access::Rights;
 use call::{Call, Caller, Silence};
 use contract::{Certainty, Change, Raised, Wanted};
+use machine::command::MAX_OUTPUT;
+use machine::denied::denied;
+use machine::root::{Kind, absent};
 use refs::Target;
 use std::collections::HashSet;
 

@@ -3,10 +3,11 @@
 //!
 //! A message that is no text is sent as JSON.
 
-use crate::download;
-use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;
 use contract::{Certainty, Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
+use machine::denied::denied;
+use machine::download;
 use serde_json::Value;
 
 /// A request.

@@ -5,10 +5,11 @@
 
 use super::file_content::wish::text;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
-use crate::plan::{Plan, Provider, Step, View, denied};
-use crate::root::{Entry, Fault, Kind, Place};
+use crate::plan::{Plan, Provider, Step, View};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
+use machine::denied::denied;
+use machine::root::{Entry, Fault, Kind, Place};
 
 /// The provider.
 pub(crate) struct Link;

@@ -7,14 +7,14 @@
 mod mounted;
 mod table;
 
-use crate::command::{Launch, require_success};
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
-use crate::root::absent;
-use crate::written;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
+use machine::command::{Launch, require_success};
+use machine::root::absent;
+use machine::written;
 use std::time::{Duration, Instant};
 use table::Line;
 

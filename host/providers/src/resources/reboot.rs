@@ -3,9 +3,10 @@
 //! Nothing is started here: the request waits at [`crate::Reboots`] until the run is recorded.
 
 use crate::Reboot;
-use crate::plan::{Plan, Provider, Step, View, denied};
+use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;
 use contract::{Change, Raised, Stop, Wanted};
+use machine::denied::denied;
 
 /// The reason if nothing is said: Chef's words.
 const REASON: &str = "Reboot by Chef Infra Client";

@@ -7,9 +7,10 @@ use super::cookbook_source;
 use super::directory::{self, DirectoryWish};
 use super::file_content::wish::{backups, boolean, text};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
-use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer, denied};
-use crate::root::{Kind, absent};
+use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use contract::{Change, Raised, Wanted};
+use machine::denied::denied;
+use machine::root::{Kind, absent};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 

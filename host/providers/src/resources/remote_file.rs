@@ -3,15 +3,16 @@
 mod address;
 
 use super::file_content::{self, Content, Current, FileWish, Source, wish};
-use crate::digest::Digest;
-use crate::download::{self, CacheControl, Fetched, Wish};
-use crate::pace::Paced;
-use crate::plan::{Plan, Provider, View, denied};
-use crate::remarks::remark;
-use crate::root::NamelessFile;
+use crate::plan::{Plan, Provider, View};
 use crate::secrets::SENSITIVE;
 use address::Address;
 use contract::{Certainty, Known, LogLevel, Raised, Wanted};
+use machine::denied::denied;
+use machine::digest::Digest;
+use machine::download::{self, CacheControl, Fetched, Wish};
+use machine::pace::Paced;
+use machine::remarks::remark;
+use machine::root::NamelessFile;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -160,7 +161,7 @@ fn fetch(
 
 /// A file of the node itself. Whoever may write a copy of it could read it, so it needs the right to be read.
 fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
-    let absent = |fault: crate::root::Fault| -> Raised { fault.during("rb_sysopen").about(path).into() };
+    let absent = |fault: machine::root::Fault| -> Raised { fault.during("rb_sysopen").about(path).into() };
     let place = view.root.locate_target(path);
     let real = match &place {
         Ok(place) => place.real().to_owned(),

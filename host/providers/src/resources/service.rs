@@ -9,17 +9,17 @@
 
 mod bus;
 mod command;
-mod processes;
 mod script;
 mod unit;
 
-use crate::plan::{Plan, Provider, Step, View, Writer, denied};
-use crate::remarks::remark;
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use bus::Bus;
 use command::{Commands, Way};
 use contract::{Certainty, Change, LogLevel, Raised, Wanted};
 use grants::GrantedService;
+use machine::denied::denied;
+use machine::remarks::remark;
 use std::sync::Arc;
 
 /// The class of what goes wrong with services.
@@ -34,7 +34,7 @@ pub(crate) struct ServiceCache {
 
 impl ServiceCache {
     /// systemd, where it runs.
-    fn bus(&mut self, root: &crate::root::Root) -> Result<Option<Arc<Bus>>, Raised> {
+    fn bus(&mut self, root: &machine::root::Root) -> Result<Option<Arc<Bus>>, Raised> {
         if let Some(known) = &self.bus {
             return Ok(known.clone());
         }
@@ -52,7 +52,7 @@ pub(crate) struct Service;
 ///
 /// # Errors
 /// They cannot be read.
-pub(super) fn unit_standing(root: &crate::root::Root, name: &str) -> Result<Standing, Raised> {
+pub(super) fn unit_standing(root: &machine::root::Root, name: &str) -> Result<Standing, Raised> {
     unit::standing(root, name)
 }
 

@@ -8,13 +8,14 @@
 
 mod content;
 
-use crate::command::{Launch, require_success};
-use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer, denied};
+use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, unit_standing};
 use crate::standing;
 use contract::{Change, Raised, Wanted};
+use machine::command::{Launch, require_success};
+use machine::denied::denied;
 
 /// A unit of systemd.
 pub(crate) struct SystemdUnit;

@@ -9,14 +9,15 @@ mod grant;
 mod home;
 mod shadow;
 
-use crate::command::{Launch, require_success};
-use crate::plan::{Assumption, Plan, Provider, Step, View, Writer, denied};
-use crate::remarks::remark;
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
 use crate::standing;
 use change::{Account, Difference, compare};
 use contract::{Certainty, Change, LogLevel, Raised, Wanted};
 use grants::Standing;
+use machine::command::{Launch, require_success};
+use machine::denied::denied;
+use machine::remarks::remark;
 use shadow::Shadow;
 
 /// The class of what goes wrong with users.

@@ -42,7 +42,7 @@ fn attempts(directory: &Path, process: i32, port: u16) -> Vec<(&'static str, Opt
 fn a_worker_computes_and_reaches_nothing() {
     if let Ok(names) = std::env::var(VARIABLE) {
         let [directory, process, port] = names.split(' ').collect::<Vec<_>>()[..] else { panic!("{names}") };
-        providers::give_up_all_rights().unwrap();
+        machine::command::give_up_all_rights().unwrap();
         for (what, error) in attempts(Path::new(directory), process.parse().unwrap(), port.parse().unwrap()) {
             let code = error.as_ref().and_then(Error::raw_os_error);
             assert!(matches!(code, Some(1 | 13)), "it could {what}: {error:?}");

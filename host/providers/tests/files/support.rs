@@ -132,7 +132,7 @@ impl Machine {
             stop: Stop::default(),
             package_lock_wait: Settings::PACKAGE_LOCK_WAIT,
             backups: Settings::BACKUPS,
-            downloads: providers::Downloads::default(),
+            downloads: machine::download::Downloads::default(),
             reboots: providers::Reboots::default(),
             facts: None,
             live: None,

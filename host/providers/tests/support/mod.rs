@@ -119,7 +119,7 @@ impl Bench {
             stop: Stop::default(),
             package_lock_wait: Duration::from_secs(1),
             backups: Settings::BACKUPS,
-            downloads: providers::Downloads::default(),
+            downloads: Default::default(),
             reboots: providers::Reboots::default(),
             facts: None,
             live: None,

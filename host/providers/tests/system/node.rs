@@ -124,7 +124,7 @@ impl Node {
             stop: contract::Stop::default(),
             package_lock_wait,
             backups: Settings::BACKUPS,
-            downloads: providers::Downloads::default(),
+            downloads: machine::download::Downloads::default(),
             reboots: providers::Reboots::default(),
             facts: None,
             live: None,

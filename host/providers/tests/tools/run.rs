@@ -87,7 +87,7 @@ fn facts_are_gathered_anew() {
 fn the_settings_limit_backups_and_downloads() {
     let bench = Bench::whole("").unlimited();
     let settings = |backups: usize, bytes: u64| {
-        let downloads = providers::Downloads { bytes, ..providers::Downloads::default() };
+        let downloads = machine::download::Downloads { bytes, ..machine::download::Downloads::default() };
         Settings { backups, downloads, ..bench.settings(false) }
     };
     let act = |settings: Settings, kind: &str, name: &str, properties: Value| {

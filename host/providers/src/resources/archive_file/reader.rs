@@ -3,8 +3,8 @@
 //! Everything in an archive is a stranger's: names are checked before anybody uses them, and counts and sizes are bounded.
 
 use super::meter::Meter;
-use crate::pace::{Paced, looked_at};
 use contract::{Account, Raised};
+use machine::pace::{Paced, looked_at};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

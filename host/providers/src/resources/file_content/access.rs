@@ -1,9 +1,10 @@
 //! Owner, group and mode: what is wanted, how it differs, and Chef's sentences about it.
 
-use crate::plan::{Assumption, Plan, View, denied};
-use crate::root::{Entry, ModeBits};
+use crate::plan::{Assumption, Plan, View};
 use contract::{Certainty, Change, Known, Raised, Wanted};
 use grants::{GrantedMode, GrantedPath};
+use machine::denied::denied;
+use machine::root::{Entry, ModeBits};
 use serde_json::Value;
 
 /// An owner or a group as the cookbook wrote it.

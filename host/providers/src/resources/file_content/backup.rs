@@ -1,9 +1,9 @@
 //! Earlier versions of files: `PATH.chef-TIMESTAMP` below wrun's backup directory, as Chef names them.
 
 use crate::plan::Writer;
-use crate::root::{Dress, Kind, ModeBits, absent};
 use contract::Raised;
 use grants::GrantedPath;
+use machine::root::{Dress, Kind, ModeBits, absent};
 
 /// Copies what is at a file's path, with its owner, mode and times, and removes the oldest copies beyond `count`.
 /// Nothing there: nothing to keep.

@@ -1,8 +1,8 @@
 //! Wanted content, and how it differs from a file's.
 
-use crate::digest::{Digest, digest_of};
-use crate::root::{Fault, NamelessFile, StagedFile};
 use contract::Account;
+use machine::digest::{Digest, digest_of};
+use machine::root::{Fault, NamelessFile, StagedFile};
 use rustix::fd::AsFd;
 use std::borrow::Cow;
 use std::io::Read;

@@ -6,12 +6,12 @@ use super::inspect::{Current, Inspected, There, inspect};
 use super::verify::{Check, Verification, keep_rejected};
 use super::wish::FileWish;
 use super::{Source, backup};
-use crate::diff;
-use crate::digest::short;
 use crate::plan::{Plan, Rejection, Staging, Step, View, Writer};
-use crate::root::{Dress, Kind, ModeBits, StagedFile};
 use contract::{Account, Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
+use machine::diff;
+use machine::digest::short;
+use machine::root::{Dress, Kind, ModeBits, StagedFile};
 use rustix::fd::OwnedFd;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,9 +97,9 @@ fn compare_content<'a>(
     let size = current.entry().map(|entry| entry.size).unwrap_or_default();
     let (real, account) = (current.granted.path().to_owned(), current.account.clone());
     let same = match current.file()? {
-        Some(file) => {
-            content.is_in(file, size, &account).map_err(|errno| crate::root::Fault::new(errno, "rb_sysopen", &real))?
-        }
+        Some(file) => content
+            .is_in(file, size, &account)
+            .map_err(|errno| machine::root::Fault::new(errno, "rb_sysopen", &real))?,
         None => false,
     };
     Ok((!same).then_some(content))

@@ -1,12 +1,12 @@
 //! What is at a file's path, and at which real path it has to be changed.
 
 use super::wish::FileWish;
-use crate::digest::{Digest, digest_of};
 use crate::plan::{Plan, View};
-use crate::remarks::remark;
-use crate::root::{Entry, Fault, Kind, Place, absent};
 use contract::{Account, Certainty, LogLevel, Raised};
 use grants::GrantedPath;
+use machine::digest::{Digest, digest_of};
+use machine::remarks::remark;
+use machine::root::{Entry, Fault, Kind, Place, absent};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 

@@ -4,9 +4,9 @@ use super::backup;
 use super::inspect::unresolved;
 use super::wish::FileWish;
 use crate::plan::{Plan, Step, View};
-use crate::root::{Kind, absent};
 use contract::{Certainty, Change, Raised};
 use grants::GrantedPath;
+use machine::root::{Kind, absent};
 use rustix::io::Errno;
 
 /// Plans `delete`. A link is removed, never what it leads to; a link that leads nowhere is, to Chef, no file, or an error.

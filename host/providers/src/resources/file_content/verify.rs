@@ -4,14 +4,14 @@ use super::content::Content;
 use super::create::unverified;
 use super::json_check;
 use super::wish::{FileWish, VerifyWish};
-use crate::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
 use crate::plan::{Plan, View, Writer};
-use crate::remarks::remark;
 use crate::resources::execute::plain_text;
-use crate::root::{Dress, Kind, ModeBits, StagedFile, absent};
 use crate::secrets::SENSITIVE;
 use contract::{Certainty, CommandTest, LogLevel, Raised};
 use grants::GrantedCommand;
+use machine::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
+use machine::remarks::remark;
+use machine::root::{Dress, Kind, ModeBits, StagedFile, absent};
 use std::io::Read;
 use std::time::Duration;
 

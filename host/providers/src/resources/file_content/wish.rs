@@ -1,9 +1,10 @@
 //! The properties that all resources which write a file share, read out of a declaration.
 
 use super::Access;
-use crate::plan::{View, denied};
+use crate::plan::View;
 use contract::{Known, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
+use machine::denied::denied;
 use serde_json::{Map, Value};
 
 /// A kind of verification that is no command: systemd accepts the content as a unit.

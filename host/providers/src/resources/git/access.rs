@@ -10,10 +10,11 @@
 
 use super::call::Caller;
 use super::plain;
-use crate::plan::{DENIED, View, Writer, denied};
+use crate::plan::{View, Writer};
 use crate::standing;
 use contract::{CommandLine, CommandTest, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
+use machine::denied::{DENIED, denied};
 
 /// The proofs.
 #[derive(Debug, Clone)]

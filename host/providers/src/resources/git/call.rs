@@ -1,11 +1,11 @@
 //! Calls of the `git` program.
 
 use super::access::Rights;
-use crate::command::{Answer, Launch, require_success};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
-use crate::root::Fault;
 use contract::{CommandOutcome, Raised, Wanted};
+use machine::command::{Answer, Launch, require_success};
+use machine::root::Fault;
 use std::time::Duration;
 
 /// What git does whatever a repository's own configuration says, where a policy may fetch and no more: no hooks, no

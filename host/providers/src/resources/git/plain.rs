@@ -5,8 +5,8 @@
 //! git itself makes it. What is odd is said, and refused; nothing is repaired.
 
 use crate::plan::View;
-use crate::root::{Entry, Fault, Kind, absent};
 use contract::Raised;
+use machine::root::{Entry, Fault, Kind, absent};
 use std::collections::HashSet;
 use std::io::Read as _;
 

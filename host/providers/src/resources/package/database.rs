@@ -4,8 +4,8 @@ use super::candidates::{Offer, parse_policy, parse_providers};
 use super::status::{JOURNAL, STATUS_FILE, Status};
 use super::{PACKAGE_ERROR, tools};
 use crate::plan::View;
-use crate::root::Root;
 use contract::Raised;
+use machine::root::Root;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -6,9 +6,10 @@ use super::status::Status;
 use super::targets::{Aim, Seen, missing, needs_candidate, sentence, target};
 use super::tools::{self, Transaction};
 use super::{PACKAGE_ERROR, preseed};
-use crate::plan::{Assumption, Plan, Provider, Step, View, denied};
+use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use contract::{Certainty, Change, Raised, Wanted};
+use machine::denied::denied;
 use std::sync::Arc;
 
 /// Packages from `.deb` files, without their dependencies.

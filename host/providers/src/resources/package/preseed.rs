@@ -9,8 +9,8 @@ use super::status::Status;
 use super::tools::Transaction;
 use crate::plan::{Plan, Step, View};
 use crate::resources::{asked, cookbook_source};
-use crate::root::{Dress, ModeBits};
 use contract::{Change, Raised, Wanted};
+use machine::root::{Dress, ModeBits};
 use std::collections::HashMap;
 
 /// Where debconf keeps questions with their owners.

@@ -2,10 +2,11 @@
 
 use super::status::{State, Status};
 use super::tools::TRANSACTION_SECONDS;
-use crate::plan::{View, denied};
+use crate::plan::View;
 use crate::resources::asked;
 use contract::{Raised, Wanted};
 use grants::GrantedPackage;
+use machine::denied::denied;
 use std::time::Duration;
 
 /// The longest name that is handed to a tool, in bytes; Debian's longest is 80.

@@ -11,9 +11,9 @@ mod version;
 pub(crate) use dnf::DnfPackage;
 pub(crate) use file::RpmPackage;
 
-use crate::command::{Launch, require_success};
 use crate::plan::Writer;
 use contract::Raised;
+use machine::command::{Launch, require_success};
 use std::time::Duration;
 
 /// How long a query may take: with a cold cache the lists are fetched first.

@@ -1,10 +1,10 @@
 //! apt-get, dpkg and their kin: how they are started, and what their failures mean.
 
 use super::{PACKAGE_ERROR, database, lock};
-use crate::command::{Launch, require_success};
 use crate::plan::{View, Writer};
-use crate::remarks::remark;
 use contract::{Change, CommandOutcome, LogLevel, Raised};
+use machine::command::{Launch, require_success};
+use machine::remarks::remark;
 use std::time::Duration;
 
 /// How long a query may take: with a cold cache apt reads some hundred megabytes of lists.

@@ -3,12 +3,13 @@
 //! A command that a resource brings along is the cookbook's, not the service's, and needs a grant of its own.
 
 use super::bus::Bus;
-use super::{SERVICE_ERROR, processes, script, unsupported};
-use crate::command::{Answer, CommandFailure, How, Launch, require_success};
+use super::{SERVICE_ERROR, script, unsupported};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
 use contract::{Certainty, CommandTest, Raised, Wanted};
 use grants::{GrantedCommand, Program};
+use machine::command::{Answer, CommandFailure, How, Launch, require_success};
+use machine::processes::{self, Scope};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -164,7 +165,7 @@ impl Commands {
             return Ok(known);
         }
         let everything = view.grants.allows_everything();
-        let scope = if everything { processes::Scope::Line } else { processes::Scope::Program };
+        let scope = if everything { Scope::Line } else { Scope::Program };
         processes::any_matches(&self.pattern, scope, view.root.path())
     }
 

@@ -1,11 +1,11 @@
 //! Init scripts: what starts services where systemd does not run, and the links that enable them.
 
 use super::SERVICE_ERROR;
-use crate::command::{Launch, require_success};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
-use crate::root::Root;
 use contract::{Raised, Wanted};
+use machine::command::{Launch, require_success};
+use machine::root::Root;
 use serde_json::Value;
 
 /// The run levels in which something starts with the system.

@@ -4,10 +4,11 @@
 //! what it starts.
 
 use super::{SERVICE_ERROR, Standing};
-use crate::plan::{View, Writer, denied};
-use crate::root::{Kind, ModeBits, Root};
+use crate::plan::{View, Writer};
 use contract::Raised;
 use grants::{GrantedPath, GrantedService};
+use machine::denied::denied;
+use machine::root::{Kind, ModeBits, Root};
 
 /// Where administrators put units, and the links that enable them.
 const CONFIGURATION: &str = "/etc/systemd/system";

@@ -1,10 +1,10 @@
 //! What is wanted of a user, how that differs, and the calls that change it.
 
 use super::{Shadow, USER_ERROR, run, shadow};
-use crate::command::{Launch, require_success};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::{account, asked};
 use contract::{Certainty, Raised, Wanted};
+use machine::command::{Launch, require_success};
 use std::fmt;
 
 /// A password's hash, which no message shows.
@@ -53,7 +53,7 @@ pub(super) struct Account {
 
 impl Account {
     /// From the root's files.
-    pub(super) fn of(user: &crate::users::User, shadow: Option<&Shadow>) -> Self {
+    pub(super) fn of(user: &machine::users::User, shadow: Option<&Shadow>) -> Self {
         Self {
             comment: user.comment.clone(),
             uid: Some(user.uid),

@@ -1,10 +1,11 @@
 //! The rights that a right to a user does not bring along: root's number, another group's membership.
 
 use super::change::{Account, Wish};
-use crate::plan::{View, denied};
+use crate::plan::View;
 use crate::standing;
 use contract::Raised;
 use grants::GrantedUser;
+use machine::denied::denied;
 
 /// Checks what is to be given to a user.
 ///

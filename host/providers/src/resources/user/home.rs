@@ -6,11 +6,12 @@
 
 use super::USER_ERROR;
 use super::change::{Account, Wish, clean};
-use crate::plan::{View, Writer, denied};
-use crate::remarks::remark;
-use crate::root::{HomeAccess, Kind, ModeBits, Root, absent};
+use crate::plan::{View, Writer};
 use contract::{LogLevel, Raised};
 use grants::{GrantedPath, GrantedTree, GrantedUser};
+use machine::denied::denied;
+use machine::remarks::remark;
+use machine::root::{HomeAccess, Kind, ModeBits, Root, absent};
 use rustix::io::Errno;
 
 /// The home of users who have none: Debian's word for it. Nobody's rights depend on it.
@@ -161,7 +162,8 @@ impl NewHome {
         let root = writer.root;
         let skeleton = setting(root, "/etc/default/useradd", "SKEL").unwrap_or_else(|| SKELETON.into());
         let skeleton = absent(root.locate_target(&skeleton))?;
-        let is_directory = |place: &crate::root::Place| place.entry().is_ok_and(|entry| entry.kind == Kind::Directory);
+        let is_directory =
+            |place: &machine::root::Place| place.entry().is_ok_and(|entry| entry.kind == Kind::Directory);
         let skeleton = skeleton.filter(is_directory);
         let access = HomeAccess { uid, gid, mode: mode(root) };
         Ok(root.site(home)?.make_home(skeleton.as_ref(), access)?)

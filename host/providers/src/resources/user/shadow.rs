@@ -1,6 +1,6 @@
 //! The root's shadow file: hashes, locks, expiry.
 
-use crate::root::Root;
+use machine::root::Root;
 use std::fmt;
 
 /// What the shadow file says of one user. Its hash never appears in messages.

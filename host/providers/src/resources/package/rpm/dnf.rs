@@ -205,9 +205,9 @@ impl Task {
     }
 
     fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let launch = crate::command::Launch::program(self.program, ["versionlock", "list"]).timeout(super::QUERY);
+        let launch = machine::command::Launch::program(self.program, ["versionlock", "list"]).timeout(super::QUERY);
         let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
-        crate::command::require_success(&launch, &outcome, &[0])?;
+        machine::command::require_success(&launch, &outcome, &[0])?;
         let locked = locked_names(&String::from_utf8_lossy(&outcome.output));
         let due: Vec<String> = self.names().into_iter().filter(|name| locked.contains(name) != lock).collect();
         if due.is_empty() {

@@ -2,13 +2,14 @@
 
 use super::version::Version;
 use super::{Transaction, is_name, query};
-use crate::plan::{Assumption, Plan, Provider, Step, View, denied};
+use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant};
 use crate::resources::package::targets::{Aim, Seen, sentence, target_by};
 use contract::{Certainty, Change, Raised, Wanted};
+use machine::denied::denied;
 use std::cmp::Ordering;
 
 /// Packages from `.rpm` files.

@@ -2,9 +2,9 @@
 
 use super::QUERY;
 use super::version::Version;
-use crate::command::{Launch, require_success};
 use crate::plan::View;
 use contract::Raised;
+use machine::command::{Launch, require_success};
 
 /// How rpm is to answer: fields that hold no white space.
 const FORMAT: &str = "%{NAME} %{EPOCH} %{VERSION} %{RELEASE} %{ARCH}\\n";

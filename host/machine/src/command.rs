@@ -1,0 +1,407 @@
+//! The only place that starts programs.
+//!
+//! A program needs a root, a user, groups, a directory and a file mode creation mask of its own, and all of these belong to
+//! the *process* as the standard library sees it; setting them between fork and exec needs `unsafe`. On Linux, however,
+//! they belong to the *thread*: so each program is started from a short-lived thread that first makes the directory, root
+//! and mask its own (`unshare(CLONE_FS)`), then takes the identity, and then spawns; the child inherits all of it, and
+//! `posix_spawn` is used, which does not copy the page tables of a process with several guests in it. All by safe calls.
+//! Rejected: starting our own program as a launcher, which costs an exec of a large binary per command; `chroot` and
+//! `umask` of the whole process, which other threads would feel.
+//!
+//! Programs get a clean environment, never that of wrun. A program that is confined to a root other than `/` is so by
+//! `chroot`: that keeps names apart; it does not hold a program that runs as root and wants out.
+
+mod confine;
+mod exported;
+mod failure;
+mod held;
+mod kin;
+mod start;
+mod wait;
+
+pub use confine::{Answer, MAX_PLACED, PLACED};
+pub use confine::{give_up_all_rights, launch_confined};
+pub(crate) use exported::Exported;
+pub use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
+pub use start::home;
+pub use wait::MAX_OUTPUT;
+
+use crate::denied::DENIED;
+use crate::guest::Overlay;
+use crate::root::Root;
+use crate::users::Users;
+use crate::written;
+use contract::{Account, CommandLine, CommandOutcome, CommandTest, Raised, Stop};
+use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
+use start::Identity;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where programs are looked for, as Chef sees to it.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What runs lines, and files without `#!`.
+const SHELL: &str = "/bin/sh";
+
+/// Its name for itself, as in its own messages, where Ruby starts it.
+const SHELL_NAME: &str = "sh";
+
+/// How long a program may take if nobody says otherwise: Chef's limit for commands that guards and providers run.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The longest time that a guest may ask for: a day. Longer is as good as for ever.
+const MAX_TIMEOUT: Duration = Duration::from_secs(86_400);
+
+/// Shows output while it is written.
+pub type Live = dyn Fn(&[u8]) + Send + Sync;
+
+/// What starts programs for one root.
+#[derive(Debug, Clone)]
+pub struct Commands {
+    root: PathBuf,
+    launcher: Option<PathBuf>,
+    exported: Exported,
+    overlay: Overlay,
+    stop: Stop,
+    /// Who pays for the processes of granted commands.
+    account: Option<Account>,
+}
+
+/// The file mode creation mask of a program for which none was granted. That of the resource it is started for is for files
+/// that wrun makes.
+const HOST_MASK: u32 = 0o022;
+
+/// What is left to say of a granted command when it is run.
+#[derive(Debug, Clone, Default)]
+pub struct How {
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// Its output is shown while it is written.
+    pub live: bool,
+    /// It finds the user's shell in its environment. That it starts at home is part of what was granted.
+    pub login: bool,
+}
+
+/// A program about to be started.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    words: Vec<String>,
+    /// What the program sees as its own name; none: the first word.
+    arg0: Option<&'static str>,
+    /// Chef has a shell start it: where there is no such program, it is the shell that says so.
+    from_shell: bool,
+    shown: String,
+    user: Option<String>,
+    group: Option<String>,
+    cwd: Option<String>,
+    umask: u32,
+    environment: Vec<(String, String)>,
+    unset: Vec<String>,
+    input: Option<Vec<u8>>,
+    timeout: Duration,
+    locale: &'static str,
+    live: bool,
+    login: bool,
+    placed: Option<(String, Vec<u8>)>,
+    /// A cookbook wrote it: its processes are counted.
+    granted: bool,
+}
+
+impl Launch {
+    /// A program of the host's own choosing. Its output is for us to read, so it speaks plain `C`.
+    pub fn program(name: &str, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut words = vec![name.to_owned()];
+        words.extend(arguments.into_iter().map(Into::into));
+        Self {
+            shown: words.join(" "),
+            words,
+            arg0: None,
+            from_shell: false,
+            user: None,
+            group: None,
+            cwd: None,
+            umask: HOST_MASK,
+            environment: vec![],
+            unset: vec![],
+            input: None,
+            timeout: DEFAULT_TIMEOUT,
+            locale: "C",
+            live: false,
+            login: false,
+            placed: None,
+            granted: false,
+        }
+    }
+
+    /// A granted command.
+    pub fn granted(command: &GrantedCommand, how: &How) -> Self {
+        let (words, input) = match command.program() {
+            Program::Arguments(words) => (words.clone(), command.input().map(Into::into)),
+            Program::Shell(line) => ([SHELL, "-c", line].map(Into::into).to_vec(), command.input().map(Into::into)),
+            Program::Script { interpreter, code } => (interpreter.clone(), Some(code.clone().into_bytes())),
+        };
+        Self {
+            words,
+            arg0: matches!(command.program(), Program::Shell(_)).then_some(SHELL_NAME),
+            from_shell: command.by_shell(),
+            shown: command.shown().into(),
+            user: command.user().map(Into::into),
+            group: command.group().map(Into::into),
+            cwd: command.cwd().map(Into::into),
+            umask: command.umask().unwrap_or(HOST_MASK),
+            environment: command.environment().to_vec(),
+            unset: vec![],
+            input,
+            timeout: how.timeout.unwrap_or(DEFAULT_TIMEOUT).min(MAX_TIMEOUT),
+            locale: "C.UTF-8",
+            live: how.live,
+            login: how.login,
+            placed: None,
+            granted: true,
+        }
+    }
+
+    /// How long it may take.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// As whom it runs.
+    #[must_use]
+    pub fn user(self, user: &str) -> Self {
+        Self { user: Some(user.into()), ..self }
+    }
+
+    /// In which group it runs.
+    #[must_use]
+    pub fn group(self, group: &str) -> Self {
+        Self { group: Some(group.into()), ..self }
+    }
+
+    /// Where it runs.
+    #[must_use]
+    pub fn cwd(self, cwd: &str) -> Self {
+        Self { cwd: Some(cwd.into()), ..self }
+    }
+
+    /// A variable beside the clean environment.
+    #[must_use]
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// What it reads from its standard input.
+    #[must_use]
+    pub fn input(self, input: impl Into<Vec<u8>>) -> Self {
+        Self { input: Some(input.into()), ..self }
+    }
+
+    /// A file that a confined command finds in [`PLACED`], and that nobody else sees.
+    #[must_use]
+    pub fn placed(self, name: &str, content: Vec<u8>) -> Self {
+        Self { placed: Some((name.into(), content)), ..self }
+    }
+
+    /// Without these variables, which the command asked for as empty ones.
+    #[must_use]
+    pub fn without(mut self, names: &[String]) -> Self {
+        self.environment.retain(|(name, _)| !names.contains(name));
+        self.unset.extend_from_slice(names);
+        self
+    }
+
+    /// How it is called in messages, if not as it is started.
+    #[must_use]
+    pub fn shown_as(self, shown: &str) -> Self {
+        Self { shown: shown.into(), ..self }
+    }
+
+    /// Called in messages as Chef calls a list of words. The `--` is ours.
+    #[must_use]
+    pub fn shown_as_words(self) -> Self {
+        let shown = list_of_words(self.words.iter().filter(|word| *word != "--"));
+        self.shown_as(&shown)
+    }
+
+    /// How it is called in messages.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+impl Commands {
+    /// For programs of this root.
+    pub fn new(root: &Path, launcher: Option<&Path>) -> Self {
+        let (root, launcher) = (root.into(), launcher.map(Into::into));
+        let (exported, overlay, stop) = (Exported::default(), Overlay::default(), Stop::default());
+        Self { root, launcher, exported, overlay, stop, account: None }
+    }
+
+    /// The same, which end when the run is to end at once.
+    #[must_use]
+    pub fn stopped_by(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
+    }
+
+    /// The same, with the processes of granted commands counted for a policy.
+    #[must_use]
+    pub fn charged_to(self, account: &Account) -> Self {
+        Self { account: Some(account.clone()), ..self }
+    }
+
+    /// The variables that the policy has set for all its commands.
+    pub(crate) fn exported(&self) -> &Exported {
+        &self.exported
+    }
+
+    /// What the guest's own code would have changed in a dry run.
+    pub fn overlay(&self) -> &Overlay {
+        &self.overlay
+    }
+
+    /// Asks a command in a dry run: it runs confined, and what it may not do makes its answer unknown.
+    pub fn ask(&self, launch: &Launch, users: &mut Users) -> Answer {
+        let Some(launcher) = &self.launcher else {
+            return Answer::Unknown("a dry run runs no commands here".into());
+        };
+        let input = launch.input.as_deref().map(String::from_utf8_lossy);
+        let texts = launch.words.iter().chain(&launch.cwd).chain(launch.environment.iter().map(|(_, value)| value));
+        if let Some(path) = self.overlay.named_by(texts.map(String::as_str).chain(input.as_deref())) {
+            let why = format!("it names {path}, which the cookbook's own code would have changed");
+            return Answer::Unknown(why);
+        }
+        // Who is missing may be made by an earlier resource.
+        let identity = match Identity::of(launch, users) {
+            Ok(identity) => identity,
+            Err(nobody) => return Answer::Unknown(nobody.to_string()),
+        };
+        let environment = environment(launch, &identity, &self.exported);
+        confine::ask(launcher, &self.root, launch, &identity, environment, &self.stop)
+    }
+
+    /// Runs a program to its end. Blocks; an interrupted run waits for it too, since an action that has begun is finished.
+    /// A run that is to end at once ends it, with all that it started, unless it is a package manager.
+    ///
+    /// # Errors
+    /// It cannot be started, it took longer than its limit and was ended with all that it started, or the run is to end at
+    /// once.
+    pub fn run(
+        &self,
+        launch: &Launch,
+        users: &mut Users,
+        live: Option<&Live>,
+    ) -> Result<CommandOutcome, CommandFailure> {
+        let stopped = |what| CommandFailure::Stopped { shown: launch.shown.clone(), what };
+        if self.stop.requested_at_once().is_some() {
+            return Err(stopped("was not started"));
+        }
+        let identity = match Identity::of(launch, users) {
+            Ok(identity) => identity,
+            Err(nobody) => return Ok(nobody.into_outcome()),
+        };
+        let environment = environment(launch, &identity, &self.exported);
+        let root = (self.root != Path::new("/")).then(|| self.root.clone());
+        let child = match start::start(launch, root, identity, environment) {
+            Ok(child) => child,
+            Err(start::Refusal::Failure(failure)) => return Err(failure),
+            Err(start::Refusal::Outcome(outcome)) => return Ok(outcome),
+        };
+        let live = live.filter(|_| launch.live);
+        let account = self.account.as_ref().filter(|_| launch.granted);
+        let ended = wait::wait(child, launch.input.as_deref(), launch.timeout, live, &self.stop, account);
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::Interrupted => stopped("is left running"),
+            _ => CommandFailure::of_system(&error, &launch.shown),
+        };
+        ended.map_err(failed).and_then(|outcome| {
+            if self.stop.requested_at_once().is_some() && outcome.signal.is_some() {
+                return Err(stopped("was ended"));
+            }
+            if outcome.timed_out {
+                return Err(CommandFailure::TimedOut { shown: launch.shown.clone(), after: launch.timeout, outcome });
+            }
+            Ok(outcome)
+        })
+    }
+}
+
+/// A list as Ruby shows it.
+pub fn list_of_words(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| format!("{:?}", word.as_ref())).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// All that the program finds in its environment. What the command says beats what we say.
+fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec<(String, String)> {
+    let mut all = vec![
+        ("PATH".to_owned(), DEFAULT_PATH.to_owned()),
+        ("LANG".into(), launch.locale.into()),
+        ("LANGUAGE".into(), launch.locale.into()),
+        ("LC_ALL".into(), launch.locale.into()),
+        ("HOME".into(), identity.home.clone()),
+        ("USER".into(), identity.name.clone()),
+        ("LOGNAME".into(), identity.name.clone()),
+    ];
+    if launch.login {
+        all.push(("SHELL".into(), identity.shell.clone()));
+    }
+    exported.put_into(&mut all);
+    for (name, value) in &launch.environment {
+        all.retain(|(other, _)| other != name);
+        all.push((name.clone(), value.clone()));
+    }
+    all.retain(|(name, _)| !launch.unset.contains(name));
+    all
+}
+
+/// The directory of a command with all links followed: it is what is granted, and where the command starts. A link in a
+/// granted directory lends no right to what it points at.
+/// Where something is missing, leads in a circle or may not be searched, it is the one that the text says: the command will not find it, and nobody learns what is
+/// missing who may not look.
+///
+pub fn real_directory(root: &Root, cwd: &str) -> String {
+    // Below the directory that wrun was started in, as in Chef: no rule grants that.
+    if cwd.starts_with('/') { root.asked_about(cwd) } else { cwd.to_owned() }
+}
+
+/// Checks a command that a cookbook wrote.
+///
+/// # Errors
+/// Not granted.
+pub fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -> Result<GrantedCommand, Raised> {
+    let cwd = command.cwd.as_deref().map(|cwd| real_directory(root, cwd));
+    let interpreter = match command.interpreter.as_deref() {
+        None | Some("execute" | "default") => None,
+        // With its flags, as a script has them.
+        Some(name) => Some(split_words(name).unwrap_or_else(|| vec![name.to_owned()])),
+    };
+    let line = match (&command.line, &interpreter) {
+        (CommandLine::Text(code), Some(interpreter)) => LineAsked::Script { interpreter, code },
+        (CommandLine::Text(text), None) => LineAsked::Text(text),
+        (CommandLine::Arguments(words), _) => LineAsked::Arguments(words),
+    };
+    let asked = CommandAsked {
+        line,
+        user: command.user.as_deref(),
+        group: command.group.as_deref(),
+        cwd: cwd.as_deref(),
+        umask: command.umask,
+        environment: &command.environment,
+        input: command.input.as_deref(),
+        sensitive: command.sensitive,
+    };
+    grants.command(&asked).map_err(|denial| match command.sensitive {
+        true => denied_secretly(grants),
+        false => written::command(denial, &asked, command.cwd.as_deref(), grants),
+    })
+}
+
+/// The denial of a command that is shown nowhere.
+pub fn denied_secretly(grants: &PolicyGrants) -> Raised {
+    let policy = grants.policy();
+    Raised::new(DENIED, format!("policy `{policy}` may not run the command of this sensitive resource"))
+        .with_hint("`wrun grants suggest` writes the grant that is needed")
+}

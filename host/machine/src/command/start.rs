@@ -1,0 +1,246 @@
+//! Starting a program with an identity of its own. The parent module says why a thread.
+
+use super::failure::Nobody;
+use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME};
+use crate::users::{User, Users};
+use contract::CommandOutcome;
+use nix::sched::{CloneFlags, unshare};
+use rustix::fs::{Access, Mode};
+use rustix::process::{Gid, Uid};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// As whom a program runs.
+#[derive(Debug, Clone)]
+pub(super) struct Identity {
+    pub(super) name: String,
+    pub(super) home: String,
+    pub(super) shell: String,
+    /// Numbers to take on; none: those of wrun.
+    pub(super) ids: Option<Ids>,
+}
+
+/// The numbers that an identity is to the kernel.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ids {
+    pub(super) uid: Option<u32>,
+    gid: u32,
+    groups: Vec<u32>,
+}
+
+/// Why there is no child.
+pub(super) enum Refusal {
+    Failure(CommandFailure),
+    /// To the one who asked, it looks as if it had run and failed.
+    Outcome(CommandOutcome),
+}
+
+impl Identity {
+    /// The identity that a launch asks for, by name or number.
+    ///
+    /// # Errors
+    /// There is no such user or group in the root.
+    pub(super) fn of(launch: &Launch, users: &mut Users) -> Result<Self, Nobody> {
+        let group = launch.group.as_deref().map(|group| group_number(group, users)).transpose()?;
+        let Some(wanted) = launch.user.as_deref() else {
+            let own = rustix::process::getuid().as_raw();
+            let user = users.user_by_id(own).cloned().unwrap_or_else(|| unknown(own));
+            let ids = group.map(|gid| Ids { uid: None, gid, groups: vec![gid] });
+            return Ok(Self { name: user.name, home: user.home, shell: user.shell, ids });
+        };
+        let user = find_user(wanted, users)?;
+        let gid = group.unwrap_or(user.gid);
+        let mut groups = users.supplementary(&user.name);
+        groups.push(gid);
+        groups.sort_unstable();
+        groups.dedup();
+        let ids = Some(Ids { uid: Some(user.uid), gid, groups });
+        Ok(Self { name: user.name, home: user.home, shell: user.shell, ids })
+    }
+}
+
+fn find_user(wanted: &str, users: &mut Users) -> Result<User, Nobody> {
+    if let Some(user) = users.user(wanted) {
+        return Ok(user.clone());
+    }
+    let nobody = || Nobody { kind: "user", name: wanted.into() };
+    let uid: u32 = wanted.parse().ok().filter(|uid| *uid != u32::MAX).ok_or_else(nobody)?;
+    Ok(users.user_by_id(uid).cloned().unwrap_or_else(|| unknown(uid)))
+}
+
+fn group_number(wanted: &str, users: &mut Users) -> Result<u32, Nobody> {
+    let found = users.group(wanted).map(|group| group.gid);
+    let number = found.or_else(|| wanted.parse().ok().filter(|gid| *gid != u32::MAX));
+    number.ok_or_else(|| Nobody { kind: "group", name: wanted.into() })
+}
+
+/// A number without a name: its group is the one of the same number, as for a user that was made for it.
+fn unknown(uid: u32) -> User {
+    User { name: uid.to_string(), uid, gid: uid, comment: String::new(), home: "/".into(), shell: "/bin/sh".into() }
+}
+
+/// Starts the program; returns once it runs or could not be started.
+pub(super) fn start(
+    launch: &Launch,
+    root: Option<PathBuf>,
+    identity: Identity,
+    environment: Vec<(String, String)>,
+) -> Result<Child, Refusal> {
+    let start = || -> Result<Child, Refusal> {
+        let failure = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
+        enter(launch, root.as_deref(), &identity).map_err(failure)?;
+        let cwd = directory(launch);
+        if let Err(error) = go_to(&cwd) {
+            return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
+        }
+        spawn(&launch.words, launch.arg0, &environment).map_err(|error| {
+            let program = launch.words.first().map_or("", String::as_str);
+            match launch.from_shell.then(|| shell_says(&error, program)).flatten() {
+                Some(outcome) => Refusal::Outcome(outcome),
+                None => Refusal::Failure(CommandFailure::of_system(&error, program)),
+            }
+        })
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("command".into()).spawn_scoped(scope, start);
+        let thread = thread.map_err(|error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown)))?;
+        thread.join().unwrap_or_else(|_| {
+            Err(Refusal::Failure(CommandFailure::of_system(&io::Error::other("thread ended"), &launch.shown)))
+        })
+    })
+}
+
+/// Makes the calling thread what the program is to be. There is no way back: the thread ends after the start.
+fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Result<()> {
+    unshare(CloneFlags::CLONE_FS)?;
+    if let Some(root) = root {
+        nix::unistd::chroot(root)?;
+    }
+    rustix::process::umask(Mode::from_raw_mode(launch.umask & 0o777));
+    identity.ids.as_ref().map_or(Ok(()), take_on)
+}
+
+/// Where the program starts.
+pub(super) fn directory(launch: &Launch) -> String {
+    launch.cwd.clone().unwrap_or_else(|| "/".into())
+}
+
+/// Goes to a directory that was resolved before. Whoever put a link on the way since then leads nowhere: nothing is started
+/// but in the very directory that was granted.
+pub(super) fn go_to(cwd: &str) -> Result<(), rustix::io::Errno> {
+    rustix::process::chdir(cwd)?;
+    let there = rustix::process::getcwd(Vec::new())?;
+    if cwd.starts_with('/') && there.to_bytes() != cwd.as_bytes() {
+        return Err(rustix::io::Errno::LOOP);
+    }
+    Ok(())
+}
+
+/// The home directory of who is asked for by name or number, wrun's own user where nobody is; none: there is no such user.
+pub fn home(user: Option<&str>, users: &mut Users) -> Option<String> {
+    match user {
+        Some(user) => find_user(user, users).ok().map(|user| user.home),
+        None => users.user_by_id(rustix::process::getuid().as_raw()).map(|user| user.home.clone()),
+    }
+}
+
+/// Takes numbers on, for the calling thread.
+pub(super) fn take_on(ids: &Ids) -> io::Result<()> {
+    let groups: Vec<Gid> = ids.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
+    let gid = Gid::from_raw(ids.gid);
+    rustix::thread::set_thread_groups(&groups)?;
+    rustix::thread::set_thread_res_gid(gid, gid, gid)?;
+    if let Some(uid) = ids.uid.map(Uid::from_raw) {
+        rustix::thread::set_thread_res_uid(uid, uid, uid)?;
+    }
+    Ok(())
+}
+
+/// What Mixlib::ShellOut's child reports when its directory is missing: it fails as a program would.
+pub(super) fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
+    let text = error.to_string();
+    let sentence = text.split(" (os error").next().unwrap_or_default();
+    let CommandFailure::NotStarted { name, .. } = CommandFailure::of_system(error, cwd) else {
+        return CommandOutcome { code: Some(1), ..CommandOutcome::default() };
+    };
+    let errors = format!("in `chdir': {sentence} @ dir_s_chdir - {cwd} (Errno::{name})").into_bytes();
+    CommandOutcome { code: Some(1), errors, ..CommandOutcome::default() }
+}
+
+/// What a shell says of a program that it cannot start; none: of this it says nothing of its own.
+fn shell_says(error: &io::Error, program: &str) -> Option<CommandOutcome> {
+    let (code, words) = match error.kind() {
+        io::ErrorKind::NotFound => (127, "not found"),
+        io::ErrorKind::PermissionDenied => (126, "Permission denied"),
+        _ => return None,
+    };
+    let errors = format!("{SHELL_NAME}: 1: {program}: {words}\n").into_bytes();
+    Some(CommandOutcome { code: Some(code), errors, ..CommandOutcome::default() })
+}
+
+/// Starts it; a file that the kernel knows no format of is a shell's script.
+fn spawn(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Child> {
+    let mut command = command(words, arg0, environment)?;
+    match spawn_piped(&mut command) {
+        Err(error) if is_formless(&error) => spawn_piped(&mut by_shell(&command, environment)),
+        other => other,
+    }
+}
+
+/// Whether a file can be executed, but says not how.
+fn is_formless(error: &io::Error) -> bool {
+    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOEXEC)
+}
+
+/// The same file and arguments for a shell.
+fn by_shell(command: &Command, environment: &[(String, String)]) -> Command {
+    let mut shell = Command::new(SHELL);
+    shell.arg0(SHELL_NAME).arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    shell
+}
+
+fn spawn_piped(command: &mut Command) -> io::Result<Child> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own, so that a terminal's Ctrl-C does not reach it and a timeout ends all that it started.
+    command.process_group(0);
+    command.spawn()
+}
+
+/// The program, found as the calling thread sees it.
+pub(super) fn command(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Command> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
+    let path = environment.iter().find(|(name, _)| name == "PATH").map_or(DEFAULT_PATH, |(_, path)| path.as_str());
+    let mut command = Command::new(find_program(program, path)?);
+    command
+        .arg0(arg0.unwrap_or(program))
+        .args(arguments)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)));
+    Ok(command)
+}
+
+/// Looks a program up as a shell does, with the thread's root and rights. Left to the standard library, the variable
+/// `PATH` in the child's environment would cost a fork of the whole process.
+fn find_program(program: &str, path: &str) -> io::Result<PathBuf> {
+    if program.contains('/') {
+        return Ok(program.into());
+    }
+    let mut refused = rustix::io::Errno::NOENT;
+    for directory in path.split(':').filter(|_| !program.is_empty()) {
+        let directory = if directory.is_empty() { "." } else { directory };
+        let candidate = Path::new(directory).join(program);
+        match rustix::fs::stat(&candidate) {
+            Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() => {}
+            _ => continue,
+        }
+        match rustix::fs::access(&candidate, Access::EXEC_OK) {
+            Ok(()) => return Ok(candidate),
+            Err(errno) => refused = errno,
+        }
+    }
+    Err(refused.into())
+}

@@ -1,0 +1,67 @@
+//! Secrets for encrypted items: types that cannot print.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A secret. It shows itself to nobody who prints it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Vec<u8>);
+
+impl Secret {
+    /// A secret from its bytes.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the bytes. Give them to the policy that they are for, and to nobody else.
+    pub(crate) fn reveal(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(********)")
+    }
+}
+
+/// The secrets that an operator keeps for encrypted items.
+#[derive(Debug, Clone, Default)]
+pub enum BagSecrets {
+    /// There are none.
+    #[default]
+    None,
+    /// One for every policy that reads data bags.
+    Shared(Secret),
+    /// One for each policy, by its name.
+    ByPolicy(BTreeMap<String, Secret>),
+}
+
+impl BagSecrets {
+    /// Returns the secret of a policy.
+    pub(super) fn of(&self, policy: &str) -> Option<&Secret> {
+        match self {
+            Self::None => None,
+            Self::Shared(secret) => Some(secret),
+            Self::ByPolicy(secrets) => secrets.get(policy),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_its_policys_and_is_never_printed() {
+        let secret = |text: &str| Secret::new(text.as_bytes().to_vec());
+        let own = BagSecrets::ByPolicy(BTreeMap::from([("web".to_owned(), secret("hunter2"))]));
+        assert_eq!(own.of("web"), Some(&secret("hunter2")));
+        assert_eq!(own.of("database"), None);
+        let shared = BagSecrets::Shared(secret("hunter2"));
+        assert_eq!(shared.of("database"), Some(&secret("hunter2")));
+        for shown in [format!("{own:?}"), format!("{shared:#?}"), format!("{:?}", secret("hunter2"))] {
+            assert!(!shown.contains("hunter2") && !shown.contains("104"), "{shown}");
+        }
+    }
+}

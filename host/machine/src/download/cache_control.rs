@@ -1,0 +1,65 @@
+//! By what a server can be asked whether a file changed since it was downloaded.
+//!
+//! Kept per address in wrun's cache directory, in Chef's form, with the digest of the file that it belongs to: it counts
+//! only as long as the file on the node still has that digest.
+
+use crate::digest::Digest;
+use crate::root::{Dress, Fault, ModeBits, Root};
+use serde_json::{Value, json};
+use ureq::http::HeaderMap;
+
+/// The longest ETag that is kept, in bytes.
+const MAXIMUM_TAG: usize = 1024;
+
+/// The record of one download.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CacheControl {
+    pub etag: Option<String>,
+    /// As the server wrote it.
+    pub modified: Option<String>,
+    checksum: Option<String>,
+}
+
+impl CacheControl {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let field = |name| {
+            let text = headers.get(name).and_then(|value| value.to_str().ok());
+            text.filter(|text| text.len() <= MAXIMUM_TAG).map(str::to_owned)
+        };
+        Self { etag: field("etag"), modified: field("last-modified").or_else(|| field("date")), checksum: None }
+    }
+
+    pub(super) fn with_checksum(self, checksum: &str) -> Self {
+        Self { checksum: Some(checksum.to_owned()), ..self }
+    }
+
+    /// The record of an address, if there is one.
+    pub fn load(cache: &Root, url: &str) -> Option<Self> {
+        let record: Value = serde_json::from_slice(&cache.read(&path(url)).ok()?).ok()?;
+        let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+        Some(Self { etag: text("etag"), modified: text("mtime"), checksum: text("checksum") })
+    }
+
+    /// Whether it belongs to a file with this digest.
+    pub fn is_about(&self, digest: &Digest) -> bool {
+        self.checksum.as_deref() == Some(digest.text())
+    }
+
+    /// Keeps it.
+    ///
+    /// # Errors
+    /// The cache directory cannot be written.
+    pub fn save(&self, cache: &Root, url: &str) -> Result<(), Fault> {
+        let record = json!({ "etag": self.etag, "mtime": self.modified, "checksum": self.checksum });
+        let site = cache.own_site(&path(url))?;
+        site.write(record.to_string().as_bytes(), ModeBits::plain(0o600), &Dress::default())
+    }
+}
+
+/// `remote_file/READABLE-DIGEST.json`, as Chef names it.
+fn path(url: &str) -> String {
+    let plain = |one: char| if one.is_ascii_alphanumeric() || one == '_' { one } else { '_' };
+    let readable: String = url.chars().take(64).map(plain).collect();
+    let digest = Digest::of(url.as_bytes());
+    format!("/remote_file/{readable}-{}.json", digest.text().get(..32).unwrap_or_default())
+}

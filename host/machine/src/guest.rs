@@ -1,0 +1,275 @@
+//! The machine as a policy's guest sees it: reads, commands and changes, each checked against the policy's grants.
+//!
+//! What a guest may read says nothing about what it may not: whether something exists at a path is told only where reading
+//! is granted. Changes go through the same proofs as those of resources; in a dry run nothing is changed, and the guest
+//! finds what it would have changed.
+
+mod change;
+mod dry;
+mod layer;
+
+pub use layer::Overlay;
+
+use crate::command::{self, CommandFailure, Commands, How, Launch};
+use crate::denied;
+use crate::download::Downloads;
+use crate::root::{Entry, Fault, Kind, Place, Root, absent};
+use crate::users::Users;
+use crate::written;
+use contract::{
+    Account, Applied, CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError,
+    MachineGroup, MachineUser, Raised, Receipt, Stat, StatKind,
+};
+use grants::{Denied, PolicyGrants};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The most bytes that one read returns: they are copied into the guest's memory.
+const MAX_READ: u64 = 64 << 20;
+
+/// The most names that one listing returns.
+const MAX_NAMES: usize = 1_000_000;
+
+/// What a policy's guest may do with the machine, and what that may cost.
+pub struct Access {
+    /// What the policy may cost the host, and what it has cost.
+    pub account: Account,
+    /// The operator's grants.
+    pub grants: Arc<PolicyGrants>,
+    /// Limits of a download.
+    pub downloads: Downloads,
+    /// Nothing is changed: the whole run is a dry run.
+    pub why_run: bool,
+}
+
+/// The machine within one policy's grants.
+pub struct GuestMachine {
+    settings: Access,
+    root: Arc<Root>,
+    commands: Commands,
+    users: Users,
+    /// Pays for what a dry run keeps.
+    layer_paid: Receipt,
+}
+
+impl GuestMachine {
+    pub fn new(settings: Access, root: Arc<Root>, commands: Commands) -> Self {
+        let layer_paid = settings.account.keep(0, Default::default).unwrap_or_default();
+        Self { settings, root, commands, users: Users::default(), layer_paid }
+    }
+
+    /// The place a path leads to, if the policy may read it; none if nothing can be there.
+    fn readable(&self, path: &str, follow: bool) -> Result<Option<Place>, MachineError> {
+        let place = if follow { self.root.locate_target(path) } else { self.root.locate(path) };
+        let real = match &place {
+            Ok(place) => place.real().to_owned(),
+            Err(fault) => fault.real().map_or_else(|| self.root.asked_about(path), str::to_owned),
+        };
+        // Why nothing can be there is told only after this.
+        let _proof = self.settings.grants.read_path(&real).map_err(|denial| self.denied(denial, path))?;
+        absent(place).map_err(fault)
+    }
+
+    /// The same where something must be there.
+    fn existing(&self, path: &str, follow: bool) -> Result<Place, MachineError> {
+        self.readable(path, follow)?.ok_or_else(|| MachineError::System("ENOENT".into(), path.into()))
+    }
+
+    /// A part of a file of the machine.
+    fn read_machine(&self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
+        let (handle, _entry) = self.existing(path, true)?.open_file().map_err(fault)?;
+        part_of(handle, path, offset, length)
+    }
+
+    /// A denial by the path that the guest wrote.
+    fn denied(&self, denial: Denied, path: &str) -> MachineError {
+        raised(written::as_asked(denied::denied(denial), path, &self.settings.grants))
+    }
+
+    fn is_dry_run(&self, why_run: bool) -> bool {
+        why_run || self.settings.why_run
+    }
+}
+
+fn denied(denial: Denied) -> MachineError {
+    raised(denied::denied(denial))
+}
+
+fn fault(fault: Fault) -> MachineError {
+    MachineError::System(fault.name().into(), fault.path)
+}
+
+fn raised(raised: Raised) -> MachineError {
+    match raised.class.strip_prefix("Errno::") {
+        Some(name) => MachineError::System(name.into(), raised.message),
+        None if raised.class == denied::DENIED => {
+            MachineError::Denied(format!("{}\n{}", raised.message, raised.hint.unwrap_or_default()))
+        }
+        None => MachineError::System("EINVAL".into(), raised.message),
+    }
+}
+
+/// What went wrong on the way to a server, under the names that the system's own calls have for it; a time that is up while
+/// reading is `ETIME`, what ends too early `ENODATA`, a failed encryption `EPROTO`, an answer that is none `EBADMSG`.
+fn unreachable(failure: Raised) -> MachineError {
+    let name = match failure.class.as_str() {
+        "SocketError" => "EAI_NONAME",
+        "Net::OpenTimeout" => "ETIMEDOUT",
+        "Net::ReadTimeout" => "ETIME",
+        "EOFError" | "Chef::Exceptions::ContentLengthMismatch" => "ENODATA",
+        "OpenSSL::SSL::SSLError" => "EPROTO",
+        "Net::HTTPBadResponse" => "EBADMSG",
+        _ => return raised(failure),
+    };
+    MachineError::System(name.into(), failure.message)
+}
+
+fn stat_of(entry: &Entry) -> Stat {
+    Stat {
+        kind: match entry.kind {
+            Kind::File => StatKind::File,
+            Kind::Directory => StatKind::Directory,
+            Kind::Link => StatKind::Link,
+            _ => StatKind::Special,
+        },
+        mode: entry.mode,
+        uid: entry.uid,
+        gid: entry.gid,
+        size: entry.size,
+        modified: entry.modified,
+        identity: entry.identity,
+        links: entry.links,
+    }
+}
+
+/// A part of an open file; `path` is for errors.
+fn part_of(handle: OwnedFd, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
+    let system = |error: std::io::Error| {
+        let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
+        fault(Fault::new(errno, "read", path))
+    };
+    let mut file = File::from(handle);
+    file.seek(SeekFrom::Start(offset)).map_err(system)?;
+    let mut content = Vec::new();
+    file.take(length).read_to_end(&mut content).map_err(system)?;
+    Ok(content)
+}
+
+impl Machine for GuestMachine {
+    fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
+        if !self.is_untouched() {
+            return self.dry_stat(path, follow);
+        }
+        let Some(place) = self.readable(path, follow)? else { return Ok(None) };
+        let entry = absent(place.entry()).map_err(fault)?;
+        Ok(entry.as_ref().map(stat_of))
+    }
+
+    fn read_file(&mut self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
+        if length > MAX_READ {
+            return Err(MachineError::TooMuch(format!("one read returns at most {MAX_READ} bytes")));
+        }
+        if self.is_untouched() { self.read_machine(path, offset, length) } else { self.dry_read(path, offset, length) }
+    }
+
+    fn list_directory(&mut self, path: &str) -> Result<Vec<String>, MachineError> {
+        if !self.is_untouched() {
+            return self.dry_list(path);
+        }
+        let names = self.existing(path, true)?.names().map_err(fault)?;
+        if names.len() > MAX_NAMES {
+            return Err(MachineError::TooMuch(format!("one listing returns at most {MAX_NAMES} names")));
+        }
+        Ok(names)
+    }
+
+    fn read_link(&mut self, path: &str) -> Result<String, MachineError> {
+        if !self.is_untouched() {
+            return self.dry_read_link(path);
+        }
+        self.existing(path, false)?.read_link().map_err(fault)
+    }
+
+    fn real_path(&mut self, path: &str) -> Result<String, MachineError> {
+        if !self.is_untouched() {
+            return self.dry_real_path(path);
+        }
+        let place = self.existing(path, true)?;
+        place.entry().map_err(fault)?;
+        Ok(place.real().into())
+    }
+
+    fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError> {
+        let granted = command::check(&self.settings.grants, &self.root, command).map_err(raised)?;
+        let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
+        let launch = Launch::granted(&granted, &How { timeout, ..How::default() });
+        self.users.doubt();
+        self.users.refresh(&self.root);
+        if self.is_dry_run(why_run) {
+            return match self.commands.ask(&launch, &mut self.users) {
+                command::Answer::Ended(outcome) => Ok(outcome),
+                command::Answer::Unknown(why) => Err(MachineError::DryRun(format!("run {}: {why}", granted.shown()))),
+            };
+        }
+        match self.commands.run(&launch, &mut self.users, None) {
+            Ok(outcome) => Ok(outcome),
+            Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
+            Err(CommandFailure::NotStarted { name, about, .. }) => Err(MachineError::System(name.into(), about)),
+            Err(stopped @ CommandFailure::Stopped { .. }) => {
+                Err(MachineError::System("EINTR".into(), stopped.to_string()))
+            }
+            Err(CommandFailure::CannotLook { why, .. }) => Err(MachineError::System("EPERM".into(), why)),
+        }
+    }
+
+    /// A whole dry run keeps what the guest changes; the trial run that `:before` makes inside a real one does not.
+    fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<Applied, MachineError> {
+        if self.settings.why_run {
+            return self.dry_apply(path, change);
+        }
+        change::apply(&self.root, &self.settings.grants, path, change, why_run)
+    }
+
+    /// Whoever may run everything may decide what all of it finds in its environment, as the loader's variables would.
+    fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError> {
+        if self.settings.grants.allows_everything() { self.commands.exported().set(name, value) } else { Ok(()) }
+    }
+
+    fn users(&mut self) -> Result<Vec<MachineUser>, MachineError> {
+        let _proof = self.settings.grants.read_path("/etc/passwd").map_err(denied)?;
+        self.users.doubt();
+        self.users.refresh(&self.root);
+        let user = |user: &crate::users::User| MachineUser {
+            name: user.name.clone(),
+            uid: user.uid,
+            gid: user.gid,
+            comment: user.comment.clone(),
+            home: user.home.clone(),
+            shell: user.shell.clone(),
+        };
+        Ok(self.users.users().iter().map(user).collect())
+    }
+
+    fn groups(&mut self) -> Result<Vec<MachineGroup>, MachineError> {
+        let _proof = self.settings.grants.read_path("/etc/group").map_err(denied)?;
+        self.users.doubt();
+        self.users.refresh(&self.root);
+        let group = |group: &crate::users::Group| MachineGroup {
+            name: group.name.clone(),
+            gid: group.gid,
+            members: group.members.clone(),
+        };
+        Ok(self.users.groups().iter().map(group).collect())
+    }
+
+    fn http(&mut self, request: &HttpRequest, why_run: bool) -> Result<HttpResponse, MachineError> {
+        let url = self.settings.grants.download(&request.url).map_err(denied)?;
+        if self.is_dry_run(why_run) && !matches!(request.method.as_str(), "GET" | "HEAD") {
+            return Err(MachineError::DryRun(format!("send {} {}", request.method, url.url())));
+        }
+        crate::download::request(request, &self.settings.grants, self.settings.downloads).map_err(unreachable)
+    }
+}

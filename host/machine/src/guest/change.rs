@@ -1,0 +1,203 @@
+//! Changes that a guest makes in its own language.
+
+use super::{fault, raised};
+use crate::denied;
+use crate::root::{Dress, Entry, Kind, ModeBits, Root, absent};
+use crate::written;
+use contract::{Applied, MachineChange, MachineError};
+use grants::{Denied, GrantedPath, PolicyGrants};
+
+/// The most bytes of a file that something is added to: the whole of it is written anew, so that it is either its old or
+/// its new self.
+const MAX_APPENDED: u64 = 64 << 20;
+
+/// Checks a change, and makes it unless this is a dry run; the sentence for the report.
+pub(super) fn apply(
+    root: &Root,
+    grants: &PolicyGrants,
+    path: &str,
+    change: MachineChange,
+    dry_run: bool,
+) -> Result<Applied, MachineError> {
+    let proof = manageable(root, grants, path, follows(&change))?;
+    let target = Target { root, grants, path, proof };
+    let what = target.apply(change, dry_run)?;
+    Ok(Applied { path: target.proof.path().to_owned(), what })
+}
+
+/// Whether a change is one of what a link leads to, and not of the link.
+pub(super) fn follows(change: &MachineChange) -> bool {
+    matches!(
+        change,
+        MachineChange::Write(..)
+            | MachineChange::Append(..)
+            | MachineChange::Mode(_)
+            | MachineChange::Times(..)
+            | MachineChange::Owner(..)
+    )
+}
+
+/// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.
+fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> Result<GrantedPath, MachineError> {
+    let place = if follow { root.locate_target(path) } else { root.locate(path) };
+    let as_asked = |denial| raised(written::as_asked(denied::denied(denial), path, grants));
+    match place {
+        Ok(place) => grants.manage_path(place.real()).map_err(as_asked),
+        Err(found) => {
+            let real = found.real().map_or_else(|| root.asked_about(path), str::to_owned);
+            let _proof = grants.manage_path(&real).map_err(as_asked)?;
+            if found.is_absence() {
+                return Err(MachineError::System("ENOENT".into(), path.into()));
+            }
+            Err(fault(found))
+        }
+    }
+}
+
+struct Target<'a> {
+    root: &'a Root,
+    grants: &'a PolicyGrants,
+    /// As the guest wrote it.
+    path: &'a str,
+    proof: GrantedPath,
+}
+
+impl Target<'_> {
+    fn apply(&self, change: MachineChange, dry_run: bool) -> Result<String, MachineError> {
+        let path = self.proof.path();
+        let sentence = sentence(path, &change);
+        let effect: Box<dyn FnOnce() -> Result<(), MachineError> + '_> = match change {
+            MachineChange::Write(content, mode) => {
+                let dress = self.dress(mode)?;
+                Box::new(move || self.write(&content, dress))
+            }
+            MachineChange::Append(content, mode) => {
+                let dress = self.dress(mode)?;
+                Box::new(move || self.append(&content, dress))
+            }
+            MachineChange::MakeDirectory(mode) => Box::new(move || {
+                self.root.site(&self.proof).and_then(|site| site.make_directory(ModeBits::plain(mode))).map_err(fault)
+            }),
+            MachineChange::Link(text) => Box::new(move || {
+                self.root.site(&self.proof).and_then(|site| site.make_link(&text, false)).map_err(fault)
+            }),
+            MachineChange::Rename(new) => return self.rename(&new, sentence, dry_run),
+            MachineChange::Remove => {
+                Box::new(|| self.root.site(&self.proof).and_then(|site| site.remove_file()).map_err(fault))
+            }
+            MachineChange::RemoveDirectory => {
+                Box::new(|| self.root.site(&self.proof).and_then(|site| site.remove_directory()).map_err(fault))
+            }
+            MachineChange::Mode(mode) => {
+                let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
+                let granted = self
+                    .grants
+                    .file_mode(&self.proof, mode, is_directory)
+                    .map_err(|denial| self.denied(denial, self.path))?;
+                Box::new(move || {
+                    self.root.site(&self.proof).and_then(|site| site.set_mode(ModeBits::from(&granted))).map_err(fault)
+                })
+            }
+            MachineChange::Owner(uid, gid) => {
+                Box::new(move || self.root.site(&self.proof).and_then(|site| site.set_owner(uid, gid)).map_err(fault))
+            }
+            MachineChange::Times(accessed, modified) => {
+                let times = Some((accessed, modified));
+                Box::new(move || self.root.site(&self.proof).and_then(|site| site.set_times(times)).map_err(fault))
+            }
+        };
+        if dry_run {
+            return Err(MachineError::DryRun(sentence));
+        }
+        effect()?;
+        Ok(sentence)
+    }
+
+    /// A denial by a path that the guest wrote.
+    fn denied(&self, denial: Denied, written: &str) -> MachineError {
+        raised(written::as_asked(denied::denied(denial), written, self.grants))
+    }
+
+    fn entry(&self) -> Result<Option<Entry>, MachineError> {
+        absent(self.root.site(&self.proof).and_then(|site| site.entry())).map_err(fault)
+    }
+
+    /// What a written file gets: the old one's looks, or the asked permission bits if it is new.
+    fn dress(&self, mode: u32) -> Result<Dress, MachineError> {
+        let old = absent(self.root.site(&self.proof).and_then(|site| site.open_file())).map_err(fault)?;
+        Ok(match old {
+            Some((handle, entry)) => {
+                let granted = ModeBits::plain(entry.mode);
+                Dress { mode: Some(granted), old: Some(handle), ..Dress::default() }
+            }
+            None => {
+                let granted =
+                    self.grants.file_mode(&self.proof, mode, false).map_err(|denial| self.denied(denial, self.path))?;
+                Dress { mode: Some(ModeBits::from(&granted)), ..Dress::default() }
+            }
+        })
+    }
+
+    fn write(&self, content: &[u8], dress: Dress) -> Result<(), MachineError> {
+        let site = self.root.site(&self.proof).map_err(fault)?;
+        site.write(content, ModeBits::plain(0o600), &dress).map_err(fault)
+    }
+
+    fn append(&self, content: &[u8], dress: Dress) -> Result<(), MachineError> {
+        if self.entry()?.is_some_and(|entry| entry.size > MAX_APPENDED) {
+            return Err(MachineError::TooMuch(format!("files of up to {MAX_APPENDED} bytes can be added to")));
+        }
+        let site = self.root.site(&self.proof).map_err(fault)?;
+        let mut staged = site.stage(ModeBits::plain(0o600)).map_err(fault)?;
+        if let Some(old) = &dress.old {
+            staged.copy_from(old.try_clone().map(std::fs::File::from)).map_err(fault)?;
+        }
+        staged.write(content).map_err(fault)?;
+        staged.publish(&dress).map_err(fault)
+    }
+
+    /// A directory takes all that is in it along, so both of its names must be granted with all below them.
+    fn rename(&self, new: &str, sentence: String, dry_run: bool) -> Result<String, MachineError> {
+        let to = manageable(self.root, self.grants, new, false)?;
+        let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
+        if is_directory {
+            let from = self.grants.manage_tree(self.proof.path()).map_err(|denial| self.denied(denial, self.path))?;
+            let place = self.root.locate(from.path()).map_err(fault)?;
+            let below = place.require_below(self.grants, &from).map_err(fault)?;
+            below.map_err(|denial| self.denied(denial, self.path))?;
+            let to = self.grants.manage_tree(to.path()).map_err(|denial| self.denied(denial, new))?;
+            if dry_run {
+                return Err(MachineError::DryRun(sentence));
+            }
+            let target = self.root.tree_site(&to).map_err(fault)?;
+            self.root.tree_site(&from).and_then(|site| site.rename(&target)).map_err(fault)?;
+        } else {
+            if dry_run {
+                return Err(MachineError::DryRun(sentence));
+            }
+            let target = self.root.site(&to).map_err(fault)?;
+            self.root.site(&self.proof).and_then(|site| site.rename(&target)).map_err(fault)?;
+        }
+        Ok(sentence)
+    }
+}
+
+/// What is done, in the words of the report.
+pub(super) fn sentence(path: &str, change: &MachineChange) -> String {
+    match change {
+        MachineChange::Write(..) => format!("write file {path}"),
+        MachineChange::Append(..) => format!("append to file {path}"),
+        MachineChange::MakeDirectory(_) => format!("create new directory {path}"),
+        MachineChange::Link(text) => format!("create symlink at {path} to {text}"),
+        MachineChange::Rename(new) => format!("rename {path} to {new}"),
+        MachineChange::Remove => format!("delete file {path}"),
+        MachineChange::RemoveDirectory => format!("delete existing directory {path}"),
+        MachineChange::Mode(mode) => format!("change mode of {path} to '{mode:04o}'"),
+        MachineChange::Owner(uid, gid) => {
+            let named = |what: &str, number: &Option<u32>| number.map(|number| format!("{what} {number}"));
+            let parts: Vec<String> = named("owner", uid).into_iter().chain(named("group", gid)).collect();
+            format!("change {} of {path}", parts.join(" and "))
+        }
+        MachineChange::Times(..) => format!("update times of {path}"),
+    }
+}

@@ -1,0 +1,420 @@
+//! What a guest's own code would have changed in a dry run.
+//!
+//! Its changes are kept in memory, by real path, over the machine as it is. The guest finds what it wrote; its providers and
+//! its commands do not, so that a command which names such a path is unknown. All of it is gone with the policy.
+//!
+//! Rejected: to refuse every write, which ended the dry run of each policy that writes while it compiles.
+
+use contract::{MachineError, Stat, StatKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most bytes of files, and the most changed paths, that a dry run keeps for one policy.
+pub(super) const MAX_BYTES: usize = 64 << 20;
+const MAX_PATHS: usize = 10_000;
+
+/// The longest path, which is the system's own limit.
+const MAX_PATH: usize = 4_096;
+
+/// What one policy's code would have changed, shared by those who look at the machine for that policy.
+#[derive(Debug, Clone, Default)]
+pub struct Overlay(Arc<Mutex<Layer>>);
+
+impl Overlay {
+    pub(super) fn layer(&self) -> MutexGuard<'_, Layer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on the guest finds these directories, which wrun itself makes in a real run.
+    pub fn has_from_wrun(&self, directories: Vec<String>) {
+        self.layer().from_wrun.extend(directories);
+    }
+
+    /// Whether the guest finds a directory at this real path that the machine does not have.
+    pub fn has_directory(&self, path: &str) -> bool {
+        self.layer().is_directory(path)
+    }
+
+    /// A changed path that one of some texts names.
+    pub fn named_by<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Option<String> {
+        let layer = self.layer();
+        if layer.nodes.is_empty() {
+            return None;
+        }
+        let changed = || layer.nodes.keys().chain(&layer.aliases);
+        texts.into_iter().find_map(|text| changed().find(|path| names(text, path)).cloned())
+    }
+}
+
+/// Whether a text names a path, or one below it.
+fn names(text: &str, path: &str) -> bool {
+    let is_part_of_name = |letter: char| letter.is_alphanumeric() || "._-+~%".contains(letter);
+    text.match_indices(path).any(|(at, _)| {
+        let after = text.get(at + path.len()..).and_then(|rest| rest.chars().next());
+        !after.is_some_and(is_part_of_name)
+    })
+}
+
+/// The changed paths of one policy.
+#[derive(Debug, Default)]
+pub(super) struct Layer {
+    nodes: BTreeMap<String, Node>,
+    /// Changed paths as the guest wrote them, where the real path is another one.
+    aliases: BTreeSet<String>,
+    /// Directories that wrun makes before the policy begins: programs are asked about them as the machine is.
+    from_wrun: BTreeSet<String>,
+    /// All bytes of all files.
+    bytes: usize,
+    /// How many were ever made: their inode numbers.
+    made: u64,
+}
+
+/// What the layer has at a path.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// Nothing any more.
+    Gone,
+    /// Something, as it would look.
+    There(Stat, Content),
+}
+
+/// The content of what would be at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A file's.
+    Bytes(Vec<u8>),
+    /// A directory, with what the machine and the layer have below it.
+    Directory,
+    /// What a symbolic link says.
+    Link(String),
+    /// The machine's own: only the looks change.
+    Machines,
+}
+
+impl Content {
+    fn held(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Link(text) => text.len(),
+            Self::Directory | Self::Machines => 0,
+        }
+    }
+}
+
+impl Layer {
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.from_wrun.is_empty()
+    }
+
+    /// Bytes that the layer takes, at most.
+    pub(super) fn held_bytes(&self) -> u64 {
+        ((self.nodes.len() + self.aliases.len()) * MAX_PATH + self.bytes) as u64
+    }
+
+    /// What the layer has at a real path.
+    pub(super) fn node(&self, path: &str) -> Option<&Node> {
+        self.nodes.get(path)
+    }
+
+    /// How a path looks, if the layer knows; inner `None`: it is gone.
+    pub(super) fn stat(&self, path: &str) -> Option<Option<Stat>> {
+        match self.nodes.get(path) {
+            Some(Node::Gone) => Some(None),
+            Some(Node::There(stat, _)) => Some(Some(stat.clone())),
+            None => self.from_wrun.contains(path).then(|| Some(looks(StatKind::Directory, 0o755, 0))),
+        }
+    }
+
+    /// Whether the layer made a directory at a path.
+    pub(super) fn is_directory(&self, path: &str) -> bool {
+        match self.nodes.get(path) {
+            Some(node) => matches!(node, Node::There(_, Content::Directory)),
+            None => self.from_wrun.contains(path),
+        }
+    }
+
+    /// Whether wrun itself makes a directory there in a real run.
+    pub(super) fn is_from_wrun(&self, path: &str) -> bool {
+        self.from_wrun.contains(path)
+    }
+
+    /// A part of a file's content, if the layer has that.
+    pub(super) fn read(&self, path: &str, offset: u64, length: u64) -> Option<Vec<u8>> {
+        let Some(Node::There(_, Content::Bytes(content))) = self.nodes.get(path) else { return None };
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
+        let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX)).min(content.len());
+        Some(content.get(start..end).unwrap_or_default().to_vec())
+    }
+
+    /// The names in a directory that the layer knows of, and whether something is there.
+    pub(super) fn names(&self, path: &str) -> Vec<(String, bool)> {
+        let within = format!("{}/", path.trim_end_matches('/'));
+        let after = self.nodes.range(within.clone()..);
+        let below = after.map_while(|(name, node)| Some((name.strip_prefix(&within)?, node)));
+        let changed = below.map(|(name, node)| (name, matches!(node, Node::There(..))));
+        let given = self.from_wrun.iter().filter_map(|path| Some((path.strip_prefix(&within)?, true)));
+        // Given directories first: the guest may have removed one.
+        let direct = given.chain(changed).filter(|(name, _)| !name.contains('/') && !name.is_empty());
+        direct.map(|(name, is_there)| (name.to_owned(), is_there)).collect()
+    }
+
+    /// Puts something at a path.
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn put(&mut self, path: &str, stat: Stat, content: Content) -> Result<(), MachineError> {
+        let node = match content {
+            Content::Machines => Node::There(stat, content),
+            content => {
+                self.made += 1;
+                let size = content.held() as u64;
+                Node::There(Stat { size, identity: (u64::MAX, self.made), ..stat }, content)
+            }
+        };
+        self.set(path, node)
+    }
+
+    /// Adds to a file's content where it is. `None`: the layer does not have its content.
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn append(&mut self, path: &str, more: &[u8], now: i64) -> Option<Result<(), MachineError>> {
+        let Some(Node::There(stat, Content::Bytes(content))) = self.nodes.get_mut(path) else { return None };
+        let bytes = self.bytes.saturating_add(more.len());
+        if bytes > MAX_BYTES {
+            return Some(Err(too_many_bytes()));
+        }
+        content.extend_from_slice(more);
+        (stat.size, stat.modified) = (content.len() as u64, now);
+        self.bytes = bytes;
+        Some(Ok(()))
+    }
+
+    /// Changes how something looks, whose content stays as it is.
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn look(&mut self, path: &str, looks: Stat) -> Result<(), MachineError> {
+        match self.nodes.get_mut(path) {
+            Some(Node::There(stat, _)) => {
+                *stat = looks;
+                Ok(())
+            }
+            Some(Node::Gone) | None => self.set(path, Node::There(looks, Content::Machines)),
+        }
+    }
+
+    /// Whether the layer has the content of what is at a path, or the text of a link.
+    pub(super) fn has_content(&self, path: &str) -> bool {
+        matches!(self.nodes.get(path), Some(Node::There(_, content)) if *content != Content::Machines)
+    }
+
+    /// Gives something that the layer has another path, in place of what is there. `below`: as in [`remove`](Self::remove).
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn rename(&mut self, from: &str, to: &str, below: bool) -> Result<(), MachineError> {
+        let more = usize::from(below && !self.nodes.contains_key(to));
+        if self.nodes.len() + more > MAX_PATHS || to.len() > MAX_PATH {
+            return Err(too_many_paths());
+        }
+        let Some(node) = self.nodes.remove(from) else { return Ok(()) };
+        if below {
+            self.nodes.insert(from.to_owned(), Node::Gone);
+        }
+        let replaced = self.nodes.insert(to.to_owned(), node);
+        self.bytes = self.bytes.saturating_sub(held(replaced.as_ref()));
+        Ok(())
+    }
+
+    /// Takes away what is at a path. `below`: there would be something without the layer's word.
+    ///
+    /// # Errors
+    /// It is more than a dry run keeps.
+    pub(super) fn remove(&mut self, path: &str, below: bool) -> Result<(), MachineError> {
+        if below {
+            return self.set(path, Node::Gone);
+        }
+        let gone = self.nodes.remove(path);
+        self.bytes = self.bytes.saturating_sub(held(gone.as_ref()));
+        Ok(())
+    }
+
+    fn set(&mut self, path: &str, node: Node) -> Result<(), MachineError> {
+        let old = self.nodes.get(path);
+        let bytes = self.bytes.saturating_sub(held(old)).saturating_add(held(Some(&node)));
+        if bytes > MAX_BYTES {
+            return Err(too_many_bytes());
+        }
+        if old.is_none() && self.nodes.len() >= MAX_PATHS || path.len() > MAX_PATH {
+            return Err(too_many_paths());
+        }
+        self.nodes.insert(path.to_owned(), node);
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Remembers how the guest calls a path.
+    pub(super) fn is_called(&mut self, path: &str, written: &str) {
+        if path != written && self.aliases.len() < MAX_PATHS && written.len() <= MAX_PATH {
+            self.aliases.insert(written.to_owned());
+        }
+    }
+
+    /// Gives a directory that only the layer has, and all below it, another path.
+    ///
+    /// # Errors
+    /// One of the paths would be longer than a dry run keeps.
+    pub(super) fn rename_tree(&mut self, from: &str, to: &str) -> Result<(), MachineError> {
+        let within = format!("{from}/");
+        let below = self.nodes.range(within.clone()..).map(|(name, _)| name);
+        let below: Vec<String> = below.take_while(|name| name.starts_with(&within)).cloned().collect();
+        let longest = below.iter().map(String::len).max().unwrap_or(from.len());
+        if longest.saturating_sub(from.len()).saturating_add(to.len()) > MAX_PATH {
+            return Err(MachineError::TooMuch(format!("a dry run keeps paths of at most {MAX_PATH} bytes")));
+        }
+        for old in std::iter::once(from.to_owned()).chain(below) {
+            let new = format!("{to}{}", old.strip_prefix(from).unwrap_or_default());
+            if let Some(node) = self.nodes.remove(&old) {
+                let replaced = self.nodes.insert(new, node);
+                self.bytes = self.bytes.saturating_sub(held(replaced.as_ref()));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn too_many_bytes() -> MachineError {
+    MachineError::TooMuch(format!("a dry run keeps at most {MAX_BYTES} bytes of files"))
+}
+
+fn too_many_paths() -> MachineError {
+    MachineError::TooMuch(format!("a dry run keeps at most {MAX_PATHS} changed paths"))
+}
+
+fn held(node: Option<&Node>) -> usize {
+    match node {
+        Some(Node::There(_, content)) => content.held(),
+        Some(Node::Gone) | None => 0,
+    }
+}
+
+/// What something new looks like: wrun's own, with these permission bits.
+pub(super) fn looks(kind: StatKind, mode: u32, now: i64) -> Stat {
+    Stat {
+        kind,
+        mode,
+        uid: rustix::process::geteuid().as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+        size: 0,
+        modified: now,
+        identity: (0, 0),
+        links: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_names_a_path_or_what_is_below_it() {
+        let overlay = Overlay::default();
+        let put = |path: &str| overlay.layer().put(path, looks(StatKind::File, 0o644, 0), Content::Bytes(vec![]));
+        put("/srv/made").unwrap();
+        overlay.layer().is_called("/srv/made", "/way/made");
+        let check = |text: &str, expect: bool| assert_eq!(overlay.named_by([text]).is_some(), expect, "{text}");
+        for text in ["cat /srv/made", "ls /srv/made/x", "x=/srv/made;y", "cat '/way/made'"] {
+            check(text, true);
+        }
+        for text in ["cat /srv/made2", "cat /srv/made.old", "ls /srv", "cat /srv/mad"] {
+            check(text, false);
+        }
+    }
+
+    /// Bytes that are copied when a file grows; a copy is told by the place of the content.
+    fn copied_while_appending(count: usize) -> usize {
+        let mut layer = Layer::default();
+        layer.put("/a", looks(StatKind::File, 0o600, 0), Content::Bytes(vec![])).unwrap();
+        let place = |layer: &Layer| match layer.node("/a") {
+            Some(Node::There(_, Content::Bytes(content))) => (content.as_ptr(), content.len()),
+            _ => panic!("it is a file"),
+        };
+        let more = [7; 100];
+        (0..count).fold(0, |copied, at| {
+            let (before, held) = place(&layer);
+            assert_eq!(layer.append("/a", &more, 0), Some(Ok(())));
+            if at % 10 == 0 {
+                let stat = layer.stat("/a").flatten().unwrap();
+                layer.look("/a", Stat { mode: 0o640, ..stat }).unwrap();
+                layer.rename("/a", "/b", false).unwrap();
+                layer.rename("/b", "/a", false).unwrap();
+            }
+            let (after, _) = place(&layer);
+            copied + if before == after { 0 } else { held }
+        })
+    }
+
+    #[test]
+    fn appending_copies_little_of_what_is_there() {
+        for count in [1_000, 2_000, 4_000] {
+            let (copied, written) = (copied_while_appending(count), 100 * count);
+            assert!(copied <= 2 * written, "{copied} bytes were copied for {written}");
+        }
+    }
+
+    #[test]
+    fn what_is_renamed_or_grows_is_counted() {
+        let mut layer = Layer::default();
+        let file = |size: usize| Content::Bytes(vec![0; size]);
+        let looks = || looks(StatKind::File, 0o600, 0);
+        layer.put("/a", looks(), file(10)).unwrap();
+        layer.put("/b", looks(), file(5)).unwrap();
+        assert_eq!(layer.append("/a", &[1; 3], 9), Some(Ok(())));
+        let stat = layer.stat("/a").flatten().unwrap();
+        assert_eq!((stat.size, stat.modified, layer.bytes), (13, 9, 18));
+        layer.rename("/a", "/b", true).unwrap();
+        assert_eq!((layer.bytes, layer.stat("/a")), (13, Some(None)));
+        assert!(matches!(layer.append("/b", &vec![0; MAX_BYTES], 0), Some(Err(MachineError::TooMuch(_)))));
+        assert_eq!(layer.read("/b", 0, 100).unwrap().len(), 13, "what is refused changes nothing");
+        assert_eq!(layer.append("/a", b"x", 0), None);
+        for at in 0..MAX_PATHS - 2 {
+            layer.remove(&format!("/gone/{at}"), true).unwrap();
+        }
+        assert!(matches!(layer.rename("/b", "/c", true), Err(MachineError::TooMuch(_))));
+        assert_eq!(layer.bytes, 13);
+        layer.rename("/b", "/c", false).unwrap();
+    }
+
+    /// A directory in a directory in another: each rename makes the paths below longer than what the guest writes.
+    #[test]
+    fn paths_do_not_grow_by_renames() {
+        let mut layer = Layer::default();
+        let directory = || (looks(StatKind::Directory, 0o755, 0), Content::Directory);
+        let (long, deep) = (format!("/{}", "d".repeat(3_000)), format!("/a/{}", "e".repeat(3_000)));
+        for path in ["/a", &deep, &long] {
+            let (looks, content) = directory();
+            layer.put(path, looks, content).unwrap();
+        }
+        let refused = layer.rename_tree("/a", &format!("{long}/a"));
+        assert!(matches!(refused, Err(MachineError::TooMuch(_))), "{refused:?}");
+        assert!(layer.is_directory(&deep) && layer.is_directory("/a"), "nothing was moved");
+        layer.rename_tree("/a", "/b").unwrap();
+        assert!(layer.is_directory(&deep.replace("/a/", "/b/")) && !layer.is_directory("/a"));
+    }
+
+    #[test]
+    fn a_guest_cannot_fill_the_memory() {
+        let mut layer = Layer::default();
+        let half = || Content::Bytes(vec![0; MAX_BYTES / 2]);
+        let looks = || looks(StatKind::File, 0o600, 0);
+        assert_eq!(layer.put("/a", looks(), half()), Ok(()));
+        assert_eq!(layer.put("/a", looks(), half()), Ok(()), "the same again takes no more");
+        assert_eq!(layer.put("/b", looks(), half()), Ok(()));
+        assert!(matches!(layer.put("/c", looks(), Content::Bytes(vec![0])), Err(MachineError::TooMuch(_))));
+        assert_eq!(layer.remove("/b", false), Ok(()));
+        assert_eq!(layer.put("/c", looks(), Content::Bytes(vec![0])), Ok(()));
+        let made = (0..MAX_PATHS).map(|at| layer.remove(&format!("/gone/{at}"), true));
+        assert_eq!(made.filter(|made| matches!(made, Err(MachineError::TooMuch(_)))).count(), 2);
+    }
+}

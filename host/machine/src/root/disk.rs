@@ -1,0 +1,46 @@
+//! The door to a file system: what is written through it is charged, and leaves as much free as the operator wants.
+
+use contract::{Account, Ended};
+use rustix::fd::AsFd;
+
+/// Bytes that a file, a directory or a link takes besides its content.
+const ENTRY: u64 = 4_096;
+
+/// A file system that a policy writes to.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    account: Account,
+    /// Its number; `None` if the kernel did not say.
+    device: Option<u64>,
+}
+
+impl Disk {
+    /// The one that an open file is on.
+    pub fn of(account: &Account, file: impl AsFd) -> Self {
+        Self { account: account.clone(), device: device(file) }
+    }
+
+    /// Charges bytes that are about to be written to a file on it.
+    ///
+    /// # Errors
+    /// The policy may not write them.
+    pub fn write(&self, file: impl AsFd, bytes: u64) -> Result<(), Ended> {
+        self.account.write(bytes, self.device, || free(file))
+    }
+}
+
+/// Keeps the floor of the file system that a directory is on, for an entry that is made in it.
+pub(super) fn leave_room(account: &Account, directory: impl AsFd) -> Result<(), Ended> {
+    account.leave_free(ENTRY, device(&directory), || free(directory))
+}
+
+fn device(file: impl AsFd) -> Option<u64> {
+    rustix::fs::fstat(file).ok().map(|about| about.st_dev)
+}
+
+/// Bytes that whoever is not root may still write. `None`: the file system does not count them.
+fn free(file: impl AsFd) -> Option<u64> {
+    // A file system that does not answer counts as full: a check that cannot be made refuses.
+    let Ok(disk) = rustix::fs::fstatvfs(file) else { return Some(0) };
+    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
+}

@@ -1,0 +1,93 @@
+//! What is at a path.
+
+use rustix::fs::{FileType, Stat};
+
+/// What kind of thing is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A block device.
+    BlockDevice,
+    /// A character device.
+    CharacterDevice,
+    /// A named pipe.
+    Pipe,
+    /// A socket.
+    Socket,
+    /// Something that this kernel knows and wrun does not.
+    Unknown,
+}
+
+impl Kind {
+    /// Chef's words for it, as in its messages.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Link => "symlink",
+            Self::BlockDevice => "block device",
+            Self::CharacterDevice => "char device",
+            Self::Pipe => "pipe",
+            Self::Socket => "socket",
+            Self::Unknown => "unknown filetype",
+        }
+    }
+
+    pub fn of(file_type: FileType) -> Self {
+        match file_type {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Directory,
+            FileType::Symlink => Self::Link,
+            FileType::BlockDevice => Self::BlockDevice,
+            FileType::CharacterDevice => Self::CharacterDevice,
+            FileType::Fifo => Self::Pipe,
+            FileType::Socket => Self::Socket,
+            FileType::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits, set-id and sticky too.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Bytes.
+    pub size: u64,
+    /// When its content changed last, in seconds since 1970.
+    pub modified: i64,
+    /// The part of that moment which is less than a second, in nanoseconds.
+    pub modified_nanos: u64,
+    /// Device and inode.
+    pub identity: (u64, u64),
+    /// How many names it has.
+    pub links: u64,
+}
+
+impl Entry {
+    #[expect(clippy::useless_conversion, reason = "the widths of these fields differ between architectures")]
+    pub(super) fn of(stat: &Stat) -> Self {
+        Self {
+            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)),
+            mode: u32::from(stat.st_mode) & 0o7777,
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified: i64::try_from(stat.st_mtime).unwrap_or_default(),
+            modified_nanos: u64::try_from(stat.st_mtime_nsec).unwrap_or_default(),
+            identity: (u64::from(stat.st_dev), u64::from(stat.st_ino)),
+            links: u64::from(stat.st_nlink),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! New content for a file: written beside it, dressed, and put in place by one rename.
+//!
+//! At every instant the name leads to the whole old file or the whole new one, with the right owner and mode. Data are
+//! flushed to the disk before the rename where an old file is replaced, so that a power failure cannot leave an empty one;
+//! a file that is new is not flushed, since the next converge makes it again and a flush per file costs milliseconds.
+//! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
+
+use super::fault::errno_of;
+use super::{Disk, Entry, Fault, Place};
+use crate::pace::looked_at;
+use crate::remarks::remark;
+use contract::{Account, LogLevel, OpenFile};
+use grants::GrantedMode;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How often another name is tried for a staged file. Someone else's leftovers may have the first ones.
+const STAGING_ATTEMPTS: u32 = 64;
+
+/// How much is copied at once, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// The longest name that file systems take, in bytes.
+const MAXIMUM_NAME: usize = 255;
+
+/// Room for the names of a file's extended attributes, and for one value: the kernel's own limit.
+const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
+
+/// Attributes that say something about the content they were made for.
+const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
+
+/// Permission bits that may be set: granted ones, or plain ones. Bits that were granted for a directory are refused
+/// for anything else, by the handle that is open when they are set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModeBits {
+    bits: u32,
+    only_directory: bool,
+}
+
+impl ModeBits {
+    /// Bits that give no one else's rights away: set-id ones are dropped.
+    pub const fn plain(bits: u32) -> Self {
+        Self { bits: bits & 0o1777, only_directory: false }
+    }
+
+    /// The bits with which something is made: never set-id ones, which are set on the open handle afterwards.
+    pub(super) const fn at_creation(self) -> u32 {
+        self.bits & 0o1777
+    }
+
+    /// The bits for something of this kind.
+    ///
+    /// # Errors
+    /// They were granted for a directory, and this is none: `ENOTDIR`.
+    pub(super) fn of(self, kind: super::Kind) -> Result<u32, Errno> {
+        if self.only_directory && kind != super::Kind::Directory { Err(Errno::NOTDIR) } else { Ok(self.bits) }
+    }
+}
+
+impl From<&GrantedMode> for ModeBits {
+    fn from(granted: &GrantedMode) -> Self {
+        Self { bits: granted.bits_of_directory() & 0o7777, only_directory: granted.bits_of_file().is_none() }
+    }
+}
+
+/// What a new file gets before it is put in place.
+#[derive(Debug, Default)]
+pub struct Dress {
+    /// Permission bits; none: those it was staged with.
+    pub mode: Option<ModeBits>,
+    /// Owner; none: as made.
+    pub uid: Option<u32>,
+    /// Group; none: as made.
+    pub gid: Option<u32>,
+    /// The file it replaces: its attributes are kept, and its owner and group if no others are said.
+    pub old: Option<OwnedFd>,
+    /// True: the content is written over the old one's. None: only where it cannot be replaced. False: never.
+    pub in_place: Option<bool>,
+}
+
+/// A file that is being written under a name of its own, and vanishes unless it is put in place.
+#[derive(Debug)]
+pub struct StagedFile {
+    account: Account,
+    disk: Disk,
+    _open: [OpenFile; 2],
+    file: File,
+    parent: OwnedFd,
+    name: String,
+    target: String,
+    /// Real path of the target.
+    real: String,
+    published: bool,
+}
+
+pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile, Fault> {
+    let fault = |errno| Fault::new(errno, "rb_sysopen", place.real());
+    place.spend_entry()?;
+    let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(creation_mode.at_creation());
+    let mut handle = None;
+    let name = unused_name(place.name(), |name| {
+        handle = Some(rustix::fs::openat(&parent, name, flags, mode)?);
+        Ok(())
+    })
+    .map_err(fault)?;
+    let file: File = handle.ok_or_else(|| fault(Errno::IO))?.into();
+    let (target, real) = (place.name().to_owned(), place.real().to_owned());
+    let account = place.account().clone();
+    let (disk, _open) = (Disk::of(&account, &file), [account.open_file(), account.open_file()]);
+    Ok(StagedFile { account, disk, _open, file, parent, name, target, real, published: false })
+}
+
+/// Makes something under a name that nothing has yet, and returns the name.
+pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> Result<(), Errno>) -> Result<String, Errno> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let process = rustix::process::getpid().as_raw_nonzero();
+    for _ in 0..STAGING_ATTEMPTS {
+        let name = staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)));
+        match make(&name) {
+            Ok(()) => return Ok(name),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+/// Chef's naming: `.chef-NAME` with something of its own before the extension, which commands that verify look at.
+fn staged_name(target: &str, unique: &str) -> String {
+    let (stem, extension) = match target.find('.') {
+        Some(at) if at > 0 => target.split_at(at),
+        _ => (target, ""),
+    };
+    let room = MAXIMUM_NAME - ".chef--".len() - unique.len();
+    let extension = if extension.len() > room { "" } else { extension };
+    let mut length = stem.len().min(room - extension.len());
+    while !stem.is_char_boundary(length) {
+        length -= 1;
+    }
+    format!(".chef-{}-{unique}{extension}", stem.get(..length).unwrap_or_default())
+}
+
+impl StagedFile {
+    /// The staged file's own real path.
+    pub fn path(&self) -> String {
+        match self.real.rsplit_once('/') {
+            Some((parent, _)) => format!("{parent}/{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// Adds content.
+    ///
+    /// # Errors
+    /// The disk is full, or fails.
+    pub fn write(&mut self, content: &[u8]) -> Result<(), Fault> {
+        self.spend_on(&self.disk, &self.file, content.len())?;
+        self.file.write_all(content).map_err(|error| self.input_output(&error))
+    }
+
+    /// Adds all of another open file.
+    ///
+    /// # Errors
+    /// It cannot be read or written.
+    pub fn copy_from(&mut self, content: std::io::Result<File>) -> Result<(), Fault> {
+        let mut content = content.map_err(|error| self.input_output(&error))?;
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let length = content.read(&mut buffer).map_err(|error| self.input_output(&error))?;
+            match buffer.get(..length) {
+                Some(chunk) if !chunk.is_empty() => self.write(chunk)?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// What was written so far, from the beginning.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn content(&self) -> Result<File, Fault> {
+        let mut file = self.file.try_clone().map_err(|error| self.input_output(&error))?;
+        file.rewind().map_err(|error| self.input_output(&error))?;
+        Ok(file)
+    }
+
+    /// Dresses it and puts it in place of its target in one step.
+    ///
+    /// # Errors
+    /// The kernel refuses; then it is removed and the target is as before.
+    pub fn publish(mut self, dress: &Dress) -> Result<(), Fault> {
+        put_on(dress, &self.file).map_err(|errno| Fault::new(errno, "apply2files", &self.real))?;
+        let rename = || {
+            if dress.old.is_some() {
+                rustix::fs::fdatasync(&self.file)?;
+            }
+            rustix::fs::renameat(&self.parent, self.name.as_str(), &self.parent, self.target.as_str())
+        };
+        match rename() {
+            Ok(()) => {
+                self.published = true;
+                Ok(())
+            }
+            // The target is a mount point (a container runtime mounts single files): its name cannot be given away.
+            Err(Errno::BUSY) if dress.in_place != Some(false) => self.pour(dress),
+            Err(errno) => Err(Fault::new(errno, "rb_file_s_rename", &self.real)),
+        }
+    }
+
+    /// Writes the content over the target's, which keeps its identity. A reader may see half of it.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn pour(self, dress: &Dress) -> Result<(), Fault> {
+        let mut content = self.content()?;
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let open = || {
+            let handle = rustix::fs::openat(&self.parent, self.target.as_str(), flags, Mode::empty())?;
+            if Entry::of(&rustix::fs::fstat(&handle)?).kind != super::Kind::File {
+                return Err(Errno::INVAL);
+            }
+            rustix::fs::ftruncate(&handle, 0)?;
+            Ok(File::from(handle))
+        };
+        // It is emptied only if there is time to begin.
+        let ended = |ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real);
+        self.account.check().map_err(ended)?;
+        let mut target = open().map_err(|errno| Fault::new(errno, "rb_sysopen", &self.real))?;
+        if let Err(fault) = self.pour_into(&mut target, &mut content) {
+            let line = format!("{} holds only the beginning of its new content: {fault}", self.real);
+            remark(&self.account, LogLevel::Error, &line);
+            return Err(fault);
+        }
+        put_on(dress, &target).map_err(|errno| Fault::new(errno, "apply2files", &self.real))
+    }
+
+    /// Copies all of the content, as long as the policy may go on.
+    fn pour_into(&self, target: &mut File, content: &mut File) -> Result<(), Fault> {
+        let disk = Disk::of(&self.account, &*target);
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let length = content.read(&mut buffer).map_err(|error| self.input_output(&error))?;
+            let Some(chunk) = buffer.get(..length).filter(|chunk| !chunk.is_empty()) else { return Ok(()) };
+            self.spend_on(&disk, &*target, chunk.len())?;
+            target.write_all(chunk).map_err(|error| self.input_output(&error))?;
+        }
+    }
+
+    /// Charges bytes that are about to be written, and looks whether the policy may go on.
+    fn spend_on(&self, disk: &Disk, file: &File, bytes: usize) -> Result<(), Fault> {
+        let spent = disk.write(file, bytes as u64);
+        spent.map_err(|ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real))?;
+        looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
+    }
+
+    fn input_output(&self, error: &std::io::Error) -> Fault {
+        Fault::new(Errno::from_io_error(error).unwrap_or(Errno::IO), "rb_sysopen", &self.real)
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        if !self.published {
+            // Nothing can be done about a leftover that cannot be removed; its name says what it is.
+            let _ = rustix::fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::empty());
+        }
+    }
+}
+
+/// Gives an open file owner, attributes and mode.
+fn put_on(dress: &Dress, file: &File) -> Result<(), Errno> {
+    let now = Entry::of(&rustix::fs::fstat(file)?);
+    let old = dress.old.as_ref().and_then(|old| rustix::fs::fstat(old).ok()).map(|stat| Entry::of(&stat));
+    let uid = dress.uid.or(old.map(|old| old.uid)).filter(|uid| *uid != now.uid);
+    let gid = dress.gid.or(old.map(|old| old.gid)).filter(|gid| *gid != now.gid);
+    if uid.is_some() || gid.is_some() {
+        match rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw)) {
+            // Only root can keep another's ownership; as anyone else, the new file is one's own.
+            Err(Errno::PERM) if dress.uid.is_none() && dress.gid.is_none() => {}
+            other => other?,
+        }
+    }
+    if let Some(old) = &dress.old {
+        copy_attributes(old, file);
+    }
+    // Last: a change of owner takes set-id bits away.
+    let Some(mode) = dress.mode else { return Ok(()) };
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode.of(now.kind)?))
+}
+
+/// Copies extended attributes as far as the file system takes them.
+fn copy_attributes(old: &OwnedFd, new: impl AsFd) {
+    let mut names = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
+    if rustix::fs::flistxattr(old, rustix::buffer::spare_capacity(&mut names)).is_err() || names.is_empty() {
+        return;
+    }
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if CONTENT_ATTRIBUTES.contains(&name) {
+            continue;
+        }
+        let mut value = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
+        if rustix::fs::fgetxattr(old, name, rustix::buffer::spare_capacity(&mut value)).is_ok() {
+            let _ = rustix::fs::fsetxattr(&new, name, &value, XattrFlags::empty());
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Effects: calls with one bare name on the handle of a directory that a proof named.
+
+use super::{CONTENT, Dress, Entry, Fault, ModeBits, Place, StagedFile, replace, tree};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW, Uid};
+use rustix::io::Errno;
+
+/// A place that may be changed. Made only by [`super::Root`], out of a proof.
+#[derive(Debug)]
+pub struct Site(pub(super) Place);
+
+/// A directory that may be changed with all that is below it.
+#[derive(Debug)]
+pub struct GrantedSite(Site);
+
+impl GrantedSite {
+    pub(super) fn new(place: Place) -> Self {
+        Self(Site::new(place))
+    }
+
+    /// Removes what is there, a directory with all that is in it. Links are removed, not followed.
+    ///
+    /// # Errors
+    /// Something in it cannot be removed, or comes back faster than it is removed.
+    pub fn remove(&self) -> Result<(), Fault> {
+        if self.0.entry()?.kind != super::Kind::Directory {
+            return self.0.remove_file();
+        }
+        let handle = self.0.0.open_directory()?;
+        tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, "apply2files"))?;
+        self.0.remove_directory()
+    }
+
+    /// Gives it another name.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn rename(&self, target: &Self) -> Result<(), Fault> {
+        self.0.rename(&target.0)
+    }
+
+    /// Gives it another name that nothing has yet.
+    ///
+    /// # Errors
+    /// The kernel refuses; `EEXIST` if something has the name, `EXDEV` if it is on another file system.
+    pub fn rename_to_free(&self, target: &Site) -> Result<(), Fault> {
+        rename_to_free(&self.0.0, &target.0)
+    }
+
+    /// Takes back a [`rename_to_free`](Self::rename_to_free).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn rename_back(&self, target: &Site) -> Result<(), Fault> {
+        rename_to_free(&target.0, &self.0.0)
+    }
+
+    /// What is there.
+    ///
+    /// # Errors
+    /// Nothing, or it may not be looked at.
+    pub fn entry(&self) -> Result<Entry, Fault> {
+        self.0.entry()
+    }
+}
+
+impl Site {
+    pub(super) fn new(place: Place) -> Self {
+        Self(place)
+    }
+
+    /// What is there.
+    ///
+    /// # Errors
+    /// Nothing, or it may not be looked at.
+    pub fn entry(&self) -> Result<Entry, Fault> {
+        self.0.entry()
+    }
+
+    /// Opens the regular file that is there, for reading.
+    ///
+    /// # Errors
+    /// As [`Place::open_file`].
+    pub fn open_file(&self) -> Result<(OwnedFd, Entry), Fault> {
+        self.0.open_file()
+    }
+
+    /// Makes a directory; the file mode creation mask applies.
+    ///
+    /// # Errors
+    /// The kernel refuses; `EEXIST` if something is there.
+    pub fn make_directory(&self, mode: ModeBits) -> Result<(), Fault> {
+        self.0.spend_entry()?;
+        rustix::fs::mkdirat(&self.0.parent, self.0.name.as_str(), Mode::from_raw_mode(mode.at_creation()))
+            .map_err(|errno| self.fault(errno, "dir_s_mkdir"))
+    }
+
+    /// Removes a file, a link, anything but a directory.
+    ///
+    /// # Errors
+    /// The kernel refuses; `EISDIR` for a directory.
+    pub fn remove_file(&self) -> Result<(), Fault> {
+        rustix::fs::unlinkat(&self.0.parent, self.0.name.as_str(), AtFlags::empty())
+            .map_err(|errno| self.fault(errno, "apply2files"))
+    }
+
+    /// Removes an empty directory.
+    ///
+    /// # Errors
+    /// The kernel refuses; `ENOTEMPTY`, `ENOTDIR`.
+    pub fn remove_directory(&self) -> Result<(), Fault> {
+        rustix::fs::unlinkat(&self.0.parent, self.0.name.as_str(), AtFlags::REMOVEDIR)
+            .map_err(|errno| self.fault(errno, "dir_s_rmdir"))
+    }
+
+    /// Makes a symbolic link that says `text`. What it says is not looked at: whoever follows it later is checked then.
+    /// `replace`: in place of a file or a link, in one step.
+    ///
+    /// # Errors
+    /// The kernel refuses; `EEXIST` if something is there, `EISDIR` if a directory is to be replaced.
+    pub fn make_link(&self, text: &str, replace: bool) -> Result<(), Fault> {
+        self.name_it(replace, "rb_file_s_symlink", |name| rustix::fs::symlinkat(text, &self.0.parent, name))
+    }
+
+    /// Makes a further name for the file at another site; both are granted, since either name changes the one file.
+    /// `replace`: in place of a file or a link, in one step.
+    ///
+    /// # Errors
+    /// As [`make_link`](Self::make_link).
+    pub fn make_hard_link(&self, original: &Self, replace: bool) -> Result<(), Fault> {
+        let (from, to) = (&original.0, &self.0);
+        self.name_it(replace, "rb_file_s_link", |name| {
+            rustix::fs::linkat(&from.parent, from.name.as_str(), &to.parent, name, AtFlags::empty())
+        })
+    }
+
+    /// Makes something under this name; or under another and then renames it, so that the name always leads somewhere.
+    fn name_it(
+        &self,
+        replace: bool,
+        operation: &'static str,
+        make: impl Fn(&str) -> Result<(), Errno>,
+    ) -> Result<(), Fault> {
+        self.0.spend_entry()?;
+        if !replace {
+            return make(&self.0.name).map_err(|errno| self.fault(errno, operation));
+        }
+        let name = replace::unused_name(&self.0.name, &make).map_err(|errno| self.fault(errno, operation))?;
+        rustix::fs::renameat(&self.0.parent, name.as_str(), &self.0.parent, self.0.name.as_str()).map_err(|errno| {
+            let _ = rustix::fs::unlinkat(&self.0.parent, name.as_str(), AtFlags::empty());
+            self.fault(errno, "apply2files")
+        })
+    }
+
+    /// Gives a file or a link another name; what has that name is replaced.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn rename(&self, target: &Self) -> Result<(), Fault> {
+        let (from, to) = (&self.0, &target.0);
+        rustix::fs::renameat(&from.parent, from.name.as_str(), &to.parent, to.name.as_str())
+            .map_err(|errno| self.fault(errno, "rb_file_s_rename"))
+    }
+
+    /// Sets permission bits. Of a link: `EOPNOTSUPP`, Linux has none. Which bits may be set is decided on the open handle:
+    /// whoever owns the directory can exchange what has this name at any time.
+    ///
+    /// # Errors
+    /// The kernel refuses; `ENOTDIR` where the bits were granted for a directory and something else is there by now.
+    pub fn set_mode(&self, mode: ModeBits) -> Result<(), Fault> {
+        let bits = |handle: &OwnedFd| match Entry::of(&rustix::fs::fstat(handle)?).kind {
+            super::Kind::Link => Err(Errno::OPNOTSUPP),
+            kind => mode.of(kind).map(Mode::from_raw_mode),
+        };
+        let set = || {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let handle = rustix::fs::openat(&self.0.parent, self.0.name.as_str(), flags, Mode::empty())?;
+            let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+            // A handle that can be had for anything, sockets and unreadable files too, has its mode set through /proc only.
+            match rustix::fs::chmodat(CWD, path, bits(&handle)?, AtFlags::empty()) {
+                Err(Errno::NOENT) => {
+                    let handle = rustix::fs::openat(&self.0.parent, self.0.name.as_str(), CONTENT, Mode::empty())?;
+                    rustix::fs::fchmod(&handle, bits(&handle)?)
+                }
+                other => other,
+            }
+        };
+        set().map_err(|errno| self.fault(errno, "apply2files"))
+    }
+
+    /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> Result<(), Fault> {
+        let (uid, gid) = (uid.map(Uid::from_raw), gid.map(Gid::from_raw));
+        rustix::fs::chownat(&self.0.parent, self.0.name.as_str(), uid, gid, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| self.fault(errno, "apply2files"))
+    }
+
+    /// Sets last access and last change, in seconds since 1970; none: now.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_times(&self, times: Option<(i64, i64)>) -> Result<(), Fault> {
+        let moment = |seconds: Option<i64>| match seconds {
+            Some(seconds) => Timespec { tv_sec: seconds, tv_nsec: 0 },
+            None => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+        };
+        let times = Timestamps {
+            last_access: moment(times.map(|(access, _)| access)),
+            last_modification: moment(times.map(|(_, change)| change)),
+        };
+        rustix::fs::utimensat(&self.0.parent, self.0.name.as_str(), &times, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| self.fault(errno, "apply2files"))
+    }
+
+    /// Begins a new file beside this site, for [`StagedFile::publish`] to put in place.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn stage(&self, creation_mode: ModeBits) -> Result<StagedFile, Fault> {
+        replace::stage(&self.0, creation_mode)
+    }
+
+    /// Puts content in place in one step, dressed before anyone can see it.
+    ///
+    /// # Errors
+    /// It cannot be written or put in place; then all is as before.
+    pub fn write(&self, content: &[u8], creation_mode: ModeBits, dress: &Dress) -> Result<(), Fault> {
+        let mut staged = self.stage(creation_mode)?;
+        staged.write(content)?;
+        staged.publish(dress)
+    }
+
+    fn fault(&self, errno: Errno, operation: &'static str) -> Fault {
+        Fault::new(errno, operation, self.0.real())
+    }
+}
+
+fn rename_to_free(from: &Place, to: &Place) -> Result<(), Fault> {
+    let flags = RenameFlags::NOREPLACE;
+    rustix::fs::renameat_with(&from.parent, from.name.as_str(), &to.parent, to.name.as_str(), flags)
+        .map_err(|errno| Fault::new(errno, "rb_file_s_rename", from.real()))
+}

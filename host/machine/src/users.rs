@@ -1,0 +1,248 @@
+//! Users and groups of the root: its own files, and for the whole machine also what the name service knows beside them.
+//!
+//! Under `--root` the host's user database is never asked, not even through the C library: a name means what the root's
+//! `/etc/passwd` says.
+
+use crate::root::Root;
+use std::collections::HashMap;
+
+/// A user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// The login name.
+    pub name: String,
+    /// Its number.
+    pub uid: u32,
+    /// Its primary group.
+    pub gid: u32,
+    /// The comment field.
+    pub comment: String,
+    /// The home directory.
+    pub home: String,
+    /// The login shell.
+    pub shell: String,
+}
+
+/// A group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The user's login name.
+    pub name: String,
+    /// Its number.
+    pub gid: u32,
+    /// Login names.
+    pub members: Vec<String>,
+}
+
+/// A file's identity and age, to see that it was replaced.
+type Stamp = Option<((u64, u64), u64, i64)>;
+
+const PASSWD: &str = "/etc/passwd";
+const GROUP: &str = "/etc/group";
+
+/// The database. Read when first asked, and again when something was done to the machine that replaced its files.
+#[derive(Debug, Default)]
+pub struct Users {
+    /// Nothing was done since the files were looked at.
+    fresh: bool,
+    stamps: Option<(Stamp, Stamp)>,
+    name_service: bool,
+    users: Vec<User>,
+    groups: Vec<Group>,
+    found_users: HashMap<String, Option<User>>,
+    found_groups: HashMap<String, Option<Group>>,
+}
+
+impl Users {
+    /// Something was done to the machine: the files are to be looked at again before the next answer.
+    pub fn doubt(&mut self) {
+        self.fresh = false;
+    }
+
+    /// Reads the root's files if something was done since, and they are not those that were read last.
+    pub fn refresh(&mut self, root: &Root) {
+        if std::mem::replace(&mut self.fresh, true) {
+            return;
+        }
+        let stamps = (stamp(root, PASSWD), stamp(root, GROUP));
+        if self.stamps == Some(stamps) {
+            return;
+        }
+        let text = |path| root.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        *self = Self {
+            fresh: true,
+            stamps: Some(stamps),
+            name_service: root.is_whole(),
+            users: text(PASSWD).lines().filter_map(parse_user).collect(),
+            groups: text(GROUP).lines().filter_map(parse_group).collect(),
+            ..Self::default()
+        };
+    }
+
+    /// Forgets all: the next look reads the files again.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// All users of the root's file, in its order.
+    pub fn users(&self) -> &[User] {
+        &self.users
+    }
+
+    /// All groups of the root's file, in its order.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// A user by name.
+    pub fn user(&mut self, name: &str) -> Option<&User> {
+        if let Some(at) = self.users.iter().position(|user| user.name == name) {
+            return self.users.get(at);
+        }
+        if !self.name_service {
+            return None;
+        }
+        let ask = || nix::unistd::User::from_name(name).ok().flatten().map(from_name_service);
+        self.found_users.entry(name.into()).or_insert_with(ask).as_ref()
+    }
+
+    /// A user by number; of several the first.
+    pub fn user_by_id(&mut self, uid: u32) -> Option<&User> {
+        if let Some(at) = self.users.iter().position(|user| user.uid == uid) {
+            return self.users.get(at);
+        }
+        if !self.name_service {
+            return None;
+        }
+        let ask = || nix::unistd::User::from_uid(uid.into()).ok().flatten().map(from_name_service);
+        self.found_users.entry(format!("#{uid}")).or_insert_with(ask).as_ref()
+    }
+
+    /// A group by name.
+    pub fn group(&mut self, name: &str) -> Option<&Group> {
+        if let Some(at) = self.groups.iter().position(|group| group.name == name) {
+            return self.groups.get(at);
+        }
+        if !self.name_service {
+            return None;
+        }
+        let ask = || nix::unistd::Group::from_name(name).ok().flatten().map(group_from_name_service);
+        self.found_groups.entry(name.into()).or_insert_with(ask).as_ref()
+    }
+
+    /// A group by number; of several the first.
+    pub fn group_by_id(&mut self, gid: u32) -> Option<&Group> {
+        if let Some(at) = self.groups.iter().position(|group| group.gid == gid) {
+            return self.groups.get(at);
+        }
+        if !self.name_service {
+            return None;
+        }
+        let ask = || nix::unistd::Group::from_gid(gid.into()).ok().flatten().map(group_from_name_service);
+        self.found_groups.entry(format!("#{gid}")).or_insert_with(ask).as_ref()
+    }
+
+    /// Numbers of all groups that a user is in, beside the given primary one.
+    pub(crate) fn supplementary(&self, name: &str) -> Vec<u32> {
+        let named = |group: &&Group| group.members.iter().any(|member| member == name);
+        self.groups.iter().filter(named).map(|group| group.gid).collect()
+    }
+}
+
+fn stamp(root: &Root, path: &str) -> Stamp {
+    let entry = root.target_entry(path).ok().flatten()?;
+    Some((entry.identity, entry.size, entry.modified))
+}
+
+fn parse_user(line: &str) -> Option<User> {
+    let mut fields = line.split(':');
+    let mut next = || fields.next();
+    let (name, _password) = (next()?, next()?);
+    let (uid, gid) = (next()?.parse().ok()?, next()?.parse().ok()?);
+    let (comment, home, shell) = (next()?, next()?, next().unwrap_or_default());
+    let text = |field: &str| field.to_owned();
+    (!name.is_empty() && !name.starts_with(['#', '+', '-'])).then(|| User {
+        name: text(name),
+        uid,
+        gid,
+        comment: text(comment),
+        home: text(home),
+        shell: text(shell),
+    })
+}
+
+fn parse_group(line: &str) -> Option<Group> {
+    let mut fields = line.split(':');
+    let mut next = || fields.next();
+    let (name, _password, gid) = (next()?, next()?, next()?.parse().ok()?);
+    let members = next().unwrap_or_default().split(',').filter(|member| !member.is_empty()).map(Into::into).collect();
+    (!name.is_empty() && !name.starts_with(['#', '+', '-'])).then(|| Group { name: name.into(), gid, members })
+}
+
+fn from_name_service(user: nix::unistd::User) -> User {
+    User {
+        name: user.name,
+        uid: user.uid.as_raw(),
+        gid: user.gid.as_raw(),
+        comment: user.gecos.to_string_lossy().into_owned(),
+        home: user.dir.to_string_lossy().into_owned(),
+        shell: user.shell.to_string_lossy().into_owned(),
+    }
+}
+
+fn group_from_name_service(group: nix::unistd::Group) -> Group {
+    Group { name: group.name, gid: group.gid.as_raw(), members: group.mem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database(passwd: &str, group: &str) -> (tempfile::TempDir, Root, Users) {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("etc")).unwrap();
+        std::fs::write(directory.path().join("etc/passwd"), passwd).unwrap();
+        std::fs::write(directory.path().join("etc/group"), group).unwrap();
+        let root = Root::open(directory.path(), &contract::Account::unmetered("test")).unwrap();
+        let mut users = Users::default();
+        users.refresh(&root);
+        (directory, root, users)
+    }
+
+    #[test]
+    fn the_roots_own_files_are_what_counts() {
+        let (_directory, _root, mut users) = database(
+            "root:x:0:0:root:/root:/bin/sh\nalice:x:1000:1001:Alice,,,:/home/alice:/bin/bash\n+::::::\nbroken:x:no:1::/:\n",
+            "root:x:0:\nalice:x:1001:\nweb:x:33:alice,bob\n",
+        );
+        assert_eq!(users.users().len(), 2);
+        assert_eq!(
+            users.user("alice").map(|user| (user.uid, user.gid, user.home.clone())),
+            Some((1000, 1001, "/home/alice".into()))
+        );
+        assert_eq!(users.user_by_id(0).map(|user| user.name.clone()), Some("root".into()));
+        assert_eq!(users.group_by_id(33).map(|group| group.members.clone()), Some(vec!["alice".into(), "bob".into()]));
+        assert_eq!(users.supplementary("alice"), [33]);
+        assert_eq!(users.user("nobody"), None, "the host's database must not be asked under a root");
+        assert_eq!(users.group("nogroup"), None);
+    }
+
+    #[test]
+    fn replaced_files_are_read_again() {
+        let (directory, root, mut users) = database("root:x:0:0::/root:/bin/sh\n", "");
+        assert_eq!(users.user("bob"), None);
+        std::fs::write(directory.path().join("etc/passwd"), "root:x:0:0::/root:/bin/sh\nbob:x:7:7::/:/bin/sh\n")
+            .unwrap();
+        users.doubt();
+        users.refresh(&root);
+        assert_eq!(users.user("bob").map(|user| user.uid), Some(7));
+    }
+
+    #[test]
+    fn a_root_without_the_files_has_nobody() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut users = Users::default();
+        users.refresh(&Root::open(directory.path(), &contract::Account::unmetered("test")).unwrap());
+        assert!(users.user("root").is_none() && users.users().is_empty());
+    }
+}

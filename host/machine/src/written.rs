@@ -1,0 +1,81 @@
+//! Denials as a guest may hear of them: by the path that it wrote.
+//!
+//! Grants are asked about resolved paths, and a denial names what was asked. Told to a guest, that would say where every link
+//! leads: those in `/proc` name all programs that run. So a guest hears its own words, and what its rules say of them: as if
+//! there were no links. Where the rules would allow the written path, only the resolved one is refused. The operator finds it,
+//! and the line that would allow it, in the audit log and in the list of denials.
+
+use crate::denied::{DENIED, denied};
+use crate::root::{MAXIMUM_PATH, Root, Words, Written};
+use contract::{Raised, Resolved};
+use grants::{CommandAsked, Denied, MountAsked, PolicyGrants};
+
+/// What is shown in place of the line that would allow it.
+const HINT: &str = "the list of denials at the end of the run has the line that would allow it";
+
+/// A denial in the words of the resource that was refused.
+pub fn as_written(raised: Raised, grants: &PolicyGrants, root: &Root) -> Raised {
+    let Some(resolved) = raised.resolved.clone() else { return raised };
+    let raised = Raised { resolved: None, ..raised };
+    let Written { text, real } = match root.as_written(&resolved.path) {
+        Words::Written(written) => written,
+        Words::Forgotten => return heard(raised, &resolved, "a path of the resource", false, grants),
+        Words::Unwritten => return raised,
+    };
+    let below = resolved.path.strip_prefix(&real).unwrap_or_default();
+    heard(raised, &resolved, &format!("{text}{below}"), plain(&text).is_some_and(|plain| plain == real), grants)
+}
+
+/// The same for one path.
+pub(crate) fn as_asked(raised: Raised, written: &str, grants: &PolicyGrants) -> Raised {
+    let Some(resolved) = raised.resolved.clone() else { return raised };
+    let raised = Raised { resolved: None, ..raised };
+    let is_plain = plain(written).is_some_and(|plain| plain == resolved.path);
+    heard(raised, &resolved, written, is_plain, grants)
+}
+
+/// `is_plain`: no link led from the written path to the resolved one, so that the denial says nothing of any.
+fn heard(raised: Raised, resolved: &Resolved, written: &str, is_plain: bool, grants: &PolicyGrants) -> Raised {
+    if is_plain {
+        return raised;
+    }
+    let shown: String = written.chars().take(MAXIMUM_PATH).collect();
+    let refusal = plain(&shown).and_then(|plain| grants.refusal_of_text(resolved.key, &plain));
+    let (sentence, hint) = match refusal {
+        Some(refusal) => (Denied { asked: shown, ..refusal.clone() }.to_string(), refusal.hint()),
+        None => (grants.plain_refusal(resolved.key, &shown), HINT.to_owned()),
+    };
+    Raised { message: raised.message.replace(&resolved.sentence, &sentence), hint: Some(hint), ..raised }
+}
+
+/// A denied command, whose rule would hold the directory as it was written. `asked` has the resolved one.
+pub fn command(denial: Denied, asked: &CommandAsked<'_>, cwd: Option<&str>, grants: &PolicyGrants) -> Raised {
+    if cwd == asked.cwd {
+        return denied(denial);
+    }
+    let by_text = cwd.and_then(plain);
+    let asked = CommandAsked { cwd: by_text.as_deref().or(cwd), ..*asked };
+    again(denial, grants.silent().command(&asked).map(drop))
+}
+
+/// A denied mount by the names as they were written.
+pub fn mount(denial: Denied, written: &MountAsked<'_>, grants: &PolicyGrants) -> Raised {
+    again(denial, grants.silent().mount(written).map(drop))
+}
+
+/// What the rules say of the written words.
+fn again(denial: Denied, by_text: Result<(), Denied>) -> Raised {
+    match by_text {
+        Err(refusal) => denied(refusal),
+        Ok(()) => Raised::new(DENIED, Denied { reason: None, ..denial }.to_string()).with_hint(HINT),
+    }
+}
+
+/// An absolute path without doubled slashes and `.`; `None` if it has `..`, which may lead anywhere.
+fn plain(path: &str) -> Option<String> {
+    if !path.starts_with('/') {
+        return None;
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    (!parts.contains(&"..")).then(|| format!("/{}", parts.join("/")))
+}
