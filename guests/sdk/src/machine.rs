@@ -91,7 +91,8 @@ pub fn run(program: &[&str]) -> Result<Ran> {
         interpreter: None,
         input: None,
     };
-    let outcome = host::run(&command).map_err(failed).here()?;
+    let origin = crate::table::origin(std::panic::Location::caller());
+    let outcome = host::run_at(&command, &origin).map_err(failed).here()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(Ran { code: outcome.code, output: text(outcome.output), errors: text(outcome.errors) })
 }

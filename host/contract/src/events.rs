@@ -1,7 +1,7 @@
 //! What happens during a run, as it happens. Formatters, the run record and guests' event handlers subscribe; providers
 //! and the runner never print.
 
-use crate::{Change, Failure, GuestWrite, HiddenRead, Notified, Resource, Tally};
+use crate::{Change, Failure, GuestCommand, GuestWrite, HiddenRead, Notified, Resource, Tally};
 use node::origin::Origin;
 
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
@@ -170,6 +170,12 @@ pub enum Event<'a> {
         write: &'a GuestWrite,
         /// Nothing was changed: this is a dry run.
         why_run: bool,
+    },
+    /// Guest code ran a command by itself outside of all actions. In a dry run: one that was stopped, so that nobody knows
+    /// what it would change.
+    Ran {
+        /// The command and the place of the code.
+        command: &'a GuestCommand,
     },
     /// The running action's command wrote something that is to be shown at once.
     Output {

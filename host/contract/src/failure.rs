@@ -161,6 +161,13 @@ impl Failure {
         matches!(self, Self::Raised(raised) if ["Wrun::Denied", "Errno::EACCES"].contains(&raised.class.as_str()))
     }
 
+    /// Whether a dry run refused what would change the machine, in the host's words or in those of a language whose code asked.
+    pub fn is_dry_refusal(&self) -> bool {
+        let Self::Raised(raised) = self else { return false };
+        let in_words = raised.class == "Errno::EROFS" && raised.message.contains("this is a dry run, which would");
+        in_words || raised.class == "Wrun::DryRun"
+    }
+
     /// What a person could do about it.
     pub fn hint(&self) -> Option<&str> {
         match self {

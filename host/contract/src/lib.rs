@@ -27,11 +27,11 @@ pub use providers::{
     Types, Wanted,
 };
 pub use run::{
-    ActionRecord, Amendment, AttributeChange, Context, ContextId, Declaration, Due, EndedRecipe, FailureMode, Guard,
-    GuestType, GuestWrite, HiddenRead, MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS,
-    MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified, OwnRunList, Parts, Party, Property, ROOT,
-    ReadKind, Reads, Resource, ResourceId, Run, Speaker, Tally, Test, Timing, Unshown, Wish, dotted_path, grant_lines,
-    not_found,
+    ActionRecord, Amendment, AttributeChange, CommandEffect, Context, ContextId, Declaration, Due, EndedRecipe,
+    FailureMode, Guard, GuestCommand, GuestType, GuestWrite, HiddenRead, MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH,
+    MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified,
+    OwnRunList, Parts, Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, Speaker, Tally, Test, Timing,
+    Unshown, Wish, dotted_path, grant_lines, not_found,
 };
 pub use services::{
     Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,

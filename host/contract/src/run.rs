@@ -4,6 +4,7 @@
 mod amending;
 mod attributes;
 mod collection;
+mod commands;
 mod context;
 mod declaration;
 mod nesting;
@@ -19,6 +20,7 @@ mod writes;
 
 pub use attributes::AttributeChange;
 pub use collection::{OwnRunList, Run};
+pub use commands::{CommandEffect, GuestCommand};
 pub use context::{Context, ContextId, Due, ROOT};
 pub use declaration::{
     Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Speaker, Test,

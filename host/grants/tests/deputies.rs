@@ -321,3 +321,50 @@ fn starting_the_node_again_is_granted_on_its_own() {
     let denial = denied_until_granted("commands = [\"reboot\"]", |grants| grants.reboot());
     assert_eq!(denial.to_string(), "policy `database` may not restart `the node`");
 }
+
+/// The names in backticks of a row of the table "Deputies", by the beginning of the row.
+fn documented(row: &str) -> Vec<String> {
+    let page = include_str!("../../../docs/grants.md");
+    let line = page.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("there is no row {row:?}"));
+    line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Where a name of a file that counts wherever it lies, or in a home, is looked for.
+fn place_of(name: &str) -> Option<String> {
+    match name {
+        _ if name.starts_with('/') => Some(name.to_owned()),
+        _ if name.starts_with('.') => Some(format!("/home/ann/{name}/x")),
+        "ld.so.preload" => Some("/etc/ld.so.preload".to_owned()),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_places_that_the_documentation_names_need_their_names() {
+    let wide = |key: &str| {
+        let grants =
+            Grants::parse(&format!("[policy.web]\n{key} = [\"/**\", \"/home/ann/**\"]\n"), "grants.toml").unwrap();
+        grants.with_homes(vec!["/home/ann".to_owned()]).policy("web", &[])
+    };
+    let (managed, read) = (wide("paths"), wide("read_paths"));
+    let mut count = 0;
+    for place in documented("| cron files, systemd units").iter().filter_map(|name| place_of(name)) {
+        assert!(managed.manage_path(&place).is_err(), "{place}");
+        let named = policy(&format!("paths = [\"{place}\"]"));
+        assert!(named.manage_path(&place).is_ok(), "{place}");
+        count += 1;
+    }
+    for place in documented("| `/etc/shadow`, private keys").iter().filter_map(|name| place_of(name)) {
+        assert!(read.read_path(&place).is_err() && managed.manage_path(&place).is_err(), "{place}");
+        count += 1;
+    }
+    assert!(count > 20, "the table names {count} places");
+    let everybody = policy("users = [\"*\"]\ngroups = [\"*\"]");
+    for name in documented("| groups such as").iter().take(4) {
+        let refused = match name.as_str() {
+            "root" => everybody.user(name, Standing::Ordinary).is_err(),
+            group => everybody.group(group, Standing::Ordinary).is_err(),
+        };
+        assert!(refused, "{name}");
+    }
+}

@@ -102,6 +102,7 @@ fn bytes_of(event: &Event<'_>) -> u64 {
             let failure = failure.map_or(0, |failure| text(&failure.to_string()));
             text(&resource.key) + text(action) + conditional.map_or(0, text) + failure
         }
+        Event::Ran { command } => text(&command.command),
         Event::Written { write, .. } => text(&write.path) + text(&write.what),
         Event::Log { line, .. } => text(line),
         Event::Output { bytes } => bytes.len() as u64,

@@ -36,6 +36,10 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
             let written = json!({ "path": write.path, "what": write.what, "why_run": why_run });
             ("written", with(written, place(&write.origin)))
         }
+        Event::Ran { command } => {
+            let ran = json!({ "command": command.command, "effect": command.effect.name() });
+            ("ran", with(ran, place(&command.origin)))
+        }
         Event::Output { bytes } => ("output", json!({ "text": String::from_utf8_lossy(bytes) })),
         Event::Assumed { resource, what, nesting } => {
             ("assumed", with(of_resource(resource, *nesting), json!({ "what": what })))

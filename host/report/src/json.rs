@@ -6,7 +6,7 @@ pub(crate) use bounds::bounded_error;
 
 use crate::unseen::UnseenRecipe;
 use bounds::{ASKED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
-use contract::{ActionRecord, Claimant, Conflict, GuestWrite, HiddenRead, dotted_path};
+use contract::{ActionRecord, Claimant, Conflict, GuestCommand, GuestWrite, HiddenRead, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 use grants::{Denial, Journal};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -156,6 +156,7 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     let actions = report.records.iter().map(Action);
     Fitting::of_known(actions, RESOURCES, Action::at_most).serialize_entry("resources", shown)?;
     Fitting::of(report.writes.iter().map(write), LIST).serialize_entry("writes", shown)?;
+    Fitting::of(report.commands.iter().map(command), LIST).serialize_entry("commands", shown)?;
     if report.compiled_only {
         Fitting::of(&report.collection, RESOURCES).serialize_entry("collection", shown)?;
     }
@@ -175,6 +176,21 @@ fn write(write: &GuestWrite) -> Value {
     json!({
         "path": path,
         "what": what,
+        "cookbook": origin.cookbook,
+        "recipe": origin.recipe,
+        "file": origin.file,
+        "line": origin.line,
+        "resource": resource.as_deref(),
+        "times": times,
+    })
+}
+
+/// A command that guest code ran by itself.
+fn command(ran: &GuestCommand) -> Value {
+    let GuestCommand { command, effect, origin, resource, times } = ran;
+    json!({
+        "command": command,
+        "effect": effect.name(),
         "cookbook": origin.cookbook,
         "recipe": origin.recipe,
         "file": origin.file,

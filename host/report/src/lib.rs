@@ -37,4 +37,4 @@ pub use compiled::lines as compiled_lines;
 pub use kept_log::KeptLog;
 pub use new_thing::{NewThing, shortened};
 pub use outline::Outline;
-pub use words::{by_code, place, would};
+pub use words::{by_code, place, ran, would};

@@ -27,7 +27,7 @@ pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
         (true, tally) => would(tally),
         (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated"),
     };
-    let counts = format!("{counts}{}", by_code(report.writes()));
+    let counts = format!("{counts}{}", by_code(report.writes(), report.commands(), report.why_run));
     // Compiling comes before the run, and is not in its time.
     let compiled = match parts.compile_seconds {
         0.0 => String::new(),
@@ -54,7 +54,7 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
         (true, tally) => would(tally),
         (false, Tally { updated, total, .. }) => format!("{updated} of {total} updated"),
     };
-    let count = format!("{count}{}", by_code(policy.writes.len()));
+    let count = format!("{count}{}", by_code(policy.writes.len(), policy.own_commands(), parts.report.why_run));
     let line = |word: &str| format!("{name}  {word:<8}  {count:<20}  {:.2} s", policy.seconds);
     match &policy.outcome {
         PolicyOutcome::Succeeded => Block::new(Tone::Plain, line("ok")),

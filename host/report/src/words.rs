@@ -1,7 +1,8 @@
 //! Words that several reports have.
 
-use contract::Tally;
+use contract::{CommandEffect, GuestCommand, Tally};
 use node::origin::Origin;
+use text::escape_line;
 
 /// What a dry run says at its end: `3 would change, 2 unknown, 1 would fail (of 12)`.
 pub fn would(tally: Tally) -> String {
@@ -15,12 +16,25 @@ pub fn would(tally: Tally) -> String {
     format!("{said} (of {total})")
 }
 
-/// The count of what guest code changed by itself, for the end of a run; empty if that is nothing.
-pub fn by_code(writes: usize) -> String {
-    match writes {
-        0 => String::new(),
-        1 => ", 1 change by the cookbooks' own code".to_owned(),
-        writes => format!(", {writes} changes by the cookbooks' own code"),
+/// The counts of what guest code changed and ran by itself, for the end of a run; empty if that is nothing. `commands` are in
+/// a dry run those whose changes are unknown.
+pub fn by_code(writes: usize, commands: usize, why_run: bool) -> String {
+    let counted = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        count => Some(format!("{count} {word}s")),
+    };
+    let command = if why_run { "unknown command" } else { "command" };
+    let counts: Vec<_> = [counted(writes, "change"), counted(commands, command)].into_iter().flatten().collect();
+    if counts.is_empty() { String::new() } else { format!(", {} by the cookbooks' own code", counts.join(" and ")) }
+}
+
+/// A command that guest code ran by itself, as a line of the report tells it.
+pub fn ran(command: &GuestCommand) -> String {
+    let line = escape_line(&command.command);
+    match command.effect {
+        CommandEffect::Unknown => format!("would run {line}: not known what it changes"),
+        CommandEffect::Ran | CommandEffect::Looked => format!("run {line}"),
     }
 }
 

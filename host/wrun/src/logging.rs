@@ -81,6 +81,10 @@ impl contract::Observer for RunLog {
                 let place = report::place(&write.origin).unwrap_or_default();
                 tracing::info!(target: "run", "{}: {would}{}", escape_line(&place), escape_line(&write.what));
             }
+            Event::Ran { command } => {
+                let place = report::place(&command.origin).unwrap_or_default();
+                tracing::info!(target: "run", "{}: {}", escape_line(&place), report::ran(command));
+            }
             Event::PolicyFailed { policy, failure } => {
                 tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));
             }

@@ -74,8 +74,8 @@ fn status(status: &FileStatus) -> serde_json::Value {
 
 /// Replies `[code, signal, timed_out, length of the output]`, then output and errors as bytes.
 fn run(request: &Request<'_>) -> Result<Reply, Reply> {
-    let command = request.argument::<Command>()?.contract(request)?;
-    let outcome = machine::run(&command).map_err(refused)?;
+    let (command, origin): (Command, Origin) = request.arguments()?;
+    let outcome = machine::run_at(&command.contract(request)?, &origin.into()).map_err(refused)?;
     let head = json!([outcome.code, outcome.signal, outcome.timed_out, outcome.output.len()]);
     let mut tail = outcome.output;
     tail.extend_from_slice(&outcome.errors);

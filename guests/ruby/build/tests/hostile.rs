@@ -103,7 +103,7 @@ fn forged_calls_are_answered_like_anyone_elses() {
         "Wrun::Bridge.call('machine.apply', '/etc/x', 'remove', ['hostile', 'default', 'recipes/default.rb', 1])",
         "/etc/x is not granted",
     );
-    check("Wrun::Bridge.call('machine.run', { line: 'id' })", "is not granted");
+    check("Wrun::Bridge.call('machine.run', { line: 'id' }, ['', '', '', 0])", "is not granted");
     check("Wrun::Bridge.call('machine.explode')", "the contract has no function machine.explode");
     check("Wrun::Bridge.call('no such thing')", "ArgumentError");
     check("Wrun::Bridge.call('node.read', 'sideways', [])", "ArgumentError");

@@ -3,8 +3,8 @@
 use super::amending::{check_actions, check_retry_delay};
 use super::table::Table;
 use super::{
-    Context, ContextId, Declaration, EndedRecipe, GuestType, GuestWrite, MAX_PER_RESOURCE, MAX_RESOURCES, Resource,
-    ResourceId, Speaker, reads::Reads,
+    Context, ContextId, Declaration, EndedRecipe, GuestCommand, GuestType, GuestWrite, MAX_PER_RESOURCE, MAX_RESOURCES,
+    Resource, ResourceId, Speaker, reads::Reads,
 };
 use crate::{Account, ActionRecord, Failure, LogLevel, Observer, Outcome, Receipt, Types};
 use node::attributes::Attributes;
@@ -40,6 +40,8 @@ pub struct Run {
     pub records: Vec<ActionRecord>,
     /// What the guest's own code changed on the machine, in order.
     pub writes: Vec<GuestWrite>,
+    /// The commands that the guest's own code ran, in order.
+    pub commands: Vec<GuestCommand>,
     /// The recipes of the expanded run list, `cookbook::recipe`.
     pub recipes: Vec<String>,
     /// Recipes that have been compiled or are being compiled.

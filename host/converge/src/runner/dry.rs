@@ -32,11 +32,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// In a dry run keeps the denial that a recipe ended with while it was compiled, and goes on with the next recipe: all
-    /// that is denied is told at once. So does a survey with any failure.
+    /// In a dry run keeps the refusal that a recipe ended with while it was compiled, and goes on with the next recipe: all
+    /// that is refused is told at once. So does a survey with any failure.
     pub(crate) fn kept_if_denied(&mut self, recipe: &str, compiled: Outcome) -> Outcome {
         match &compiled {
-            Err(failure) if self.run.survey || failure.is_denial() => {
+            Err(failure) if self.run.survey || failure.is_denial() || failure.is_dry_refusal() => {
                 if self.is_dry() && !failure.is_final() {
                     self.run.recipe_ended(recipe, failure)?;
                 }

@@ -1,7 +1,9 @@
 //! What a run leaves for those who ask later: one report per policy, with all that happened in it.
 
 use super::PolicyInput;
-use contract::{Account, ActionRecord, Conflict, EndedRecipe, Failure, GuestWrite, Moment, ROOT, Reads, Run, Tally};
+use contract::{
+    Account, ActionRecord, Conflict, EndedRecipe, Failure, GuestCommand, GuestWrite, Moment, ROOT, Reads, Run, Tally,
+};
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
@@ -47,6 +49,8 @@ pub struct PolicyReport {
     pub records: Vec<ActionRecord>,
     /// What its code changed on the machine by itself, in order.
     pub writes: Vec<GuestWrite>,
+    /// The commands that its code ran by itself, in order.
+    pub commands: Vec<GuestCommand>,
     /// The recipes that ended early while a dry run compiled them, in order: the rest of each was not seen.
     pub ended_recipes: Vec<EndedRecipe>,
     /// The recipes that were compiled, in the order of the run list.
@@ -161,6 +165,7 @@ impl PolicyReport {
             outcome: PolicyOutcome::NotRun,
             records: vec![],
             writes: vec![],
+            commands: vec![],
             ended_recipes: vec![],
             recipes: vec![],
             collection: vec![],
@@ -178,7 +183,7 @@ impl PolicyReport {
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
         let account = run.account().clone();
-        let Run { records, writes, ended_recipes, recipes, reads, .. } = run;
+        let Run { records, writes, commands, ended_recipes, recipes, reads, .. } = run;
         Self {
             name,
             revision,
@@ -186,6 +191,7 @@ impl PolicyReport {
             outcome,
             records,
             writes,
+            commands,
             ended_recipes,
             recipes,
             collection,
@@ -195,6 +201,13 @@ impl PolicyReport {
             node: Some(node),
             seconds,
         }
+    }
+}
+
+impl PolicyReport {
+    /// How many commands its code ran by itself outside of all actions; in a dry run those whose changes are unknown.
+    pub fn own_commands(&self) -> usize {
+        self.commands.iter().filter(|command| command.is_own_effect()).count()
     }
 }
 
@@ -210,6 +223,12 @@ impl RunReport {
     /// How many changes the code of all policies made by itself.
     pub fn writes(&self) -> usize {
         self.policies.iter().map(|policy| policy.writes.len()).sum()
+    }
+
+    /// How many commands the code of all policies ran by itself outside of all actions; in a dry run those whose changes are
+    /// unknown.
+    pub fn commands(&self) -> usize {
+        self.policies.iter().map(PolicyReport::own_commands).sum()
     }
 
     /// How the actions of all policies ended.

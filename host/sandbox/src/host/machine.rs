@@ -5,7 +5,8 @@ use super::{heard, trap};
 use crate::bindings::wrun::cookbook::{machine as wit, resources, types};
 use crate::policy::State;
 use crate::words;
-use contract::{Applied, HttpRequest, MachineChange, MachineError, Stat, StatKind};
+use contract::{Applied, CommandEffect, HttpRequest, MachineChange, MachineError, Stat, StatKind};
+use node::origin::Origin;
 use wasmtime::Result;
 
 type Answer<T> = Result<Result<T, wit::MachineError>>;
@@ -57,7 +58,7 @@ impl State {
     fn change_machine(&mut self, path: &str, wanted: wit::Change, origin: Option<types::Origin>) -> Answer<()> {
         let run = Self::run(self)?;
         let why_run = run.why_run;
-        let origin = origin.map(|origin| words::origin(&run.policy, origin)).filter(|origin| origin.cookbook.is_some());
+        let origin = place(&run.policy, origin);
         let applied = self.on_host_time(|state| state.services.machine.apply(path, change(wanted), why_run));
         match applied {
             Ok(Applied { path, what }) => {
@@ -67,6 +68,40 @@ impl State {
             Err(refused) => Ok(Err(error(refused))),
         }
     }
+
+    /// Runs a command that the guest's own code asks for, and records it. One that was refused or could not be started is
+    /// not recorded: nothing ran.
+    fn run_command(&mut self, command: resources::Command, origin: Option<types::Origin>) -> Answer<wit::Outcome> {
+        let run = Self::run(self)?;
+        let why_run = run.why_run;
+        let origin = place(&run.policy, origin);
+        let command = contract::CommandTest { sensitive: run.is_sensitive_here(), ..words::command(command) };
+        let ended = self.on_host_time(|state| state.services.machine.run(&command, why_run));
+        let effect = match &ended {
+            Ok(_) if why_run => Some(CommandEffect::Looked),
+            Ok(_) => Some(CommandEffect::Ran),
+            Err(MachineError::DryRun(_)) => Some(CommandEffect::Unknown),
+            // A signal to wrun ended it.
+            Err(MachineError::System(name, _)) if name == "EINTR" => Some(CommandEffect::Ran),
+            Err(_) => None,
+        };
+        if let Some(effect) = effect {
+            heard(Self::run(self)?.ran_by_guest(&command, effect, origin))?.map_err(trap)?;
+        }
+        let outcome = |it: contract::CommandOutcome| wit::Outcome {
+            code: it.code,
+            signal: it.signal,
+            output: it.output,
+            errors: it.errors,
+            timed_out: it.timed_out,
+        };
+        Ok(ended.map(outcome).map_err(error))
+    }
+}
+
+/// The place that a guest says its code has; `None` if it names no cookbook.
+fn place(policy: &str, origin: Option<types::Origin>) -> Option<Origin> {
+    origin.map(|origin| words::origin(policy, origin)).filter(|origin| origin.cookbook.is_some())
 }
 
 impl wit::Host for State {
@@ -92,18 +127,11 @@ impl wit::Host for State {
     }
 
     fn run(&mut self, command: resources::Command) -> Answer<wit::Outcome> {
-        let run = Self::run(self)?;
-        let why_run = run.why_run;
-        let command = contract::CommandTest { sensitive: run.is_sensitive_here(), ..words::command(command) };
-        let ended = self.on_host_time(|state| state.services.machine.run(&command, why_run));
-        let outcome = |it: contract::CommandOutcome| wit::Outcome {
-            code: it.code,
-            signal: it.signal,
-            output: it.output,
-            errors: it.errors,
-            timed_out: it.timed_out,
-        };
-        Ok(ended.map(outcome).map_err(error))
+        self.run_command(command, None)
+    }
+
+    fn run_at(&mut self, command: resources::Command, origin: types::Origin) -> Answer<wit::Outcome> {
+        self.run_command(command, Some(origin))
     }
 
     fn apply(&mut self, path: String, wanted: wit::Change) -> Answer<()> {

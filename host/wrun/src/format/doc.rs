@@ -10,7 +10,7 @@ use crate::printer::Printer;
 use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
 use node::origin::Origin;
-use report::{NewThing, Tone, compiled_lines, place, sentence};
+use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
 use std::collections::VecDeque;
 use text::{escape, escape_line};
 
@@ -391,6 +391,7 @@ impl Observer for Doc {
             Event::Changed { change, why_run, nesting, code: Some(code), .. } => {
                 self.by_code(nesting + 1, *why_run, &change.what, code);
             }
+            Event::Ran { command } => self.by_code(0, false, &ran(command), &command.origin),
             Event::Written { write, why_run } => self.by_code(0, *why_run, &write.what, &write.origin),
             Event::Output { bytes } => {
                 let lines = self.live.take(bytes);

@@ -56,7 +56,7 @@ module Wrun
           timeout: timeout,
           umask: umask,
         }
-        outcome(input ? send_with_input(command, input) : ask(nil, "machine.run", command))
+        outcome(input ? send_with_input(command, input) : ask(nil, "machine.run", command, Sources.origin))
       ensure
         Timeout.check_all if defined?(Timeout)
       end
@@ -81,7 +81,7 @@ module Wrun
       def send_with_input(command, input)
         bytes = input.to_s.b
         command[:input] = [0, bytes.bytesize]
-        ask_with(bytes, nil, "machine.run", command)
+        ask_with(bytes, nil, "machine.run", command, Sources.origin)
       end
 
       def outcome(reply)

@@ -146,5 +146,5 @@ fn quoted(path: &Path) -> String {
 /// Whether a dry run found anything that would change, or that it could not know.
 fn is_pending(report: &RunReport) -> bool {
     let tally = report.tally();
-    tally.updated + tally.unknown + report.writes() > 0
+    tally.updated + tally.unknown + report.writes() + report.commands() > 0
 }

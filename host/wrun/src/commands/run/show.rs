@@ -55,6 +55,12 @@ fn of_policy(name: &str, policy: &Value, is_dry: bool, all: bool, printer: Print
         let (mark, what) = (format!("{:12}", "by code"), text(write, "what"));
         printer.line(Tone::Change, &escape_line(&format!("  {mark}  {what}{}", place(write))));
     }
+    let is_own = |command: &&Value| command["resource"].is_null() && command["effect"] != "looked";
+    for command in policy["commands"].as_array().into_iter().flatten().filter(is_own) {
+        let (mark, line) = (format!("{:12}", "by code"), text(command, "command"));
+        let end = if command["effect"] == "unknown" { ": not known what it changes" } else { "" };
+        printer.line(Tone::Change, &escape_line(&format!("  {mark}  run {line}{end}{}", place(command))));
+    }
     let error = &policy["error"];
     if error.is_object() {
         of_error(error, printer);
