@@ -61,15 +61,20 @@ impl Input {
         };
         let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
         let (all_grants, no_grants) = grants(request, settings)?;
-        let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
-        let all_grants = all_grants.with_homes(providers::homes(&settings.root));
-        // Facts are gathered while artifacts are read.
-        let (Artifacts { read: artifacts, mut refused }, facts) = std::thread::scope(|scope| {
+        // Facts are gathered while own places are looked for and artifacts are read.
+        let ((all_grants, artifacts), facts) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| gather(request, settings, now));
-            let artifacts = Artifacts::read(&names, settings, &all_grants);
+            let read = || {
+                let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
+                let all_grants = all_grants.with_homes(providers::homes(&settings.root));
+                let artifacts = Artifacts::read(&names, settings, &all_grants)?;
+                Ok::<_, AssembleError>((all_grants, artifacts))
+            };
+            let read = read();
             let facts = gathering.join().unwrap_or(Err(AssembleError::NoFacts));
-            Ok::<_, AssembleError>((artifacts?, facts?))
+            Ok::<_, AssembleError>((read?, facts?))
         })?;
+        let Artifacts { read: artifacts, mut refused } = artifacts;
         let grants = house::policy_grants(&all_grants, &artifacts);
         let mut warnings = Vec::from_iter(no_grants);
         warnings.extend(names.iter().flat_map(|name| rules_without_reach(&all_grants, name)));

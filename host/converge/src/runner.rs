@@ -81,6 +81,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// # Errors
     /// The failure, or all of them if delayed notifications failed too.
     pub async fn converge(&mut self) -> Outcome {
+        self.run.expect_records();
         self.run.notice_with(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
         self.tell("recipe_load_complete", json!({})).await;
         self.tell("converge_start", json!({})).await;

@@ -177,9 +177,16 @@ pub(crate) struct Asked {
     left_out: bool,
 }
 
-/// Entries of a key as JSON: a list, or `true` where the key is not one.
-fn value_of(values: &BTreeSet<String>) -> Value {
-    if values.contains("true") { Value::Bool(true) } else { values.iter().filter_map(|value| json_of(value)).collect() }
+/// Entries of a key as JSON: a list, or `true` where the key is not one. `plain`: names that are their own entries.
+fn value_of(values: &BTreeSet<String>, plain: Option<&HashSet<String>>) -> Value {
+    if values.contains("true") {
+        return Value::Bool(true);
+    }
+    let mut all: Vec<Value> = values.iter().filter_map(|value| json_of(value)).collect();
+    let mut plain: Vec<&String> = plain.into_iter().flatten().collect();
+    plain.sort_unstable();
+    all.extend(plain.into_iter().map(|name| Value::String(name.clone())));
+    Value::Array(all)
 }
 
 impl Asked {
@@ -248,8 +255,13 @@ impl Journal {
     /// second value of each: nothing is left out.
     pub fn asked(&self) -> Vec<(String, Map<String, Value>, bool)> {
         let pages = self.pages();
-        let table =
-            |asked: &Asked| asked.entries().iter().map(|(key, values)| (key.clone(), value_of(values))).collect();
+        let table = |asked: &Asked| {
+            let none = BTreeSet::new();
+            let keys: BTreeSet<&str> =
+                asked.entries.keys().map(String::as_str).chain(asked.plain.keys().copied()).collect();
+            let value = |key: &str| value_of(asked.entries.get(key).unwrap_or(&none), asked.plain.get(key));
+            keys.into_iter().map(|key| (key.to_owned(), value(key))).collect()
+        };
         pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
     }
 

@@ -66,7 +66,17 @@ pub(crate) fn told(voice: Voice, number: u32, tell: Tell) -> turns::Told {
 
 /// JSON text of a guest. Nested deeper than `serde_json` allows (128) it is refused: nobody may turn that off.
 pub(crate) fn parse(json: &str) -> Result<Value, String> {
+    if let Some(text) = plain_text(json) {
+        return Ok(Value::String(text.to_owned()));
+    }
     serde_json::from_str(json).map_err(|error| error.to_string())
+}
+
+/// Returns the text of a JSON string without escapes, which most properties of most resources are. `None` for any other JSON.
+fn plain_text(json: &str) -> Option<&str> {
+    let text = json.strip_prefix('"')?.strip_suffix('"')?;
+    let is_escaped = |byte: u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
+    (!text.bytes().any(is_escaped)).then_some(text)
 }
 
 /// A failure as guest code hears of it.

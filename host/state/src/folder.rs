@@ -181,7 +181,7 @@ impl Folder {
         &self,
         name: &str,
         survives: Survives,
-        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+        write: impl FnOnce(&mut Unfinished) -> std::io::Result<()>,
     ) -> Result<(), StateError> {
         let unfinished = self.write_unfinished(name, survives, write)?;
         let renamed = rustix::fs::renameat(&self.handle, unfinished.as_str(), &self.handle, name);
@@ -223,7 +223,7 @@ impl Folder {
         &self,
         name: &str,
         survives: Survives,
-        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+        write: impl FnOnce(&mut Unfinished) -> std::io::Result<()>,
     ) -> Result<String, StateError> {
         let path = self.path_of(name);
         self.check_free(name)?;
@@ -232,7 +232,6 @@ impl Folder {
         let failed = |source: std::io::Error| StateError::system("write", &path, source);
         let file =
             self.open_file(&unfinished, flags)?.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
-        // The bound is below the buffer: JSON is written in many small pieces.
         let mut buffered = BufWriter::with_capacity(BUFFER, Bounded { file, left: MAX_FILE });
         let mut written = write(&mut buffered).and_then(|()| buffered.flush());
         // What is left in the buffer after a failure is not wanted.
@@ -290,8 +289,12 @@ impl Folder {
     }
 }
 
+/// A file that is being written. The bound is below the buffer, and the type has no `dyn`: JSON is written in a great many
+/// small pieces.
+pub(crate) type Unfinished = BufWriter<Bounded>;
+
 /// A file that grows no further than it could be read again.
-struct Bounded {
+pub(crate) struct Bounded {
     file: File,
     /// Bytes that may follow; none: something did not fit.
     left: u64,

@@ -1,6 +1,7 @@
 //! Run records: one folder per run, named so that sorting by name sorts by time.
 
 use std::fmt;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::SystemTime;
 

@@ -145,9 +145,9 @@ impl Run {
             declaration.umask = self.umask_around(declaration.context);
         }
         let (context, detached) = (declaration.context, declaration.detached);
-        let key: Arc<str> = declaration.key().into();
         let wishes = declaration.notifications.clone();
         let id = self.add(declaration, nesting)?;
+        let key = Arc::clone(&self.known(id)?.key);
         // All or nothing: a notification must never outlive a resource that was refused.
         let notifications: Result<Vec<_>, _> = wishes.into_iter().map(|wish| self.interpret(id, wish)).collect();
         match notifications {
@@ -211,12 +211,11 @@ impl Run {
         self.resources.get(owner as usize)?.declaration.umask
     }
 
-    /// The name under which a type is shown.
+    /// The name under which a type is shown. Resources of one type often follow each other: they share it.
     fn shown(&self, speaker: Speaker, kind: &str) -> Arc<str> {
-        match self.guest_type(speaker, kind) {
-            None => self.builtin.shown(kind).into(),
-            Some(_) => kind.into(),
-        }
+        let shown = if self.guest_type(speaker, kind).is_some() { kind } else { self.builtin.shown(kind) };
+        let before = self.resources.last().filter(|before| &*before.shown == shown);
+        before.map_or_else(|| shown.into(), |before| Arc::clone(&before.shown))
     }
 
     fn check(&self, declaration: &mut Declaration) -> Outcome {

@@ -53,6 +53,11 @@ impl Run {
         Ok(self.records.len() - 1)
     }
 
+    /// Makes room for a record of each resource, so that a long list of them is not moved while it grows.
+    pub fn expect_records(&mut self) {
+        self.records.reserve(self.resources.len());
+    }
+
     /// Pays for words that the record of an action keeps.
     ///
     /// # Errors
