@@ -3,6 +3,7 @@
 //! ```text
 //! policy                  the folder: policy.toml, cookbooks, a cargo workspace; `wrun policy new` starts one
 //! build                   finds a compiler and makes a component of the workspace
+//! check                   what cookbooks need, and what in them would not work, before any run
 //! folders                 cookbooks that are run from where they lie, without a policy
 //! gems                    a folder of gems of plain Ruby, from which those travel that cookbooks name
 //! ```
@@ -12,6 +13,7 @@
 //! the same path: cargo tells such packages apart by it.)
 
 pub mod build;
+pub mod check;
 pub mod folders;
 pub mod gems;
 mod ignore;

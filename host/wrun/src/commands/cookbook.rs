@@ -2,7 +2,7 @@
 
 mod check;
 
-pub(crate) use check::rest::{Entry, Line, read as read_rest};
+pub(crate) use check::known_facts;
 
 use crate::arguments::CookbookCommand;
 use crate::exit::Exit;

@@ -1,7 +1,8 @@
 //! The rest of recipes that ended early in a dry run: what their text asks for, and which of that is not granted.
 
-use crate::commands::cookbook::{Line, read_rest};
+use crate::commands::cookbook::known_facts;
 use assemble::Ending;
+use author::check::{Entry, Line, read_rest};
 use contract::{CookbookFiles, EndedRecipe};
 use converge::{PolicyReport, RunReport};
 use grants::{Denial, Grants, HeldAnswer, Needs, PolicyGrants};
@@ -41,17 +42,14 @@ fn of_policy(
     let compiled = policy.node.as_ref().and_then(|node| node.recipes.as_array());
     let compiled: BTreeSet<String> =
         compiled.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let automatic = known_facts();
     let asked = ending.ask(runtime, Arc::clone(files), |ask| {
         for (unseen, lines) in unseen.iter_mut().zip(&lines).filter(|(_, lines)| !lines.is_empty()) {
-            let rest = read_rest(lines, &**files, &compiled, ask);
+            let rest = read_rest(lines, &**files, &compiled, &automatic, ask);
             unseen.read = true;
             (unseen.computed, unseen.incomplete) = (rest.computed, rest.incomplete);
             unseen.types = rest.types.into_iter().collect();
-            let entry = |one: crate::commands::cookbook::Entry| UnseenEntry {
-                key: one.key.to_owned(),
-                value: one.value,
-                place: one.place,
-            };
+            let entry = |one: Entry| UnseenEntry { key: one.key.to_owned(), value: one.value, place: one.place };
             unseen.entries = rest.entries.into_iter().map(entry).collect();
         }
     });

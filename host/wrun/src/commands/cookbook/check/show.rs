@@ -1,10 +1,7 @@
 //! The report as text and as JSON (docs/cookbook-check.md).
 
-use super::Report;
-use super::judge::Finding;
-use super::needs::{Kind, Need};
-use super::suggest;
 use crate::printer::{Printer, Tone};
+use author::check::{Finding, Kind, Need, Report, table};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{escape, escape_line};
@@ -56,7 +53,7 @@ fn report_json(report: &Report) -> Value {
         "notes": findings(false),
         "needs": known.collect::<BTreeMap<&str, Vec<Value>>>(),
         "computed": computed.collect::<BTreeMap<&str, Value>>(),
-        "grants": suggest::table(&report.name, &report.needs),
+        "grants": table(&report.name, &report.needs),
     })
 }
 
@@ -87,7 +84,7 @@ pub(super) fn text(report: &Report, printer: Printer) {
     findings(report, true, "problems", printer);
     findings(report, false, "notes", printer);
     needs(report, printer);
-    let grants = suggest::table(&report.name, &report.needs);
+    let grants = table(&report.name, &report.needs);
     if !grants.is_empty() {
         printer.line(
             Tone::Heading,

@@ -3,9 +3,9 @@
 //! Attributes, libraries and definitions of a reached cookbook, and of those that it depends on, are always loaded, and so
 //! are reached. An included recipe whose name is computed is not followed, and neither are other systems' parts.
 
+use super::CheckError;
 use super::facts::{Fact, What};
 use super::gather::Gathered;
-use anyhow::{bail, ensure};
 use node::run_list::{RunList, RunListItemKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// An item that is not a recipe: roles are not read here.
-pub(super) fn recipes(texts: &[String]) -> anyhow::Result<Vec<String>> {
+pub(super) fn recipes(texts: &[String]) -> Result<Vec<String>, CheckError> {
     let items = texts.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|item| !item.is_empty());
     let list = RunList::parse(items)?;
     let recipes = list.items().iter().map(|item| match item.kind {
         RunListItemKind::Recipe => Ok(item.name.clone()),
-        RunListItemKind::Role => bail!("--run-list takes recipes: name those of the role {} instead", item.name),
+        RunListItemKind::Role => Err(CheckError::Role(item.name.clone())),
     });
     recipes.collect()
 }
@@ -27,15 +27,17 @@ pub(super) fn recipes(texts: &[String]) -> anyhow::Result<Vec<String>> {
 ///
 /// # Errors
 /// A recipe or its cookbook is missing.
-pub(super) fn follow(all: Vec<Gathered>, recipes: &[String]) -> anyhow::Result<Vec<Gathered>> {
+pub(super) fn follow(all: Vec<Gathered>, recipes: &[String]) -> Result<Vec<Gathered>, CheckError> {
     let files = {
         let mut following = Following::new(&all);
         for recipe in recipes {
             let name = recipe.split("::").next().unwrap_or_default();
             let Some(at) = following.by_name.get(name).copied() else {
-                bail!("the run list's cookbook {name} is not in the given directories");
+                return Err(CheckError::NoCookbook(name.to_owned()));
             };
-            ensure!(following.include(at, recipe), "the cookbook {name} does not have the run list's recipe {recipe}");
+            if !following.include(at, recipe) {
+                return Err(CheckError::NoRecipe { cookbook: name.to_owned(), recipe: recipe.clone() });
+            }
         }
         following.run();
         following.files

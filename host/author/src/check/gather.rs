@@ -1,11 +1,8 @@
 //! Has the guest read a cookbook's files, and of the cookbooks that it depends on those that bring types and methods.
 
-use super::elsewhere;
 use super::facts::{Fact, What};
-use crate::program::program;
-use crate::settings::Settings;
-use assemble::Runtime;
-use author::CookbookFolders;
+use super::{Ask, CheckError, Readers, elsewhere};
+use crate::CookbookFolders;
 use contract::{CookbookFiles as _, Failure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,31 +82,32 @@ pub(super) enum Wanted<'a> {
 /// # Errors
 /// There is no sandbox to read them in.
 pub(super) fn gather(
-    settings: &Settings,
-    runtime: &Arc<Runtime>,
     cookbooks: &Arc<CookbookFolders>,
     wanted: &Wanted<'_>,
-) -> anyhow::Result<Vec<Gathered>> {
+    readers: &impl Readers,
+) -> Result<Vec<Gathered>, CheckError> {
     let mut read = BTreeMap::new();
     loop {
-        let gathered =
-            assemble::ask(&settings.run, &program(), Arc::clone(runtime), Arc::clone(cookbooks) as _, |ask| {
-                let mut gathering =
-                    Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default(), by_name: None };
-                match wanted {
-                    Wanted::Folders(folders) => folders.iter().map(|folder| gathering.cookbook(folder)).collect(),
-                    Wanted::Named(names) => gathering.closure(names),
-                }
-            })?;
+        let mut gathered: Result<Vec<_>, Lost> = Ok(vec![]);
+        let opened = readers.open(Arc::clone(cookbooks) as _, &mut |ask| {
+            let mut gathering =
+                Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default(), by_name: None };
+            gathered = match wanted {
+                Wanted::Folders(folders) => folders.iter().map(|folder| gathering.cookbook(folder)).collect(),
+                Wanted::Named(names) => gathering.closure(names),
+            };
+        });
+        opened.map_err(CheckError::Reader)?;
         // An instance that was lost over a file is replaced; what it has read is kept, and the file is not tried again.
-        let gathered: Result<Vec<_>, Lost> = gathered;
         if let Ok(mut gathered) = gathered {
             let others = Arc::new(others(&gathered));
             gathered.iter_mut().for_each(|one| one.others = Arc::clone(&others));
             return Ok(gathered);
         }
         let lost = read.values().filter(|read| read.is_none()).count();
-        anyhow::ensure!(lost <= MAX_LOST, "the sandbox was lost over {lost} files of the cookbook");
+        if lost > MAX_LOST {
+            return Err(CheckError::Lost(lost));
+        }
     }
 }
 
@@ -138,7 +136,7 @@ type Shared = (Vec<(String, Fact)>, BTreeSet<String>);
 
 struct Gathering<'a> {
     cookbooks: &'a CookbookFolders,
-    ask: &'a mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
+    ask: &'a mut Ask<'a>,
     read: &'a mut Read,
     defaults: Defaults,
     /// The folders by the names that the cookbooks' metadata say; read when somebody asks first.

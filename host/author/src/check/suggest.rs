@@ -23,8 +23,8 @@ const KEYS: [(&str, Kind); 14] = [
     ("write_attributes", Kind::WrittenAttributes),
 ];
 
-/// The table of a policy; empty where nothing is needed.
-pub(super) fn table(policy: &str, needs: &Needs) -> String {
+/// Returns the table of a policy for the operator's file; empty if nothing is needed.
+pub fn table(policy: &str, needs: &Needs) -> String {
     let mut by_key: Vec<(&str, Vec<String>)> = Vec::new();
     for Entry { key, value, .. } in entries(needs) {
         match by_key.last_mut().filter(|(last, _)| *last == key) {

@@ -49,6 +49,9 @@ const UPDATE_LISTS: [Row; 5] = [
     row(Kind::Paths, "/etc/apt/apt.conf.d/15update-stamp"),
 ];
 
+/// Types that update the package lists, beside what [`TYPES`] says of them.
+const UPDATING_LISTS: [&str; 2] = ["apt_repository", "apt_update"];
+
 const OPENSSL: [Row; 2] = [row(Kind::Paths, "{@path}"), row(Kind::Commands, "")];
 
 /// The needs by type.
@@ -87,8 +90,6 @@ const TYPES: &[(&str, &[Row])] = &[
             row(Kind::Commands, "").with("key"),
         ],
     ),
-    ("apt_repository", &UPDATE_LISTS),
-    ("apt_update", &UPDATE_LISTS),
     (
         "build_essential",
         &[
@@ -258,7 +259,9 @@ const TYPES: &[(&str, &[Row])] = &[
 
 /// A resource's needs: their kind and their names; `None` if they are computed.
 pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
-    let of_type = TYPES.iter().filter(|(kind, _)| *kind == resource.kind).flat_map(|(_, rows)| *rows);
+    let own = TYPES.iter().find(|(kind, _)| *kind == resource.kind).map_or(&[][..], |(_, rows)| *rows);
+    let updates = UPDATING_LISTS.contains(&resource.kind.as_str());
+    let of_type = own.iter().chain(if updates { &UPDATE_LISTS[..] } else { &[] });
     let default = schema::reference::all().find(|found| found.name == resource.kind).map(|found| found.default_action);
     let wanted = match resource.property("action") {
         // Actions that are computed may be any.
@@ -287,7 +290,7 @@ pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
 /// Whether the table has a type.
 #[cfg(test)]
 pub(super) fn has(kind: &str) -> bool {
-    TYPES.iter().any(|(other, _)| *other == kind)
+    TYPES.iter().any(|(other, _)| *other == kind) || UPDATING_LISTS.contains(&kind)
 }
 
 /// What becomes of a row's text.

@@ -5,9 +5,9 @@
 
 use super::facts::{Fact, What};
 use super::gather::{self, Gathered};
-use super::{needs, suggest};
-use contract::{CookbookFiles, Failure};
-use serde_json::{Value, json};
+use super::{Ask, needs, suggest};
+use contract::CookbookFiles;
+use serde_json::json;
 use std::collections::{BTreeSet, VecDeque};
 
 /// The most files that are read for the rest of one recipe.
@@ -18,45 +18,47 @@ const MAX_ENTRIES: usize = 500;
 
 /// A line of a recipe's file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Line {
-    pub(crate) cookbook: String,
+pub struct Line {
+    /// The cookbook's folder.
+    pub cookbook: String,
     /// The file below the cookbook: `recipes/default.rb`.
-    pub(crate) file: String,
+    pub file: String,
     /// From 1; 0 stands for the whole file.
-    pub(crate) line: u32,
+    pub line: u32,
 }
 
 /// The needs of the rest of a recipe.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rest {
+pub struct Rest {
     /// Entries of a policy's table that would meet the literal needs.
-    pub(crate) entries: Vec<Entry>,
+    pub entries: Vec<Entry>,
     /// The number of places whose need is computed when they run.
-    pub(crate) computed: usize,
+    pub computed: usize,
     /// Custom resource types that the rest declares: the needs of their actions are not read.
-    pub(crate) types: BTreeSet<String>,
+    pub types: BTreeSet<String>,
     /// A file could not be read or parsed, or there was too much to read.
-    pub(crate) incomplete: bool,
+    pub incomplete: bool,
 }
 
 /// An entry of a policy's table, and the first line that needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// The key: `packages`.
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// The entry as TOML.
-    pub(crate) value: String,
+    pub value: String,
     /// The place as `COOKBOOK/FILE:LINE`.
-    pub(crate) place: String,
+    pub place: String,
 }
 
 /// Reads the text from some lines on. `compiled` are the recipes that were begun, as `cookbook::recipe`: they are not
-/// included a second time.
-pub(crate) fn read(
+/// included a second time. `automatic` are the names of the facts that a node has.
+pub fn read(
     lines: &[Line],
     files: &dyn CookbookFiles,
     compiled: &BTreeSet<String>,
-    ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
+    automatic: &BTreeSet<String>,
+    ask: &mut Ask<'_>,
 ) -> Rest {
     let mut rest = Rest::default();
     let (mut facts, mut known) = (Vec::new(), BTreeSet::new());
@@ -85,7 +87,7 @@ pub(crate) fn read(
     }
     let name = lines.first().map(|line| line.cookbook.clone()).unwrap_or_default();
     let depends = files.cookbooks().into_iter().map(|(name, _)| (name, String::new())).collect();
-    let needs = needs::needs(&Gathered { name, facts, depends, ..Gathered::default() });
+    let needs = needs::needs(&Gathered { name, facts, depends, ..Gathered::default() }, automatic);
     rest.computed = needs.computed.values().map(BTreeSet::len).sum();
     let entries = suggest::entries(&needs).into_iter().filter_map(|entry| {
         let (file, line) = entry.need.places.first()?;
@@ -97,7 +99,7 @@ pub(crate) fn read(
     rest
 }
 
-fn file(line: &Line, ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> Vec<Fact> {
+fn file(line: &Line, ask: &mut Ask<'_>) -> Vec<Fact> {
     let Line { cookbook, file, .. } = line;
     // Attributes may have other values in this run than their defaults: what is made of them counts as computed.
     let input = json!({ "cookbook": cookbook, "name": cookbook, "file": file, "attributes": {}, "properties": {} });
@@ -133,7 +135,8 @@ fn recipe(name: &str, from: &str, files: &dyn CookbookFiles, compiled: &BTreeSet
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::FileError;
+    use contract::{Failure, FileError};
+    use serde_json::Value;
 
     struct Files;
 
@@ -178,7 +181,7 @@ mod tests {
     fn needs_after_a_line_are_told_with_those_of_included_recipes() {
         let begun = BTreeSet::from(["a::default".to_owned(), "a::old".to_owned()]);
         let line = Line { cookbook: "a".into(), file: "recipes/default.rb".into(), line: 6 };
-        let rest = read(&[line], &Files, &begun, &mut guest);
+        let rest = read(&[line], &Files, &begun, &BTreeSet::new(), &mut guest);
         let entries: Vec<_> =
             rest.entries.iter().map(|one| format!("{} {} {}", one.key, one.value, one.place)).collect();
         let expect = [
@@ -193,7 +196,8 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_told() {
         let line = Line { cookbook: "a".into(), file: "recipes/default.rb".into(), line: 6 };
-        let rest = read(&[line], &Files, &BTreeSet::new(), &mut |_, _| Err(Failure::raised("X", "gone")));
+        let rest =
+            read(&[line], &Files, &BTreeSet::new(), &BTreeSet::new(), &mut |_, _| Err(Failure::raised("X", "gone")));
         assert_eq!(rest, Rest { incomplete: true, ..Rest::default() });
     }
 }

@@ -6,57 +6,81 @@ use super::gather::Gathered;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One thing that is needed.
-#[derive(Default)]
-pub(super) struct Need {
+#[derive(Debug, Default)]
+pub struct Need {
     /// Files and lines.
-    pub(super) places: BTreeSet<(String, u32)>,
+    pub places: BTreeSet<(String, u32)>,
     /// Some place is for Linux.
-    pub(super) here: bool,
+    pub here: bool,
     /// More about it: a cookbook's version constraint, a script's interpreter.
-    pub(super) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// All of it.
-#[derive(Default)]
-pub(super) struct Needs {
+#[derive(Debug, Default)]
+pub struct Needs {
     /// By kind and name.
-    pub(super) known: BTreeMap<Kind, BTreeMap<String, Need>>,
+    pub known: BTreeMap<Kind, BTreeMap<String, Need>>,
     /// Places whose need is computed, and so not known before a run.
-    pub(super) computed: BTreeMap<Kind, BTreeSet<(String, u32)>>,
+    pub computed: BTreeMap<Kind, BTreeSet<(String, u32)>>,
 }
 
 /// What kinds of needs there are, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// Resource types.
     Resources,
+    /// Other cookbooks.
     Cookbooks,
+    /// Recipes that are included.
     Recipes,
+    /// Ruby libraries that are required.
     Libraries,
+    /// Gems that the metadata name.
     Gems,
+    /// Paths that are changed.
     Paths,
+    /// Paths that are read.
     ReadPaths,
+    /// Packages of the system.
     Packages,
+    /// Services of the system.
     Services,
+    /// Accounts that are changed.
     Users,
+    /// Groups that are changed.
     Groups,
+    /// Accounts whose jobs are scheduled.
     CronUsers,
+    /// Mounts, as grants write them.
     Mounts,
+    /// Starting the node again.
     Reboot,
+    /// Command lines.
     Commands,
+    /// Scripts; the note is the interpreter.
     Scripts,
+    /// Servers that are downloaded from.
     Hosts,
+    /// Servers whose purpose is not known.
     Addresses,
+    /// Data bags, or items as `bag/item`.
     DataBags,
+    /// Indexes that are searched.
     Searches,
+    /// Variables of the environment.
     Environment,
+    /// Automatic attributes that are read.
     Facts,
+    /// Attributes of others that are read.
     Attributes,
+    /// Attributes of others that are written.
     WrittenAttributes,
 }
 
 impl Kind {
     /// Its name in JSON.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Resources => "resources",
             Self::Cookbooks => "cookbooks",
@@ -111,7 +135,8 @@ const FILES_OF: [(&str, &str); 2] = [("systemd_unit", "/etc/systemd/system/"), (
 /// Script types.
 const SCRIPTS: [&str; 7] = ["bash", "csh", "ksh", "perl", "python", "ruby", "script"];
 
-pub(super) fn needs(gathered: &Gathered) -> Needs {
+/// `automatic` are the names of the facts that a node has.
+pub(super) fn needs(gathered: &Gathered, automatic: &BTreeSet<String>) -> Needs {
     let own: BTreeSet<&str> = gathered
         .facts
         .iter()
@@ -120,7 +145,7 @@ pub(super) fn needs(gathered: &Gathered) -> Needs {
             _ => None,
         })
         .collect();
-    let mut collector = Collector { gathered, own, facts: known_facts(), needs: Needs::default() };
+    let mut collector = Collector { gathered, own, automatic, needs: Needs::default() };
     for (name, constraint) in &gathered.depends {
         let here = if gathered.missing.contains(name) { ", not here" } else { "" };
         let note = format!("{constraint}{here}");
@@ -139,18 +164,11 @@ pub(super) fn needs(gathered: &Gathered) -> Needs {
     collector.needs
 }
 
-/// The automatic attributes that this program can gather.
-fn known_facts() -> BTreeSet<String> {
-    // Nothing is gathered: only what could be.
-    let facts = facts::Facts::new(&facts::Settings::new("/", jiff::Timestamp::UNIX_EPOCH));
-    facts.map(|facts| facts.keys().into_iter().map(str::to_owned).collect()).unwrap_or_default()
-}
-
 struct Collector<'a> {
     gathered: &'a Gathered,
     /// The cookbook's own types.
     own: BTreeSet<&'a str>,
-    facts: BTreeSet<String>,
+    automatic: &'a BTreeSet<String>,
     needs: Needs,
 }
 
@@ -215,7 +233,7 @@ impl Collector<'_> {
     }
 
     fn attribute(&mut self, name: &str, file: &str, fact: &Fact) {
-        if self.facts.contains(name) {
+        if self.automatic.contains(name) {
             self.add(Kind::Facts, name, file, fact);
         } else if !self.belongs(name) {
             self.add(Kind::Attributes, name, file, fact);

@@ -10,17 +10,23 @@ use super::{files, targets};
 use std::collections::{BTreeMap, BTreeSet};
 use text::nearest;
 
-/// Something to say about a place in a cookbook.
-pub(super) struct Finding {
-    pub(super) is_problem: bool,
-    /// What it is about: `resource`, `library`, ..
-    pub(super) kind: &'static str,
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
-    pub(super) file: String,
-    pub(super) line: u32,
+/// A problem or a note about a place in a cookbook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// It fails, or does nothing, whenever a Linux node reaches it; else it is a note.
+    pub is_problem: bool,
+    /// The subject: `resource`, `library`, ..
+    pub kind: &'static str,
+    /// A sentence. The cookbook's text: escape before showing.
+    pub message: String,
+    /// What to do about it: a near name, another way.
+    pub hint: Option<String>,
+    /// The file below the cookbook: `recipes/default.rb`.
+    pub file: String,
+    /// The line, from 1; 0 if it is not known.
+    pub line: u32,
     /// The other system that this part of the cookbook is for.
-    pub(super) platform: Option<String>,
+    pub platform: Option<String>,
 }
 
 /// What the cookbook and those that it depends on bring themselves.

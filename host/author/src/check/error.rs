@@ -1,0 +1,79 @@
+//! The reasons why cookbooks cannot be checked.
+
+use crate::folders::FoldersError;
+use node::run_list::RunListError;
+use std::error::Error;
+use std::path::PathBuf;
+
+/// Why cookbooks cannot be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The folder does not exist, or cannot be looked at.
+    #[error("there is no cookbook at {}", folder.display())]
+    Absent {
+        /// The folder as it was typed.
+        folder: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// A folder without metadata.
+    #[error("{} is not a cookbook: it has neither metadata.rb nor metadata.json{}", place.display(), hint(*holds_some))]
+    NotACookbook {
+        /// The resolved folder.
+        place: PathBuf,
+        /// It holds folders with metadata.
+        holds_some: bool,
+    },
+    /// The root directory.
+    #[error("{} cannot be checked: a cookbook's directory has a name", .0.display())]
+    Nameless(PathBuf),
+    /// A name with other bytes than text.
+    #[error("the name of a cookbook's directory must be UTF-8: {}", .0.display())]
+    NotText(PathBuf),
+    /// A name that tools do not list.
+    #[error("the name of a cookbook's directory must not begin with a dot: {0}")]
+    Hidden(String),
+    /// The directory was to hold cookbooks.
+    #[error("{} is a cookbook: name the directory above it", .0.display())]
+    IsCookbook(PathBuf),
+    /// No directory holds a cookbook.
+    #[error("no cookbook was found in {}: none of its directories has metadata", shown(.0))]
+    NoCookbooks(Vec<PathBuf>),
+    /// A directory of cookbooks cannot be read.
+    #[error(transparent)]
+    Folders(#[from] FoldersError),
+    /// The run list is not one.
+    #[error(transparent)]
+    RunList(#[from] RunListError),
+    /// The run list has a role.
+    #[error("--run-list takes recipes: name those of the role {0} instead")]
+    Role(String),
+    /// The run list names a cookbook that is not there.
+    #[error("the run list's cookbook {0} is not in the given directories")]
+    NoCookbook(String),
+    /// The run list names a recipe that its cookbook does not have.
+    #[error("the cookbook {cookbook} does not have the run list's recipe {recipe}")]
+    NoRecipe {
+        /// The cookbook's name.
+        cookbook: String,
+        /// The recipe as the run list has it.
+        recipe: String,
+    },
+    /// No cookbook that was asked about is left.
+    #[error("the run list does not reach the cookbook")]
+    NotReached,
+    /// Instances were lost over too many files.
+    #[error("the sandbox was lost over {0} files of the cookbook")]
+    Lost(usize),
+    /// No instance could be opened.
+    #[error(transparent)]
+    Reader(Box<dyn Error + Send + Sync>),
+}
+
+fn hint(holds_some: bool) -> &'static str {
+    if holds_some { "; to check all that it holds, use --all --cookbooks DIR" } else { "" }
+}
+
+fn shown(directories: &[PathBuf]) -> String {
+    directories.iter().map(|directory| directory.display().to_string()).collect::<Vec<_>>().join(", ")
+}

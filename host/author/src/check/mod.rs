@@ -1,0 +1,184 @@
+//! Checks cookbooks in Ruby before any run: what they need of a node, and which parts of them would not work.
+//!
+//! ```text
+//! facts       what the Ruby library finds in one file: it parses the text and evaluates only metadata
+//! gather      reads cookbooks and those that they depend on
+//! reach       leaves what a run list reaches
+//! judge       the findings, with files, shapes, targets and elsewhere
+//! needs       what cookbooks ask of a node, with the table composed
+//! suggest     needs as entries of the operator's grants
+//! rest        the needs of a recipe's text after a line
+//! ```
+//!
+//! This room cannot start Ruby: [`Readers`] opens instances that read.
+
+mod composed;
+mod elsewhere;
+mod error;
+mod facts;
+mod files;
+mod gather;
+mod judge;
+mod needs;
+mod reach;
+mod rest;
+mod shapes;
+mod suggest;
+mod targets;
+
+pub use error::CheckError;
+pub use judge::Finding;
+pub use needs::{Kind, Need, Needs};
+pub use rest::{Entry, Line, Rest, read as read_rest};
+pub use suggest::table;
+
+use crate::CookbookFolders;
+use contract::{CookbookFiles, Failure};
+use gather::{Gathered, Wanted};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Asks an instance a question by name, with its input.
+pub type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, Failure> + 'a;
+
+/// Opens instances of the Ruby runtime, which read cookbooks.
+pub trait Readers {
+    /// Opens an instance that sees these files and nothing of the machine, and lets `questions` ask it.
+    ///
+    /// # Errors
+    /// No instance could be opened.
+    fn open(
+        &self,
+        files: Arc<dyn CookbookFiles>,
+        questions: &mut dyn FnMut(&mut Ask<'_>),
+    ) -> Result<(), Box<dyn Error + Send + Sync>>;
+}
+
+/// The cookbooks to check, and those beside them.
+pub struct Subject {
+    /// The folders' names, in the order of the reports.
+    folders: Vec<String>,
+    files: Arc<CookbookFolders>,
+}
+
+/// The report on one cookbook.
+#[derive(Debug)]
+pub struct Report {
+    /// The cookbook's name.
+    pub name: String,
+    /// Its version; empty if its metadata do not say it.
+    pub version: String,
+    /// The number of its files.
+    pub files: usize,
+    /// Problems and notes, in the order of the files.
+    pub findings: Vec<Finding>,
+    /// What it needs of a node.
+    pub needs: Needs,
+    /// The other system that all of the cookbook is for.
+    pub only_on: Option<String>,
+}
+
+impl Report {
+    fn of(gathered: &Gathered, automatic: &BTreeSet<String>) -> Self {
+        Self {
+            name: gathered.name.clone(),
+            version: gathered.version.clone(),
+            files: gathered.files.len(),
+            findings: judge::findings(gathered),
+            needs: needs::needs(gathered, automatic),
+            only_on: gathered.only_on.clone(),
+        }
+    }
+
+    /// Whether no problem was found.
+    pub fn works(&self) -> bool {
+        self.problems() == 0
+    }
+
+    /// The number of problems; notes do not count.
+    pub fn problems(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.is_problem).count()
+    }
+}
+
+impl Subject {
+    /// Finds the cookbook in a folder, with those beside it and in other directories.
+    ///
+    /// # Errors
+    /// There is no cookbook, or a directory cannot be read.
+    pub fn one(folder: &Path, directories: &[PathBuf]) -> Result<Self, CheckError> {
+        let place = folder.canonicalize().map_err(|source| CheckError::Absent { folder: folder.to_owned(), source })?;
+        if !is_cookbook(&place) {
+            return Err(CheckError::NotACookbook { holds_some: holds_cookbooks(&place), place });
+        }
+        let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
+            return Err(CheckError::Nameless(place));
+        };
+        let Some(name) = name.to_str() else { return Err(CheckError::NotText(place)) };
+        if name.starts_with('.') {
+            return Err(CheckError::Hidden(name.to_owned()));
+        }
+        // Of two folders with one name the later directory's is taken, and that is the one that was asked about.
+        let mut all = directories.to_vec();
+        all.push(parent.to_owned());
+        Ok(Self { folders: vec![name.to_owned()], files: Arc::new(CookbookFolders::open(&all)?) })
+    }
+
+    /// Finds all cookbooks of some directories.
+    ///
+    /// # Errors
+    /// A directory is a cookbook itself, or none of them has one.
+    pub fn all(directories: &[PathBuf]) -> Result<Self, CheckError> {
+        if let Some(cookbook) = directories.iter().find(|directory| is_cookbook(directory)) {
+            return Err(CheckError::IsCookbook(cookbook.clone()));
+        }
+        let files = CookbookFolders::open(directories)?;
+        let has_metadata = |folder: &&str| {
+            let paths = files.paths(folder, "").unwrap_or_default();
+            paths.iter().any(|path| path == "metadata.rb" || path == "metadata.json")
+        };
+        let folders: Vec<String> = files.names().filter(has_metadata).map(str::to_owned).collect();
+        if folders.is_empty() {
+            return Err(CheckError::NoCookbooks(directories.to_vec()));
+        }
+        Ok(Self { folders, files: Arc::new(files) })
+    }
+}
+
+/// Checks cookbooks. With a run list (`recipe[web]`, `web::site`, several with commas) only what it reaches is looked at.
+/// `automatic` are the names of the facts that a node has: `platform`, `ipaddress`.
+///
+/// # Errors
+/// The run list has something else than recipes of these cookbooks, or no instance could be opened.
+pub fn check(
+    subject: &Subject,
+    run_list: &[String],
+    automatic: &BTreeSet<String>,
+    readers: &impl Readers,
+) -> Result<Vec<Report>, CheckError> {
+    let recipes = reach::recipes(run_list)?;
+    let names: Vec<String> =
+        recipes.iter().map(|recipe| recipe.split("::").next().unwrap_or_default().to_owned()).collect();
+    let wanted = if recipes.is_empty() { Wanted::Folders(&subject.folders) } else { Wanted::Named(&names) };
+    let mut gathered = gather::gather(&subject.files, &wanted, readers)?;
+    if !recipes.is_empty() {
+        gathered = reach::follow(gathered, &recipes)?;
+        gathered.retain(|one| subject.folders.contains(&one.folder));
+        if gathered.is_empty() {
+            return Err(CheckError::NotReached);
+        }
+    }
+    Ok(gathered.iter().map(|one| Report::of(one, automatic)).collect())
+}
+
+fn is_cookbook(place: &Path) -> bool {
+    ["metadata.rb", "metadata.json"].iter().any(|file| place.join(file).is_file())
+}
+
+fn holds_cookbooks(place: &Path) -> bool {
+    CookbookFolders::open(&[place.to_owned()])
+        .is_ok_and(|inside| inside.names().any(|name| inside.place(name).is_some_and(is_cookbook)))
+}
