@@ -405,7 +405,7 @@ fn median(all: Vec<Measured>) -> Measured {
 }
 
 /// The middle one of some numbers.
-pub(crate) fn middle(mut all: Vec<f64>) -> f64 {
+fn middle(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -99,11 +99,6 @@ impl Outcome {
         }
         broken
     }
-
-    /// The neighbours' time beside the attack, as a multiple of their time without it.
-    pub(crate) fn slower(&self) -> f64 {
-        self.own.1 / self.own.0
-    }
 }
 
 /// The recipes of the guest `hostile`, as its sources have them: a new one is tried without being listed here.
@@ -369,6 +364,5 @@ mod tests {
             ..held
         };
         assert_eq!(broken.broken().len(), 5, "{:?}", broken.broken());
-        assert!((Outcome { own: (0.5, 1.0), ..broken }.slower() - 2.0).abs() < 1e-9);
     }
 }
