@@ -38,4 +38,4 @@ pub use services::{
     Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Outside, Services, Stat,
     StatKind, TypeTexts,
 };
-pub use stop::Stop;
+pub use stop::{Stop, StopStep};

@@ -1,25 +1,69 @@
 //! How a run is asked to end before its end, in three steps: after the running action, at once, and without waiting for
 //! anything.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The signals that ask the run to end, shared with whoever receives them.
-///
-/// After the first nothing is begun, and what has begun is finished. After the second no command is started, and those
-/// that run are ended, except package managers, which leave a broken machine if they are cut off: they are held. After
-/// the third nothing is waited for.
+/// Asks a run to end, shared with whoever receives signals.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Asked>);
 
 #[derive(Debug, Default)]
 struct Asked {
-    /// The first signal; 0: none.
-    signal: AtomicI32,
-    /// The second; 0: none.
-    at_once: AtomicI32,
-    without_waiting: AtomicBool,
+    /// The request as one number, since it is read before every action; see [`Request::packed`].
+    request: AtomicU64,
     held: Mutex<Option<String>>,
+}
+
+/// How far a run goes on once it was asked to end. Each step follows the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopStep {
+    /// The running action is finished, and nothing is begun after it.
+    AfterTheAction,
+    /// No command is started, and those that run are ended, except package managers, which leave a broken machine if they
+    /// are cut off: they are held.
+    AtOnce,
+    /// Nothing is waited for, not even a process that is held.
+    WithoutWaiting,
+}
+
+/// What was asked for until now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Request {
+    step: Option<StopStep>,
+    /// The signal of the first step; 0: none.
+    signal: i32,
+    /// The signal of the second step; 0: none.
+    at_once: u16,
+}
+
+impl Request {
+    /// The step in the uppermost byte, the signal of the second step below it, that of the first one in the lower half.
+    fn packed(self) -> u64 {
+        let step = match self.step {
+            None => 0,
+            Some(StopStep::AfterTheAction) => 1,
+            Some(StopStep::AtOnce) => 2,
+            Some(StopStep::WithoutWaiting) => 3,
+        };
+        step << 56 | u64::from(self.at_once) << 32 | u64::from(self.signal.cast_unsigned())
+    }
+
+    fn unpacked(packed: u64) -> Self {
+        let [step, _, high, low, first @ ..] = packed.to_be_bytes();
+        let step = match step {
+            0 => None,
+            1 => Some(StopStep::AfterTheAction),
+            2 => Some(StopStep::AtOnce),
+            _ => Some(StopStep::WithoutWaiting),
+        };
+        Self { step, signal: i32::from_be_bytes(first), at_once: u16::from_be_bytes([high, low]) }
+    }
+
+    /// The same, at least this far.
+    fn at_least(self, step: StopStep) -> Self {
+        Self { step: self.step.max(Some(step)), ..self }
+    }
 }
 
 impl Stop {
@@ -28,32 +72,33 @@ impl Stop {
 
     /// Asks the run to end after what it is doing.
     pub fn request(&self, signal: i32) {
-        self.0.signal.store(signal, Ordering::Relaxed);
-    }
-
-    /// The signal, if the run is to end.
-    pub fn requested(&self) -> Option<i32> {
-        Some(self.0.signal.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+        self.change(|asked| Request { signal, ..asked.at_least(StopStep::AfterTheAction) });
     }
 
     /// Asks the run to end at once, and to die of this signal.
     pub fn request_at_once(&self, signal: i32) {
-        self.0.at_once.store(signal, Ordering::Relaxed);
-    }
-
-    /// The signal that the run is to end at once for.
-    pub fn requested_at_once(&self) -> Option<i32> {
-        Some(self.0.at_once.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+        let at_once = u16::try_from(signal).unwrap_or(u16::MAX);
+        self.change(|asked| Request { at_once, ..asked.at_least(StopStep::AtOnce) });
     }
 
     /// Asks the run to wait for nothing any more, not even for a process that is held.
     pub fn request_without_waiting(&self) {
-        self.0.without_waiting.store(true, Ordering::Relaxed);
+        self.change(|asked| asked.at_least(StopStep::WithoutWaiting));
     }
 
-    /// Whether the run is to wait for nothing any more.
-    pub fn is_without_waiting(&self) -> bool {
-        self.0.without_waiting.load(Ordering::Relaxed)
+    /// How the run is to end. `None`: it goes on.
+    pub fn step(&self) -> Option<StopStep> {
+        self.asked().step
+    }
+
+    /// The signal, if the run is to end.
+    pub fn requested(&self) -> Option<i32> {
+        Some(self.asked().signal).filter(|signal| *signal != 0)
+    }
+
+    /// The signal that the run is to end at once for.
+    pub fn requested_at_once(&self) -> Option<i32> {
+        Some(i32::from(self.asked().at_once)).filter(|signal| *signal != 0)
     }
 
     /// Tells that a process is left to finish, as `apt-get (process 123)`; `None`: it has ended.
@@ -64,5 +109,37 @@ impl Stop {
     /// The process that the run waits for although it is to end at once.
     pub fn held(&self) -> Option<String> {
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn asked(&self) -> Request {
+        Request::unpacked(self.0.request.load(Ordering::Relaxed))
+    }
+
+    fn change(&self, change: impl Fn(Request) -> Request) {
+        let changed = |packed| Some(change(Request::unpacked(packed)).packed());
+        // It is changed in any case: the function always gives a value.
+        let _ = self.0.request.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_goes_further_and_none_goes_back() {
+        let stop = Stop::default();
+        assert_eq!((stop.step(), stop.requested(), stop.requested_at_once()), (None, None, None));
+        stop.request(15);
+        assert_eq!((stop.step(), stop.requested()), (Some(StopStep::AfterTheAction), Some(15)));
+        stop.clone().request_at_once(2);
+        assert_eq!(
+            (stop.step(), stop.requested(), stop.requested_at_once()),
+            (Some(StopStep::AtOnce), Some(15), Some(2))
+        );
+        stop.request_without_waiting();
+        stop.request(Stop::REBOOT);
+        let asked = (stop.step(), stop.requested(), stop.requested_at_once());
+        assert_eq!(asked, (Some(StopStep::WithoutWaiting), Some(Stop::REBOOT), Some(2)));
     }
 }

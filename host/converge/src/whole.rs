@@ -14,7 +14,7 @@ pub use questions::Questions;
 pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 
 use crate::claims::Claims;
-use contract::{Account, Event, Failure, Memory, Moment, Observer, Stop, Types};
+use contract::{Account, Event, Failure, Memory, Moment, Observer, Stop, StopStep, Types};
 use node::object::NodeObject;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -184,7 +184,7 @@ impl<'a, H: House> WholeRun<'a, H> {
     /// Report handlers after a run that succeeded, exception handlers after one that failed: of every policy whose
     /// instance still answers.
     async fn late_handlers(&mut self, node: &str, outcomes: &[(String, PolicyOutcome)], failed: bool, began: Instant) {
-        if self.stop.requested_at_once().is_some() {
+        if self.stop.step() >= Some(StopStep::AtOnce) {
             return;
         }
         let status = self.status(node, outcomes, failed, began);

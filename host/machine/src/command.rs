@@ -31,7 +31,7 @@ use crate::guest::Overlay;
 use crate::root::Root;
 use crate::users::Users;
 use crate::written;
-use contract::{Account, CommandLine, CommandOutcome, CommandTest, Raised, Stop};
+use contract::{Account, CommandLine, CommandOutcome, CommandTest, Raised, Stop, StopStep};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
 use std::io;
@@ -295,7 +295,7 @@ impl Commands {
         live: Option<&Live>,
     ) -> Result<CommandOutcome, CommandFailure> {
         let stopped = |what| CommandFailure::Stopped { shown: launch.shown.clone(), what };
-        if self.stop.requested_at_once().is_some() {
+        if self.stop.step() >= Some(StopStep::AtOnce) {
             return Err(stopped("was not started"));
         }
         let identity = match Identity::of(launch, users) {
@@ -317,7 +317,7 @@ impl Commands {
             _ => CommandFailure::of_system(&error, &launch.shown),
         };
         ended.map_err(failed).and_then(|outcome| {
-            if self.stop.requested_at_once().is_some() && outcome.signal.is_some() {
+            if self.stop.step() >= Some(StopStep::AtOnce) && outcome.signal.is_some() {
                 return Err(stopped("was ended"));
             }
             if outcome.timed_out {

@@ -1,7 +1,7 @@
 //! Waiting for a program: its output, its end, its time.
 
 use super::{held, kin};
-use contract::{Account, CommandOutcome, Stop};
+use contract::{Account, CommandOutcome, Stop, StopStep};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
@@ -73,9 +73,9 @@ pub(super) fn wait(
             break status;
         }
         let now = Instant::now();
-        if stop.requested_at_once().is_some() && !ending {
+        if stop.step() >= Some(StopStep::AtOnce) && !ending {
             let held = held::package_manager(pid);
-            if held.is_some() && stop.is_without_waiting() {
+            if held.is_some() && stop.step() == Some(StopStep::WithoutWaiting) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             ending = held.is_none();
@@ -135,7 +135,7 @@ fn require_few(child: &mut Child, leader: Pid, account: &Account) -> io::Result<
 fn end_group(child: &mut Child, leader: Pid, stop: &Stop) -> io::Result<()> {
     let until = Instant::now() + STOPPING_GRACE;
     let mut sent = kill_process_group(leader, Signal::TERM);
-    while sent.is_ok() && Instant::now() < until && !stop.is_without_waiting() {
+    while sent.is_ok() && Instant::now() < until && stop.step() != Some(StopStep::WithoutWaiting) {
         std::thread::sleep(TICK);
         // One that nobody has heard the end of still counts as one of the group.
         child.try_wait()?;
@@ -174,7 +174,7 @@ pub(super) fn follow(
     let deadline = Instant::now().checked_add(timeout);
     while !streams.has_ended()? {
         let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) || stop.requested_at_once().is_some() {
+        if left.is_some_and(|left| left.is_zero()) || stop.step() >= Some(StopStep::AtOnce) {
             streams.outcome.timed_out = true;
             return Ok(streams.outcome);
         }
