@@ -5,6 +5,7 @@
 //! processors: each test keeps to folders, roots and networks of its own. Which area a test program belongs to follows
 //! from its package and its source, see [`targets`].
 
+mod map;
 mod style;
 mod supply;
 mod targets;

@@ -7,6 +7,7 @@
 pub mod common;
 pub mod property;
 pub mod reference;
+mod rendered;
 pub mod resource;
 mod ruby_types;
 mod rust_builders;
@@ -14,6 +15,7 @@ pub mod types;
 pub mod validation;
 pub mod value;
 
+pub use rendered::{is_rendered, looks_at, shown_name};
 pub use resource::{Action, ImplementedBy, ResourceType};
 pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;

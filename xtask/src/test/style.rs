@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, supply, targets};
+use super::{Count, map, supply, targets};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts the house together.
@@ -74,7 +74,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 10] = [
+    let checks: [(&str, Check); 11] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
@@ -85,6 +85,7 @@ pub(crate) fn run() -> Result<Count> {
         ("the SDK's builders are as the schema wants them", generated_files),
         ("rooms know only the rooms they may", doors),
         ("rooms touch only what they may", touches),
+        ("the map is true: who names resource types, who decides, who touches the process", map::check),
     ];
     for (name, check) in checks {
         let problems = check()?;

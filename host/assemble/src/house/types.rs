@@ -1,14 +1,11 @@
 //! The built-in resource types, as the runner and guests need them: `schema` behind `converge`'s traits.
 
 use contract::{Amendment, Declaration, Failure, Property, Raised, TypeTexts, Types};
-use schema::{Given, ValidationFailed};
+use schema::{Given, ValidationFailed, is_rendered};
 use serde_json::Value;
 
 /// The schema's types.
 pub(crate) struct BuiltinTypes;
-
-/// What only the guest's side of a type sets: its text is rendered by the guest and is no property for cookbooks.
-const RENDERED: (&str, &str) = ("template", "content");
 
 fn failed(error: &ValidationFailed) -> Failure {
     let raised = Raised::new(error.class_name(), error.to_string());
@@ -24,10 +21,7 @@ impl Types for BuiltinTypes {
     }
 
     fn shown<'a>(&self, kind: &'a str) -> &'a str {
-        match kind {
-            "user" => "linux_user",
-            other => other,
-        }
+        schema::shown_name(kind)
     }
 
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
@@ -96,8 +90,7 @@ impl Types for BuiltinTypes {
     }
 
     fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
-        // A template is made where it is touched, and for that it has to be rendered.
-        name != "content" || !(action == "delete" || (action == "touch" && kind == "file"))
+        schema::looks_at(kind, action, name)
     }
 
     fn written(&self, kind: &str, name: &str) -> bool {
@@ -129,10 +122,6 @@ fn plain(property: &Property) -> Option<&Value> {
         Property::Plain(value) => Some(value),
         Property::Bytes(_) | Property::Lazy(_) | Property::Verify(_) => None,
     }
-}
-
-fn is_rendered(kind: &str, name: &str) -> bool {
-    (kind, name) == RENDERED
 }
 
 impl TypeTexts for BuiltinTypes {

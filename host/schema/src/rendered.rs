@@ -1,0 +1,48 @@
+//! What the built-in types mean beyond their properties: names that are shown, text that guests render, and the properties
+//! that an action looks at.
+
+/// The type and the property whose text a guest renders. Cookbooks cannot set it.
+const RENDERED: (&str, &str) = ("template", "content");
+
+/// Returns the name under which a built-in type is shown to people and in reports.
+pub fn shown_name(kind: &str) -> &str {
+    match kind {
+        "user" => "linux_user",
+        other => other,
+    }
+}
+
+/// Tells whether a property's text is rendered by the guest. Such a property is not one that cookbooks write.
+pub fn is_rendered(kind: &str, property: &str) -> bool {
+    (kind, property) == RENDERED
+}
+
+/// Tells whether an action looks at a property's value, so that a lazy one has to be evaluated for it.
+pub fn looks_at(kind: &str, action: &str, property: &str) -> bool {
+    // A template is made where it is touched, and for that it has to be rendered.
+    property != "content" || !(action == "delete" || (action == "touch" && kind == "file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_looked_at_where_it_is_written() {
+        assert!(looks_at("file", "create", "content") && !looks_at("file", "delete", "content"));
+        assert!(!looks_at("file", "touch", "content") && looks_at("template", "touch", "content"));
+        assert!(looks_at("file", "delete", "path"));
+    }
+
+    #[test]
+    fn a_templates_text_is_the_guests() {
+        assert!(
+            is_rendered("template", "content") && !is_rendered("file", "content") && !is_rendered("template", "path")
+        );
+    }
+
+    #[test]
+    fn a_user_is_shown_as_chef_shows_it() {
+        assert_eq!((shown_name("user"), shown_name("group")), ("linux_user", "group"));
+    }
+}
