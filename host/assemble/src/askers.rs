@@ -27,17 +27,23 @@ impl Askers {
 }
 
 fn of_resource(resource: &Resource, action: &str) -> WhoAsks {
-    let (shown, origin) = (Arc::clone(&resource.shown), Arc::clone(&resource.declaration.origin));
-    let name = text::cut(&resource.declaration.name, MAX_NAME).into_owned();
+    // Each action is told of, and most are never asked about: what can be shared is not copied.
+    let (shown, key) = (Arc::clone(&resource.shown), Arc::clone(&resource.key));
+    let name_at = resource.declaration.kind.len() + 1;
+    let origin = Arc::clone(&resource.declaration.origin);
     let action = action.to_owned();
-    WhoAsks::new(move || Asker {
-        kind: Some(shown.to_string()),
-        name: Some(name.clone()),
-        action: Some(action.clone()),
-        cookbook: origin.cookbook.clone(),
-        recipe: origin.recipe.clone(),
-        file: origin.file.clone(),
-        line: origin.line,
+    WhoAsks::new(move || {
+        // The key is the type and, in brackets, the name.
+        let name = key.get(name_at..key.len().saturating_sub(1)).unwrap_or(&key);
+        Asker {
+            kind: Some(shown.to_string()),
+            name: Some(text::cut(name, MAX_NAME).into_owned()),
+            action: Some(action.clone()),
+            cookbook: origin.cookbook.clone(),
+            recipe: origin.recipe.clone(),
+            file: origin.file.clone(),
+            line: origin.line,
+        }
     })
 }
 

@@ -207,17 +207,14 @@ impl Asked {
     /// Writes down a name whose entry is the name in quotation marks.
     fn add_plain(&mut self, key: &'static str, name: &str) {
         let bytes = name.len() + 2;
+        let has_room = self.has_room(bytes);
         let names = self.plain.entry(key).or_default();
-        if names.contains(name) {
-            return;
+        if !has_room {
+            self.left_out |= !names.contains(name);
+        } else if names.insert(name.to_owned()) {
+            self.count += 1;
+            self.bytes += bytes;
         }
-        if !self.has_room(bytes) {
-            self.left_out = true;
-            return;
-        }
-        self.plain.entry(key).or_default().insert(name.to_owned());
-        self.count += 1;
-        self.bytes += bytes;
     }
 
     /// What the policy needs, with what may not be kept.

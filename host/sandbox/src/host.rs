@@ -26,7 +26,7 @@ impl State {
     fn run(&mut self) -> Result<&mut Run> {
         let lie = if self.rules.closed() { Lie::AfterDone } else { Lie::NotReady };
         let run = self.run.as_deref_mut().ok_or(lie)?;
-        may_go_on(run)?;
+        on_call(&mut self.calls, run)?;
         Ok(run)
     }
 
@@ -42,7 +42,7 @@ impl State {
         let lie = if self.rules.closed() { Lie::AfterDone } else { Lie::NotReady };
         match self.run.as_deref_mut() {
             Some(run) => {
-                may_go_on(run)?;
+                on_call(&mut self.calls, run)?;
                 Ok((run, &mut self.services))
             }
             None => Err(lie.into()),
@@ -61,6 +61,20 @@ impl State {
         self.clock.start();
         done
     }
+}
+
+/// How many calls of a guest go by between two looks at the clock and at the memory of the process. Between them a call
+/// hears of limits that were exceeded, and exceeds none of another kind: what it costs is charged to the account.
+const CALLS_BETWEEN_LOOKS: u32 = 8;
+
+/// Ends the guest if its policy has exceeded a limit. Looking at the clock costs as much as a small call, so only some calls
+/// do.
+fn on_call(calls: &mut u32, run: &Run) -> Result<()> {
+    *calls = calls.wrapping_add(1);
+    if calls.is_multiple_of(CALLS_BETWEEN_LOOKS) {
+        return may_go_on(run);
+    }
+    run.account().verdict().map_err(|exceeded| trap(exceeded.or_at(|| run.here()).into()))
 }
 
 /// Ends the guest if its policy has exceeded a limit. A signal does not: what the guest is doing is finished.

@@ -28,6 +28,8 @@ pub(crate) struct State {
     pub(crate) clock: Clock,
     pub(crate) limits: Bounds,
     pub(crate) services: Services,
+    /// Calls of the guest so far.
+    pub(crate) calls: u32,
     /// Bytes of log written so far.
     pub(crate) logged: usize,
     /// The last line that the guest logged as fatal: what a panic said before it trapped.
@@ -45,6 +47,7 @@ impl Policy {
             clock: Clock::new(limits.guest_time, services.account.clone()),
             limits: limits.store(services.account.clone()),
             services,
+            calls: 0,
             logged: 0,
             last_words: None,
         };
