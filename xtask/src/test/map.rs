@@ -40,13 +40,12 @@ const ORDINARY_WORDS: [&str; 22] = [
 ];
 
 /// Files of other rooms that name types, each with the reason.
-const NAMES_TYPES: [(&str, &str); 6] = [
+const NAMES_TYPES: [(&str, &str); 5] = [
     ("host/author/src/check/", "the linter of `cookbook check` judges types by what they need"),
     ("host/author/src/policy/sources.rs", "finds the files that a cookbook's source asks for"),
     ("host/author/src/policy/checks.rs", "says which file a template is looked for in"),
     ("host/machine/src/command/failure.rs", "accounts are of two kinds: users and groups"),
     ("host/machine/src/command/start.rs", "accounts are of two kinds: users and groups"),
-    ("host/wrun/src/commands/cookbook/check/", "the linter of `cookbook check`, which is to become a part of `author`"),
 ];
 
 /// The program's own files and folders: arguments, settings, printer, signals, one file per command. A new one at the top is
