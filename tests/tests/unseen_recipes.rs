@@ -125,6 +125,8 @@ fn of_a_recipe_in_rust_nothing_is_claimed() {
     let fixed = ["converge", "--why-run", "--node-name", "n", "--root", &place, "--policies", &policies];
     let more = ["--grants", &grants, "--policy-name", "hostile", "-o", "hostile::read_shadow"];
     let shown = program.run_in(&machine, &[&fixed[..], &more].concat()).unwrap().expect_code(1).unwrap().text();
-    assert!(shown.contains("Not seen in policy hostile: the rest of recipe hostile::read_shadow"), "{shown}");
+    let place = "the rest of recipe hostile::read_shadow, which ended at hostile/src/files.rs:";
+    assert!(shown.contains(&format!("Not seen in policy hostile: {place}")), "{shown}");
+    assert!(shown.contains("may not read path /etc/shadow  (hostile/src/files.rs:"), "{shown}");
     assert!(shown.contains("  wrun cannot read its source: run again after granting"), "{shown}");
 }

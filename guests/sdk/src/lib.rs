@@ -60,7 +60,9 @@ pub mod prelude {
     pub use crate::builder::{Declared, Timing, lazy};
     pub use crate::custom::{CustomResource, Property, Resource, custom};
     pub use crate::resources::*;
-    pub use crate::{Cookbook, Error, Result, Value, bail, cookbook, handlers, include_recipe, json, log, node};
+    pub use crate::{
+        Cookbook, Error, Result, Value, bail, cookbook, handlers, include_recipe, json, log, machine, node,
+    };
 }
 
 #[doc(hidden)]

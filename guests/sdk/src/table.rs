@@ -122,10 +122,13 @@ fn own_sources() -> &'static str {
     file!().strip_suffix("table.rs").unwrap_or_default()
 }
 
-/// A place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`. None: it is in this crate, which would
-/// tell an author nothing.
+/// What the places of Rust's own libraries begin with.
+const STANDARD_LIBRARY: &str = "/rustc/";
+
+/// A place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`. `None` if it is in this crate or, for a
+/// function that is handed on as a value, in Rust's own libraries: that would tell an author nothing.
 pub(crate) fn frame(place: &Location<'_>) -> Option<String> {
-    if place.file().starts_with(own_sources()) {
+    if place.file().starts_with(own_sources()) || place.file().starts_with(STANDARD_LIBRARY) {
         return None;
     }
     let Scope { cookbook, recipe, .. } = scope();
