@@ -14,23 +14,29 @@ const TYPE_ROOMS: [&str; 2] = ["providers", "schema"];
 
 /// Names of types that are ordinary words, which other rooms use for other things. They count where the line also names a
 /// kind.
-const ORDINARY_WORDS: [&str; 22] = [
+const ORDINARY_WORDS: [&str; 28] = [
     "alternatives",
+    "bash",
     "breakpoint",
     "cron",
+    "csh",
     "directory",
     "execute",
     "file",
     "git",
     "group",
     "hostname",
+    "ksh",
     "link",
     "locale",
     "log",
     "mount",
     "ohai",
     "package",
+    "perl",
+    "python",
     "reboot",
+    "ruby",
     "script",
     "service",
     "sudo",
