@@ -218,6 +218,33 @@ fn a_new_run_inherits_nothing_from_the_last_one() {
 }
 
 #[test]
+fn a_run_in_which_nothing_is_new_leaves_the_saved_node_as_it_was_after_each_policy() {
+    let mut node = NodeObject::new("n").unwrap();
+    let one_run = |node: &mut NodeObject| -> Vec<Value> {
+        node.begin_run(&POLICIES, Map::new());
+        let after = |policy: &&str| {
+            let start = start(policy);
+            let attributes = begin(node, &start, &facts()).unwrap();
+            node.commit(&start, attributes, &ALL_OF_NORMAL).unwrap();
+            saved(node)
+        };
+        POLICIES.iter().map(after).collect()
+    };
+    let first = one_run(&mut node).pop().unwrap();
+    let recipes: Vec<_> = POLICIES.iter().map(|policy| format!("{policy}::default")).collect();
+    assert_eq!(first["automatic"]["recipes"], json!(recipes));
+    for after in one_run(&mut node) {
+        assert_eq!(after, first);
+    }
+    // What no policy of the run has any more goes with the last one.
+    node.begin_run(&["core"], Map::new());
+    let start = start("core");
+    let attributes = begin(&node, &start, &facts()).unwrap();
+    node.commit(&start, attributes, &ALL_OF_NORMAL).unwrap();
+    assert_eq!(saved(&node)["automatic"]["recipes"], json!(["core::default"]));
+}
+
+#[test]
 fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, Map::new());

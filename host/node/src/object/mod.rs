@@ -101,7 +101,12 @@ struct CurrentRun {
     histories: Vec<Arc<History>>,
     json_attributes: Map<String, Value>,
     json_attributes_are_in: bool,
+    /// The lists of [`ADDED_UP_KEYS`], of the policies of this run that have succeeded.
     added_up: Map<String, Value>,
+    /// The same lists as they were saved before this run.
+    earlier: Map<String, Value>,
+    /// The policy that comes last.
+    last: Option<String>,
 }
 
 impl NodeObject {
@@ -185,7 +190,10 @@ impl NodeObject {
     /// `policies` are the names of the policies to run, in order; records of others stay. `json_attributes` are those
     /// given for this run; they enter `normal` with the first policy that succeeds.
     pub fn begin_run<Name: AsRef<str>>(&mut self, policies: &[Name], json_attributes: Map<String, Value>) {
-        self.run = CurrentRun { json_attributes, ..CurrentRun::default() };
+        let kept = |key: &&str| Some(((*key).to_owned(), self.automatic.get(*key)?.clone()));
+        let earlier = ADDED_UP_KEYS.iter().filter_map(kept).collect();
+        let last = policies.last().map(|name| name.as_ref().to_owned());
+        self.run = CurrentRun { json_attributes, earlier, last, ..CurrentRun::default() };
         records::put_in_order(&mut self.records, policies);
     }
 
@@ -283,9 +291,12 @@ impl NodeObject {
         }
     }
 
-    /// Keeps the facts, without what is true of one policy only; lists of recipes and roles are added up.
+    /// Keeps the facts, without what is true of one policy only; lists of recipes and roles are added up. Until the last
+    /// policy of the run has succeeded they also have what they had before: a run in which nothing is new saves the node
+    /// once, and not after each policy.
     fn take_automatic(&mut self, start: &PolicyStart, mut automatic: Map<String, Value>) {
         if start.name.is_some() {
+            let is_last = start.name == self.run.last;
             for key in OWN_POLICY_KEYS {
                 automatic.shift_remove(key);
             }
@@ -294,6 +305,9 @@ impl NodeObject {
                 let earlier = self.run.added_up.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
                 *own = deep_merge::union([&earlier, own]);
                 self.run.added_up.insert(key.to_owned(), Value::Array(own.clone()));
+                if let Some(Value::Array(before)) = self.run.earlier.get(key).filter(|_| !is_last) {
+                    *own = deep_merge::union([&*own, before]);
+                }
             }
         }
         self.automatic = automatic;
