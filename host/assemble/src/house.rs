@@ -1,4 +1,4 @@
-//! The house that a run lives in: what the policies are made of, what they are granted, and what is kept of them.
+//! What all policies of a run share: their artifacts, their grants, and what is kept of them.
 
 mod fresh_facts;
 mod remembered;

@@ -1,6 +1,6 @@
 //! What can go wrong in a policy's run, with the class under which guest code may rescue it.
 
-use crate::{Stop, Unshown};
+use crate::{SensitiveMessage, Stop};
 use std::fmt;
 
 /// How something that may fail ended.
@@ -26,7 +26,7 @@ pub struct Raised {
     pub resolved: Option<Box<Resolved>>,
     /// The message of a sensitive resource's own code, which `message` does not have. Only the policy's code gets it, when the
     /// exception reaches it again.
-    pub unshown: Option<Unshown>,
+    pub unshown: Option<SensitiveMessage>,
 }
 
 /// A denial about a resolved path.

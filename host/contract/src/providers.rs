@@ -72,7 +72,7 @@ pub trait Providers: Send {
     ///
     /// # Errors
     /// The command is not granted. A command that cannot be started is false.
-    fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<Truth, Raised>;
+    fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<GuardResult, Raised>;
 
     /// Waits between attempts; returns early when the run is to stop.
     fn pause(&mut self, seconds: u32);
@@ -238,7 +238,7 @@ pub enum Certainty {
 
 /// What a guard's command said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Truth {
+pub enum GuardResult {
     /// Exit code 0.
     True,
     /// Another, or it could not be started, or it took too long.

@@ -13,9 +13,9 @@ mod paying;
 mod reads;
 mod record;
 mod reporting;
+mod sensitive_messages;
 mod table;
 mod unseen;
-mod unshown;
 mod writes;
 
 pub use attributes::AttributeChange;
@@ -30,8 +30,8 @@ pub use notifications::{Notification, not_found};
 pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
 pub use record::{ActionRecord, Notified, Tally};
 pub use reporting::Parts;
+pub use sensitive_messages::SensitiveMessage;
 pub use unseen::EndedRecipe;
-pub use unshown::Unshown;
 pub use writes::GuestWrite;
 
 /// The most notifications and child contexts that may be open inside each other. Each takes some kibibytes of the host's

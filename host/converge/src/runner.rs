@@ -2,13 +2,13 @@
 //! nothing borrowed from it is held across one.
 
 mod actions;
+mod after_failure;
 mod contexts;
 mod conversation;
-mod dry;
 mod guards;
-mod hidden;
 mod parts;
 mod performing;
+mod sensitive;
 mod survey;
 
 pub use survey::UNSEEN;

@@ -94,7 +94,7 @@ pub struct WholeRun<'a, H: House> {
     observer: Option<Box<dyn Observer>>,
     stop: Stop,
     /// The policies that have run, alive until the end.
-    lived: Vec<policy::Lived<H::Instance>>,
+    finished: Vec<policy::FinishedPolicy<H::Instance>>,
     /// What the policies claim; `None`: there is only one.
     claims: Option<Claims>,
     /// Cookbooks that several policies have.
@@ -118,7 +118,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             facts,
             observer: Some(observer),
             stop,
-            lived: vec![],
+            finished: vec![],
             claims: None,
             shared_cookbooks: vec![],
         }
@@ -165,7 +165,7 @@ impl<'a, H: House> WholeRun<'a, H> {
         }
         self.late_handlers(&node_name, &outcomes, failed, began).await;
         if let Some(observer) = &mut self.observer {
-            for run in self.lived.iter().map(|one| &one.run).filter(|run| !run.reads.hidden.is_empty()) {
+            for run in self.finished.iter().map(|one| &one.run).filter(|run| !run.reads.hidden.is_empty()) {
                 observer.notice(&Event::HiddenReads { policy: &run.policy, reads: &run.reads.hidden });
             }
         }
@@ -189,8 +189,8 @@ impl<'a, H: House> WholeRun<'a, H> {
         }
         let status = self.status(node, outcomes, failed, began);
         let (handler, event) = if failed { ("exception", "run_failed") } else { ("report", "run_completed") };
-        let mut lived = std::mem::take(&mut self.lived);
-        for one in lived.iter_mut().filter(|one| one.listens(handler, event)) {
+        let mut finished = std::mem::take(&mut self.finished);
+        for one in finished.iter_mut().filter(|one| one.listens(handler, event)) {
             one.run.set_observer(self.observer.take());
             // Signals no longer stop anything: the handlers are the end of the run.
             let mut input = status.clone();
@@ -202,7 +202,7 @@ impl<'a, H: House> WholeRun<'a, H> {
             one.handle(handler, event, input, self.house.memory()).await;
             self.observer = one.run.take_observer();
         }
-        self.lived = lived;
+        self.finished = finished;
     }
 
     /// What handlers hear of the run; see docs/events.md.
@@ -224,13 +224,13 @@ impl<'a, H: House> WholeRun<'a, H> {
     }
 
     fn report(&mut self, outcomes: Vec<(String, PolicyOutcome)>, began: Instant) -> RunReport {
-        let mut lived = std::mem::take(&mut self.lived);
+        let mut finished = std::mem::take(&mut self.finished);
         let policies = outcomes
             .into_iter()
             .map(|(name, outcome)| {
-                let at = lived.iter().position(|one| one.run.policy == name);
-                let one = at.map(|at| lived.remove(at));
-                PolicyReport::new(name, outcome, one.map(policy::Lived::ended))
+                let at = finished.iter().position(|one| one.run.policy == name);
+                let one = at.map(|at| finished.remove(at));
+                PolicyReport::new(name, outcome, one.map(policy::FinishedPolicy::ended))
             })
             .collect();
         RunReport {

@@ -15,7 +15,7 @@ mod confine;
 mod exported;
 mod failure;
 mod held;
-mod kin;
+mod process_tree;
 mod start;
 mod wait;
 

@@ -23,7 +23,7 @@ pub mod guest;
 pub mod locks;
 pub mod mask;
 pub mod pace;
-pub mod processes;
+pub mod process_search;
 pub mod remarks;
 pub mod root;
 pub mod users;

@@ -1,7 +1,7 @@
-//! Denials as a guest may hear of them: by the path that it wrote.
+//! Denials as a guest hears of them: with the path as its code wrote it.
 //!
-//! Grants are asked about resolved paths, and a denial names what was asked. Told to a guest, that would say where every link
-//! leads: those in `/proc` name all programs that run. So a guest hears its own words, and what its rules say of them: as if
+//! Grants are asked about resolved paths. A denial that named the resolved path would tell the guest where every link leads, and
+//! the links in `/proc` name all programs that run. So the guest hears the path that it wrote, and what its rules say of it, as if
 //! there were no links. Where the rules would allow the written path, only the resolved one is refused. The operator finds it,
 //! and the line that would allow it, in the audit log and in the list of denials.
 

@@ -4,7 +4,7 @@
 #![cfg(test)]
 
 use node::attributes::{Attributes, Level};
-use node::object::{NodeObject, NormalSight, PolicyStart, Sight};
+use node::object::{NodeObject, NormalAccess, PolicyStart, ReadFilter};
 use node::origin::Origin;
 use node::saved_filter::SavedFilters;
 use serde_json::{Map, Value, json};
@@ -18,10 +18,10 @@ fn nothing(_: &Value) -> Value {
 }
 
 /// A policy without grants. It reads what the operator gave.
-const STRANGER: NormalSight<'static> = NormalSight { given: &whole, others: &nothing, overwrites: &|_| false };
+const STRANGER: NormalAccess<'static> = NormalAccess { given: &whole, others: &nothing, overwrites: &|_| false };
 
 /// A policy that may read and write everything.
-const TRUSTED: NormalSight<'static> = NormalSight { given: &whole, others: &whole, overwrites: &|_| true };
+const TRUSTED: NormalAccess<'static> = NormalAccess { given: &whole, others: &whole, overwrites: &|_| true };
 
 fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
@@ -32,12 +32,12 @@ fn run_given(
     node: &mut NodeObject,
     given: Value,
     policy: &str,
-    normal: NormalSight<'_>,
+    normal: NormalAccess<'_>,
     act: impl FnOnce(&mut Attributes, &Origin),
 ) -> Value {
     node.begin_run(&[policy], object(given));
     let start = PolicyStart { name: Some(policy.to_owned()), ..PolicyStart::default() };
-    let sight = Sight { inherited: &nothing, normal, facts: &whole };
+    let sight = ReadFilter { inherited: &nothing, normal, facts: &whole };
     let mut attributes = node.begin_policy_seeing(&start, &Map::new(), &sight).unwrap();
     let seen = attributes.level(Level::Normal).clone();
     act(&mut attributes, &Origin::policy(policy));
@@ -48,7 +48,7 @@ fn run_given(
 fn run(
     node: &mut NodeObject,
     policy: &str,
-    normal: NormalSight<'_>,
+    normal: NormalAccess<'_>,
     act: impl FnOnce(&mut Attributes, &Origin),
 ) -> Value {
     run_given(node, json!({}), policy, normal, act)
@@ -111,7 +111,7 @@ fn a_grant_overwrites_and_removes_what_others_wrote() {
     let seen = run(&mut node, "web", STRANGER, |_, _| {});
     assert_eq!(seen, json!({"web": {"user": "www"}, "tags": []}), "the port is another policy's now");
     // Whoever writes without seeing writes only what it says.
-    let blind = NormalSight { others: &nothing, ..TRUSTED };
+    let blind = NormalAccess { others: &nothing, ..TRUSTED };
     run(&mut node, "blind", blind, write(&["web", "group"], json!("www")));
     assert_eq!(normal(&node)["web"], json!({"port": 8080, "user": "www", "group": "www"}));
 }

@@ -4,7 +4,7 @@
 
 use node::attributes::guest_values::guest_value;
 use node::attributes::{Attributes, Level};
-use node::object::{JudgedWrite, NodeObject, NormalSight, ObjectError, PolicyStart, Sight, attribute_key};
+use node::object::{JudgedWrite, NodeObject, NormalAccess, ObjectError, PolicyStart, ReadFilter, attribute_key};
 use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{FilterItem, LevelFilter, SavedFilters};
@@ -37,11 +37,11 @@ fn whole(all: &Value) -> Value {
 }
 
 /// Every attribute of `normal`, by whomever it was written.
-const ALL_OF_NORMAL: NormalSight<'static> = NormalSight { given: &whole, others: &whole, overwrites: &|_| true };
+const ALL_OF_NORMAL: NormalAccess<'static> = NormalAccess { given: &whole, others: &whole, overwrites: &|_| true };
 
 /// The attributes of a policy that may read everything.
 fn begin(node: &NodeObject, start: &PolicyStart, facts: &Map<String, Value>) -> Result<Attributes, ObjectError> {
-    node.begin_policy_seeing(start, facts, &Sight { inherited: &whole, normal: ALL_OF_NORMAL, facts: &whole })
+    node.begin_policy_seeing(start, facts, &ReadFilter { inherited: &whole, normal: ALL_OF_NORMAL, facts: &whole })
 }
 
 /// What every policy of these tests does: one write per kind of level, all to names of its own and to shared ones.
@@ -252,7 +252,7 @@ fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
     let start = PolicyStart { cookbooks, ..start("database") };
     let nothing = |_: &Value| json!({});
     let sight =
-        Sight { inherited: &nothing, normal: ALL_OF_NORMAL, facts: &|all| json!({"platform": all["platform"]}) };
+        ReadFilter { inherited: &nothing, normal: ALL_OF_NORMAL, facts: &|all| json!({"platform": all["platform"]}) };
     let mut attributes = node.begin_policy_seeing(&start, &facts(), &sight).unwrap();
     for (name, value) in [
         ("cookbooks", json!({"pg": {"version": "1.2.0"}})),
@@ -515,8 +515,8 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
     node.commit(&first, attributes, &ALL_OF_NORMAL).unwrap();
 
     let second = start("database");
-    let sight = Sight {
-        normal: NormalSight {
+    let sight = ReadFilter {
+        normal: NormalAccess {
             given: &|all| json!({"tags": all["tags"]}),
             others: &|_| json!({}),
             overwrites: &|_| false,
@@ -553,12 +553,12 @@ fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost()
     node.commit(&first, attributes, &ALL_OF_NORMAL).unwrap();
 
     let second = start("database");
-    let normal = NormalSight {
+    let normal = NormalAccess {
         given: &|_| json!({}),
         others: &|all| json!({"mine": {"a": all["mine"]["a"]}}),
         overwrites: &|_| true,
     };
-    let sight = Sight { inherited: &|_| json!({}), normal, facts: &|all| all.clone() };
+    let sight = ReadFilter { inherited: &|_| json!({}), normal, facts: &|all| all.clone() };
     let mut attributes = node.begin_policy_seeing(&second, &facts(), &sight).unwrap();
     assert_eq!(attributes.level(Level::Normal), &json!({"tags": [], "mine": {"a": 1}}));
     for hidden in [&["given"][..], &["mine", "key"], &["closed"]] {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use node::attributes::guest_values::{guest_number, guest_value};
 use node::attributes::{AttributeError, Attributes, Level};
 use node::deep_merge;
-use node::object::{JsonAttributes, NodeObject, NormalSight, PolicyStart};
+use node::object::{JsonAttributes, NodeObject, NormalAccess, PolicyStart};
 use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{FilterItem, LevelFilter, SavedFilters};
@@ -449,7 +449,7 @@ fn saved(set: &Attributes, filters: &SavedFilters, expected: &Value) -> Result<V
     let text = |key: &str| expected[key].as_str().map(str::to_owned);
     let start = PolicyStart { name: text("policy_name"), group: text("policy_group"), ..PolicyStart::default() };
     let all = |tree: &Value| tree.clone();
-    let sight = NormalSight { given: &all, others: &all, overwrites: &|_| true };
+    let sight = NormalAccess { given: &all, others: &all, overwrites: &|_| true };
     node.commit(&start, set.clone(), &sight).map_err(|error| fail(&error))?;
     let mut saved = node.to_saved_json(filters).map_err(|error| fail(&error))?;
     for key in ["name", "chef_environment"] {

@@ -23,7 +23,7 @@ pub use settings::{GatherFacts, Log, Settings};
 pub use standing::homes;
 
 use contract::{
-    Account, Certainty, Change, Claim, CommandTest, Declaration, Known, Part, Prepared, Providers, Raised, Truth,
+    Account, Certainty, Change, Claim, CommandTest, Declaration, GuardResult, Known, Part, Prepared, Providers, Raised,
     Wanted,
 };
 use machine::command::{self, Commands};
@@ -310,7 +310,7 @@ impl Providers for MachineProviders {
         Ok(changes)
     }
 
-    fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<Truth, Raised> {
+    fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<GuardResult, Raised> {
         let granted = command::check(&self.settings.grants, &self.root, command);
         let granted = granted.map_err(|raised| hidden_guard(raised, command))?;
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
@@ -319,16 +319,16 @@ impl Providers for MachineProviders {
         let launch = command::Launch::granted(&granted, &how);
         if why_run || self.settings.why_run {
             return Ok(match self.commands.ask(&launch, &mut self.caches.users) {
-                command::Answer::Ended(outcome) if outcome.code == Some(0) => Truth::True,
-                command::Answer::Ended(_) => Truth::False,
-                command::Answer::Unknown(why) => Truth::Unknown(why),
+                command::Answer::Ended(outcome) if outcome.code == Some(0) => GuardResult::True,
+                command::Answer::Ended(_) => GuardResult::False,
+                command::Answer::Unknown(why) => GuardResult::Unknown(why),
             });
         }
         let outcome = self.commands.run(&launch, &mut self.caches.users, None);
         self.caches.users.doubt();
         match outcome {
-            Ok(outcome) if outcome.code == Some(0) => Ok(Truth::True),
-            Ok(_) => Ok(Truth::False),
+            Ok(outcome) if outcome.code == Some(0) => Ok(GuardResult::True),
+            Ok(_) => Ok(GuardResult::False),
             // One that could not be started or took too long is no answer: Chef fails the resource.
             Err(failure) => Err(hidden_guard(failure.into_raised(&launch), command)),
         }

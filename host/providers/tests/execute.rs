@@ -4,7 +4,7 @@
 
 mod support;
 
-use contract::{CommandTest, LogLevel, Machine as _, Providers as _, Truth};
+use contract::{CommandTest, GuardResult, LogLevel, Machine as _, Providers as _};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use support::{Bench, exists, run};
@@ -211,7 +211,7 @@ fn a_dry_run_has_no_effect() {
     assert_eq!(done.sentences(), [bench.text("execute touch ROOT/a")]);
     assert!(!exists(&bench.path("a")));
     let truth = bench.providers(true).guard(&CommandTest::text(&bench.text("touch ROOT/a")), true).unwrap();
-    assert_eq!(truth, Truth::True, "scratch files are thrown away");
+    assert_eq!(truth, GuardResult::True, "scratch files are thrown away");
     assert!(!exists(&bench.path("a")));
     assert!(!exists(&bench.directory.path().join("cache")) && !exists(&bench.directory.path().join("backup")));
 }
@@ -273,7 +273,7 @@ fn a_commands_directory_is_granted_by_where_it_is() {
     let guard = CommandTest { cwd: Some(bench.text("ROOT/granted/out")), ..CommandTest::text("touch marker") };
     assert_eq!(bench.providers(false).guard(&guard, false).unwrap_err().class, "Wrun::Denied");
     let own = CommandTest { cwd: Some(bench.text("ROOT/granted/in")), ..guard.clone() };
-    assert_eq!(bench.providers(false).guard(&own, false), Ok(Truth::True));
+    assert_eq!(bench.providers(false).guard(&own, false), Ok(GuardResult::True));
     let mut machine = bench.providers(false).machine();
     let refused = machine.run(&guard, false).unwrap_err();
     assert!(matches!(refused, contract::MachineError::Denied(_)), "{refused:?}");
@@ -360,14 +360,14 @@ fn a_resources_umask_holds_for_its_commands_only() {
 fn guards_are_true_at_exit_code_zero() {
     let bench = machine();
     let guard = |command: &CommandTest| bench.providers(false).guard(command, false).unwrap();
-    assert_eq!(guard(&CommandTest::text("true")), Truth::True);
-    assert_eq!(guard(&CommandTest::text("exit 1")), Truth::False);
+    assert_eq!(guard(&CommandTest::text("true")), GuardResult::True);
+    assert_eq!(guard(&CommandTest::text("exit 1")), GuardResult::False);
     let failed = |command: &CommandTest| bench.providers(false).guard(command, false).unwrap_err().class;
     assert_eq!(failed(&CommandTest::text("wrun-no-such-command")), "Errno::ENOENT");
     let slow = CommandTest { timeout: Some(1), ..CommandTest::text("sleep 30") };
     assert_eq!(failed(&slow), "Mixlib::ShellOut::CommandTimeout");
     let script = CommandTest { interpreter: Some("bash".into()), ..CommandTest::text("[[ abc == a* ]]") };
-    assert_eq!(guard(&script), Truth::True);
+    assert_eq!(guard(&script), GuardResult::True);
     let refused = Bench::whole("").providers(false).guard(&CommandTest::text("true"), false).unwrap_err();
     assert_eq!(refused.class, "Wrun::Denied");
     let refused = Bench::whole("").providers(true).guard(&CommandTest::text("true"), true).unwrap_err();
@@ -421,7 +421,7 @@ fn many_commands_are_cheap() {
     let processor_time = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let begin = processor_time();
     for _ in 0..50 {
-        assert_eq!(providers.guard(&CommandTest::text("true"), false), Ok(Truth::True));
+        assert_eq!(providers.guard(&CommandTest::text("true"), false), Ok(GuardResult::True));
     }
     let seconds = processor_time().tv_sec - begin.tv_sec;
     assert!(seconds < 3, "{seconds} s of processor time for 50 commands");

@@ -19,7 +19,7 @@ pub mod denied;
 pub mod due;
 pub mod error;
 pub mod events;
-pub mod hidden;
+pub mod hidden_reads;
 pub mod json;
 mod kept_log;
 mod new_thing;

@@ -5,7 +5,7 @@
 //! clock asks at most once in a [`WINDOW`]. Within a window it knows two upper bounds of what the guest spent: the
 //! processor time of the whole thread, and the wall time of the guest's own turns. It counts the smaller one.
 
-use crate::rules::Lie;
+use crate::rules::ProtocolViolation;
 use contract::Account;
 use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
@@ -86,7 +86,7 @@ impl Clock {
         let running = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         let at_most = self.spent + self.window.turns + running;
         if at_most > self.budget && self.spent() > self.budget {
-            return Err(Lie::OutOfTime(self.budget).into());
+            return Err(ProtocolViolation::OutOfTime(self.budget).into());
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ mod turns;
 
 use crate::bindings::wrun::cookbook::types;
 use crate::policy::State;
-use crate::rules::Lie;
+use crate::rules::ProtocolViolation;
 use contract::{Ended, Failure, Receipt, Run};
 use wasmtime::Result;
 
@@ -24,8 +24,8 @@ impl types::Host for State {}
 impl State {
     /// The run, if it is this guest's turn.
     fn run(&mut self) -> Result<&mut Run> {
-        let lie = if self.rules.closed() { Lie::AfterDone } else { Lie::NotReady };
-        let run = self.run.as_deref_mut().ok_or(lie)?;
+        let violation = if self.rules.closed() { ProtocolViolation::AfterDone } else { ProtocolViolation::NotReady };
+        let run = self.run.as_deref_mut().ok_or(violation)?;
         on_call(&mut self.calls, run)?;
         Ok(run)
     }
@@ -39,13 +39,13 @@ impl State {
 
     /// The run and the services beside it.
     fn run_and_services(&mut self) -> Result<(&mut Run, &mut contract::Services)> {
-        let lie = if self.rules.closed() { Lie::AfterDone } else { Lie::NotReady };
+        let violation = if self.rules.closed() { ProtocolViolation::AfterDone } else { ProtocolViolation::NotReady };
         match self.run.as_deref_mut() {
             Some(run) => {
                 on_call(&mut self.calls, run)?;
                 Ok((run, &mut self.services))
             }
-            None => Err(lie.into()),
+            None => Err(violation.into()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Every limit that a guest meets in the sandbox, in one place. Limits of what it may declare or write are those of the
 //! rooms that keep it: `converge` (resources, actions, depth), `node` (attributes).
 
-use crate::rules::Lie;
+use crate::rules::ProtocolViolation;
 use contract::Account;
 use std::time::Duration;
 use wasmtime::{ResourceLimiter, Store, StoreLimits, StoreLimitsBuilder};
@@ -150,7 +150,7 @@ impl ResourceLimiter for Bounds {
         self.growing = 0;
         let growing = desired.saturating_sub(current);
         if growing > self.memory.saturating_sub(self.used) {
-            return Err(Lie::OutOfMemory.into());
+            return Err(ProtocolViolation::OutOfMemory.into());
         }
         let is_allowed = self.others.memory_growing(current, desired, maximum)?;
         if is_allowed {

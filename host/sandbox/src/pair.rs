@@ -16,7 +16,7 @@ pub enum Policies {
     /// All its cookbooks are in one language.
     One(Policy),
     /// They are in two.
-    Two {
+    InstancePair {
         /// What is compiled into the policy's own component.
         first: Box<Policy>,
         /// What a shared runtime evaluates.
@@ -31,14 +31,14 @@ impl Policies {
     #[must_use]
     pub fn two(first: Policy, mut second: Policy, cookbooks: BTreeSet<String>) -> Self {
         second.store.data_mut().voice = Voice::Second;
-        Self::Two { first: Box::new(first), second: Box::new(second), cookbooks }
+        Self::InstancePair { first: Box::new(first), second: Box::new(second), cookbooks }
     }
 
     /// Begins a conversation with all of them.
     pub fn conversation(&mut self) -> Conversation<'_> {
         match self {
             Self::One(policy) => Conversation::One(policy.session()),
-            Self::Two { first, second, cookbooks } => Conversation::Two(Box::new(Two {
+            Self::InstancePair { first, second, cookbooks } => Conversation::InstancePair(Box::new(InstancePair {
                 first: first.session(),
                 second: second.session(),
                 cookbooks,
@@ -53,11 +53,11 @@ pub enum Conversation<'a> {
     /// With the only one.
     One(Session<'a>),
     /// With both.
-    Two(Box<Two<'a>>),
+    InstancePair(Box<InstancePair<'a>>),
 }
 
 /// A conversation with two instances.
-pub struct Two<'a> {
+pub struct InstancePair<'a> {
     first: Session<'a>,
     second: Session<'a>,
     cookbooks: &'a BTreeSet<String>,
@@ -69,7 +69,7 @@ impl Guest for Conversation<'_> {
     async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
         match self {
             Self::One(session) => session.turn(run, tell).await,
-            Self::Two(two) => two.turn(run, tell).await,
+            Self::InstancePair(two) => two.turn(run, tell).await,
         }
     }
 }
@@ -82,7 +82,7 @@ impl Conversation<'_> {
     pub async fn end(self) -> Result<(), Lost> {
         match self {
             Self::One(session) => session.end().await,
-            Self::Two(two) => {
+            Self::InstancePair(two) => {
                 let (first, second) = (two.first.end().await, two.second.end().await);
                 first.and(second)
             }
@@ -90,7 +90,7 @@ impl Conversation<'_> {
     }
 }
 
-impl Two<'_> {
+impl InstancePair<'_> {
     async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
         let mut tell = match tell {
             Tell::Request(request) => {

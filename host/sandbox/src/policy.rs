@@ -4,7 +4,7 @@ use crate::bindings::Cookbook;
 use crate::clock::Clock;
 use crate::desk::Desk;
 use crate::limits::{Bounds, Limits};
-use crate::rules::{Lie, Rules};
+use crate::rules::{ProtocolViolation, Rules};
 use crate::voice::Voice;
 use contract::{Lost, Run, Services};
 use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
@@ -73,10 +73,10 @@ impl Policy {
 /// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
 pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> Lost {
     let told = error.downcast_ref::<Lost>();
-    let why = match (error.downcast_ref::<Lie>(), error.downcast_ref::<Trap>()) {
+    let why = match (error.downcast_ref::<ProtocolViolation>(), error.downcast_ref::<Trap>()) {
         _ if told.is_some() => told.map(|lost| lost.why.clone()).unwrap_or_default(),
         (None, Some(Trap::UnreachableCodeReached)) if last_words.is_some() => last_words.unwrap_or_default().to_owned(),
-        (Some(lie), _) => lie.to_string(),
+        (Some(violation), _) => violation.to_string(),
         (None, Some(Trap::StackOverflow)) => "trapped: its calls nest too deep for its stack".into(),
         (None, Some(trap)) => format!("trapped: {trap}"),
         (None, None) => format!("failed: {}", error.root_cause()),

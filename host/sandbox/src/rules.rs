@@ -29,7 +29,7 @@ enum Wants {
 
 /// A broken rule.
 #[derive(Debug)]
-pub(crate) enum Lie {
+pub(crate) enum ProtocolViolation {
     NotReady,
     ReadyAgain,
     AfterDone,
@@ -43,19 +43,21 @@ pub(crate) enum Lie {
 }
 
 impl Rules {
-    pub(crate) fn said(&mut self, said: &wit::Said) -> Result<(), Lie> {
+    pub(crate) fn said(&mut self, said: &wit::Said) -> Result<(), ProtocolViolation> {
         if self.done {
-            return Err(Lie::AfterDone);
+            return Err(ProtocolViolation::AfterDone);
         }
         match said {
-            wit::Said::Ready if self.ready => Err(Lie::ReadyAgain),
+            wit::Said::Ready if self.ready => Err(ProtocolViolation::ReadyAgain),
             wit::Said::Ready => {
                 self.ready = true;
                 Ok(())
             }
-            _ if !self.ready => Err(Lie::NotReady),
-            wit::Said::Errand(_) if self.open.len() >= MAX_OPEN => Err(Lie::TooDeep),
-            wit::Said::Errand(_) if !matches!(self.open.last(), Some(Open::Request(..))) => Err(Lie::NothingOpen),
+            _ if !self.ready => Err(ProtocolViolation::NotReady),
+            wit::Said::Errand(_) if self.open.len() >= MAX_OPEN => Err(ProtocolViolation::TooDeep),
+            wit::Said::Errand(_) if !matches!(self.open.last(), Some(Open::Request(..))) => {
+                Err(ProtocolViolation::NothingOpen)
+            }
             wit::Said::Errand(_) => {
                 self.open.push(Open::Errand);
                 Ok(())
@@ -64,19 +66,19 @@ impl Rules {
         }
     }
 
-    fn answered(&mut self, answered: u32, answer: &wit::Answer) -> Result<(), Lie> {
+    fn answered(&mut self, answered: u32, answer: &wit::Answer) -> Result<(), ProtocolViolation> {
         let Some(Open::Request(open, wants)) = self.open.pop() else {
-            return Err(Lie::NothingOpen);
+            return Err(ProtocolViolation::NothingOpen);
         };
         if open != answered {
-            return Err(Lie::OutOfOrder { answered, open });
+            return Err(ProtocolViolation::OutOfOrder { answered, open });
         }
         let fits = match answer {
             wit::Answer::Failed(_) => true,
             wit::Answer::Finished => wants == Wants::Finished,
             wit::Answer::Value(_) | wit::Answer::Content(_) => wants == Wants::Value,
         };
-        if fits { Ok(()) } else { Err(Lie::WrongKind { request: open }) }
+        if fits { Ok(()) } else { Err(ProtocolViolation::WrongKind { request: open }) }
     }
 
     /// Opens or closes what the host says; gives a request its number.
@@ -99,9 +101,9 @@ impl Rules {
     }
 }
 
-impl std::error::Error for Lie {}
+impl std::error::Error for ProtocolViolation {}
 
-impl fmt::Display for Lie {
+impl fmt::Display for ProtocolViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotReady => f.write_str("spoke before it was ready"),

@@ -2,7 +2,7 @@
 
 use crate::bindings::wrun::cookbook::{resources as wit, turns, types};
 use crate::limits::{ORIGIN_FILE, ORIGIN_NAME, RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
-use crate::rules::Lie;
+use crate::rules::ProtocolViolation;
 use crate::voice::Voice;
 use contract::{
     Amendment, Answer, Call, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Got, Guard, Party,
@@ -20,7 +20,7 @@ pub(crate) fn said_bytes(said: &turns::Said) -> u64 {
 }
 
 /// `None` is `ready`, which is no word of the conversation itself.
-pub(crate) fn said(voice: Voice, said: turns::Said) -> Result<Option<Said>, Lie> {
+pub(crate) fn said(voice: Voice, said: turns::Said) -> Result<Option<Said>, ProtocolViolation> {
     Ok(Some(match said {
         turns::Said::Ready => return Ok(None),
         turns::Said::Errand(errand) => Said::Errand(match errand {
@@ -34,7 +34,7 @@ pub(crate) fn said(voice: Voice, said: turns::Said) -> Result<Option<Said>, Lie>
             turns::Answer::Finished => Answer::Finished,
             turns::Answer::Value(json) => match parse(&json) {
                 Ok(value) => Answer::Value(Got::Json(value)),
-                Err(why) => return Err(Lie::BadValue { request, why }),
+                Err(why) => return Err(ProtocolViolation::BadValue { request, why }),
             },
             turns::Answer::Content(bytes) => Answer::Value(Got::Bytes(bytes)),
             turns::Answer::Failed(raised) => Answer::Failed(raised_from(voice, raised)),
@@ -82,7 +82,7 @@ fn plain_text(json: &str) -> Option<&str> {
 /// A failure as guest code hears of it.
 pub(crate) fn raised(voice: Voice, failure: Failure) -> types::Raised {
     let Raised { class, message, passed, backtrace, object, hint, resolved: _, unshown } = failure.into_raised();
-    let message = unshown.map_or(message, contract::Unshown::for_its_guest);
+    let message = unshown.map_or(message, contract::SensitiveMessage::for_its_guest);
     types::Raised { class, message, passed, backtrace, object: object.and_then(|object| voice.own(object)), hint }
 }
 

@@ -1,4 +1,4 @@
-//! The memory of due notifications, which others can follow.
+//! The journal of due notifications, with a listener that hears of each change.
 
 use contract::Memory;
 use state::{Pending, StateError};

@@ -1,8 +1,8 @@
-//! What resource types need that are composed of others: Chef's own types that the Ruby library carries out, and a few whose
+//! The needs of resource types that are made of other resources (`apt_repository` writes files and runs apt), and of a few whose
 //! need is more than one property.
 //!
-//! One table says it, with the values of a resource's literal properties in its texts. What a row cannot say (an openssl
-//! command with its variables) it calls computed.
+//! One table lists them; the values of a resource's literal properties are filled in. Needs that the table cannot express (an
+//! openssl command with its variables) are listed as computed.
 
 use super::facts::Resource;
 use super::needs::Kind;

@@ -1,12 +1,12 @@
-//! What of a cookbook would not work, and what may not.
+//! The findings of `wrun cookbook check`: problems and notes.
 //!
-//! A *problem* fails, or does nothing, whenever a Linux node reaches it. Parts for other systems, code that is prepared to fail,
-//! and whatever cannot be told from here, are notes.
+//! A *problem* fails, or does nothing, whenever a Linux node reaches it. A *note* may fail: parts for other systems, code that is
+//! prepared to fail, and whatever cannot be told from the text.
 
 use super::facts::{Fact, Property, Resource, What};
 use super::gather::Gathered;
 use super::shapes::{Shape, Shapes};
-use super::{files, targets};
+use super::{files, notifications};
 use std::collections::{BTreeMap, BTreeSet};
 use text::nearest;
 
@@ -121,7 +121,7 @@ impl Verdict {
 
 /// Everything that there is to say, problems first, by file and line.
 pub(super) fn findings(gathered: &Gathered) -> Vec<Finding> {
-    let judge = Judge { gathered, brought: Brought::of(gathered), declared: targets::Declared::of(gathered) };
+    let judge = Judge { gathered, brought: Brought::of(gathered), declared: notifications::Declared::of(gathered) };
     let mut findings = judge.folders();
     for (file, fact) in &gathered.facts {
         for (line, verdict) in judge.fact(file, fact) {
@@ -147,7 +147,7 @@ pub(super) fn findings(gathered: &Gathered) -> Vec<Finding> {
 struct Judge<'a> {
     gathered: &'a Gathered,
     brought: Brought<'a>,
-    declared: targets::Declared<'a>,
+    declared: notifications::Declared<'a>,
 }
 
 impl Judge<'_> {

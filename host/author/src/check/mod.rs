@@ -20,11 +20,11 @@ mod files;
 mod gather;
 mod judge;
 mod needs;
+mod notifications;
 mod reach;
 mod rest;
 mod shapes;
 mod suggest;
-mod targets;
 
 pub use error::CheckError;
 pub use judge::Finding;

@@ -74,7 +74,7 @@ pub struct Run {
     /// How many delayed actions were queued.
     pub(super) delayed: usize,
     /// What sensitive resources raised.
-    pub(super) unshown: super::unshown::Known,
+    pub(super) unshown: super::sensitive_messages::Known,
     builtin: Table,
     pub(super) observer: Option<Box<dyn Observer>>,
 }

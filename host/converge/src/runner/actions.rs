@@ -26,7 +26,7 @@ impl Default for Closing<'_> {
 }
 
 /// How an attempt went, if it did not fail.
-pub(super) enum Went {
+pub(super) enum ActionOutcome {
     Skipped(String),
     UpToDate,
     Updated,
@@ -164,11 +164,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         outcome
     }
 
-    async fn attempts(&mut self, resource: ResourceId, action: &str, record: usize) -> Result<Went, Failure> {
+    async fn attempts(&mut self, resource: ResourceId, action: &str, record: usize) -> Result<ActionOutcome, Failure> {
         let mut left = self.run.known(resource)?.declaration.retries;
         loop {
             let failure = match self.attempt(resource, action).await {
-                Ok(went) => return Ok(went),
+                Ok(outcome) => return Ok(outcome),
                 Err(failure) => failure,
             };
             let this = &self.run.known(resource)?.declaration;
@@ -197,19 +197,19 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    async fn attempt(&mut self, resource: ResourceId, action: &str) -> Result<Went, Failure> {
+    async fn attempt(&mut self, resource: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
         self.run.actions += 1;
         if self.run.actions > MAX_ACTIONS {
             return Err(self.lost(format!("took more than {MAX_ACTIONS} actions")));
         }
         if action == "nothing" {
-            return Ok(Went::Skipped("not_if { action == :nothing }".into()));
+            return Ok(ActionOutcome::Skipped("not_if { action == :nothing }".into()));
         }
         let skips = self.run.survey && self.survey_guards(resource).await?;
         let verdict = if self.run.survey { super::guards::Verdict::Run } else { self.guards(resource).await? };
         let unknown = match verdict {
             super::guards::Verdict::Run => None,
-            super::guards::Verdict::Skip(conditional) => return Ok(Went::Skipped(conditional)),
+            super::guards::Verdict::Skip(conditional) => return Ok(ActionOutcome::Skipped(conditional)),
             super::guards::Verdict::Unknown(what) => Some(what),
         };
         let doubts: Vec<_> = self.unsure_sender().into_iter().chain(unknown).collect();
@@ -226,7 +226,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let this = self.run.known_mut(resource)?;
         this.unsure |= !doubts.is_empty() && this.updated_by_last_action;
         let outcome = self.with_kept(outcome);
-        self.surveyed(resource, skips, outcome, Went::Updated)
+        self.surveyed(resource, skips, outcome, ActionOutcome::Updated)
     }
 
     /// Says that the open action was notified by a sender of which it is not known whether it changes.
@@ -272,7 +272,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         action: &str,
         at: usize,
         began: Instant,
-        ended: Result<Went, Failure>,
+        ended: Result<ActionOutcome, Failure>,
     ) -> Outcome {
         let mode = self.run.known(id)?.declaration.on_failure;
         let unshown = match &ended {
@@ -280,11 +280,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             _ => None,
         };
         let (status, conditional, failure) = match ended {
-            Ok(Went::Skipped(conditional)) => (Status::Skipped, Some(conditional), None),
-            Ok(Went::UpToDate) => (Status::UpToDate, None, None),
-            Ok(Went::Updated) => (Status::Updated, None, None),
-            Ok(Went::Unknown) => (Status::Unknown, None, None),
-            Ok(Went::Bypassed) => (Status::Bypassed, None, None),
+            Ok(ActionOutcome::Skipped(conditional)) => (Status::Skipped, Some(conditional), None),
+            Ok(ActionOutcome::UpToDate) => (Status::UpToDate, None, None),
+            Ok(ActionOutcome::Updated) => (Status::Updated, None, None),
+            Ok(ActionOutcome::Unknown) => (Status::Unknown, None, None),
+            Ok(ActionOutcome::Bypassed) => (Status::Bypassed, None, None),
             Err(_) if unshown.is_some() => (Status::Unprocessed, None, unshown.clone()),
             // What Ruby's `rescue` lets pass ends the run in the middle of the action, of which Chef then hears no more.
             Err(failure @ Failure::Raised(_)) if !failure.is_standard() => (Status::Unprocessed, None, Some(failure)),

@@ -1,8 +1,10 @@
 //! Guards: all `only_if`, then all `not_if`; the first that fails skips.
 
 use super::Runner;
-use super::hidden::SUPPRESSED_GUARD;
-use contract::{CommandLine, CommandTest, Failure, Got, Guard, Guest, LogLevel, Providers, ResourceId, Test, Truth};
+use super::sensitive::SUPPRESSED_GUARD;
+use contract::{
+    CommandLine, CommandTest, Failure, Got, Guard, GuardResult, Guest, LogLevel, Providers, ResourceId, Test,
+};
 use serde_json::Value;
 
 /// What a resource's guards say.
@@ -32,9 +34,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                         is_true(&got)
                     }
                     Test::Command(command) => match self.guard_command(resource, command, dry)? {
-                        Truth::True => true,
-                        Truth::False => false,
-                        Truth::Unknown(why) => {
+                        GuardResult::True => true,
+                        GuardResult::False => false,
+                        GuardResult::Unknown(why) => {
                             let sensitive = self.is_sensitive(resource);
                             let why = if sensitive { "why is not shown".to_owned() } else { why };
                             unknown.push(format!("{} is not known: {why}", describe(&guard, sensitive)));
@@ -70,7 +72,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// A denial names the resource and who declared it.
-    fn guard_command(&mut self, id: ResourceId, command: &CommandTest, dry: bool) -> Result<Truth, Failure> {
+    fn guard_command(&mut self, id: ResourceId, command: &CommandTest, dry: bool) -> Result<GuardResult, Failure> {
         let command = CommandTest { sensitive: self.is_sensitive(id), ..command.clone() };
         self.providers.guard(&command, dry).map_err(|mut raised| {
             if let Ok(resource) = self.run.known(id)

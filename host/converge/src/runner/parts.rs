@@ -1,7 +1,7 @@
 //! The resources that a provider makes as parts of an action, as nested actions of the report.
 
 use super::Runner;
-use super::actions::Went;
+use super::actions::ActionOutcome;
 use contract::{Declaration, Failure, Guest, Outcome, Part, PartStatus, Providers, ResourceId};
 use node::origin::Origin;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let began = Instant::now();
             let (action, changes) = (part.action, part.changes.clone());
             let went = match &part.outcome {
-                Ok(PartStatus::Updated) => Ok(Went::Updated),
-                Ok(PartStatus::UpToDate) => Ok(Went::UpToDate),
+                Ok(PartStatus::Updated) => Ok(ActionOutcome::Updated),
+                Ok(PartStatus::UpToDate) => Ok(ActionOutcome::UpToDate),
                 Err(raised) => Err(Failure::from(raised.clone())),
             };
             let id = self.add_part(parent, part)?;
@@ -23,7 +23,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             for change in changes {
                 self.run.changed(id, change)?;
             }
-            self.run.known_mut(id)?.mark(matches!(went, Ok(Went::Updated)));
+            self.run.known_mut(id)?.mark(matches!(went, Ok(ActionOutcome::Updated)));
             self.finish_record(id, action, record, began, went).await?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Performing an action: in the guest for its own types, through a provider for built-in ones.
 
 use super::Runner;
-use super::actions::Went;
+use super::actions::ActionOutcome;
 use super::guards::is_true;
 use crate::claims::Ended;
 use contract::{
@@ -17,9 +17,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         resource: ResourceId,
         action: &str,
         guest_type: GuestType,
-    ) -> Result<Went, Failure> {
+    ) -> Result<ActionOutcome, Failure> {
         if self.run.why_run && guest_type.bypassed_in_why_run {
-            return Ok(Went::Bypassed);
+            return Ok(ActionOutcome::Bypassed);
         }
         let parent = self.run.known(resource)?.declaration.context;
         let context = self.run.begin(parent, resource, false)?;
@@ -49,9 +49,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
         let this = self.run.known(resource)?;
         Ok(match (this.updated_by_last_action, this.unsure) {
-            (true, true) => Went::Unknown,
-            (true, false) => Went::Updated,
-            (false, _) => Went::UpToDate,
+            (true, true) => ActionOutcome::Unknown,
+            (true, false) => ActionOutcome::Updated,
+            (false, _) => ActionOutcome::UpToDate,
         })
     }
 
@@ -67,7 +67,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<Went, Failure> {
+    pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
         self.run.check_required(id, action)?;
         let (resolved, checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run;
@@ -88,14 +88,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Expected::Nothing => {
                 self.report_parts(id).await?;
                 self.claim(id, action, claims, false)?;
-                return Ok(Went::UpToDate);
+                return Ok(ActionOutcome::UpToDate);
             }
             Expected::Unknown => {
                 let this = self.run.known_mut(id)?;
                 this.mark(true);
                 this.unsure = true;
                 self.claim(id, action, claims, true)?;
-                return Ok(Went::Unknown);
+                return Ok(ActionOutcome::Unknown);
             }
             Expected::Change(plan) => plan,
         };
@@ -127,7 +127,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
         self.run.known_mut(id)?.mark(true);
         self.claim(id, action, claims, true)?;
-        Ok(Went::Updated)
+        Ok(ActionOutcome::Updated)
     }
 
     /// The sentence about an action that a dry run takes for granted without having made a plan for it.

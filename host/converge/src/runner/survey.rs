@@ -4,7 +4,7 @@
 //! changed something. Each action of a resource has one turn, so that notifications in a circle come to an end.
 
 use super::Runner;
-use contract::{Failure, Guest, Providers, ResourceId, Test, Truth};
+use contract::{Failure, GuardResult, Guest, Providers, ResourceId, Test};
 
 /// How a record says that the survey did not see all of an action: what failed follows.
 pub const UNSEEN: &str = "not all that it would ask for is seen: ";
@@ -24,7 +24,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let truth = match &guard.test {
                 Test::Block(callback) => self.evaluate(*callback, None).await.map(|got| super::guards::is_true(&got)),
                 Test::Command(command) => {
-                    self.providers.guard(command, true).map(|truth| truth == Truth::True).map_err(Failure::from)
+                    self.providers.guard(command, true).map(|truth| truth == GuardResult::True).map_err(Failure::from)
                 }
             };
             match truth {

@@ -4,7 +4,7 @@ use super::report::Ended;
 use super::{House, NodeState, WholeRun};
 use crate::Runner;
 use contract::{Event, Failure, Guest, Lost, Memory, Outcome, OwnRunList, Providers, Run, Stop, Tally};
-use node::object::{NodeObject, NormalSight, ObjectError, PolicyStart, Sight};
+use node::object::{NodeObject, NormalAccess, ObjectError, PolicyStart, ReadFilter};
 use node::run_list::RunList;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub trait Instance: Send {
 }
 
 /// A policy that has run, or tried to.
-pub(super) struct Lived<I> {
+pub(super) struct FinishedPolicy<I> {
     pub(super) run: Run,
     pub(super) revision: String,
     pub(super) artifact: String,
@@ -68,7 +68,7 @@ pub(super) struct Lived<I> {
     seconds: f64,
 }
 
-impl<I: Instance> Lived<I> {
+impl<I: Instance> FinishedPolicy<I> {
     /// Whether it wants to hear of the run's end.
     pub(super) fn listens(&self, handler: &str, event: &str) -> bool {
         self.run.listens.contains(handler) || self.run.listens.contains(event)
@@ -124,7 +124,7 @@ impl<H: House> WholeRun<'_, H> {
         let state = NodeState::new(&run, &policy.start, node.chef_environment());
         let PolicyInput { revision, artifact, .. } = policy;
         let seconds = began.elapsed().as_secs_f64();
-        self.lived.push(Lived { run, revision, artifact, node: state, compiled_only, instance, seconds });
+        self.finished.push(FinishedPolicy { run, revision, artifact, node: state, compiled_only, instance, seconds });
         outcome
     }
 
@@ -188,9 +188,9 @@ impl<H: House> WholeRun<'_, H> {
     /// The run of a policy, with the node as this policy may see it.
     fn begin(&mut self, node: &NodeObject, policy: &PolicyInput) -> Result<Run, Failure> {
         let house = &*self.house;
-        let sight = Sight {
+        let sight = ReadFilter {
             inherited: &|inherited| house.visible(policy, inherited),
-            normal: NormalSight {
+            normal: NormalAccess {
                 given: &|given| house.visible_given(policy, given),
                 others: &|left| house.visible(policy, left),
                 overwrites: &|path| house.overwrites(policy, path),
@@ -212,7 +212,7 @@ impl<H: House> WholeRun<'_, H> {
     /// Lets the next policies and runs see what this one left.
     fn commit(&mut self, node: &mut NodeObject, policy: &PolicyInput, run: &mut Run) -> Outcome {
         let house = &*self.house;
-        let sight = NormalSight {
+        let sight = NormalAccess {
             given: &|given| house.visible_given(policy, given),
             others: &|left| house.visible(policy, left),
             overwrites: &|path| house.overwrites(policy, path),

@@ -177,8 +177,8 @@ impl PolicyReport {
         }
     }
 
-    pub(super) fn new(name: String, outcome: PolicyOutcome, lived: Option<Ended>) -> Self {
-        let Some(Ended { run, revision, artifact, node, compiled_only, seconds }) = lived else {
+    pub(super) fn new(name: String, outcome: PolicyOutcome, finished: Option<Ended>) -> Self {
+        let Some(Ended { run, revision, artifact, node, compiled_only, seconds }) = finished else {
             return Self { outcome, ..Self::not_run(name) };
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };

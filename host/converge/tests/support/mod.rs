@@ -1,9 +1,9 @@
 //! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
 
 use contract::{
-    Answer, Call, Certainty, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, Guest,
-    GuestType, Lost, Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell, Test,
-    Timing, Truth, Types, Wanted, Wish,
+    Answer, Call, Certainty, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, GuardResult,
+    Guest, GuestType, Lost, Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell,
+    Test, Timing, Types, Wanted, Wish,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -209,8 +209,8 @@ impl Providers for FakeProviders<'_> {
     fn commit(&mut self, _: &Wanted<'_>, _: ()) -> Result<Vec<Change>, Raised> {
         Ok(vec![Change::new("change")])
     }
-    fn guard(&mut self, _: &CommandTest, _: bool) -> Result<Truth, Raised> {
-        Ok(Truth::True)
+    fn guard(&mut self, _: &CommandTest, _: bool) -> Result<GuardResult, Raised> {
+        Ok(GuardResult::True)
     }
     fn pause(&mut self, _: u32) {}
 }

@@ -1,6 +1,6 @@
 //! Waiting for a program: its output, its end, its time.
 
-use super::{held, kin};
+use super::{held, process_tree};
 use contract::{Account, CommandOutcome, Stop, StopStep};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -119,10 +119,10 @@ pub(super) fn wait(
 /// # Errors
 /// It had, and is ended.
 fn require_few(child: &mut Child, leader: Pid, account: &Account) -> io::Result<()> {
-    let alive = kin::of(leader).len() as u64;
+    let alive = process_tree::of(leader).len() as u64;
     match account.has_processes(alive) {
         Err(ended) if held::package_manager(leader).is_none() => {
-            kin::kill(leader);
+            process_tree::kill(leader);
             child.wait()?;
             end_kin(leader);
             Err(io::Error::other(ended))

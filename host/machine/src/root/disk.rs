@@ -1,4 +1,5 @@
-//! The door to a file system: what is written through it is charged, and leaves as much free as the operator wants.
+//! Writes for a policy go through [`Disk`]: it charges the bytes to the policy, and refuses them if less than the operator's
+//! `min_free_mib` would stay free.
 
 use contract::{Account, Ended};
 use rustix::fd::AsFd;

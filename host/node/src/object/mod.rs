@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 pub use error::ObjectError;
 pub use explain::{NodeExplanation, PolicyPart};
 pub use json_attributes::JsonAttributes;
-pub use normal::NormalSight;
+pub use normal::NormalAccess;
 pub use records::PolicyRecord;
 pub use size::{MAX_NORMAL_BYTES, MAX_SAVED_BYTES, written_bytes};
 pub use start::{PolicyStart, attribute_key};
@@ -85,11 +85,11 @@ pub struct NodeObject {
 
 /// How much a policy may read, as functions from the whole to the part that it may.
 #[derive(Clone, Copy)]
-pub struct Sight<'rule> {
+pub struct ReadFilter<'rule> {
     /// Of what earlier policies left.
     pub inherited: &'rule dyn Fn(&Value) -> Value,
     /// Of `normal`.
-    pub normal: NormalSight<'rule>,
+    pub normal: NormalAccess<'rule>,
     /// Of the facts.
     pub facts: &'rule dyn Fn(&Value) -> Value,
 }
@@ -209,7 +209,7 @@ impl NodeObject {
         &self,
         start: &PolicyStart,
         facts: &Map<String, Value>,
-        sight: &Sight<'_>,
+        filter: &ReadFilter<'_>,
     ) -> Result<Attributes, ObjectError> {
         let mut attributes = Attributes::new();
         let mut set = |level: Level, data: Map<String, Value>, said_by: &str| {
@@ -231,10 +231,10 @@ impl NodeObject {
         if !self.run.json_attributes_are_in {
             attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
         }
-        attributes.show_inherited(sight.inherited);
-        attributes.show_normal(|_| Value::Object(normal.seen_by(policy_key(start), &sight.normal)));
+        attributes.show_inherited(filter.inherited);
+        attributes.show_normal(|_| Value::Object(normal.seen_by(policy_key(start), &filter.normal)));
         attributes.show_automatic(|all| {
-            let mut shown = (sight.facts)(all);
+            let mut shown = (filter.facts)(all);
             if let (Value::Object(shown), Value::Object(all)) = (&mut shown, all) {
                 let own = all.iter().filter(|(key, _)| is_policys_own(key));
                 shown.extend(own.map(|(key, value)| (key.clone(), value.clone())));
@@ -254,13 +254,13 @@ impl NodeObject {
         &mut self,
         start: &PolicyStart,
         mut attributes: Attributes,
-        sight: &NormalSight<'_>,
+        access: &NormalAccess<'_>,
     ) -> Result<(), ObjectError> {
         if let Some(left) = attributes.guest_values().first() {
             return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
         }
         let mut normal = self.normal_of_run().into_owned();
-        normal.take(policy_key(start), sight, attributes.take_normal());
+        normal.take(policy_key(start), access, attributes.take_normal());
         let mut record = PolicyRecord::new(start, &attributes);
         record.normal_bytes = self.check_size(&record, normal.own(policy_key(start)))?;
         self.take_automatic(start, attributes.take_whole_automatic());

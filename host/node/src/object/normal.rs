@@ -17,7 +17,7 @@ pub(super) const TAGS: &str = "tags";
 
 /// How much of what others wrote a policy may read and overwrite.
 #[derive(Clone, Copy)]
-pub struct NormalSight<'rule> {
+pub struct NormalAccess<'rule> {
     /// The part of what the operator gave that the policy may read.
     pub given: &'rule dyn Fn(&Value) -> Value,
     /// The part of what another policy wrote that it may read.
@@ -72,10 +72,10 @@ impl Normal {
     }
 
     /// The attributes that a policy begins with. `tags` is made a list.
-    pub(super) fn seen_by(&self, policy: &str, sight: &NormalSight<'_>) -> Map<String, Value> {
-        let mut seen = part(sight.given, &self.given);
+    pub(super) fn seen_by(&self, policy: &str, access: &NormalAccess<'_>) -> Map<String, Value> {
+        let mut seen = part(access.given, &self.given);
         for (_, tree) in self.written.iter().rev().filter(|(name, _)| name != policy) {
-            seen = overlay(seen, part(sight.others, tree));
+            seen = overlay(seen, part(access.others, tree));
         }
         seen = overlay(seen, self.own(policy).cloned().unwrap_or_default());
         let tags = seen.get(TAGS).map(list).unwrap_or_default();
@@ -84,13 +84,13 @@ impl Normal {
     }
 
     /// Takes over what a policy left, by what it saw when it began.
-    pub(super) fn take(&mut self, policy: &str, sight: &NormalSight<'_>, mut left: Map<String, Value>) {
-        let mut before = self.seen_by(policy, sight);
+    pub(super) fn take(&mut self, policy: &str, access: &NormalAccess<'_>, mut left: Map<String, Value>) {
+        let mut before = self.seen_by(policy, access);
         let (tags_before, tags) = (before.shift_remove(TAGS), left.shift_remove(TAGS));
         let mut changes = Vec::new();
         differences(&before, &left, &mut vec![], &mut changes);
         for (path, value) in changes {
-            if (sight.overwrites)(&path) {
+            if (access.overwrites)(&path) {
                 self.all_trees().for_each(|tree| remove(tree, &path));
             }
             self.change_own(policy, |own| match value {
@@ -98,7 +98,7 @@ impl Normal {
                 None => remove(own, &path),
             });
         }
-        let overwrites = (sight.overwrites)(&[TAGS.to_owned()]);
+        let overwrites = (access.overwrites)(&[TAGS.to_owned()]);
         if tags.is_some() {
             // The node has a list of tags as soon as a policy has run on it.
             self.given.entry(TAGS).or_insert_with(|| Value::Array(vec![]));

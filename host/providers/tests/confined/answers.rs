@@ -2,7 +2,7 @@
 
 use crate::support::Bench;
 use crate::{ask, asked, is_stopped, machine};
-use contract::{CommandTest, Machine as _, MachineError, Providers as _, Truth};
+use contract::{CommandTest, GuardResult, Machine as _, MachineError, Providers as _};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn questions_are_answered() {
         "setpriv --reuid=nobody --regid=nogroup --clear-groups sh -c 'test $(id -un) = nobody'",
     ];
     for line in yes {
-        assert_eq!(ask(line), Truth::True, "{line}");
+        assert_eq!(ask(line), GuardResult::True, "{line}");
     }
     let no = [
         "false",
@@ -52,36 +52,36 @@ fn questions_are_answered() {
         "ls /root/wrun-no-such-file; exit 3",
     ];
     for line in no {
-        assert_eq!(ask(line), Truth::False, "{line}");
+        assert_eq!(ask(line), GuardResult::False, "{line}");
     }
 }
 
 #[test]
 fn a_commands_options_are_kept_to() {
     let as_nobody = |line: &str| asked(&CommandTest { user: Some("nobody".into()), ..CommandTest::text(line) });
-    assert_eq!(as_nobody("test \"$(id -un)\" = nobody && test $HOME = /nonexistent"), Truth::True);
-    assert_eq!(as_nobody("cat /etc/shadow"), Truth::False, "nobody may not, confined or not");
+    assert_eq!(as_nobody("test \"$(id -un)\" = nobody && test $HOME = /nonexistent"), GuardResult::True);
+    assert_eq!(as_nobody("cat /etc/shadow"), GuardResult::False, "nobody may not, confined or not");
     is_stopped(&as_nobody("/bin/mount > /dev/null; /bin/su -c true"), "nobody's mount", "needs rights");
     let group = CommandTest { group: Some("daemon".into()), ..CommandTest::text("test $(id -gn) = daemon") };
-    assert_eq!(asked(&group), Truth::True);
+    assert_eq!(asked(&group), GuardResult::True);
     let cwd = CommandTest { cwd: Some("/etc".into()), ..CommandTest::text("test $PWD = /etc && test -f passwd") };
-    assert_eq!(asked(&cwd), Truth::True);
+    assert_eq!(asked(&cwd), GuardResult::True);
     let nowhere = CommandTest { cwd: Some("/wrun-no-such".into()), ..CommandTest::text("true") };
-    assert_eq!(asked(&nowhere), Truth::False, "as in a real run");
+    assert_eq!(asked(&nowhere), GuardResult::False, "as in a real run");
     let environment = vec![("GREETING".to_owned(), "hello there".to_owned())];
     let greeting = CommandTest { environment, ..CommandTest::text("test \"$GREETING\" = 'hello there'") };
-    assert_eq!(asked(&greeting), Truth::True);
+    assert_eq!(asked(&greeting), GuardResult::True);
     let mask = CommandTest { umask: Some(0o27), ..CommandTest::text("test $(umask) = 0027") };
-    assert_eq!(asked(&mask), Truth::True);
+    assert_eq!(asked(&mask), GuardResult::True);
     let input = CommandTest { input: Some("some text".into()), ..CommandTest::text("test \"$(cat)\" = 'some text'") };
-    assert_eq!(asked(&input), Truth::True);
+    assert_eq!(asked(&input), GuardResult::True);
     let script = CommandTest { interpreter: Some("bash".into()), ..CommandTest::text("[[ abc == a* ]]") };
-    assert_eq!(asked(&script), Truth::True);
+    assert_eq!(asked(&script), GuardResult::True);
     let words = CommandTest {
         line: contract::CommandLine::Arguments(vec!["test".into(), "-d".into(), "/".into()]),
         ..CommandTest::text("")
     };
-    assert_eq!(asked(&words), Truth::True);
+    assert_eq!(asked(&words), GuardResult::True);
     is_stopped(&ask("wrun-no-such-program"), "missing program", "its program is not on this machine");
     let stranger = CommandTest { user: Some("wrun-nobody".into()), ..CommandTest::text("true") };
     is_stopped(&asked(&stranger), "missing user", "can't find user for wrun-nobody");
@@ -94,10 +94,10 @@ fn scratch_files_are_thrown_away() {
     let bench = machine();
     std::fs::write(bench.directory.path().join("there"), "there\n").unwrap();
     let truth = |line: &str| ask(&line.replace("DIR", bench.directory.path().to_str().unwrap()));
-    assert_eq!(truth("grep -q there DIR/there && echo more >> DIR/there && grep -q more DIR/there"), Truth::True);
-    assert_eq!(truth("echo x > DIR/new && mkdir /tmp/wrun-scratch /var/tmp/wrun-scratch"), Truth::True);
-    assert_eq!(truth("rm -r DIR && ! test -e DIR"), Truth::True);
-    assert_eq!(truth("perl -e 'open(F, \">\", \"/dev/shm/wrun-scratch\") or exit 1'"), Truth::True);
+    assert_eq!(truth("grep -q there DIR/there && echo more >> DIR/there && grep -q more DIR/there"), GuardResult::True);
+    assert_eq!(truth("echo x > DIR/new && mkdir /tmp/wrun-scratch /var/tmp/wrun-scratch"), GuardResult::True);
+    assert_eq!(truth("rm -r DIR && ! test -e DIR"), GuardResult::True);
+    assert_eq!(truth("perl -e 'open(F, \">\", \"/dev/shm/wrun-scratch\") or exit 1'"), GuardResult::True);
     assert_eq!(std::fs::read_to_string(bench.directory.path().join("there")).unwrap(), "there\n");
     for path in ["/tmp/wrun-scratch", "/var/tmp/wrun-scratch", "/dev/shm/wrun-scratch"] {
         assert!(!Path::new(path).exists(), "{path}");
@@ -108,13 +108,16 @@ fn scratch_files_are_thrown_away() {
 #[test]
 fn a_clean_process_and_few_rights() {
     // Nothing of wrun's is open (the fourth is the directory that is listed), and there is no terminal to type into.
-    assert_eq!(ask("test $(ls /proc/self/fd | wc -l) -eq 4"), Truth::True);
-    assert_eq!(ask("true < /dev/tty"), Truth::False);
-    assert_eq!(ask("grep -q 'NoNewPrivs:.1' /proc/self/status && grep -q 'Seccomp:.2' /proc/self/status"), Truth::True);
-    assert_eq!(ask("grep -q 'CapBnd:.00000000000000c6' /proc/self/status"), Truth::True);
-    assert_eq!(ask("test $$ -eq 1 && test $(cat /proc/self/oom_score_adj) -eq 1000"), Truth::True);
-    assert_eq!(ask("sh -c 'kill -SEGV $$'; test $? -eq 139"), Truth::True);
-    assert_eq!(ask("env | grep -q WRUN"), Truth::False);
+    assert_eq!(ask("test $(ls /proc/self/fd | wc -l) -eq 4"), GuardResult::True);
+    assert_eq!(ask("true < /dev/tty"), GuardResult::False);
+    assert_eq!(
+        ask("grep -q 'NoNewPrivs:.1' /proc/self/status && grep -q 'Seccomp:.2' /proc/self/status"),
+        GuardResult::True
+    );
+    assert_eq!(ask("grep -q 'CapBnd:.00000000000000c6' /proc/self/status"), GuardResult::True);
+    assert_eq!(ask("test $$ -eq 1 && test $(cat /proc/self/oom_score_adj) -eq 1000"), GuardResult::True);
+    assert_eq!(ask("sh -c 'kill -SEGV $$'; test $? -eq 139"), GuardResult::True);
+    assert_eq!(ask("env | grep -q WRUN"), GuardResult::False);
 }
 
 #[test]
@@ -131,12 +134,12 @@ fn another_root_is_seen_alone() {
     std::fs::write(bench.path("etc/group"), "alice:x:4712:\n").unwrap();
     std::fs::create_dir(bench.path("tmp")).unwrap();
     let ask = |line: &str| bench.providers(true).guard(&CommandTest::text(line), true).unwrap();
-    assert_eq!(ask("test \"$(echo /*)\" = '/bin /etc /lib /lib64 /tmp'"), Truth::True);
-    assert_eq!(ask("test -e /usr || exit 1"), Truth::False, "the host's files are not the root's");
-    assert_eq!(ask("echo x > /tmp/scratch && test -f /tmp/scratch"), Truth::True);
+    assert_eq!(ask("test \"$(echo /*)\" = '/bin /etc /lib /lib64 /tmp'"), GuardResult::True);
+    assert_eq!(ask("test -e /usr || exit 1"), GuardResult::False, "the host's files are not the root's");
+    assert_eq!(ask("echo x > /tmp/scratch && test -f /tmp/scratch"), GuardResult::True);
     is_stopped(&ask("echo x > /etc/new"), "a file", "openat /etc/new");
     let alice = CommandTest { user: Some("alice".into()), ..CommandTest::text("test $HOME = /home/alice") };
-    assert_eq!(bench.providers(true).guard(&alice, true).unwrap(), Truth::True);
+    assert_eq!(bench.providers(true).guard(&alice, true).unwrap(), GuardResult::True);
     is_stopped(&ask("/usr/bin/id -u"), "a program", "its program is not on this machine");
     assert!(!bench.path("tmp/scratch").exists() && !bench.path("etc/new").exists());
 }
@@ -153,7 +156,7 @@ fn where_it_cannot_be_confined_nothing_runs() {
         let mut providers = providers::MachineProviders::new(std::sync::Arc::new(settings)).unwrap();
         providers.guard(&CommandTest::text(&bench.text("touch ROOT/ran; true")), true).unwrap()
     };
-    assert_eq!(started_as(""), Truth::True);
+    assert_eq!(started_as(""), GuardResult::True);
     // As in most containers, and as any other user.
     is_stopped(&started_as("setpriv --bounding-set=-sys_admin"), "few rights", "could not confine it: make namespaces");
     is_stopped(

@@ -2,7 +2,7 @@
 
 use crate::victim::Victim;
 use crate::{ask, asked, is_stopped};
-use contract::{CommandTest, Truth};
+use contract::{CommandTest, GuardResult};
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixListener;
@@ -77,7 +77,7 @@ fn another_process_of_the_same_user_is_no_way_out() {
     {
         let line = victim.named(line).replace("OTHER", &other.id().to_string());
         let truth = asked(&CommandTest { user: Some("nobody".into()), ..CommandTest::text(&line) });
-        assert_ne!(truth, Truth::True, "{line}");
+        assert_ne!(truth, GuardResult::True, "{line}");
     }
     assert_eq!(victim.snapshot(), before);
     assert_eq!(other.try_wait().unwrap(), None, "it still runs");
@@ -95,8 +95,8 @@ fn no_process_is_reached_and_none_is_left() {
     assert_eq!(victim.process.try_wait().unwrap(), None, "it still runs");
     // A daemon is not waited for: the command's time limit is shorter than its life, and would make the answer unknown.
     let mark = format!("7777.{}", std::process::id());
-    assert_eq!(ask(&format!("(setsid sleep {mark} > /dev/null 2>&1 &); true")), Truth::True);
-    assert_eq!(ask(&format!("setsid sleep {mark} & true")), Truth::True);
+    assert_eq!(ask(&format!("(setsid sleep {mark} > /dev/null 2>&1 &); true")), GuardResult::True);
+    assert_eq!(ask(&format!("setsid sleep {mark} & true")), GuardResult::True);
     let left = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|process| {
         let words = std::fs::read(process.path().join("cmdline")).ok()?;
         words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()).then_some(words)
@@ -135,7 +135,7 @@ fn nobody_is_talked_to() {
     // Where nobody listens, that is the answer.
     let absent =
         r#"perl -MSocket -e 'socket(S, 1, 1, 0); connect(S, sockaddr_un("DIR/absent")) or exit($!{ENOENT} ? 3 : 1)'"#;
-    assert_eq!(ask(&victim.named(absent)), Truth::False);
+    assert_eq!(ask(&victim.named(absent)), GuardResult::False);
     assert!(listener.accept().is_err() && network.accept().is_err() && datagrams.recv(&mut [0; 8]).is_err());
 }
 
@@ -160,7 +160,7 @@ fn pipes_and_devices_stay_as_they_are() {
     assert_eq!(reader.read(&mut read).unwrap(), 0, "nobody wrote: {read:?}");
     assert_eq!(
         ask("echo x > /dev/null && head -c 1 /dev/zero > /dev/null && head -c 1 /dev/urandom > /dev/null"),
-        Truth::True
+        GuardResult::True
     );
 }
 
@@ -196,7 +196,7 @@ fn dry_run_pipe_is_found_by_whatever_way_leads_there() {
     assert_eq!(&left, b"job for its reader");
     // Pipes without a name are the program's own.
     for line in ["echo x | cat /dev/stdin", "echo x | head -c 1 /proc/self/fd/0", "bash -c 'cat <(echo x)'"] {
-        assert_eq!(ask(line), Truth::True, "{line}");
+        assert_eq!(ask(line), GuardResult::True, "{line}");
     }
 }
 
@@ -207,7 +207,7 @@ fn dry_run_pipe_devices_that_others_wait_for_are_not_opened() {
     for line in [format!("head -c 1 {} < /dev/null", terminal.display()), "exec 7<> /dev/ptmx".to_owned()] {
         is_stopped(&ask(&line), &line, "/dev/p");
     }
-    assert_eq!(ask("head -c 1 /dev/urandom > /dev/null; cat < /dev/null"), Truth::True);
+    assert_eq!(ask("head -c 1 /dev/urandom > /dev/null; cat < /dev/null"), GuardResult::True);
 }
 
 /// At a limit of one byte the kernel leaves a crash alone; at none it starts the machine's crash handler.
@@ -219,11 +219,11 @@ fn dry_run_pipe_limits_are_not_raised_again() {
         ["true", "ulimit -c 0", "ulimit -S -c 0", "ulimit -H -c 0", "prlimit --core=0 --pid $$", "perl -e 'exit 0'"]
     {
         let line = format!("{line}; test \"$({limits})\" = '1 1;67108864 67108864;'");
-        assert_eq!(ask(&line), Truth::True, "{line}");
+        assert_eq!(ask(&line), GuardResult::True, "{line}");
     }
     // The hard limit cannot be raised: confined, root is not what it was.
     let raised = "perl -e '$a = pack(\"QQ\", 1 << 40, 1 << 40); exit(syscall(160, 1, $a) < 0 ? 0 : 1)'";
-    assert_eq!(ask(raised), Truth::True);
+    assert_eq!(ask(raised), GuardResult::True);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn dry_run_pipe_sockets_of_other_families_are_refused() {
         is_stopped(&ask(&line), &line, "socket");
     }
     let own = "perl -e '$a = pack(\"ii\", 0, 0); exit(syscall(53, 1, 1, 0, $a) < 0 ? 1 : 0)'";
-    assert_eq!(ask(own), Truth::True);
+    assert_eq!(ask(own), GuardResult::True);
 }
 
 /// Every call that no list allows is refused, those of new kernels too, or said to be missing.
@@ -254,7 +254,7 @@ fn dry_run_pipe_each_call_that_is_not_allowed_is_refused() {
     }
     for number in [435, 437, 425, 457, 458, 459, 460, 461, 463, 464, 465, 466, 468, 469, 470] {
         let line = format!("perl -e 'exit(syscall({number}, 0, 0, 0, 0, 0, 0) < 0 && $!{{ENOSYS}} ? 0 : 1)'");
-        assert_eq!(ask(&line), Truth::True, "{number}");
+        assert_eq!(ask(&line), GuardResult::True, "{number}");
     }
 }
 
@@ -298,5 +298,5 @@ fn the_kernel_is_not_asked_for_favours() {
     assert_eq!(nix::unistd::gethostname().unwrap(), name);
     assert!(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() > 1_000_000_000);
     // As if the kernel were older, which programs can live with.
-    assert_eq!(ask("perl -e 'exit(syscall(425, 1, 0) < 0 && $!{ENOSYS} ? 0 : 1)'"), Truth::True);
+    assert_eq!(ask("perl -e 'exit(syscall(425, 1, 0) < 0 && $!{ENOSYS} ? 0 : 1)'"), GuardResult::True);
 }

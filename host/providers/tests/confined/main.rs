@@ -10,25 +10,25 @@ mod support;
 mod victim;
 mod worker;
 
-use contract::{CommandTest, Providers as _, Truth};
+use contract::{CommandTest, GuardResult, Providers as _};
 use support::Bench;
 
 fn machine() -> Bench {
     Bench::whole("").unlimited()
 }
 
-fn asked(command: &CommandTest) -> Truth {
+fn asked(command: &CommandTest) -> GuardResult {
     machine().providers(true).guard(command, true).unwrap()
 }
 
-fn ask(line: &str) -> Truth {
+fn ask(line: &str) -> GuardResult {
     asked(&CommandTest::text(line))
 }
 
 #[track_caller]
-fn is_stopped(truth: &Truth, line: &str, at: &str) {
+fn is_stopped(truth: &GuardResult, line: &str, at: &str) {
     match truth {
-        Truth::Unknown(why) => assert!(why.contains(at), "{line}: {why}"),
+        GuardResult::Unknown(why) => assert!(why.contains(at), "{line}: {why}"),
         known => panic!("{line}: {known:?}"),
     }
 }

@@ -1,8 +1,8 @@
 //! Providers that only keep a list, the built-in types, and a journal in memory.
 
 use contract::{
-    Change, CommandLine, CommandTest, Declaration, Failure, Known, Memory, Prepared, Property, Providers, Raised,
-    ResourceId, Truth, Types, Wanted,
+    Change, CommandLine, CommandTest, Declaration, Failure, GuardResult, Known, Memory, Prepared, Property, Providers,
+    Raised, ResourceId, Types, Wanted,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -71,9 +71,9 @@ impl Providers for Acting {
         Ok(vec![Change::new("change")])
     }
 
-    fn guard(&mut self, command: &CommandTest, _: bool) -> Result<Truth, Raised> {
+    fn guard(&mut self, command: &CommandTest, _: bool) -> Result<GuardResult, Raised> {
         let is_false = matches!(&command.line, CommandLine::Text(text) if text == "false");
-        Ok(if is_false { Truth::False } else { Truth::True })
+        Ok(if is_false { GuardResult::False } else { GuardResult::True })
     }
 
     fn pause(&mut self, _: u32) {}

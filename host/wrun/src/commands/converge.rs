@@ -10,7 +10,7 @@ mod rest;
 mod running;
 
 use crate::activity::Activity;
-use crate::arguments::{ConvergeArguments, SuggestArguments, Suggesting};
+use crate::arguments::ConvergeArguments;
 use crate::exit::Exit;
 use crate::logging;
 use crate::printer::{Hinted, Printer, Tone};
@@ -27,13 +27,6 @@ use text::escape_line;
 const AS_ORDINARY_USER: &str = "a real run changes the machine and is usually started as root (`sudo wrun converge ..`); \
                                 `--why-run` shows what would change, as any user; `--state-dir DIR` names a directory of \
                                 this user's own";
-
-/// A dry run that prints what it asked for, as the operator's file of grants would say it.
-pub(crate) fn suggest_grants(arguments: SuggestArguments, printer: &Printer) -> anyhow::Result<Exit> {
-    let SuggestArguments { converge, write, yes, dangerous } = arguments;
-    let suggest_grants = Some(Suggesting { write, yes, dangerous });
-    run(ConvergeArguments { suggest_grants, why_run: true, keep_going: true, ..converge }, printer)
-}
 
 pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
     // Without settings nobody knows the format but the command line and its variable.

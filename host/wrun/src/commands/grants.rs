@@ -4,6 +4,7 @@ mod add;
 mod allow;
 mod check;
 mod edit;
+mod suggest;
 
 use crate::arguments::GrantsCommand;
 use crate::exit::Exit;
@@ -14,7 +15,7 @@ pub(crate) use edit::{Written, write_suggestion};
 
 pub(crate) fn run(command: GrantsCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {
-        GrantsCommand::Suggest(arguments) => super::converge::suggest_grants(*arguments, printer),
+        GrantsCommand::Suggest(arguments) => suggest::run(*arguments, printer),
         GrantsCommand::Allow(arguments) => allow::run(&arguments, *printer),
         GrantsCommand::Check(arguments) => check::run(&arguments, *printer),
     }

@@ -12,8 +12,8 @@ mod services;
 
 use author::build::{GuestCompiler, Settings, guest_compiler};
 use contract::{
-    Answer, Change, CommandTest, Declaration, Event, Failure, Got, Guest as _, Known, Memory, Observer, Prepared,
-    Property, Providers, Raised, Request, Run, Said, Services, Stop, Tell, Truth, Types, Wanted,
+    Answer, Change, CommandTest, Declaration, Event, Failure, Got, GuardResult, Guest as _, Known, Memory, Observer,
+    Prepared, Property, Providers, Raised, Request, Run, Said, Services, Stop, Tell, Types, Wanted,
 };
 use converge::Runner;
 use node::attributes::{Attributes, Level};
@@ -250,8 +250,8 @@ impl Providers for Acting {
         Ok(vec![Change::new("change")])
     }
 
-    fn guard(&mut self, _: &CommandTest, _: bool) -> Result<Truth, Raised> {
-        Ok(Truth::True)
+    fn guard(&mut self, _: &CommandTest, _: bool) -> Result<GuardResult, Raised> {
+        Ok(GuardResult::True)
     }
 
     fn pause(&mut self, _: u32) {}

@@ -9,7 +9,7 @@ use crate::resources::asked;
 use contract::{Certainty, CommandTest, Raised, Wanted};
 use grants::{GrantedCommand, Program};
 use machine::command::{Answer, CommandFailure, How, Launch, require_success};
-use machine::processes::{self, Scope};
+use machine::process_search::{self, Scope};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -166,7 +166,7 @@ impl Commands {
         }
         let everything = view.grants.allows_everything();
         let scope = if everything { Scope::Line } else { Scope::Program };
-        processes::any_matches(&self.pattern, scope, view.root.path())
+        process_search::any_matches(&self.pattern, scope, view.root.path())
     }
 
     /// Whether the resource has a way of its own to find out, so that the init script's word does not count.

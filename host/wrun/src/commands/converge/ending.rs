@@ -12,7 +12,7 @@ use assemble::{Ending, GrantsFiles, StartedAgain};
 use contract::Stop;
 use converge::RunReport;
 use grants::Journal;
-use report::{Block, conflicts, denials, due, hidden, json, recap, shared, survey};
+use report::{Block, conflicts, denials, due, hidden_reads, json, recap, shared, survey};
 use serde_json::Value;
 use std::path::Path;
 use text::{error_chain, escape, escape_line};
@@ -57,7 +57,7 @@ impl Running<'_> {
         }
         let recorded = self.record_dry_run(&shown, errors, ending);
         if !self.settings.format.is_for_programs() && !self.arguments.compile_only {
-            let mut blocks = hidden::blocks(report);
+            let mut blocks = hidden_reads::blocks(report);
             blocks.extend(self.denials(parts, recorded)?);
             blocks.extend(conflicts::block(report));
             blocks.extend(shared::block(report));

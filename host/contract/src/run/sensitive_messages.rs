@@ -18,16 +18,16 @@ const SHORTEST_PART: usize = 4;
 
 /// A message that only the policy's own code reads. It cannot be printed.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Unshown(String);
+pub struct SensitiveMessage(String);
 
-impl Unshown {
+impl SensitiveMessage {
     /// The message, for the guest that raised it.
     pub fn for_its_guest(self) -> String {
         self.0
     }
 }
 
-impl std::fmt::Debug for Unshown {
+impl std::fmt::Debug for SensitiveMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("[not shown]")
     }
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Unshown {
 /// The exceptions of sensitive resources that are known again.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    messages: Vec<Unshown>,
+    messages: Vec<SensitiveMessage>,
     objects: Vec<u32>,
     bytes: usize,
 }
@@ -49,7 +49,7 @@ impl Known {
     }
 
     fn is_in(&self, text: &str) -> bool {
-        let found = |known: &Unshown| match known.0.len() {
+        let found = |known: &SensitiveMessage| match known.0.len() {
             0..SHORTEST_PART => known.0 == text,
             _ => text.contains(&known.0),
         };
@@ -86,7 +86,7 @@ impl Run {
         Raised {
             message: SUPPRESSED.into(),
             object: object.filter(|_| keeps),
-            unshown: keeps.then_some(Unshown(message)),
+            unshown: keeps.then_some(SensitiveMessage(message)),
             ..Raised { class, passed, backtrace, ..Raised::default() }
         }
     }
@@ -99,12 +99,12 @@ impl Run {
         let fits = self.unshown.messages.len() + messages <= MOST
             && self.unshown.objects.len() + objects <= MOST
             && self.unshown.bytes + bytes <= MOST_BYTES;
-        if !fits || self.pay((bytes + (messages + objects) * size_of::<Unshown>()) as u64).is_err() {
+        if !fits || self.pay((bytes + (messages + objects) * size_of::<SensitiveMessage>()) as u64).is_err() {
             return false;
         }
         self.unshown.bytes += bytes;
         if !known {
-            self.unshown.messages.push(Unshown(message.to_owned()));
+            self.unshown.messages.push(SensitiveMessage(message.to_owned()));
         }
         self.unshown.objects.extend(object.filter(|_| objects > 0));
         true
@@ -137,7 +137,7 @@ mod tests {
         let hidden = hide(&mut run, raised("key s3cr3t is bad", Some(7)));
         assert!(!format!("{hidden:?}{hidden}").contains("s3cr3t"), "{hidden:?}");
         assert_eq!((hidden.object, &hidden.hint), (Some(7), &None));
-        assert_eq!(hidden.unshown.map(Unshown::for_its_guest).as_deref(), Some("key s3cr3t is bad"));
+        assert_eq!(hidden.unshown.map(SensitiveMessage::for_its_guest).as_deref(), Some("key s3cr3t is bad"));
     }
 
     #[test]
