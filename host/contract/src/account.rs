@@ -306,6 +306,13 @@ impl Account {
         }
     }
 
+    /// Takes back what [`guest_memory_grew`](Self::guest_memory_grew) was told, since the memory could not be had.
+    pub fn guest_memory_did_not_grow(&self, bytes: u64) {
+        if let Some(inner) = &self.0 {
+            inner.guest_memory.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
     /// Counts a remark of the host in the log, and says whether it is to be written.
     pub fn remarks(&self, line: &str) -> Remark {
         let Some(inner) = &self.0 else { return Remark::LeftOut };

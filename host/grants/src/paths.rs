@@ -131,6 +131,19 @@ impl PolicyGrants {
         Ok(ReadablePath(path.into()))
     }
 
+    /// The right to give what is at one resolved path another name: what may not be read must not become readable by it.
+    ///
+    /// # Errors
+    /// The policy may read what is at the new path, and not what is at the old one.
+    pub fn read_under_another_name(&self, old: &str, new: &str) -> Result<(), Denied> {
+        if self.may_look(new).is_none() { Ok(()) } else { self.read_path(old).map(drop) }
+    }
+
+    /// Whether a rule refuses this policy to read something: then the names below a directory matter that is renamed.
+    pub fn refuses_reads(&self) -> bool {
+        !self.everything && self.list(Capability::ReadPaths).iter().any(|rule| !rule.allow)
+    }
+
     /// The right to look at what is at this resolved path, where nobody asked to: what a link leads to. `None`: the policy may
     /// not read there. Nothing is written down, since its absence is no denial.
     pub fn may_look(&self, path: &str) -> Option<ReadablePath> {

@@ -313,6 +313,28 @@ fn what_a_dry_run_keeps_is_bounded_and_needs_the_grants() {
     }
 }
 
+#[test]
+fn what_may_not_be_read_stays_unread_under_another_name() {
+    let rules = "paths = [\"/srv/**\"]\ndeny_read_paths = [\"/srv/key\", \"/srv/d/key\", \"/srv/hidden/**\"]\n";
+    for dry in [true, false] {
+        let bench = Bench::new(rules);
+        std::fs::create_dir_all(bench.path("srv/d")).unwrap();
+        std::fs::create_dir_all(bench.path("srv/hidden")).unwrap();
+        for file in ["srv/key", "srv/d/key", "srv/open"] {
+            std::fs::write(bench.path(file), "secret").unwrap();
+        }
+        let mut machine = bench.providers(dry).machine();
+        let mut rename = |old: &str, new: &str| machine.apply(old, MachineChange::Rename(new.into()), false);
+        assert!(matches!(rename("/srv/key", "/srv/other"), Err(MachineError::Denied(_))), "{dry}");
+        let whole = rename("/srv/d", "/srv/e");
+        assert!(matches!(whole, Err(MachineError::Denied(_) | MachineError::DryRun(_))), "{dry} {whole:?}");
+        rename("/srv/open", "/srv/moved").unwrap();
+        rename("/srv/key", "/srv/hidden/key").unwrap();
+        assert!(matches!(machine.read_file("/srv/hidden/key", 0, 9), Err(MachineError::Denied(_))), "{dry}");
+        assert_eq!(machine.read_file("/srv/moved", 0, 9).unwrap(), b"secret");
+    }
+}
+
 /// A directory of the machine is not moved in a dry run: all that is in it would have to be kept.
 #[test]
 fn a_directory_that_would_be_renamed_is_told() {

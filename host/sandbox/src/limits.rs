@@ -162,7 +162,9 @@ impl ResourceLimiter for Bounds {
     }
 
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
-        self.used = self.used.saturating_sub(std::mem::take(&mut self.growing));
+        let growing = std::mem::take(&mut self.growing);
+        self.used = self.used.saturating_sub(growing);
+        self.account.guest_memory_did_not_grow(growing as u64);
         self.others.memory_grow_failed(error)
     }
 

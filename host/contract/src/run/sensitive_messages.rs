@@ -1,5 +1,8 @@
-//! What the code of sensitive resources raised. The policy's own code may rescue it and reads it as it was raised; nobody else
-//! reads it, also when that code raises it once more or puts it into words of its own.
+//! The messages that the code of sensitive resources raised. The policy's own code may rescue such an error and reads its
+//! message. Where that code raises the message again or writes it to the log, whole or by its lines, reports do not show it.
+//!
+//! This keeps a policy from showing its secrets by accident. It cannot keep code from showing a secret on purpose: half of a
+//! line, or the message in another encoding, is not known again.
 
 use super::Run;
 use crate::{Failure, Raised};
@@ -15,6 +18,15 @@ const MOST_BYTES: usize = 64 << 10;
 
 /// Shorter messages are known again only as a whole: they stand in many words by chance.
 const SHORTEST_PART: usize = 4;
+
+/// Shorter lines of a longer message are not known again by themselves, for the same reason.
+const SHORTEST_LINE: usize = 8;
+
+/// The most lines of all messages together.
+const MOST_LINES: usize = 512;
+
+/// How a line begins that every command that failed has in its message. It tells nothing, and would hide other errors.
+const OF_ANY_COMMAND: &str = "Expected process to exit with [";
 
 /// A message that only the policy's own code reads. It cannot be printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,6 +49,8 @@ impl std::fmt::Debug for SensitiveMessage {
 #[derive(Debug, Default)]
 pub(super) struct Known {
     messages: Vec<SensitiveMessage>,
+    /// The lines of messages that have several: streams and logs get them one by one.
+    lines: Vec<SensitiveMessage>,
     objects: Vec<u32>,
     bytes: usize,
 }
@@ -53,7 +67,7 @@ impl Known {
             0..SHORTEST_PART => known.0 == text,
             _ => text.contains(&known.0),
         };
-        self.messages.iter().any(found)
+        self.messages.iter().any(found) || self.lines.iter().any(|line| text.contains(&line.0))
     }
 }
 
@@ -74,7 +88,7 @@ impl Run {
         if self.unshown.knows(&raised) { self.hide_raised(raised) } else { raised }
     }
 
-    /// A line that guest code writes to the log, or the suppressed text if it holds what a sensitive resource raised. The
+    /// A text that guest code writes to the log, or the suppressed text if it holds what a sensitive resource raised. The
     /// host's own lines are never looked at: a policy must not choose which of them are shown.
     pub fn without_unshown<'a>(&self, line: Cow<'a, str>) -> Cow<'a, str> {
         if self.unshown.is_in(&line) { Cow::Borrowed(SUPPRESSED) } else { line }
@@ -95,20 +109,32 @@ impl Run {
     fn keep_unshown(&mut self, message: &str, object: Option<u32>) -> bool {
         let known = self.unshown.messages.iter().any(|known| known.0 == message);
         let objects = usize::from(object.is_some_and(|object| !self.unshown.objects.contains(&object)));
-        let (messages, bytes) = if known { (0, 0) } else { (1, message.len()) };
+        let lines: Vec<&str> = if known { vec![] } else { telling_lines(message).collect() };
+        let (messages, bytes) = if known { (0, 0) } else { (1, 2 * message.len()) };
         let fits = self.unshown.messages.len() + messages <= MOST
+            && self.unshown.lines.len() + lines.len() <= MOST_LINES
             && self.unshown.objects.len() + objects <= MOST
             && self.unshown.bytes + bytes <= MOST_BYTES;
-        if !fits || self.pay((bytes + (messages + objects) * size_of::<SensitiveMessage>()) as u64).is_err() {
+        if !fits
+            || self.pay((bytes + (messages + lines.len() + objects) * size_of::<SensitiveMessage>()) as u64).is_err()
+        {
             return false;
         }
         self.unshown.bytes += bytes;
         if !known {
             self.unshown.messages.push(SensitiveMessage(message.to_owned()));
+            self.unshown.lines.extend(lines.into_iter().map(|line| SensitiveMessage(line.to_owned())));
         }
         self.unshown.objects.extend(object.filter(|_| objects > 0));
         true
     }
+}
+
+/// The lines of a message by which it is known again, if it has several.
+fn telling_lines(message: &str) -> impl Iterator<Item = &str> {
+    let has_several = message.trim_end().contains('\n');
+    let lines = message.lines().map(str::trim).filter(move |_| has_several);
+    lines.filter(|line| line.len() >= SHORTEST_LINE && !line.starts_with(OF_ANY_COMMAND))
 }
 
 #[cfg(test)]
@@ -159,6 +185,19 @@ mod tests {
     }
 
     #[test]
+    fn each_line_of_a_message_is_known_again() {
+        let mut run = run();
+        let message = "Expected process to exit with [0], but received '1'\ncould not log in\n  with key s3cr3t\nend";
+        let _hidden = hide(&mut run, raised(message, None));
+        for text in ["with key s3cr3t", "#<RuntimeError: could not log in\\n  with key s3cr3t>", "> could not log in"] {
+            assert_eq!(run.without_unshown(text.into()), SUPPRESSED, "{text}");
+        }
+        for text in ["the end", "Expected process to exit with [0], but received '1'"] {
+            assert_eq!(run.without_unshown(text.into()), text);
+        }
+    }
+
+    #[test]
     fn a_short_message_hides_no_other_words() {
         let mut run = run();
         let _hidden = hide(&mut run, raised("e", None));
@@ -169,7 +208,7 @@ mod tests {
     #[test]
     fn messages_that_would_be_too_many_reach_nobody() {
         let mut run = run();
-        let long = "x".repeat(MOST_BYTES + 1);
+        let long = "x".repeat(MOST_BYTES / 2 + 1);
         let hidden = hide(&mut run, raised(&long, Some(1)));
         assert_eq!((hidden.unshown, hidden.object), (None, None));
         for at in 0..MOST as u32 {

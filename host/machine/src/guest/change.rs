@@ -156,9 +156,15 @@ impl Target<'_> {
         staged.publish(&dress).map_err(fault)
     }
 
+    /// What the policy may not read stays unread under another name.
+    fn keep_unread(&self, old: &str, new: &str) -> Result<(), MachineError> {
+        self.grants.read_under_another_name(old, new).map_err(|denial| self.denied(denial, self.path))
+    }
+
     /// A directory takes all that is in it along, so both of its names must be granted with all below them.
     fn rename(&self, new: &str, sentence: String, dry_run: bool) -> Result<String, MachineError> {
         let to = manageable(self.root, self.grants, new, false)?;
+        self.keep_unread(self.proof.path(), to.path())?;
         let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
         if is_directory {
             let from = self.grants.manage_tree(self.proof.path()).map_err(|denial| self.denied(denial, self.path))?;
@@ -166,6 +172,11 @@ impl Target<'_> {
             let below = place.require_below(self.grants, &from).map_err(fault)?;
             below.map_err(|denial| self.denied(denial, self.path))?;
             let to = self.grants.manage_tree(to.path()).map_err(|denial| self.denied(denial, new))?;
+            let names = if self.grants.refuses_reads() { place.names_below().map_err(fault)? } else { vec![] };
+            for name in names {
+                let [old, new] = [from.path(), to.path()].map(|tree| format!("{tree}/{name}"));
+                self.keep_unread(&old, &new)?;
+            }
             if dry_run {
                 return Err(MachineError::DryRun(sentence));
             }

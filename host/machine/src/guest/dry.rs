@@ -273,6 +273,8 @@ impl GuestMachine {
         what: &str,
     ) -> Result<(), MachineError> {
         let (new, _proof) = self.manageable_key(to, false)?;
+        let unread = self.settings.grants.read_under_another_name(key, &new);
+        unread.map_err(|denial| self.denied(denial, path))?;
         let stat = there.ok_or_else(|| system("ENOENT", path))?;
         let replaced = self.there(&new)?.map(|stat| stat.kind);
         if new == key {
@@ -324,7 +326,8 @@ impl GuestMachine {
             Some(_) => return Err(system("ENOTDIR", path)),
             None => {}
         }
-        if self.is_on_machine(key)? || self.layer().is_from_wrun(key) {
+        // Names in the layer are not listed here: where a rule refuses reads, one of them could become readable.
+        if self.is_on_machine(key)? || self.layer().is_from_wrun(key) || self.settings.grants.refuses_reads() {
             return Err(MachineError::DryRun(what.to_owned()));
         }
         let mut layer = self.layer();

@@ -156,6 +156,9 @@ fn make(
     let path = wish.path.to_owned();
     let granted = granted.clone();
     let original = if wish.is_hard { Some(original(wish, to, view)?) } else { None };
+    if let Some(original) = &original {
+        view.grants.read_under_another_name(original.path(), granted.path()).map_err(denied)?;
+    }
     let kind = if wish.is_hard { "hard link" } else { "symlink" };
     let made = Change::new(format!("create {kind} at {path} to {to}"));
     let first =
