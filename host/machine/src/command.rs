@@ -269,9 +269,14 @@ impl Commands {
         };
         let input = launch.input.as_deref().map(String::from_utf8_lossy);
         let texts = launch.words.iter().chain(&launch.cwd).chain(launch.environment.iter().map(|(_, value)| value));
-        if let Some(path) = self.overlay.named_by(texts.map(String::as_str).chain(input.as_deref())) {
-            let why = format!("it names {path}, which the cookbook's own code would have changed");
-            return Answer::Unknown(why);
+        let texts = texts.map(String::as_str).chain(input.as_deref());
+        match self.overlay.named_by(texts, self.account.as_ref()) {
+            Ok(None) => {}
+            Ok(Some(path)) => {
+                let why = format!("it names {path}, which the cookbook's own code would have changed");
+                return Answer::Unknown(why);
+            }
+            Err(ended) => return Answer::Unknown(ended.to_string()),
         }
         // Who is missing may be made by an earlier resource.
         let identity = match Identity::of(launch, users) {

@@ -7,6 +7,7 @@
 mod change;
 mod dry;
 mod layer;
+mod named;
 
 pub use layer::Overlay;
 

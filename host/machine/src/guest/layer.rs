@@ -5,7 +5,8 @@
 //!
 //! Rejected: to refuse every write, which ended the dry run of each policy that writes while it compiles.
 
-use contract::{MachineError, Stat, StatKind};
+use super::named::first_named;
+use contract::{Account, Ended, MachineError, Stat, StatKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +15,7 @@ pub(super) const MAX_BYTES: usize = 64 << 20;
 const MAX_PATHS: usize = 10_000;
 
 /// The longest path, which is the system's own limit.
-const MAX_PATH: usize = 4_096;
+pub(super) const MAX_PATH: usize = 4_096;
 
 /// What one policy's code would have changed, shared by those who look at the machine for that policy.
 #[derive(Debug, Clone, Default)]
@@ -35,24 +36,17 @@ impl Overlay {
         self.layer().is_directory(path)
     }
 
-    /// A changed path that one of some texts names.
-    pub fn named_by<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Option<String> {
-        let layer = self.layer();
-        if layer.nodes.is_empty() {
-            return None;
-        }
-        let changed = || layer.nodes.keys().chain(&layer.aliases);
-        texts.into_iter().find_map(|text| changed().find(|path| names(text, path)).cloned())
+    /// A changed path that one of some texts names. Looking for it is charged to the account, if there is one.
+    ///
+    /// # Errors
+    /// The policy may not go on.
+    pub fn named_by<'t>(
+        &self,
+        texts: impl IntoIterator<Item = &'t str>,
+        account: Option<&Account>,
+    ) -> Result<Option<String>, Ended> {
+        first_named(&self.layer(), texts, account)
     }
-}
-
-/// Whether a text names a path, or one below it.
-fn names(text: &str, path: &str) -> bool {
-    let is_part_of_name = |letter: char| letter.is_alphanumeric() || "._-+~%".contains(letter);
-    text.match_indices(path).any(|(at, _)| {
-        let after = text.get(at + path.len()..).and_then(|rest| rest.chars().next());
-        !after.is_some_and(is_part_of_name)
-    })
 }
 
 /// The changed paths of one policy.
@@ -109,6 +103,11 @@ impl Layer {
     /// Bytes that the layer takes, at most.
     pub(super) fn held_bytes(&self) -> u64 {
         ((self.nodes.len() + self.aliases.len()) * MAX_PATH + self.bytes) as u64
+    }
+
+    /// The real paths that would be changed, and how the guest calls some of them.
+    pub(super) fn changed(&self) -> (&BTreeMap<String, Node>, &BTreeSet<String>) {
+        (&self.nodes, &self.aliases)
     }
 
     /// What the layer has at a real path.
@@ -316,21 +315,6 @@ pub(super) fn looks(kind: StatKind, mode: u32, now: i64) -> Stat {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_command_names_a_path_or_what_is_below_it() {
-        let overlay = Overlay::default();
-        let put = |path: &str| overlay.layer().put(path, looks(StatKind::File, 0o644, 0), Content::Bytes(vec![]));
-        put("/srv/made").unwrap();
-        overlay.layer().is_called("/srv/made", "/way/made");
-        let check = |text: &str, expect: bool| assert_eq!(overlay.named_by([text]).is_some(), expect, "{text}");
-        for text in ["cat /srv/made", "ls /srv/made/x", "x=/srv/made;y", "cat '/way/made'"] {
-            check(text, true);
-        }
-        for text in ["cat /srv/made2", "cat /srv/made.old", "ls /srv", "cat /srv/mad"] {
-            check(text, false);
-        }
-    }
 
     /// Bytes that are copied when a file grows; a copy is told by the place of the content.
     fn copied_while_appending(count: usize) -> usize {

@@ -1,0 +1,171 @@
+//! Which changed path a text names.
+//!
+//! Guests choose both the text and thousands of paths. Each place of the text where a path may begin is looked up in the
+//! sorted paths, so that the time does not grow with their number, and every look is counted as work.
+
+use super::layer::{Layer, MAX_PATH, Node};
+use contract::{Account, Ended};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+/// Bytes that are one unit of work.
+const BYTES_PER_UNIT: usize = 64;
+
+/// The changed paths, sorted.
+struct Paths<'l> {
+    nodes: &'l BTreeMap<String, Node>,
+    aliases: &'l BTreeSet<String>,
+    /// The bytes that paths begin with.
+    first: BTreeSet<u8>,
+}
+
+/// A changed path that one of some texts names, or one below it.
+///
+/// # Errors
+/// The policy may not go on.
+pub(super) fn first_named<'t>(
+    layer: &Layer,
+    texts: impl IntoIterator<Item = &'t str>,
+    account: Option<&Account>,
+) -> Result<Option<String>, Ended> {
+    let (nodes, aliases) = layer.changed();
+    if nodes.is_empty() {
+        return Ok(None);
+    }
+    let pay = |bytes: usize| account.map_or(Ok(()), |account| account.work((bytes / BYTES_PER_UNIT) as u64 + 1));
+    let first = nodes.keys().chain(aliases).filter_map(|path| path.bytes().next()).collect();
+    let paths = Paths { nodes, aliases, first };
+    for text in texts {
+        pay(text.len())?;
+        if let Some(path) = paths.first_in(text, &pay)? {
+            return Ok(Some(path.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+impl<'l> Paths<'l> {
+    fn first_in(&self, text: &str, pay: &impl Fn(usize) -> Result<(), Ended>) -> Result<Option<&'l str>, Ended> {
+        let ends = ends(text);
+        for (at, _) in text.bytes().enumerate().filter(|(_, byte)| self.first.contains(byte)) {
+            let node = |most: &str| Some(self.nodes.range::<str, _>(up_to(most)).next_back()?.0.as_str());
+            let alias = |most: &str| Some(self.aliases.range::<str, _>(up_to(most)).next_back()?.as_str());
+            let found = match at_place(text, at, &ends, node, pay)? {
+                None => at_place(text, at, &ends, alias, pay)?,
+                found => found,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn up_to(most: &str) -> (Bound<&str>, Bound<&str>) {
+    (Bound::Unbounded, Bound::Included(most))
+}
+
+/// The bytes of a text before which a path may end, ascending.
+fn ends(text: &str) -> Vec<usize> {
+    let is_part_of_name = |letter: char| letter.is_alphanumeric() || "._-+~%".contains(letter);
+    let places = text.char_indices().filter(|(_, letter)| !is_part_of_name(*letter)).map(|(at, _)| at);
+    places.chain([text.len()]).collect()
+}
+
+/// The path that the text names at byte `at`. `last`: the last path in the order of paths that is not behind a text.
+fn at_place<'l>(
+    text: &str,
+    at: usize,
+    ends: &[usize],
+    last: impl Fn(&str) -> Option<&'l str>,
+    pay: &impl Fn(usize) -> Result<(), Ended>,
+) -> Result<Option<&'l str>, Ended> {
+    let mut most = at + MAX_PATH;
+    loop {
+        let end = ends.partition_point(|end| *end <= most).checked_sub(1).and_then(|index| ends.get(index));
+        let Some(name) = end.and_then(|end| text.get(at..*end)).filter(|name| !name.is_empty()) else {
+            return Ok(None);
+        };
+        pay(name.len())?;
+        match last(name) {
+            Some(path) if path == name => return Ok(Some(path)),
+            // A path that the text begins with is in the order before this one, and a beginning of it.
+            Some(path) => most = at + path.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count(),
+            None => return Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layer::{Content, Overlay, looks};
+    use contract::{Account, StatKind, Stop};
+
+    fn changed(paths: impl IntoIterator<Item = String>) -> Overlay {
+        let overlay = Overlay::default();
+        for path in paths {
+            overlay.layer().put(&path, looks(StatKind::File, 0o644, 0), Content::Bytes(vec![])).unwrap();
+        }
+        overlay
+    }
+
+    fn named(overlay: &Overlay, text: &str) -> Option<String> {
+        overlay.named_by([text], None).unwrap()
+    }
+
+    #[test]
+    fn a_command_names_a_path_or_what_is_below_it() {
+        let overlay = changed(["/srv/made".to_owned()]);
+        overlay.layer().is_called("/srv/made", "/way/made");
+        let check = |text: &str, expect: bool| assert_eq!(named(&overlay, text).is_some(), expect, "{text}");
+        for text in ["cat /srv/made", "ls /srv/made/x", "x=/srv/made;y", "cat '/way/made'", "/srv/mad /root/srv/made"] {
+            check(text, true);
+        }
+        for text in ["cat /srv/made2", "cat /srv/made.old", "ls /srv", "cat /srv/mad", "", "/", "é/srv/madé"] {
+            check(text, false);
+        }
+    }
+
+    /// The paths of three letters, held against the plain search of each path in the text.
+    #[test]
+    fn paths_are_found_however_their_beginnings_overlap() {
+        let letters = ["/", "a", " ", "é"];
+        let words = |count: u32| {
+            (0..letters.len().pow(count)).map(move |number| {
+                (0..count).map(|at| letters[number / letters.len().pow(at) % letters.len()]).collect::<String>()
+            })
+        };
+        let plain = |text: &str, path: &str| {
+            let is_end = |after: &str| !after.starts_with(['a', 'é']);
+            text.char_indices().any(|(at, _)| text[at..].strip_prefix(path).is_some_and(is_end))
+        };
+        for (first, second) in words(2).zip(words(2).skip(5)).chain(words(1).zip(words(3))) {
+            let paths = [format!("/{first}"), format!("/{second}"), format!("/{first}{second}")];
+            let overlay = changed(paths.clone());
+            for text in words(5) {
+                let expect = paths.iter().any(|path| plain(&text, path));
+                assert_eq!(named(&overlay, &text).is_some(), expect, "{paths:?} in {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_work_does_not_grow_with_the_number_of_paths_and_ends_with_the_policy() {
+        let text = "srv/ou".repeat(2_000);
+        let account = Account::unmetered("web");
+        let stop = Stop::default();
+        account.begin_turn(stop.clone());
+        let works = [100, 5_000].map(|count| {
+            let overlay = changed((0..count).map(|number| format!("/srv/out/{number}")));
+            let before = account.usage().work;
+            assert_eq!(overlay.named_by([text.as_str()], Some(&account)), Ok(None));
+            (overlay, account.usage().work - before)
+        });
+        assert_eq!(works[0].1, works[1].1);
+        assert!(works[0].1 > 2_000, "each place is counted: {}", works[0].1);
+        stop.request(15);
+        let long = text.repeat(10);
+        assert!(works[1].0.named_by([long.as_str()], Some(&account)).is_err());
+    }
+}
