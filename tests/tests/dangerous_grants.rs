@@ -19,11 +19,15 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with(RECIPE)
+    }
+
+    fn with(recipe: &str) -> Self {
         let program = Program::new().unwrap();
         let folder = program.configuration().join("cookbooks");
         fs::create_dir_all(folder.join("site/recipes")).unwrap();
         fs::write(folder.join("site/metadata.rb"), "name 'site'\n").unwrap();
-        fs::write(folder.join("site/recipes/default.rb"), RECIPE).unwrap();
+        fs::write(folder.join("site/recipes/default.rb"), recipe).unwrap();
         let grants = program.configuration().join("grants.toml");
         fs::write(&grants, "").unwrap();
         Self { cookbooks: folder.display().to_string(), grants: grants.display().to_string(), program }
@@ -65,6 +69,18 @@ fn a_run_names_them_and_yes_alone_leaves_them_out() {
     let written = bench.allow(&["--yes", "--dangerous"]).expect_code(0).unwrap();
     assert_eq!(bench.entries(), [true; 3]);
     assert!(written.stderr.contains("2 entries open a lot:"), "{}", written.text());
+}
+
+#[test]
+fn code_that_is_a_placeholder_is_granted_as_it_stands() {
+    let bench = Bench::with("File.read('/srv/first')\nbash('x') { code '<any>' }\n");
+    let root = Root::new().unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    let _denied =
+        bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(1).unwrap();
+    let _written = bench.allow(&["--yes", "--dangerous"]).expect_code(0).unwrap();
+    let text = fs::read_to_string(&bench.grants).unwrap();
+    assert!(text.contains("script_sha256") && !text.contains("<any>"), "{text}");
 }
 
 #[test]

@@ -365,9 +365,22 @@ fn word_entry(word: &str, is_program: bool) -> String {
     if is_placeholder || (is_program && word.starts_with('<')) { format!("<is:{word}>") } else { word.to_owned() }
 }
 
+/// Returns the entry of `commands` that allows exactly this text for this interpreter, as TOML. The text is named by its
+/// digest, so that nothing in it can be a placeholder.
+pub fn script_entry(interpreter: &[String], code: &str) -> String {
+    format!("{{ {} }}", script_fields(interpreter, code))
+}
+
+fn script_fields(interpreter: &[String], code: &str) -> String {
+    format!("interpreter = [{}], script_sha256 = \"{}\"", quoted(interpreter), sha256_of(code))
+}
+
+fn quoted(words: &[String]) -> String {
+    words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ")
+}
+
 /// The rule that would allow exactly this, as TOML. `None` where there is no program to name.
 fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
-    let quoted = |words: &[String]| words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ");
     let mut fields = Vec::new();
     let plain = match asked.line {
         LineAsked::Text(text) => Some(toml_string(text)),
@@ -381,8 +394,7 @@ fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> 
         }
         Program::Shell(line) => fields.push(format!("shell = {}", toml_string(&word_entry(line, false)))),
         Program::Script { interpreter, code } => {
-            fields.push(format!("interpreter = [{}]", quoted(interpreter)));
-            fields.push(format!("script_sha256 = \"{}\"", sha256_of(code)));
+            fields.push(script_fields(interpreter, code));
         }
     }
     let before = fields.len();

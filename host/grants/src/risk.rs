@@ -85,6 +85,7 @@ impl PolicyGrants {
         match &command.what {
             GrantedLine::AnyShell => Some("is any command as root"),
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
+            GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
             GrantedLine::Words(words) if words.iter().any(is_own) => {
                 Some("runs as root with a file that the policy may change")
@@ -136,6 +137,7 @@ mod tests {
             ("commands", "{ shell = \"<any>\" }", "any command as root"),
             ("commands", "\"a | b\"", "shell"),
             ("commands", "{ interpreter = [\"bash\"], script = \"a\" }", "script"),
+            ("commands", "{ interpreter = [\"bash\"], script = \"<any>\" }", "is any script as root"),
             ("commands", "{ argv = [\"sh\"], input = true }", "standard input"),
             ("commands", "{ argv = [\"mysql\", \"<rest>\"] }", "any kind"),
             ("commands", "{ argv = [\"a\"], environment = { LD_PRELOAD = \"/x\" } }", "which code it loads"),

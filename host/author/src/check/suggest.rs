@@ -2,6 +2,7 @@
 //! them: a dry run with `wrun grants suggest` finds that.
 
 use super::needs::{Kind, Need, Needs};
+use grants::{Grants, script_entry};
 use std::fmt::Write as _;
 use text::{toml_key, toml_string};
 
@@ -41,24 +42,34 @@ pub fn table(policy: &str, needs: &Needs) -> String {
 pub(super) struct Entry<'n> {
     /// The key: `packages`.
     pub(super) key: &'static str,
-    /// The entry as TOML: `"nginx"`, `{ interpreter = ["bash"], script = ".." }`, `true`.
+    /// The entry as TOML: `"nginx"`, `{ interpreter = ["bash"], script_sha256 = ".." }`, `true`.
     pub(super) value: String,
     /// The need with its places.
     pub(super) need: &'n Need,
+}
+
+impl Entry<'_> {
+    /// Whether grants can have the entry: a path with `..` is none that they know, and would spoil the file.
+    fn is_sound(&self) -> bool {
+        let Self { key, value, .. } = self;
+        let list = if *key == "reboot" { value.clone() } else { format!("[{value}]") };
+        Grants::parse(&format!("[policy.a]\n{key} = {list}\n"), "entry").is_ok()
+    }
 }
 
 /// Returns the entries that would meet the needs, those of one key together.
 pub(super) fn entries(needs: &Needs) -> Vec<Entry<'_>> {
     let names = |key, kind| wanted(needs, kind).map(move |(name, need)| Entry { key, value: toml_string(name), need });
     let scripts = wanted(needs, Kind::Scripts).map(|(code, need)| {
-        let interpreter = need.note.as_deref().unwrap_or_default();
-        let value = format!("{{ interpreter = [{}], script = {} }}", toml_string(interpreter), toml_string(code));
+        let interpreter = need.note.clone().unwrap_or_default();
+        let value = script_entry(&[interpreter], code);
         Entry { key: "commands", value, need }
     });
     let reboot =
         wanted(needs, Kind::Reboot).take(1).map(|(_, need)| Entry { key: "reboot", value: "true".to_owned(), need });
     let lists = KEYS.iter().flat_map(|(key, kind)| names(*key, *kind));
-    lists.chain(names("commands", Kind::Commands)).chain(scripts).chain(reboot).collect()
+    let all = lists.chain(names("commands", Kind::Commands)).chain(scripts).chain(reboot);
+    all.filter(Entry::is_sound).collect()
 }
 
 /// What is needed on this system and can be written down: patterns in names would grant more than is asked for.
@@ -103,9 +114,46 @@ mod tests {
         add(Kind::Scripts, "set -e\necho \"x\"\n", true, Some("bash"));
         add(Kind::Hosts, "https://example.org", true, None);
         let table = table("a.b", &needs);
-        let parsed = grants::Grants::parse(&table, "suggested").unwrap();
+        let parsed = Grants::parse(&table, "suggested").unwrap();
         assert_eq!(parsed.policy_names().collect::<Vec<_>>(), ["a.b"]);
         assert!(table.contains("nginx") && !table.contains("windows") && !table.contains(['*', '\u{fffd}']), "{table}");
         assert_eq!(super::table("a", &Needs::default()), "");
     }
+
+    #[test]
+    fn what_is_suggested_is_literal() {
+        let mut needs = Needs::default();
+        let signs = ["<any>", "<rest>", "<is:a>", "<path:/**>", "a*", "a?", "[*]", "/srv/*", "/srv/../etc", "*.*"];
+        for kind in KEYS.into_iter().map(|(_, kind)| kind).chain([Kind::Commands, Kind::Scripts]) {
+            for sign in signs {
+                let need = Need { here: true, note: Some("bash".into()), ..Need::default() };
+                needs.known.entry(kind).or_default().insert(sign.to_owned(), need);
+            }
+        }
+        let parsed = Grants::parse(&table("a", &needs), "suggested").unwrap();
+        let policy = parsed.policy("a", &[]);
+        let bash = [String::from("bash")];
+        let allows = |line| policy.command(&grants::CommandAsked { line, ..ASKED }).is_ok();
+        let script = |code| allows(grants::LineAsked::Script { interpreter: &bash, code });
+        assert!(script("<any>") && script("a*") && !script("id"));
+        assert!(allows(grants::LineAsked::Text("a*")) && allows(grants::LineAsked::Text("<any>")));
+        for line in ["id", "ab", "id | cat", "a", "/srv/x"] {
+            assert!(!allows(grants::LineAsked::Text(line)), "{line}");
+        }
+        for path in ["/etc", "/srv/x", "/srv/*"] {
+            assert!(policy.manage_path(path).is_err() && policy.read_path(path).is_err(), "{path}");
+        }
+        assert!(policy.package("ab").is_err() && policy.service("ab").is_err());
+    }
+
+    const ASKED: grants::CommandAsked<'_> = grants::CommandAsked {
+        line: grants::LineAsked::Text(""),
+        user: None,
+        group: None,
+        cwd: None,
+        umask: None,
+        environment: &[],
+        input: None,
+        sensitive: false,
+    };
 }
