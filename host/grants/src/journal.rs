@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most denials that are kept of a run.
+/// The most denials that are kept of a policy.
 const MAX_DENIALS: usize = 300;
 
-/// The most bytes that the denials of a run may take together.
+/// The most bytes that the denials of a policy may take together.
 const MAX_DENIED: usize = 256 << 10;
 
 /// The most entries that are kept of a policy.
@@ -25,7 +25,7 @@ const MAX_ASKED: usize = 20_000;
 const MAX_ASKED_BYTES: usize = 4 << 20;
 
 /// The longest entry that is kept, in bytes of TOML.
-const MAX_VALUE: usize = 16 << 10;
+pub const MAX_VALUE: usize = 16 << 10;
 
 /// The most of one question that a denial shows, in characters.
 const MAX_SHOWN: usize = 512;
@@ -143,9 +143,18 @@ struct Pages {
     /// Of each denial, who asked last.
     last_askers: Vec<Option<Asker>>,
     denials_left_out: usize,
-    /// The bytes of the denials.
-    denied: usize,
+    /// By policy: one that asks for a lot takes no room from later ones.
+    denied: BTreeMap<String, DeniedOne>,
     asked: BTreeMap<String, Asked>,
+}
+
+/// Which denials are one policy's.
+#[derive(Debug, Default)]
+struct DeniedOne {
+    /// Their places in the list of all.
+    at: Vec<usize>,
+    /// Their bytes.
+    bytes: usize,
 }
 
 impl Pages {
@@ -339,10 +348,12 @@ impl Journal {
         let asked: String = shown.chars().take(MAX_SHOWN).collect();
         let value = denied.value.clone().filter(|value| !secret && value.len() <= MAX_VALUE);
         let key = denied.capability.key();
-        let is_same =
-            |one: &Denial| one.policy == denied.policy && one.key == key && one.asked == asked && one.value == value;
+        let is_same = |one: &Denial| one.key == key && one.asked == asked && one.value == value;
         let asker = pages.asker.as_ref().map(|asker| (asker.0)());
-        if let Some(at) = pages.denials.iter().position(is_same) {
+        let own = pages.denied.get(&denied.policy);
+        let (count, taken) = own.map_or((0, 0), |own| (own.at.len(), own.bytes));
+        let mut known = own.into_iter().flat_map(|own| own.at.iter().copied());
+        if let Some(at) = known.find(|at| pages.denials.get(*at).is_some_and(is_same)) {
             // One action may ask several times.
             let another = pages.last_askers.get(at).is_none_or(|last| *last != asker);
             if let Some(same) = pages.denials.get_mut(at).filter(|_| another) {
@@ -355,7 +366,7 @@ impl Journal {
         }
         // Its sentence repeats what was asked for.
         let bytes = 2 * asked.len() + value.as_ref().map_or(0, String::len);
-        if pages.denials.len() >= MAX_DENIALS || pages.denied + bytes > MAX_DENIED {
+        if count >= MAX_DENIALS || taken + bytes > MAX_DENIED {
             pages.denials_left_out += 1;
             return;
         }
@@ -369,7 +380,10 @@ impl Journal {
             by: asker.clone(),
             times: 1,
         };
-        pages.denied += bytes;
+        let at = pages.denials.len();
+        let own = pages.denied.entry(denied.policy.clone()).or_default();
+        own.bytes += bytes;
+        own.at.push(at);
         pages.denials.push(denial);
         pages.last_askers.push(asker);
     }

@@ -47,7 +47,7 @@ pub use edit::{Addition, Edited, EditedKey, NewLines, add};
 pub use facts::{HARMLESS_FACTS, OnHiddenFact};
 pub use file::GrantsError;
 pub use file_cache::file_cache;
-pub use journal::{Asker, Denial, Journal, WhoAsks};
+pub use journal::{Asker, Denial, Journal, MAX_VALUE, WhoAsks};
 pub use mounts::MountAsked;
 pub use needs::{Held, HeldAnswer, Needs};
 pub use package_tools::is_harmless_answer;

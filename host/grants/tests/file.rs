@@ -451,6 +451,26 @@ fn what_is_kept_of_denials_is_bounded() {
 }
 
 #[test]
+fn a_policy_with_many_denials_takes_no_room_from_later_ones() {
+    let grants = Grants::nothing();
+    for (policy, long) in [("first", ""), ("second", ""), ("third", "xxxxxxxxxxxxxxxx")] {
+        let policy = grants.policy(policy, &[]);
+        for number in 0..400 {
+            let _denied = policy.package(&format!("p{number}{}", long.repeat(64))).unwrap_err();
+            let _denied = policy.package(&format!("p{number}{}", long.repeat(64))).unwrap_err();
+        }
+    }
+    let (denials, left_out) = grants.journal().denials();
+    let of = |policy: &str| denials.iter().filter(|one| one.policy == policy).count();
+    assert_eq!((of("first"), of("second"), of("first") + of("second") + of("third")), (300, 300, denials.len()));
+    assert!(of("third") > 50 && of("third") < 300, "its denials are long: {}", of("third"));
+    assert!(left_out >= 1_200 - denials.len());
+    let _denied = grants.policy("last", &[]).service("nginx").unwrap_err();
+    let (denials, _) = grants.journal().denials();
+    assert_eq!(denials.last().and_then(|one| one.value.as_deref()), Some("\"nginx\""));
+}
+
+#[test]
 fn denials_are_kept_once_each_with_who_asked_and_the_entry_that_would_allow_them() {
     let grants = Grants::parse("[policy.web]\nusers = [\"a*\"]\ndeny_users = [\"ab\"]\n", "g.toml").unwrap();
     let web = grants.policy("web", &[]);
