@@ -1,7 +1,7 @@
 //! The operator's grants on the disk: the file that the settings name, and `grants.d/*.toml` beside it.
 
 use grants::{Addition, EditedKey, Grants, GrantsError, NewLines};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -126,11 +126,9 @@ impl GrantsFiles {
     /// Entries by the file that they belong to, in the order of their policies and keys, each once.
     pub fn by_file(&self, grants: &Grants, additions: &[Addition]) -> BTreeMap<PathBuf, Vec<Addition>> {
         let mut by_file: BTreeMap<PathBuf, Vec<Addition>> = BTreeMap::new();
-        for addition in additions {
-            let additions = by_file.entry(self.file_of(grants, &addition.policy).0).or_default();
-            if !additions.contains(addition) {
-                additions.push(addition.clone());
-            }
+        let mut seen = BTreeSet::new();
+        for addition in additions.iter().filter(|addition| seen.insert(*addition)) {
+            by_file.entry(self.file_of(grants, &addition.policy).0).or_default().push(addition.clone());
         }
         for additions in by_file.values_mut() {
             additions.sort_by(|one, other| (&one.policy, &one.key).cmp(&(&other.policy, &other.key)));

@@ -3,8 +3,10 @@
 use crate::denied::Capability;
 use crate::file::rule_of;
 use crate::policy::Grants;
+use crate::rules::Rule;
 use crate::tidy;
 use crate::{GrantsError, journal::Denial};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use text::toml_key;
 use toml_edit::{Array, DocumentMut, Item, RawString, TableLike, Value};
@@ -79,12 +81,16 @@ pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, Gra
     };
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
     let mut changed: Vec<(String, String, bool)> = Vec::new();
+    // Each entry is read once, however many are added.
+    let mut present: HashMap<(&str, &str), Present> = HashMap::new();
     for addition in additions {
         let value: Value = addition.value.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
         let table = table_of(&mut document, &addition.policy).ok_or_else(|| syntax(&"`policy` is not a table"))?;
         let is_new = !table.contains_key(&addition.key);
         let is_known = changed.iter().any(|(policy, key, _)| *policy == addition.policy && *key == addition.key);
-        if add_to(table, addition, value).map_err(|what| syntax(&what))? && !is_known {
+        let present = present.entry((&addition.policy, &addition.key));
+        let present = present.or_insert_with(|| Present::of(&addition.key, table.get(&addition.key)));
+        if add_to(table, addition, value, present).map_err(|what| syntax(&what))? && !is_known {
             changed.push((addition.policy.clone(), addition.key.clone(), is_new));
         }
     }
@@ -119,12 +125,61 @@ fn table_of<'d>(document: &'d mut DocumentMut, policy: &str) -> Option<&'d mut d
     own.as_table_like_mut()
 }
 
+/// The entries of a key.
+struct Present {
+    capability: Option<Capability>,
+    /// As TOML, without what is around them.
+    plain: HashSet<String>,
+    rules: Vec<Rule>,
+}
+
+impl Present {
+    fn of(key: &str, item: Option<&Item>) -> Self {
+        let capability = Capability::LISTS.into_iter().find(|one| one.key() == key);
+        let mut present = Self { capability, plain: HashSet::new(), rules: vec![] };
+        for value in item.and_then(Item::as_array).into_iter().flatten() {
+            let _is_new = present.takes(value);
+        }
+        present
+    }
+
+    /// Takes an entry, unless one that is there allows what it would; false: one does.
+    fn takes(&mut self, value: &Value) -> bool {
+        let mut value = value.clone();
+        value.decor_mut().clear();
+        let plain = value.to_string();
+        if self.plain.contains(&plain) {
+            return false;
+        }
+        let Some(capability) = self.capability else { return self.plain.insert(plain) };
+        #[cfg(test)]
+        tests::PARSED.set(tests::PARSED.get() + 1);
+        if let Some(wanted) = rule_of(capability, &plain) {
+            // What a wide rule allows where it reaches is not known here: only one that names the same thing is enough.
+            let is_enough = |present: &Rule| {
+                (present.pattern.is_exact() || !wanted.pattern.is_exact()) && tidy::covers(capability, present, &wanted)
+            };
+            if self.rules.iter().any(is_enough) {
+                return false;
+            }
+            self.rules.push(wanted);
+        }
+        self.plain.insert(plain)
+    }
+}
+
 /// Adds one entry to a policy's table; false: it is there.
-fn add_to(table: &mut dyn TableLike, addition: &Addition, value: Value) -> Result<bool, String> {
+fn add_to(table: &mut dyn TableLike, addition: &Addition, value: Value, present: &mut Present) -> Result<bool, String> {
     let Addition { key, .. } = addition;
     let item = table.entry(key).or_insert(Item::None);
     match item {
-        Item::Value(Value::Array(list)) => Ok(push(list, addition, value)),
+        Item::Value(Value::Array(list)) => {
+            let is_new = present.takes(&value);
+            if is_new {
+                push(list, addition, value);
+            }
+            Ok(is_new)
+        }
         Item::Value(present) if value.is_bool() => {
             let is_there = present.as_bool() == value.as_bool();
             let mut value = value;
@@ -138,7 +193,8 @@ fn add_to(table: &mut dyn TableLike, addition: &Addition, value: Value) -> Resul
         }
         Item::None => {
             let mut list = Array::new();
-            let _ = push(&mut list, addition, value);
+            let _is_new = present.takes(&value);
+            push(&mut list, addition, value);
             *item = Item::Value(Value::Array(list));
             Ok(true)
         }
@@ -146,17 +202,18 @@ fn add_to(table: &mut dyn TableLike, addition: &Addition, value: Value) -> Resul
     }
 }
 
-/// Adds an entry at the end of a list, in the list's own style; false: the list has it, or a wider one.
-fn push(list: &mut Array, addition: &Addition, value: Value) -> bool {
-    if list.iter().any(|present| is_enough(present, addition, &value)) {
-        return false;
-    }
+/// Adds an entry at the end of a list, in the list's own style.
+fn push(list: &mut Array, addition: &Addition, value: Value) {
     let mut value = value;
     value.decor_mut().clear();
     let has_lines =
         list.iter().any(|one| one.decor().prefix().and_then(RawString::as_str).unwrap_or("").contains('\n'));
     if has_lines {
-        let last = list.iter().last().and_then(|one| one.decor().prefix()?.as_str().map(str::to_owned));
+        let last = list
+            .len()
+            .checked_sub(1)
+            .and_then(|at| list.get(at))
+            .and_then(|one| one.decor().prefix()?.as_str().map(str::to_owned));
         let indent = last.as_deref().and_then(|prefix| prefix.rsplit('\n').next()).unwrap_or("    ").to_owned();
         // Comments behind the last entry stay with it.
         let trailing = list.trailing().as_str().unwrap_or("\n").trim_end_matches([' ', '\t', '\n']).to_owned();
@@ -169,7 +226,7 @@ fn push(list: &mut Array, addition: &Addition, value: Value) -> bool {
         list.push_formatted(value);
         list.set_trailing("\n");
         list.set_trailing_comma(true);
-        return true;
+        return;
     }
     list.push(value);
     let length = addition.key.chars().count() + " = ".len() + list.to_string().trim().chars().count();
@@ -181,25 +238,27 @@ fn push(list: &mut Array, addition: &Addition, value: Value) -> bool {
         list.set_trailing("\n");
         list.set_trailing_comma(true);
     }
-    true
 }
 
-/// Whether an entry that is there allows what another one would.
-fn is_enough(present: &Value, addition: &Addition, value: &Value) -> bool {
-    let plain = |value: &Value| {
-        let mut value = value.clone();
-        value.decor_mut().clear();
-        value.to_string()
-    };
-    if plain(present) == plain(value) {
-        return true;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// How many entries were read.
+        pub(super) static PARSED: Cell<usize> = const { Cell::new(0) };
     }
-    let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == addition.key) else { return false };
-    // What a wide rule allows where it reaches is not known here: only one that names the same thing is enough.
-    match (rule_of(capability, &plain(present)), rule_of(capability, &plain(value))) {
-        (Some(present), Some(wanted)) => {
-            tidy::covers(capability, &present, &wanted) && (present.pattern.is_exact() || !wanted.pattern.is_exact())
-        }
-        _ => false,
+
+    #[test]
+    fn each_entry_is_read_once() {
+        let addition =
+            |number: usize| Addition { policy: "web".into(), key: "packages".into(), value: format!("\"p{number}\"") };
+        let text = add("", "g.toml", &(0..200).map(addition).collect::<Vec<_>>()).unwrap().text;
+        let before = PARSED.get();
+        let edited = add(&text, "g.toml", &(100..400).map(addition).collect::<Vec<_>>()).unwrap();
+        assert_eq!(PARSED.get() - before, 400);
+        let again = add(&edited.text, "g.toml", &(0..400).map(addition).collect::<Vec<_>>()).unwrap();
+        assert_eq!(again, Edited { text: edited.text, keys: vec![] });
     }
 }

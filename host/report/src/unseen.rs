@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The most entries of one recipe that are listed; the run's record has more.
 const MAX_LISTED: usize = 30;
 
+/// The most bytes of an entry that a list shows.
+const MAX_SHOWN: usize = 200;
+
 /// A recipe that ended early while a dry run compiled it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -21,6 +24,8 @@ pub struct UnseenRecipe {
     pub read: bool,
     /// Entries that the rest's literal needs would take, without those that are granted or were denied in the run.
     pub entries: Vec<UnseenEntry>,
+    /// The number of entries that are not kept, since the policy's recipes have too many or too long ones.
+    pub left_out: usize,
     /// The number of places whose need is computed when they run.
     pub computed: usize,
     /// Custom resource types that the rest declares.
@@ -39,6 +44,13 @@ pub struct UnseenEntry {
     pub value: String,
     /// The place that needs it, as `COOKBOOK/FILE:LINE`.
     pub place: String,
+}
+
+impl UnseenEntry {
+    /// The key, the beginning of the entry, and the place.
+    pub fn line(&self) -> String {
+        format!("{} {}  ({})", self.key, text::cut(&self.value, MAX_SHOWN), self.place)
+    }
 }
 
 impl UnseenRecipe {
@@ -62,10 +74,15 @@ impl UnseenRecipe {
             return vec!["wrun cannot read its source: run again after granting".to_owned()];
         }
         let entries = self.entries.iter().take(MAX_LISTED);
-        let mut lines: Vec<_> = entries.map(|one| format!("{} {}  ({})", one.key, one.value, one.place)).collect();
+        let mut lines: Vec<_> = entries.map(UnseenEntry::line).collect();
         let more = self.entries.len().saturating_sub(MAX_LISTED);
         if more > 0 {
             lines.push(format!("and {more} more"));
+        }
+        match self.left_out {
+            0 => {}
+            1 => lines.push("1 more entry was not kept: there were too many, or it is too long".to_owned()),
+            more => lines.push(format!("{more} more entries were not kept: there were too many, or they are too long")),
         }
         match self.computed {
             0 => {}
@@ -136,6 +153,15 @@ mod tests {
                    actions of custom resources, which are not looked at: site\n  not all of its text could be read";
         assert!(text.ends_with(end), "{text}");
         assert!(shown(recipe()).ends_with("\n  nothing that is not granted, as far as its text says"));
+    }
+
+    #[test]
+    fn long_entries_are_cut_and_those_that_are_not_kept_are_counted() {
+        let value = format!("\"{}\"", "x".repeat(10_000));
+        let entry = UnseenEntry { key: "commands".into(), value, place: "web/recipes/default.rb:3".into() };
+        let text = shown(UnseenRecipe { entries: vec![entry], left_out: 7, ..recipe() });
+        let end = "xxx...  (web/recipes/default.rb:3)\n  7 more entries were not kept: there were too many, or they are too long";
+        assert!(text.ends_with(end) && text.len() < 600, "{text}");
     }
 
     #[test]

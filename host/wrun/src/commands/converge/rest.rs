@@ -5,7 +5,7 @@ use assemble::Ending;
 use author::check::{Entry, Line, read_rest};
 use contract::{CookbookFiles, EndedRecipe};
 use converge::{PolicyReport, RunReport};
-use grants::{Denial, Grants, HeldAnswer, Needs, PolicyGrants};
+use grants::{Denial, Grants, HeldAnswer, MAX_VALUE, Needs, PolicyGrants};
 use report::error;
 use report::unseen::{UnseenEntry, UnseenRecipe};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +13,10 @@ use std::sync::Arc;
 
 /// The folder of a cookbook's recipes in Ruby.
 const RECIPES: &str = "recipes/";
+
+/// The most entries that are kept from the text of a policy's recipes, and the most bytes that they may take together.
+const MAX_ENTRIES: usize = 500;
+const MAX_BYTES: usize = 256 << 10;
 
 /// The recipes that a run did not see to their end, in order.
 pub(super) fn of(
@@ -67,13 +71,31 @@ fn of_policy(
         .filter(|denial| denial.policy == policy.name)
         .filter_map(|denial| Some((denial.key.clone(), denial.value.clone()?)))
         .collect();
-    for one in &mut unseen {
+    keep(&mut unseen, |entry| {
+        let is_new = told.insert((entry.key.clone(), entry.value.clone()));
+        is_new && is_missing(&grants, entry)
+    });
+    unseen
+}
+
+/// Keeps a policy's entries that are new, as long as there is room for them. Beyond that they are counted, and nothing is
+/// asked about them.
+fn keep(unseen: &mut [UnseenRecipe], mut is_new: impl FnMut(&UnseenEntry) -> bool) {
+    let (mut count, mut bytes) = (0, 0);
+    for one in unseen {
+        let left_out = &mut one.left_out;
         one.entries.retain(|entry| {
-            let is_new = told.insert((entry.key.clone(), entry.value.clone()));
-            is_new && is_missing(&grants, entry)
+            let more = entry.value.len();
+            if count >= MAX_ENTRIES || more > MAX_VALUE || bytes + more > MAX_BYTES {
+                *left_out += 1;
+                return false;
+            }
+            let kept = is_new(entry);
+            count += usize::from(kept);
+            bytes += if kept { more } else { 0 };
+            kept
         });
     }
-    unseen
 }
 
 fn begun(policy: &PolicyReport, ended: &EndedRecipe) -> UnseenRecipe {
@@ -109,4 +131,33 @@ fn is_missing(grants: &PolicyGrants, entry: &UnseenEntry) -> bool {
     // What cannot be an entry is nobody's to add.
     let Ok(needs) = Needs::parse(&format!("[needs]\n{} = {value}\n", entry.key), "text") else { return false };
     grants.hold(&needs).iter().any(|held| held.answer == HeldAnswer::Missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe(values: impl Iterator<Item = String>) -> UnseenRecipe {
+        let entry = |value| UnseenEntry { key: "packages".into(), value, place: "a/recipes/b.rb:1".into() };
+        UnseenRecipe { entries: values.map(entry).collect(), ..UnseenRecipe::default() }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_policys_recipes_is_bounded_and_the_rest_is_counted() {
+        let names = |from: usize| (from..from + 300).map(|number| format!("\"p{number}\""));
+        let mut unseen = [recipe(names(0)), recipe(names(300)), recipe(names(600))];
+        let mut asked = 0;
+        keep(&mut unseen, |_| {
+            asked += 1;
+            asked > 10
+        });
+        let counts = unseen.each_ref().map(|one| (one.entries.len(), one.left_out));
+        assert_eq!((counts, asked), ([(290, 0), (210, 90), (0, 300)], MAX_ENTRIES + 10));
+        let mut unseen = [
+            recipe((0..300).map(|_| "x".repeat(1_024))),
+            recipe([20_000, 16_384].map(|long| "x".repeat(long)).into_iter()),
+        ];
+        keep(&mut unseen, |_| true);
+        assert_eq!(unseen.each_ref().map(|one| (one.entries.len(), one.left_out)), [(256, 44), (0, 2)]);
+    }
 }

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use assemble::GrantsFiles;
 use grants::Denial;
 use report::denials::additions;
-use report::unseen::{UnseenEntry, UnseenRecipe};
+use report::unseen::UnseenRecipe;
 use serde_json::Value;
 use text::{escape, escape_line};
 
@@ -47,8 +47,8 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
             recipe.heading()
         );
         printer.note(Tone::Plain, &escape_line(&text));
-        for UnseenEntry { key, value, place } in &recipe.entries {
-            printer.note(Tone::Plain, &escape_line(&format!("  {key} {value}  ({place})")));
+        for entry in &recipe.entries {
+            printer.note(Tone::Plain, &escape_line(&format!("  {}", entry.line())));
         }
     }
     let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
