@@ -6,7 +6,7 @@ use crate::commands::{CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
 use crate::edit::{Addition, add};
 use crate::file::{GrantsError, command_of, rule_of};
-use crate::pattern::Asked;
+use crate::pattern::{Asked, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::privileged;
 use crate::rules::Verdict;
@@ -32,6 +32,65 @@ pub fn risks<'a>(
     Ok(found)
 }
 
+/// Programs that run code or another program that their arguments name. Versions and `-` with more may follow the name.
+const RUNNERS: [&str; 53] = [
+    "sh",
+    "ash",
+    "bash",
+    "csh",
+    "dash",
+    "fish",
+    "ksh",
+    "mksh",
+    "rbash",
+    "tcsh",
+    "zsh",
+    "busybox",
+    "toybox",
+    "env",
+    "sudo",
+    "su",
+    "doas",
+    "pkexec",
+    "runuser",
+    "setpriv",
+    "nsenter",
+    "unshare",
+    "chroot",
+    "systemd-run",
+    "start-stop-daemon",
+    "find",
+    "xargs",
+    "parallel",
+    "nohup",
+    "nice",
+    "ionice",
+    "timeout",
+    "setsid",
+    "stdbuf",
+    "flock",
+    "script",
+    "watch",
+    "strace",
+    "gdb",
+    "expect",
+    "python",
+    "perl",
+    "ruby",
+    "php",
+    "node",
+    "lua",
+    "tclsh",
+    "awk",
+    "gawk",
+    "mawk",
+    "make",
+    "ssh",
+    "socat",
+];
+
+const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
+
 impl PolicyGrants {
     /// The reason why an entry opens a lot, as the rest of a sentence that begins with the entry; `None` for any other entry.
     ///
@@ -48,6 +107,12 @@ impl PolicyGrants {
         let reason = match capability {
             Capability::Paths if needs_its_name() => {
                 "is a path that root or the system runs, reads as configuration or trusts: changing it can give full control of the machine"
+            }
+            Capability::Paths if self.meets_a_command(&rule_of(capability, &addition.value)?.pattern) => {
+                "is read or run by a command that the policy may have run as root"
+            }
+            Capability::Mounts if reaches_files(&addition.value) => {
+                "mounts a device or a directory: the policy reaches all that is in it"
             }
             Capability::PrivilegedPaths => {
                 "reaches paths that root or the system runs, reads as configuration or trusts: changing them can give full control of the machine"
@@ -71,11 +136,10 @@ impl PolicyGrants {
     }
 
     fn risk_of_command(&self, command: &CommandGrant) -> Option<&'static str> {
-        if command.user.as_deref().is_some_and(|user| !privileged::user(user)) {
+        if !has_rights(command) {
             return None;
         }
         let is_open = |word: &WordPattern| matches!(word, WordPattern::Any | WordPattern::Rest);
-        let is_own = |word: &WordPattern| matches!(word, WordPattern::Word(word) if self.may_change(word));
         if command.environment.keys().any(|name| privileged::variable(name)) {
             return Some("runs as root with a variable that decides which code it loads");
         }
@@ -87,20 +151,79 @@ impl PolicyGrants {
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
             GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
-            GrantedLine::Words(words) if words.iter().any(is_own) => {
-                Some("runs as root with a file that the policy may change")
+            GrantedLine::Words(_) if files(command).any(|path| self.may_change(&path)) => Some(MAY_CHANGE),
+            GrantedLine::Words(words) if runs_others(words) => {
+                Some("runs code or another program as root: read all of it")
             }
             GrantedLine::Words(words) if words.iter().any(is_open) => Some("runs as root with arguments of any kind"),
             GrantedLine::Words(_) => None,
         }
     }
 
-    /// Whether the rules let the policy change the file that a word of a command names.
-    fn may_change(&self, word: &str) -> bool {
+    /// Whether the rules let the policy change the file.
+    fn may_change(&self, path: &str) -> bool {
         let rules = self.list(Capability::Paths);
-        let verdict = || rules.decide(Asked::Path(word, &self.homes), || self.is_privileged(word));
-        word.starts_with('/') && matches!(verdict(), Verdict::Allowed(_))
+        matches!(rules.decide(Asked::Path(path, &self.homes), || self.is_privileged(path)), Verdict::Allowed(_))
     }
+
+    /// Whether a rule for paths matches a file that a granted command runs or reads with rights.
+    fn meets_a_command(&self, rule: &Pattern) -> bool {
+        let Pattern::Path(rule) = rule else { return false };
+        let commands = self.rules.commands.iter().filter(|command| has_rights(command));
+        commands.flat_map(files).any(|path| rule.matches(&path))
+    }
+}
+
+/// Whether a command may have more rights than an ordinary account. Numbers may be anybody's.
+fn has_rights(command: &CommandGrant) -> bool {
+    let is_plain = |name: &str| !name.starts_with(|first: char| first.is_ascii_digit() || first == '+' || first == '-');
+    let user = command.user.as_deref();
+    let is_ordinary = |user: &str| is_plain(user) && !privileged::user(user) && !privileged::group(user);
+    let group = command.group.as_deref();
+    !user.is_some_and(is_ordinary) || group.is_some_and(|group| !is_plain(group) || privileged::group(group))
+}
+
+/// The paths that the words of a command name, in their plain form, each followed by the directories that lead to it.
+fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
+    let words = match &command.what {
+        GrantedLine::Words(words) => words.as_slice(),
+        _ => &[],
+    };
+    let base =
+        command.cwd.as_ref().map_or_else(String::new, |cwd| cwd.only_path().unwrap_or_else(|| cwd.beginning().into()));
+    let named = words.iter().filter_map(|word| match word {
+        WordPattern::Word(word) => Some(word.as_str()),
+        _ => None,
+    });
+    named.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten().flat_map(move |word| {
+        let whole = if word.starts_with('/') { word.to_owned() } else { format!("{base}/{word}") };
+        let mut path = String::new();
+        let mut paths = Vec::new();
+        for part in whole.split('/').filter(|part| !matches!(*part, "" | ".")) {
+            if part == ".." {
+                path.truncate(path.rfind('/').unwrap_or(0));
+            } else {
+                path = format!("{path}/{part}");
+                paths.push(path.clone());
+            }
+        }
+        paths
+    })
+}
+
+/// Whether the program runs code, or another program, that its arguments name.
+fn runs_others(words: &[WordPattern]) -> bool {
+    let Some(WordPattern::Word(program)) = words.first() else { return true };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
+    RUNNERS.contains(&name) || RUNNERS.contains(&plain)
+}
+
+/// Whether a mount shows files that are somewhere already.
+fn reaches_files(value: &str) -> bool {
+    let text = value.trim_matches('"');
+    text.starts_with(['/', '*', '?', '['])
+        || ["=", "bind", "move", "loop", "overlay"].iter().any(|part| text.contains(part))
 }
 
 #[cfg(test)]
@@ -142,9 +265,31 @@ mod tests {
             ("commands", "{ argv = [\"mysql\", \"<rest>\"] }", "any kind"),
             ("commands", "{ argv = [\"a\"], environment = { LD_PRELOAD = \"/x\" } }", "which code it loads"),
             ("commands", "\"/srv/app/run --now\"", "may change"),
+            ("commands", "\"/etc/../srv/app/run\"", "may change"),
+            ("commands", "\"//srv/run\"", "may change"),
+            ("commands", "\"/opt/run --config=/srv/a\"", "may change"),
+            ("commands", "{ argv = [\"./run\"], cwd = \"/srv/a\" }", "may change"),
+            ("commands", "{ argv = [\"bash\", \"-c\", \"id\"] }", "another program"),
+            ("commands", "{ argv = [\"/usr/bin/python3.11\", \"-c\", \"x\"] }", "another program"),
+            ("commands", "\"env A=b id\"", "another program"),
+            ("commands", "{ shell = \"a | b\", user = \"0\" }", "shell"),
+            ("commands", "{ shell = \"a | b\", user = \"daemon\" }", "shell"),
+            ("commands", "{ shell = \"a | b\", user = \"ada\", group = \"shadow\" }", "shell"),
+            ("commands", "{ argv = [\"a\"], environment = { _JAVA_OPTIONS = \"x\" } }", "which code it loads"),
+            ("mounts", "\"/etc on /srv/e type none (bind)\"", "device or a directory"),
+            ("mounts", "\"/dev/sda1 on /srv/e type ext4 (ro)\"", "device or a directory"),
             ("commands", "\"python3 /srv/app/run.py\"", "may change"),
         ] {
             check(key, value, Some(part));
+        }
+    }
+
+    #[test]
+    fn a_path_that_a_granted_command_runs_has_a_reason() {
+        let grants = Grants::parse("[policy.a]\ncommands = [\"/opt/a/run\"]\n", "after").unwrap().policy("a", &[]);
+        for (value, expect) in [("\"/opt/a/run\"", true), ("\"/opt/a\"", true), ("\"/opt/b\"", false)] {
+            let addition = Addition { policy: "a".into(), key: "paths".into(), value: value.into() };
+            assert_eq!(grants.risk(&addition).is_some(), expect, "{value}");
         }
     }
 

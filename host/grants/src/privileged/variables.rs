@@ -1,7 +1,7 @@
 //! Environment variables that decide what a program loads, runs or whom it speaks to.
 
 /// Variables that are privileged.
-const VARIABLES: [&str; 92] = [
+const VARIABLES: [&str; 94] = [
     // Shells.
     "PATH",
     "IFS",
@@ -31,6 +31,8 @@ const VARIABLES: [&str; 92] = [
     "GETCONF_DIR",
     // Languages.
     "PYTHONPATH",
+    "PYTHONPYCACHEPREFIX",
+    "_JAVA_OPTIONS",
     "PYTHONHOME",
     "PYTHONSTARTUP",
     "PYTHONUSERBASE",
@@ -101,7 +103,7 @@ const VARIABLES: [&str; 92] = [
 ];
 
 /// Beginnings of such variables' names.
-const BEGINNINGS: [&str; 17] = [
+const BEGINNINGS: [&str; 18] = [
     "LD_",
     "BASH_FUNC_",
     "GIT_",
@@ -119,6 +121,7 @@ const BEGINNINGS: [&str; 17] = [
     "TERMINFO",
     "CARGO_",
     "npm_config_",
+    "NPM_CONFIG_",
 ];
 
 /// Variables that name a server in between, in small letters; programs know both cases.
@@ -142,6 +145,9 @@ mod tests {
             "LD_PRELOAD",
             "BASH_ENV",
             "PATH",
+            "_JAVA_OPTIONS",
+            "PYTHONPYCACHEPREFIX",
+            "NPM_CONFIG_SCRIPT_SHELL",
             "TAR_OPTIONS",
             "OPENSSL_CONF",
             "CLASSPATH",
