@@ -111,14 +111,17 @@ impl PolicyGrants {
             Capability::Paths if self.meets_a_command(&rule_of(capability, &addition.value)?.pattern) => {
                 "is read or run by a command that the policy may have run as root"
             }
-            Capability::Mounts if reaches_files(&addition.value) => {
-                "mounts a device or a directory: the policy reaches all that is in it"
+            Capability::Mounts => {
+                "mounts a file system: the policy reaches all that is in it, and it lies over what was at its place"
             }
             Capability::PrivilegedPaths => {
                 "reaches paths that root or the system runs, reads as configuration or trusts: changing them can give full control of the machine"
             }
             Capability::ReadPaths if needs_its_name() => "is a secret: keys, passwords, or what leads to them",
             Capability::SetId => "lets the policy make programs that run with their owner's rights",
+            Capability::Users | Capability::CronUsers | Capability::Groups if is_number(&addition.value) => {
+                "is the number of an account, which may be root's or one that is as good as root"
+            }
             Capability::Users | Capability::CronUsers if needs_its_name() => {
                 "is root, or an account that is as good as root"
             }
@@ -219,11 +222,10 @@ fn runs_others(words: &[WordPattern]) -> bool {
     RUNNERS.contains(&name) || RUNNERS.contains(&plain)
 }
 
-/// Whether a mount shows files that are somewhere already.
-fn reaches_files(value: &str) -> bool {
-    let text = value.trim_matches('"');
-    text.starts_with(['/', '*', '?', '['])
-        || ["=", "bind", "move", "loop", "overlay"].iter().any(|part| text.contains(part))
+/// Whether an entry is the number of an account instead of its name.
+fn is_number(value: &str) -> bool {
+    let name = value.trim_matches(['"', '\'']);
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -276,8 +278,12 @@ mod tests {
             ("commands", "{ shell = \"a | b\", user = \"daemon\" }", "shell"),
             ("commands", "{ shell = \"a | b\", user = \"ada\", group = \"shadow\" }", "shell"),
             ("commands", "{ argv = [\"a\"], environment = { _JAVA_OPTIONS = \"x\" } }", "which code it loads"),
-            ("mounts", "\"/etc on /srv/e type none (bind)\"", "device or a directory"),
-            ("mounts", "\"/dev/sda1 on /srv/e type ext4 (ro)\"", "device or a directory"),
+            ("mounts", "\"/etc on /srv/e type none (bind)\"", "mounts a file system"),
+            ("mounts", "\"/dev/sda1 on /srv/e type ext4 (ro)\"", "mounts a file system"),
+            ("mounts", "\"server:/x on /usr/bin type nfs (ro)\"", "mounts a file system"),
+            ("users", "\"0\"", "number of an account"),
+            ("groups", "\"0\"", "number of an account"),
+            ("cron_users", "\"0\"", "number of an account"),
             ("commands", "\"python3 /srv/app/run.py\"", "may change"),
         ] {
             check(key, value, Some(part));
