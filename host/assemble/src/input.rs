@@ -12,10 +12,8 @@ use crate::settings::Settings;
 use artifact::Artifact;
 use contract::Failure;
 use converge::PolicyInput;
-use facts::Facts;
 use grants::{Grants, PolicyGrants, ShortRule};
 use machine::data::parse_written_json;
-use node::file_specificity::NodeIdentity;
 use node::object::{JsonAttributes, PolicyStart};
 use node::run_list::{RunList, RunListError, split_recipe};
 use resolve::asked_run_lists::AskedRunLists;
@@ -24,13 +22,9 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-/// What a run is given.
+/// What a run is given, but for the machine's facts: see [`KnownNode`](crate::known_node::KnownNode).
 pub(crate) struct Input {
-    pub(crate) node_name: String,
-    pub(crate) identity: NodeIdentity,
-    pub(crate) facts: Map<String, Value>,
     pub(crate) attributes: Map<String, Value>,
     pub(crate) policies: Vec<PolicyInput>,
     /// Cookbooks in folders, which are run instead of policies.
@@ -43,7 +37,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn read(request: &Request, settings: &Settings, now: SystemTime) -> Result<Self, AssembleError> {
+    pub(crate) fn read(request: &Request, settings: &Settings) -> Result<Self, AssembleError> {
         let json = match &request.json_attributes {
             Some(path) => json_attributes(path)?,
             None => JsonAttributes::default(),
@@ -61,19 +55,9 @@ impl Input {
         };
         let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
         let (all_grants, no_grants) = grants(request, settings)?;
-        // Facts are gathered while own places are looked for and artifacts are read.
-        let ((all_grants, artifacts), facts) = std::thread::scope(|scope| {
-            let gathering = scope.spawn(|| gather(request, settings, now));
-            let read = || {
-                let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
-                let all_grants = all_grants.with_homes(providers::homes(&settings.root));
-                let artifacts = Artifacts::read(&names, settings, &all_grants)?;
-                Ok::<_, AssembleError>((all_grants, artifacts))
-            };
-            let read = read();
-            let facts = gathering.join().unwrap_or(Err(AssembleError::NoFacts));
-            Ok::<_, AssembleError>((read?, facts?))
-        })?;
+        let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
+        let all_grants = all_grants.with_homes(providers::homes(&settings.root));
+        let artifacts = Artifacts::read(&names, settings, &all_grants)?;
         let Artifacts { read: artifacts, mut refused } = artifacts;
         let grants = house::policy_grants(&all_grants, &artifacts);
         let mut warnings = Vec::from_iter(no_grants);
@@ -90,16 +74,8 @@ impl Input {
             }
             policies.push(policy);
         }
-        let fact = |key: &str| facts.get(key).and_then(Value::as_str).map(str::to_owned);
-        let identity =
-            NodeIdentity { platform: fact("platform"), platform_version: fact("platform_version"), fqdn: fact("fqdn") };
-        let node_name = match (&settings.node_name, &identity.fqdn) {
-            (Some(name), _) => name.clone(),
-            (None, Some(fqdn)) => fqdn.clone(),
-            (None, None) => return Err(AssembleError::NoNodeName),
-        };
         let attributes = json.attributes;
-        Ok(Self { node_name, identity, facts, attributes, policies, folders, artifacts, all_grants, grants, warnings })
+        Ok(Self { attributes, policies, folders, artifacts, all_grants, grants, warnings })
     }
 }
 
@@ -151,20 +127,6 @@ fn grants(request: &Request, settings: &Settings) -> Result<(Grants, Option<Noti
     let files = GrantsFiles::read(&settings.grants, is_named)?;
     let notice = files.is_empty().then(|| Notice::NoGrants { file: settings.grants.clone() });
     Ok((files.parse()?, notice))
-}
-
-fn gather(request: &Request, settings: &Settings, now: SystemTime) -> Result<Map<String, Value>, AssembleError> {
-    let facts = match &request.facts {
-        Some(path) => Facts::from_file(path)?,
-        None => {
-            let now = jiff::Timestamp::try_from(now).map_err(AssembleError::Clock)?;
-            Facts::new(&facts::Settings::new(&settings.root, now))?
-        }
-    };
-    match facts.all() {
-        Value::Object(all) => Ok(all),
-        _ => Ok(Map::new()),
-    }
 }
 
 /// A policy whose artifact cannot be read.

@@ -15,6 +15,7 @@ mod folders;
 mod grants_files;
 mod house;
 mod input;
+mod known_node;
 mod native_cache;
 mod notice;
 mod open;

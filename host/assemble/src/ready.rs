@@ -3,6 +3,7 @@
 use crate::error::AssembleError;
 use crate::house::{AssembledHouse, DueNotifications, Keeper, Kept, Remembered, compiler};
 use crate::input::Input;
+use crate::known_node::KnownNode;
 use crate::notice::{Notice, Notify};
 use crate::open::OpenRun;
 use crate::program::Program;
@@ -43,10 +44,19 @@ pub struct Assembly<'a> {
     pub began: SystemTime,
 }
 
+/// What a run is made of before the node is known.
+struct Prepared {
+    input: Input,
+    sources: BTreeMap<String, Source>,
+    sandbox: Sandbox,
+    state: Option<StateDirectory>,
+}
+
 /// A run that can begin: it has the lock, the node and each policy's code.
 pub struct ReadyRun<'a> {
     assembly: Assembly<'a>,
     input: Input,
+    known: KnownNode,
     sources: BTreeMap<String, Source>,
     sandbox: Sandbox,
     node: NodeObject,
@@ -61,10 +71,31 @@ impl<'a> Assembly<'a> {
     /// # Errors
     /// Something is wrong with what the run is given. Nothing has been changed but the state directory and caches.
     pub fn make_ready(self, due: Box<dyn DueNotifications>) -> Result<Option<ReadyRun<'a>>, AssembleError> {
-        let Self { request, settings, stop, .. } = self;
+        let Self { request, settings, .. } = self;
         let notify = Arc::clone(&self.notify);
         let notify = notify.as_ref();
-        let mut input = Input::read(request, settings, self.began)?;
+        // Gathering facts means waiting for the kernel a thousand times, so everything that does not need them is done meanwhile.
+        let (prepared, node) = std::thread::scope(|scope| {
+            let gathering = scope.spawn(|| KnownNode::gather(request, settings, self.began));
+            let prepared = self.prepare();
+            (prepared, gathering.join().unwrap_or(Err(AssembleError::NoFacts)))
+        });
+        let (Some(prepared), known) = (prepared?, node?) else { return Ok(None) };
+        let Prepared { input, sources, sandbox, state } = prepared;
+        let (keeper, folder) = self.keeper(state.as_ref(), &known.name, due)?;
+        let mut node = load_node(state.as_ref(), &keeper, &known.name, notify)?;
+        let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
+        node.begin_run(&names, input.attributes.clone());
+        let folder = folder.map(Arc::new);
+        let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
+        Ok(Some(ReadyRun { assembly: self, input, known, sources, sandbox, node, keeper, folder, id }))
+    }
+
+    /// Reads and checks everything that does not depend on the machine's facts. `None`: the run was asked to stop meanwhile.
+    fn prepare(&self) -> Result<Option<Prepared>, AssembleError> {
+        let Self { request, settings, stop, .. } = *self;
+        let notify = self.notify.as_ref();
+        let mut input = Input::read(request, settings)?;
         if request.grants == GrantsSource::Everything && request.mode != Mode::Survey {
             notify(Notice::EverythingGranted);
         }
@@ -81,16 +112,8 @@ impl<'a> Assembly<'a> {
             sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;
         }
         let data = data::of_policies(settings)?;
-        let Some(sources) = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, notify)? else {
-            return Ok(None);
-        };
-        let (keeper, folder) = self.keeper(state.as_ref(), &input, due)?;
-        let mut node = load_node(state.as_ref(), &keeper, &input.node_name, notify)?;
-        let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
-        node.begin_run(&names, input.attributes.clone());
-        let folder = folder.map(Arc::new);
-        let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
-        Ok(Some(ReadyRun { assembly: self, input, sources, sandbox, node, keeper, folder, id }))
+        let sources = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, notify)?;
+        Ok(sources.map(|sources| Prepared { input, sources, sandbox, state }))
     }
 
     /// The engine of the run. In a real run, says which policies were not built for nodes.
@@ -112,11 +135,11 @@ impl<'a> Assembly<'a> {
     fn keeper(
         &self,
         state: Option<&StateDirectory>,
-        input: &Input,
+        node: &str,
         due: Box<dyn DueNotifications>,
     ) -> Result<(Keeper, Option<RunFolder>), AssembleError> {
         let Some(state) = state.filter(|_| !self.request.mode.is_dry()) else {
-            let left = state.map(|state| state.left_due(&input.node_name)).transpose()?;
+            let left = state.map(|state| state.left_due(node)).transpose()?;
             return Ok((Keeper::Unrecorded(Unrecorded::new(left.unwrap_or_default())), None));
         };
         let lock = state.lock(LockRequest {
@@ -127,7 +150,7 @@ impl<'a> Assembly<'a> {
             waiting: &mut |holder| (self.notify)(Notice::Waiting { holder: holder.cloned() }),
         })?;
         let folder = lock.run_folder(self.began)?;
-        let pending = lock.pending(&input.node_name)?.of_run(folder.id());
+        let pending = lock.pending(node)?.of_run(folder.id());
         if let Some((place, why)) = pending.set_aside() {
             (self.notify)(Notice::JournalSetAside { place: place.clone(), why: why.to_string() });
         }
@@ -176,7 +199,7 @@ impl<'a> ReadyRun<'a> {
     pub fn open(self, watchers: Vec<Box<dyn Observer>>, is_live: bool) -> Result<OpenRun<'a>, AssembleError> {
         let watchers = Watchers::new(self.journal().clone(), watchers);
         let started = self.started();
-        let Self { assembly, input, sources, sandbox, mut node, keeper, folder, id } = self;
+        let Self { assembly, input, known, sources, sandbox, mut node, keeper, folder, id } = self;
         let Assembly { request, settings, program, stop, .. } = assembly;
         let (log, live) = (watchers.clone(), watchers.clone());
         let mut house = AssembledHouse {
@@ -185,7 +208,7 @@ impl<'a> ReadyRun<'a> {
             sandbox,
             sources,
             grants: input.grants,
-            node: input.identity,
+            node: known.identity,
             started,
             why_run: request.mode.is_dry(),
             stop: stop.clone(),
@@ -219,7 +242,7 @@ impl<'a> ReadyRun<'a> {
             policies.push(policy);
         }
         let journal = input.all_grants.journal().clone();
-        Ok(OpenRun { house, options, policies, facts: input.facts, watchers, node, journal, folder, id })
+        Ok(OpenRun { house, options, policies, facts: known.facts, watchers, node, journal, folder, id })
     }
 }
 

@@ -122,6 +122,14 @@ impl Facts {
         self.some(&self.keys())
     }
 
+    /// Every fact, taken out of what was gathered: nothing is copied.
+    pub fn into_all(self) -> Map<String, Value> {
+        match self.source {
+            Source::Machine(machine) => machine.into_everything(),
+            Source::File(facts) => facts,
+        }
+    }
+
     /// The facts of Chef's minimal Ohai run, as one object.
     pub fn minimal(&self) -> Value {
         self.some(&MINIMAL_KEYS)

@@ -5,19 +5,21 @@
 //! `RESOLVE_IN_ROOT`), only regular files are read, without waiting, and never more than a limit.
 
 use std::fs::File;
-use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{
     Dir, FileType, Mode, OFlags, ResolveFlags, StatVfs, fstat, fstatvfs, open, openat, openat2, readlinkat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::limits;
 
 /// Where programs are looked for: `PATH` of a Debian root shell. The caller's own `PATH` says nothing about the root.
 const PROGRAM_DIRECTORIES: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Bytes that are read at once: what the kernel gives of its own files in one piece.
+const PAGE: usize = 4096;
 
 /// The files of one system, named by absolute paths inside it.
 #[derive(Debug)]
@@ -52,12 +54,22 @@ impl SystemFiles {
     /// The whole of a regular file; nothing where it is missing, unreadable, not a regular file or longer than `limit`.
     pub(crate) fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
         let descriptor = self.open_inside(path, OFlags::RDONLY).ok()?;
-        if FileType::from_raw_mode(fstat(&descriptor).ok()?.st_mode) != FileType::RegularFile {
+        let status = fstat(&descriptor).ok()?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
             return None;
         }
+        let size = usize::try_from(status.st_size).unwrap_or(usize::MAX);
         let mut content = Vec::new();
-        let most = u64::try_from(limit).ok()?.saturating_add(1);
-        File::from(descriptor).take(most).read_to_end(&mut content).ok()?;
+        let mut page = [0; PAGE];
+        while content.len() <= limit {
+            let read = retry_on_intr(|| rustix::io::read(&descriptor, &mut page)).ok()?;
+            content.extend_from_slice(page.get(..read)?);
+            // Files below `/sys` state the size of a page and have less, those below `/proc` state none: a file whose size is
+            // known needs no further read to find its end.
+            if read == 0 || (read < PAGE && (1..=size).contains(&content.len())) {
+                break;
+            }
+        }
         (content.len() <= limit).then_some(content)
     }
 

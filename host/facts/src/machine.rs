@@ -75,6 +75,17 @@ impl Machine {
         });
     }
 
+    /// Everything, in the order of the topics and of their keys.
+    pub(crate) fn into_everything(self) -> Gathered {
+        self.gather_everything();
+        let mut all = Gathered::new();
+        for (topic, gathered) in TOPICS.iter().zip(self.gathered) {
+            let mut gathered = gathered.into_inner().unwrap_or_default();
+            all.extend(topic.keys.iter().filter_map(|key| Some(((*key).to_owned(), gathered.remove(*key)?))));
+        }
+        all
+    }
+
     fn topic(&self, position: usize) -> Option<&Gathered> {
         let topic = TOPICS.get(position)?;
         Some(self.gathered.get(position)?.get_or_init(|| (topic.gather)(self)))

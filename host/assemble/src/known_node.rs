@@ -1,0 +1,39 @@
+//! The machine's facts, and the node that they name.
+
+use crate::error::AssembleError;
+use crate::request::Request;
+use crate::settings::Settings;
+use facts::Facts;
+use node::file_specificity::NodeIdentity;
+use serde_json::{Map, Value};
+use std::time::SystemTime;
+
+/// The node as its settings and facts describe it, before a policy has run.
+pub(crate) struct KnownNode {
+    /// The settings' name, else the machine's fully qualified one.
+    pub(crate) name: String,
+    pub(crate) identity: NodeIdentity,
+    pub(crate) facts: Map<String, Value>,
+}
+
+impl KnownNode {
+    /// Gathers the facts, or reads them from the request's file.
+    ///
+    /// # Errors
+    /// The file is invalid, the root is not a directory, or neither the settings nor the facts name the node.
+    pub(crate) fn gather(request: &Request, settings: &Settings, now: SystemTime) -> Result<Self, AssembleError> {
+        let facts = match &request.facts {
+            Some(path) => Facts::from_file(path)?,
+            None => {
+                let now = jiff::Timestamp::try_from(now).map_err(AssembleError::Clock)?;
+                Facts::new(&facts::Settings::new(&settings.root, now))?
+            }
+        };
+        let facts = facts.into_all();
+        let fact = |key: &str| facts.get(key).and_then(Value::as_str).map(str::to_owned);
+        let identity =
+            NodeIdentity { platform: fact("platform"), platform_version: fact("platform_version"), fqdn: fact("fqdn") };
+        let name = settings.node_name.clone().or_else(|| identity.fqdn.clone()).ok_or(AssembleError::NoNodeName)?;
+        Ok(Self { name, identity, facts })
+    }
+}
