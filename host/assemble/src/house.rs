@@ -23,6 +23,7 @@ use rights::Rights;
 use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
 use state::{RunLock, Unrecorded};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -240,22 +241,20 @@ impl House for AssembledHouse<'_> {
         Ok(Opened { policies, providers })
     }
 
-    fn visible(&self, policy: &PolicyInput, left: &Value) -> Value {
-        self.grants
-            .get(&policy.name)
-            .map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_attributes(left))
+    fn visible<'all>(&self, policy: &PolicyInput, left: &'all Value) -> Cow<'all, Value> {
+        self.grants.get(&policy.name).map_or_else(nothing, |grants| grants.visible_attributes(left))
     }
 
-    fn visible_given(&self, policy: &PolicyInput, given: &Value) -> Value {
-        self.grants.get(&policy.name).map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_given(given))
+    fn visible_given<'all>(&self, policy: &PolicyInput, given: &'all Value) -> Cow<'all, Value> {
+        self.grants.get(&policy.name).map_or_else(nothing, |grants| grants.visible_given(given))
     }
 
     fn overwrites(&self, policy: &PolicyInput, path: &[String]) -> bool {
         self.grants.get(&policy.name).is_some_and(|grants| grants.overwrites_attribute(path))
     }
 
-    fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value {
-        self.grants.get(&policy.name).map_or_else(|| Value::Object(Map::new()), |grants| grants.visible_facts(facts))
+    fn visible_facts<'all>(&self, policy: &PolicyInput, facts: &'all Value) -> Cow<'all, Value> {
+        self.grants.get(&policy.name).map_or_else(nothing, |grants| grants.visible_facts(facts))
     }
 
     fn save(&mut self, node: &NodeObject) -> Result<(), Failure> {
@@ -278,6 +277,11 @@ impl House for AssembledHouse<'_> {
             Keeper::Unrecorded(memory) => memory,
         }
     }
+}
+
+/// What a policy without grants may read.
+fn nothing<'all>() -> Cow<'all, Value> {
+    Cow::Owned(Value::Object(Map::new()))
 }
 
 /// The machine's local time zone at a moment.

@@ -17,6 +17,7 @@ use crate::claims::Claims;
 use contract::{Account, Event, Failure, Memory, Moment, Observer, Stop, StopStep, Types};
 use node::object::NodeObject;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,18 +36,18 @@ pub trait House {
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Self::Instance, Failure>;
 
     /// Tells how much of what other policies left, in this run or in `normal`, a policy may read.
-    fn visible(&self, policy: &PolicyInput, left: &Value) -> Value;
+    fn visible<'all>(&self, policy: &PolicyInput, left: &'all Value) -> Cow<'all, Value>;
 
     /// Tells how much of what the operator gave the node in `normal` a policy may read.
-    fn visible_given(&self, policy: &PolicyInput, given: &Value) -> Value;
+    fn visible_given<'all>(&self, policy: &PolicyInput, given: &'all Value) -> Cow<'all, Value>;
 
     /// Tells whether a policy's writes at a path of `normal` replace what others wrote there.
     fn overwrites(&self, policy: &PolicyInput, path: &[String]) -> bool;
 
     /// Tells how much of the machine's facts a policy may read.
-    fn visible_facts(&self, policy: &PolicyInput, facts: &Value) -> Value;
+    fn visible_facts<'all>(&self, policy: &PolicyInput, facts: &'all Value) -> Cow<'all, Value>;
 
-    /// Keeps the node object: called after each policy that succeeded, never in a dry run.
+    /// Keeps the node object: called after each policy that succeeded and changed it, never in a dry run.
     ///
     /// # Errors
     /// The state cannot be written. The run ends: what could not be saved must not be built on.

@@ -6,6 +6,7 @@ use crate::policy::PolicyGrants;
 use crate::proofs::GrantedAttribute;
 use crate::rules::{Rule, Verdict};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Every policy may write below it, as every cookbook does: the node's tags.
 const TAGS: &str = "tags";
@@ -40,22 +41,24 @@ impl PolicyGrants {
 
     /// What other policies left, in this run or in `normal`, without what this policy may not read. The names of its own
     /// cookbooks are no right to it: anybody can name a cookbook so.
-    pub fn visible_attributes(&self, left: &Value) -> Value {
+    pub fn visible_attributes<'all>(&self, left: &'all Value) -> Cow<'all, Value> {
         if self.everything {
-            return left.clone();
+            return Cow::Borrowed(left);
         }
         let rules = self.list(Capability::ReadAttributes);
         let allowed = |path: &[String]| matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
         let differs =
             |path: &[String], allowed| rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed);
-        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], left).unwrap_or_else(nothing)
+        Cow::Owned(
+            seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], left).unwrap_or_else(nothing),
+        )
     }
 
     /// What the operator gave the node in `normal`, without what this policy may not read. It may read what it may write:
     /// below the names of its own cookbooks and `tags`, and where it is granted.
-    pub fn visible_given(&self, given: &Value) -> Value {
+    pub fn visible_given<'all>(&self, given: &'all Value) -> Cow<'all, Value> {
         if self.everything {
-            return given.clone();
+            return Cow::Borrowed(given);
         }
         let (read, write) = (self.list(Capability::ReadAttributes), self.list(Capability::WriteAttributes));
         let is_own = |path: &[String]| path.first().is_some_and(|name| self.owns(name));
@@ -68,7 +71,9 @@ impl PolicyGrants {
         let differs = |path: &[String], _: bool| {
             path.is_empty() || read.iter().chain(write.iter()).any(|rule| may_speak_below(rule, path))
         };
-        seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], given).unwrap_or_else(nothing)
+        Cow::Owned(
+            seen_below(&Look { allowed: &allowed, differs: &differs }, &mut vec![], given).unwrap_or_else(nothing),
+        )
     }
 }
 

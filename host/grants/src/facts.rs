@@ -6,6 +6,7 @@ use crate::pattern::{Asked, join_dots};
 use crate::policy::PolicyGrants;
 use crate::rules::Verdict;
 use serde_json::Value;
+use std::borrow::Cow;
 use text::toml_string;
 
 /// The facts that every policy may read, also one without a table: the one exception to "absent means denied". Ohai's
@@ -50,10 +51,11 @@ impl OnHiddenFact {
 }
 
 impl PolicyGrants {
-    /// The machine's facts, without those that this policy may not read.
-    pub fn visible_facts(&self, facts: &Value) -> Value {
+    /// The machine's facts, without those that this policy may not read. There are thousands, which a policy that may read
+    /// all of them gets uncopied.
+    pub fn visible_facts<'all>(&self, facts: &'all Value) -> Cow<'all, Value> {
         if self.allows_everything() {
-            return facts.clone();
+            return Cow::Borrowed(facts);
         }
         let rules = self.list(Capability::Facts);
         let differs = |path: &[String], allowed: bool| {
@@ -62,7 +64,7 @@ impl PolicyGrants {
                 || rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed)
         };
         let look = Look { allowed: &|path| self.sees_fact(path), differs: &differs };
-        seen_below(&look, &mut vec![], facts).unwrap_or_else(nothing)
+        Cow::Owned(seen_below(&look, &mut vec![], facts).unwrap_or_else(nothing))
     }
 
     pub(crate) fn sees_fact(&self, path: &[String]) -> bool {
@@ -168,7 +170,7 @@ mod tests {
     #[track_caller]
     fn check(table: &str, expect: Value) {
         let grants = Grants::parse(table, "grants.toml").unwrap();
-        assert_eq!(grants.policy("web", &[]).visible_facts(&facts()), expect, "{table}");
+        assert_eq!(grants.policy("web", &[]).visible_facts(&facts()).into_owned(), expect, "{table}");
     }
 
     #[test]
@@ -210,7 +212,7 @@ mod tests {
             }),
         );
         check("[policy.web]\nfacts = [\"*\"]", facts());
-        assert_eq!(Grants::allow_all().policy("web", &[]).visible_facts(&facts()), facts());
+        assert_eq!(Grants::allow_all().policy("web", &[]).visible_facts(&facts()).into_owned(), facts());
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl PolicyGrants {
         if let Some(automatic) = node.get_mut("automatic") {
             let own = automatic.as_object().into_iter().flatten().filter(|(key, _)| is_own(key));
             let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
-            let mut visible = self.visible_facts(automatic);
+            let mut visible = self.visible_facts(automatic).into_owned();
             if let Some(visible) = visible.as_object_mut() {
                 visible.extend(own);
             }

@@ -77,5 +77,5 @@ fn attributes_with_signs_are_offered_as_they_are() {
     assert_eq!(nothing.fact_grant(&[]), r#"facts = ["*"]"#);
     let star = Grants::parse("[policy.web]\nfacts = [\"disks.[*]\"]\n", "g.toml").unwrap().policy("web", &[]);
     let disks = serde_json::json!({ "disks": { "*": 1, "a": 2 } });
-    assert_eq!(star.visible_facts(&disks), serde_json::json!({ "disks": { "*": 1 } }));
+    assert_eq!(star.visible_facts(&disks).into_owned(), serde_json::json!({ "disks": { "*": 1 } }));
 }

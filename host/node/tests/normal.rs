@@ -8,13 +8,14 @@ use node::object::{NodeObject, NormalAccess, PolicyStart, ReadFilter};
 use node::origin::Origin;
 use node::saved_filter::SavedFilters;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-fn whole(all: &Value) -> Value {
-    all.clone()
+fn whole(all: &Value) -> Cow<'_, Value> {
+    Cow::Borrowed(all)
 }
 
-fn nothing(_: &Value) -> Value {
-    json!({})
+fn nothing(_: &Value) -> Cow<'_, Value> {
+    Cow::Owned(json!({}))
 }
 
 /// A policy without grants. It reads what the operator gave.

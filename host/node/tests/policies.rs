@@ -9,6 +9,7 @@ use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{FilterItem, LevelFilter, SavedFilters};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 const POLICIES: [&str; 3] = ["core", "database", "monitoring"];
 
@@ -32,8 +33,13 @@ fn facts() -> Map<String, Value> {
     object(json!({"platform": "debian", "platform_version": "12"}))
 }
 
-fn whole(all: &Value) -> Value {
-    all.clone()
+fn whole(all: &Value) -> Cow<'_, Value> {
+    Cow::Borrowed(all)
+}
+
+/// A part that a policy may read.
+fn part<'all>(part: Value) -> Cow<'all, Value> {
+    Cow::Owned(part)
 }
 
 /// Every attribute of `normal`, by whomever it was written.
@@ -250,9 +256,11 @@ fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
     node.begin_run(&POLICIES, Map::new());
     let cookbooks = vec![("pg".to_owned(), "1.2.0".to_owned())];
     let start = PolicyStart { cookbooks, ..start("database") };
-    let nothing = |_: &Value| json!({});
-    let sight =
-        ReadFilter { inherited: &nothing, normal: ALL_OF_NORMAL, facts: &|all| json!({"platform": all["platform"]}) };
+    let sight = ReadFilter {
+        inherited: &|_| part(json!({})),
+        normal: ALL_OF_NORMAL,
+        facts: &|all| part(json!({"platform": all["platform"]})),
+    };
     let mut attributes = node.begin_policy_seeing(&start, &facts(), &sight).unwrap();
     for (name, value) in [
         ("cookbooks", json!({"pg": {"version": "1.2.0"}})),
@@ -517,12 +525,12 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
     let second = start("database");
     let sight = ReadFilter {
         normal: NormalAccess {
-            given: &|all| json!({"tags": all["tags"]}),
-            others: &|_| json!({}),
+            given: &|all| part(json!({"tags": all["tags"]})),
+            others: &|_| part(json!({})),
             overwrites: &|_| false,
         },
-        inherited: &|all| json!({"open": {"a": all["open"]["a"]}, "cleared": all["cleared"]}),
-        facts: &|all| json!({"platform": all["platform"]}),
+        inherited: &|all| part(json!({"open": {"a": all["open"]["a"]}, "cleared": all["cleared"]})),
+        facts: &|all| part(json!({"platform": all["platform"]})),
     };
     let mut attributes = node.begin_policy_seeing(&second, &facts(), &sight).unwrap();
     for hidden in [&["open", "secret"][..], &["closed"], &["platform_version"]] {
@@ -554,11 +562,11 @@ fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost()
 
     let second = start("database");
     let normal = NormalAccess {
-        given: &|_| json!({}),
-        others: &|all| json!({"mine": {"a": all["mine"]["a"]}}),
+        given: &|_| part(json!({})),
+        others: &|all| part(json!({"mine": {"a": all["mine"]["a"]}})),
         overwrites: &|_| true,
     };
-    let sight = ReadFilter { inherited: &|_| json!({}), normal, facts: &|all| all.clone() };
+    let sight = ReadFilter { inherited: &|_| part(json!({})), normal, facts: &whole };
     let mut attributes = node.begin_policy_seeing(&second, &facts(), &sight).unwrap();
     assert_eq!(attributes.level(Level::Normal), &json!({"tags": [], "mine": {"a": 1}}));
     for hidden in [&["given"][..], &["mine", "key"], &["closed"]] {

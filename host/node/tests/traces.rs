@@ -18,6 +18,7 @@ use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{FilterItem, LevelFilter, SavedFilters};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use support::{run_vectors, same, same_order};
 
 /// Calls that are out of scope, by name, each with the reason. No other call may go unanswered.
@@ -448,8 +449,8 @@ fn saved(set: &Attributes, filters: &SavedFilters, expected: &Value) -> Result<V
     node.set_run_list(RunList::from_json(&expected["run_list"]).map_err(|error| fail(&error))?);
     let text = |key: &str| expected[key].as_str().map(str::to_owned);
     let start = PolicyStart { name: text("policy_name"), group: text("policy_group"), ..PolicyStart::default() };
-    let all = |tree: &Value| tree.clone();
-    let sight = NormalAccess { given: &all, others: &all, overwrites: &|_| true };
+    let sight =
+        NormalAccess { given: &|all| Cow::Borrowed(all), others: &|all| Cow::Borrowed(all), overwrites: &|_| true };
     node.commit(&start, set.clone(), &sight).map_err(|error| fail(&error))?;
     let mut saved = node.to_saved_json(filters).map_err(|error| fail(&error))?;
     for key in ["name", "chef_environment"] {

@@ -16,7 +16,7 @@ pub(super) fn gatherer(root: &Path, grants: &Arc<PolicyGrants>) -> Arc<providers
             Some(key) => facts.get(key).map_or_else(|| json!({}), |value| json!({ key: value })),
             None => facts.all(),
         };
-        match grants.visible_facts(&found) {
+        match grants.visible_facts(&found).into_owned() {
             Value::Object(visible) => Ok(visible),
             _ => Ok(Map::new()),
         }

@@ -225,7 +225,11 @@ impl<H: House> WholeRun<'_, H> {
         if let Some(list) = run.run_list.as_ref().and_then(|own| own.changed.clone()) {
             node.set_run_list(list);
         }
-        if saves { self.house.save(node) } else { Ok(()) }
+        if saves && node.has_unsaved_changes() {
+            self.house.save(node)?;
+            node.mark_saved();
+        }
+        Ok(())
     }
 }
 

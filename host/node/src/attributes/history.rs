@@ -89,6 +89,13 @@ pub struct History {
     is_incomplete: bool,
 }
 
+/// Histories are equal if their records are: the other fields follow from them.
+impl PartialEq for History {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_incomplete == other.is_incomplete && self.by_level_and_path == other.by_level_and_path
+    }
+}
+
 impl History {
     /// Bytes that the records take.
     pub(crate) fn bytes(&self) -> usize {

@@ -4,6 +4,8 @@
 //! levels before it starts, so that no way of reading can reach it, and is put back when the node object goes on.
 //! The host can still tell that it is there, so that a read of it does not pass for a read of nothing.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::{Attributes, Level, path};
@@ -19,17 +21,17 @@ pub(super) struct Withheld {
 
 impl Attributes {
     /// Leaves only a part of what the policy inherited.
-    pub(crate) fn show_inherited(&mut self, visible: impl FnOnce(&Value) -> Value) {
+    pub(crate) fn show_inherited(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
         self.withheld.inherited = self.show(Level::Inherited, visible);
     }
 
     /// Leaves only a part of the node's own attributes.
-    pub(crate) fn show_normal(&mut self, visible: impl FnOnce(&Value) -> Value) {
+    pub(crate) fn show_normal(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
         self.withheld.normal = self.show(Level::Normal, visible);
     }
 
     /// Leaves only a part of the facts.
-    pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Value) {
+    pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
         self.withheld.automatic = self.show(Level::Automatic, visible);
     }
 
@@ -73,9 +75,9 @@ impl Attributes {
     }
 
     /// Replaces a level by its visible part and returns the rest.
-    fn show(&mut self, level: Level, visible: impl FnOnce(&Value) -> Value) -> Map<String, Value> {
+    fn show(&mut self, level: Level, visible: impl FnOnce(&Value) -> Cow<'_, Value>) -> Map<String, Value> {
         let tree = self.trees.tree_mut(level);
-        let shown = visible(tree);
+        let Cow::Owned(shown) = visible(tree) else { return Map::new() };
         let rest = match &shown {
             Value::Object(part) => without(taken(tree), part),
             _ => return Map::new(),

@@ -81,18 +81,23 @@ pub struct NodeObject {
     records: Vec<PolicyRecord>,
     histories: Histories,
     run: CurrentRun,
+    /// Nothing that is saved has changed since [`NodeObject::mark_saved`].
+    is_saved: bool,
 }
 
 /// How much a policy may read, as functions from the whole to the part that it may.
 #[derive(Clone, Copy)]
 pub struct ReadFilter<'rule> {
     /// Of what earlier policies left.
-    pub inherited: &'rule dyn Fn(&Value) -> Value,
+    pub inherited: &'rule Visible<'rule>,
     /// Of `normal`.
     pub normal: NormalAccess<'rule>,
     /// Of the facts.
-    pub facts: &'rule dyn Fn(&Value) -> Value,
+    pub facts: &'rule Visible<'rule>,
 }
+
+/// Returns the part of a tree that a policy may read; borrowed if it is the whole tree, which is then not copied.
+pub type Visible<'rule> = dyn for<'all> Fn(&'all Value) -> Cow<'all, Value> + 'rule;
 
 /// What lives only as long as a run.
 #[derive(Debug, Clone, Default)]
@@ -124,7 +129,20 @@ impl NodeObject {
             records: Vec::new(),
             histories: Histories::default(),
             run: CurrentRun::default(),
+            is_saved: false,
         })
+    }
+
+    /// Tells whether the node has to be written: it has changed since it was written last, or nothing of this run has been
+    /// written yet. Most policies of a steady run change nothing that is saved, and to write the whole node for each of them
+    /// would cost more than they do.
+    pub fn has_unsaved_changes(&self) -> bool {
+        !self.is_saved
+    }
+
+    /// Notes that the node was written as it is now.
+    pub fn mark_saved(&mut self) {
+        self.is_saved = true;
     }
 
     /// The node's name.
@@ -146,6 +164,7 @@ impl NodeObject {
         if environment.is_empty() || !environment.chars().all(is_fine) {
             return Err(ObjectError::InvalidEnvironment { environment: environment.to_owned() });
         }
+        self.is_saved &= self.chef_environment == environment;
         self.chef_environment = environment.to_owned();
         Ok(())
     }
@@ -157,6 +176,7 @@ impl NodeObject {
 
     /// Sets the node's own run list; repeated items are dropped.
     pub fn set_run_list(&mut self, run_list: RunList) {
+        self.is_saved = false;
         self.run_list = run_list.without_repeats();
     }
 
@@ -232,10 +252,10 @@ impl NodeObject {
             attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
         }
         attributes.show_inherited(filter.inherited);
-        attributes.show_normal(|_| Value::Object(normal.seen_by(policy_key(start), &filter.normal)));
+        attributes.show_normal(|_| Cow::Owned(Value::Object(normal.seen_by(policy_key(start), &filter.normal))));
         attributes.show_automatic(|all| {
             let mut shown = (filter.facts)(all);
-            if let (Value::Object(shown), Value::Object(all)) = (&mut shown, all) {
+            if let (Cow::Owned(Value::Object(shown)), Value::Object(all)) = (&mut shown, all) {
                 let own = all.iter().filter(|(key, _)| is_policys_own(key));
                 shown.extend(own.map(|(key, value)| (key.clone(), value.clone())));
             }
@@ -263,21 +283,28 @@ impl NodeObject {
         normal.take(policy_key(start), access, attributes.take_normal());
         let mut record = PolicyRecord::new(start, &attributes);
         record.normal_bytes = self.check_size(&record, normal.own(policy_key(start)))?;
-        self.take_automatic(start, attributes.take_whole_automatic());
+        let automatic = self.saved_automatic(start, attributes.take_whole_automatic());
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
         let mut history = attributes.into_history();
         if let Some(earlier) = self.histories.of(start.name.as_deref()) {
             history.keep_normal_of(earlier, normal.merged());
         }
+        self.is_saved &= self.normal == normal
+            && self.automatic == automatic
+            && self.histories.of(start.name.as_deref()) == Some(&history)
+            && self.records.contains(&record);
         self.normal = normal;
+        self.automatic = automatic;
         let history = Arc::new(history);
         self.histories.put(start.name.as_deref(), Arc::clone(&history));
         self.run.histories.push(history);
         records::put(&mut self.records, record);
         if start.name.is_some() {
+            let environment = self.common_group().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
+            self.is_saved &= self.run_list.is_empty() && self.chef_environment == environment;
             self.run_list = RunList::default();
-            self.chef_environment = self.common_group().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
+            self.chef_environment = environment;
         }
         Ok(())
     }
@@ -291,10 +318,10 @@ impl NodeObject {
         }
     }
 
-    /// Keeps the facts, without what is true of one policy only; lists of recipes and roles are added up. Until the last
-    /// policy of the run has succeeded they also have what they had before: a run in which nothing is new saves the node
-    /// once, and not after each policy.
-    fn take_automatic(&mut self, start: &PolicyStart, mut automatic: Map<String, Value>) {
+    /// Returns the facts as they are saved: without what is true of one policy only, and with the lists of recipes and roles
+    /// of all policies. Until the last policy of the run has succeeded, the lists also have their items of the run before: a
+    /// run in which nothing is new saves the node once, and not after each policy.
+    fn saved_automatic(&mut self, start: &PolicyStart, mut automatic: Map<String, Value>) -> Map<String, Value> {
         if start.name.is_some() {
             let is_last = start.name == self.run.last;
             for key in OWN_POLICY_KEYS {
@@ -310,7 +337,7 @@ impl NodeObject {
                 }
             }
         }
-        self.automatic = automatic;
+        automatic
     }
 
     /// The group that all policies are in, if it is the same one.

@@ -10,6 +10,7 @@
 
 use serde_json::{Map, Value};
 
+use super::Visible;
 use crate::deep_merge::{self, hash_only_merge, union};
 
 /// The attribute whose list is put together from those of all writers.
@@ -19,9 +20,9 @@ pub(super) const TAGS: &str = "tags";
 #[derive(Clone, Copy)]
 pub struct NormalAccess<'rule> {
     /// The part of what the operator gave that the policy may read.
-    pub given: &'rule dyn Fn(&Value) -> Value,
+    pub given: &'rule Visible<'rule>,
     /// The part of what another policy wrote that it may read.
-    pub others: &'rule dyn Fn(&Value) -> Value,
+    pub others: &'rule Visible<'rule>,
     /// Whether its writes at a path replace what others wrote there.
     pub overwrites: &'rule dyn Fn(&[String]) -> bool,
 }
@@ -178,8 +179,8 @@ pub(super) fn list(value: &Value) -> Vec<Value> {
 }
 
 /// The part of a tree that a policy may read.
-fn part(visible: &dyn Fn(&Value) -> Value, tree: &Map<String, Value>) -> Map<String, Value> {
-    match visible(&Value::Object(tree.clone())) {
+fn part(visible: &Visible<'_>, tree: &Map<String, Value>) -> Map<String, Value> {
+    match visible(&Value::Object(tree.clone())).into_owned() {
         Value::Object(part) => part,
         _ => Map::new(),
     }

@@ -103,6 +103,7 @@ impl NodeObject {
             records,
             histories: Histories::default(),
             run: CurrentRun::default(),
+            is_saved: false,
         })
     }
 

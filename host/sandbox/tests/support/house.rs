@@ -6,6 +6,7 @@ use converge::{Instance, PolicyInput, PolicyOutcome, RunOptions, RunReport, Whol
 use node::object::{NodeObject, PolicyStart};
 use sandbox::{Limits, Policy, Sandbox, Session};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -157,25 +158,25 @@ impl converge::House for House {
         Ok(Opened { policy: opened, acting })
     }
 
-    fn visible(&self, _: &PolicyInput, inherited: &Value) -> Value {
-        inherited.clone()
+    fn visible<'all>(&self, _: &PolicyInput, inherited: &'all Value) -> Cow<'all, Value> {
+        Cow::Borrowed(inherited)
     }
 
-    fn visible_given(&self, _: &PolicyInput, given: &Value) -> Value {
-        given.clone()
+    fn visible_given<'all>(&self, _: &PolicyInput, given: &'all Value) -> Cow<'all, Value> {
+        Cow::Borrowed(given)
     }
 
     fn overwrites(&self, _: &PolicyInput, _: &[String]) -> bool {
         true
     }
 
-    fn visible_facts(&self, _: &PolicyInput, facts: &Value) -> Value {
+    fn visible_facts<'all>(&self, _: &PolicyInput, facts: &'all Value) -> Cow<'all, Value> {
         let mut seen = facts.clone();
         for name in ["hidden", "quiet"] {
             seen.as_object_mut().unwrap().remove(name);
         }
         seen["partly"].as_object_mut().unwrap().remove("closed");
-        seen
+        Cow::Owned(seen)
     }
 
     fn save(&mut self, _: &NodeObject) -> Result<(), Failure> {
