@@ -11,7 +11,7 @@ use crate::source::Source;
 use artifact::Artifact;
 use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
-use grants::{Grants, PolicyGrants};
+use grants::{Grants, Limit, PolicyGrants};
 use machine::download::Downloads;
 use machine::guest::GuestMachine;
 use node::file_specificity::NodeIdentity;
@@ -95,10 +95,11 @@ impl Instance for Opened {
 /// Returns the limits of a policy's own code: its grants', else the settings'.
 pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
     let own = grants.limits();
-    let memory = own.memory_mib.map_or(settings.guest_memory, |mebibytes| mebibytes.saturating_mul(1 << 20));
+    let memory =
+        own.get(Limit::GuestMemory).map_or(settings.guest_memory, |mebibytes| mebibytes.saturating_mul(1 << 20));
     Limits {
         memory: usize::try_from(memory).unwrap_or(usize::MAX),
-        guest_time: own.guest_seconds.map_or(settings.guest_time, Duration::from_secs),
+        guest_time: own.get(Limit::GuestTime).map_or(settings.guest_time, Duration::from_secs),
     }
 }
 
@@ -163,14 +164,14 @@ impl AssembledHouse<'_> {
         let guest_memory = u64::try_from(limits(self.settings, grants).memory).unwrap_or(u64::MAX);
         let usual = AccountLimits::for_guest_memory(guest_memory);
         AccountLimits {
-            host_memory: own.host_memory_mib.map_or(usual.host_memory, mebibytes),
-            host_time: own.host_seconds.map_or(usual.host_time, Duration::from_secs),
-            disk: own.disk_mib.map_or(usual.disk, mebibytes),
-            entries: own.entries.unwrap_or(usual.entries),
-            open_files: own.open_files.unwrap_or(usual.open_files),
-            processes: own.processes.unwrap_or(usual.processes),
-            pauses: own.pause_seconds.map_or(usual.pauses, Duration::from_secs),
-            wall: own.wall_seconds.map_or(usual.wall, Duration::from_secs),
+            host_memory: own.get(Limit::HostMemory).map_or(usual.host_memory, mebibytes),
+            host_time: own.get(Limit::HostTime).map_or(usual.host_time, Duration::from_secs),
+            disk: own.get(Limit::Disk).map_or(usual.disk, mebibytes),
+            entries: own.get(Limit::Entries).unwrap_or(usual.entries),
+            open_files: own.get(Limit::OpenFiles).unwrap_or(usual.open_files),
+            processes: own.get(Limit::Processes).unwrap_or(usual.processes),
+            pauses: own.get(Limit::Pauses).map_or(usual.pauses, Duration::from_secs),
+            wall: own.get(Limit::Wall).map_or(usual.wall, Duration::from_secs),
         }
     }
 

@@ -5,7 +5,7 @@
 #![cfg(test)]
 
 use assemble::{Assembly, DueNotifications, EndedRun, GrantsSource, Mode, Notice, Program, Request, Settings};
-use contract::{Event, Meters, Observer, Stop};
+use contract::{Event, Meters, Observer, Stop, StopReason};
 use converge::PolicyOutcome;
 use serde_json::json;
 use state::StateDirectory;
@@ -128,7 +128,7 @@ fn a_real_run_holds_the_lock_until_it_is_recorded() {
     // A second run that is asked to stop waits for the first one no longer.
     let second = Node { stop: Stop::default(), notices: Arc::default(), ..Node::new() };
     let second = Node { settings: node.settings.clone(), ..second };
-    second.stop.request(15);
+    second.stop.request(StopReason::Signal(15));
     let wanted = node.request(Mode::Real);
     let error = second.assembly(&wanted).make_ready(Box::new(Nobody)).err().unwrap();
     assert!(error.is_interrupted(), "{error}");

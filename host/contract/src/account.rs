@@ -20,11 +20,11 @@ pub use meters::{Meters, Usage};
 pub use weight::{claim_bytes, json_text_bytes, value_bytes};
 pub(crate) use weight::{failure_bytes, guard_bytes, origin_bytes, property_bytes, text_bytes, wish_bytes};
 
-use crate::Stop;
+use crate::{Stop, StopReason};
 use meters::{Counter, Turn};
 use node::origin::Origin;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,7 @@ struct Inner {
     remarks: AtomicU64,
     turn: Mutex<Turn>,
     /// The signal that ended a long step of this turn; 0: none did.
-    interrupted: AtomicI32,
+    interrupted: AtomicU32,
     exceeded: OnceLock<Exceeded>,
 }
 
@@ -96,7 +96,7 @@ impl Account {
             work: AtomicU64::new(0),
             remarks: AtomicU64::new(0),
             turn: Mutex::default(),
-            interrupted: AtomicI32::new(0),
+            interrupted: AtomicU32::new(0),
             exceeded: OnceLock::new(),
         })))
     }
@@ -221,8 +221,8 @@ impl Account {
             return Ok(());
         }
         let checked = self.check();
-        if let Err(Ended::Stopped(signal)) = checked {
-            inner.interrupted.store(signal, Ordering::Relaxed);
+        if let Err(Ended::Stopped(reason)) = checked {
+            inner.interrupted.store(reason.number(), Ordering::Relaxed);
         }
         checked
     }
@@ -254,7 +254,7 @@ impl Account {
             let used = Limit::HostTime.amount(host_time);
             return Err(inner.end(Exceeded::new(inner, Limit::HostTime, used, 0)));
         }
-        stopped.map_or(Ok(()), |signal| Err(Ended::Stopped(signal)))
+        stopped.map_or(Ok(()), |reason| Err(Ended::Stopped(reason)))
     }
 
     /// Fails if the policy has exceeded a limit. Does not look at the clock or for signals, unlike [`check`](Self::check).
@@ -269,9 +269,8 @@ impl Account {
     /// error than the step's own, such as "interrupted".
     pub fn interruption(&self) -> Option<Ended> {
         let inner = self.0.as_ref()?;
-        let signal = inner.interrupted.load(Ordering::Relaxed);
-        let stopped = (signal != 0).then_some(Ended::Stopped(signal));
-        inner.verdict().err().or(stopped)
+        let reason = StopReason::of_number(inner.interrupted.load(Ordering::Relaxed));
+        inner.verdict().err().or(reason.map(Ended::Stopped))
     }
 
     /// Begins a turn of the policy on the present thread: from now on its wall time runs, and what the thread computes and

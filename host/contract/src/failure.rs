@@ -1,6 +1,6 @@
 //! What can go wrong in a policy's run, with the class under which guest code may rescue it.
 
-use crate::{SensitiveMessage, Stop};
+use crate::{SensitiveMessage, StopReason};
 use std::fmt;
 
 /// How something that may fail ended.
@@ -91,8 +91,8 @@ pub enum Failure {
     Raised(Box<Raised>),
     /// No `rescue`, `retries` or `ignore_failure` helps against this one.
     Lost(Box<Lost>),
-    /// A signal asked the run to end. Nothing more is begun.
-    Stopped(i32),
+    /// The run was asked to end. Nothing more is begun.
+    Stopped(StopReason),
     /// A converge failed and so did some of its delayed notifications.
     Many(Vec<(Place, Self)>),
 }
@@ -263,8 +263,8 @@ impl fmt::Display for Failure {
                 write!(f, "policy `{}` {}", lost.policy, lost.why)?;
                 lost.recipe.iter().try_for_each(|recipe| write!(f, ", in recipe {recipe}"))
             }
-            Self::Stopped(Stop::REBOOT) => f.write_str("ended early, to start the node again"),
-            Self::Stopped(signal) => write!(f, "ended by signal {signal}"),
+            Self::Stopped(StopReason::Reboot) => f.write_str("ended early, to start the node again"),
+            Self::Stopped(StopReason::Signal(signal)) => write!(f, "ended by signal {signal}"),
             Self::Many(all) => {
                 f.write_str("Multiple failures occurred:")?;
                 all.iter().try_for_each(|(place, failure)| match place {

@@ -29,8 +29,8 @@ pub use providers::{
 pub use run::{
     ActionRecord, Amendment, AttributeChange, CommandEffect, Context, ContextId, Declaration, Due, EndedRecipe,
     FailureMode, Guard, GuestCommand, GuestType, GuestWrite, HiddenRead, MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH,
-    MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified,
-    OwnRunList, Parts, Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, SensitiveMessage, Speaker,
+    MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified, Parts,
+    Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, RunResults, RunStart, SensitiveMessage, Speaker,
     Tally, Test, Timing, Wish, dotted_path, grant_lines, not_found,
 };
 pub use services::{
@@ -38,4 +38,4 @@ pub use services::{
     Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Outside, Services, Stat,
     StatKind, TypeTexts,
 };
-pub use stop::{Stop, StopStep};
+pub use stop::{Stop, StopReason, StopStep};

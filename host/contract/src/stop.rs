@@ -27,18 +27,49 @@ pub enum StopStep {
     WithoutWaiting,
 }
 
+/// Why a run ends before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// A signal, by its number.
+    Signal(i32),
+    /// A resource ended the run so that the node is started again.
+    Reboot,
+}
+
+/// The number of [`StopReason::Reboot`] among the numbers of signals, which are small.
+const REBOOT: u32 = 1 << 31;
+
+impl StopReason {
+    /// Returns the reason as a number other than 0, for places that are read often.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Self::Signal(signal) => signal.unsigned_abs() & !REBOOT,
+            Self::Reboot => REBOOT,
+        }
+    }
+
+    /// Returns the reason that has a number; `None` for 0.
+    pub(crate) fn of_number(number: u32) -> Option<Self> {
+        match number {
+            0 => None,
+            REBOOT => Some(Self::Reboot),
+            signal => Some(Self::Signal(signal.cast_signed())),
+        }
+    }
+}
+
 /// What was asked for until now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Request {
     step: Option<StopStep>,
-    /// The signal of the first step; 0: none.
-    signal: i32,
+    /// The reason of the first step.
+    reason: Option<StopReason>,
     /// The signal of the second step; 0: none.
     at_once: u16,
 }
 
 impl Request {
-    /// The step in the uppermost byte, the signal of the second step below it, that of the first one in the lower half.
+    /// The step in the uppermost byte, the signal of the second step below it, the reason of the first one in the lower half.
     fn packed(self) -> u64 {
         let step = match self.step {
             None => 0,
@@ -46,7 +77,7 @@ impl Request {
             Some(StopStep::AtOnce) => 2,
             Some(StopStep::WithoutWaiting) => 3,
         };
-        step << 56 | u64::from(self.at_once) << 32 | u64::from(self.signal.cast_unsigned())
+        step << 56 | u64::from(self.at_once) << 32 | u64::from(self.reason.map_or(0, StopReason::number))
     }
 
     fn unpacked(packed: u64) -> Self {
@@ -57,7 +88,11 @@ impl Request {
             2 => Some(StopStep::AtOnce),
             _ => Some(StopStep::WithoutWaiting),
         };
-        Self { step, signal: i32::from_be_bytes(first), at_once: u16::from_be_bytes([high, low]) }
+        Self {
+            step,
+            reason: StopReason::of_number(u32::from_be_bytes(first)),
+            at_once: u16::from_be_bytes([high, low]),
+        }
     }
 
     /// The same, at least this far.
@@ -67,12 +102,9 @@ impl Request {
 }
 
 impl Stop {
-    /// No signal, but a resource that ended the run so that the node is started again.
-    pub const REBOOT: i32 = -1;
-
     /// Asks the run to end after what it is doing.
-    pub fn request(&self, signal: i32) {
-        self.change(|asked| Request { signal, ..asked.at_least(StopStep::AfterTheAction) });
+    pub fn request(&self, reason: StopReason) {
+        self.change(|asked| Request { reason: Some(reason), ..asked.at_least(StopStep::AfterTheAction) });
     }
 
     /// Asks the run to end at once, and to die of this signal.
@@ -91,9 +123,9 @@ impl Stop {
         self.asked().step
     }
 
-    /// The signal, if the run is to end.
-    pub fn requested(&self) -> Option<i32> {
-        Some(self.asked().signal).filter(|signal| *signal != 0)
+    /// The reason, if the run is to end.
+    pub fn requested(&self) -> Option<StopReason> {
+        self.asked().reason
     }
 
     /// The signal that the run is to end at once for.
@@ -130,16 +162,16 @@ mod tests {
     fn each_step_goes_further_and_none_goes_back() {
         let stop = Stop::default();
         assert_eq!((stop.step(), stop.requested(), stop.requested_at_once()), (None, None, None));
-        stop.request(15);
-        assert_eq!((stop.step(), stop.requested()), (Some(StopStep::AfterTheAction), Some(15)));
+        stop.request(StopReason::Signal(15));
+        assert_eq!((stop.step(), stop.requested()), (Some(StopStep::AfterTheAction), Some(StopReason::Signal(15))));
         stop.clone().request_at_once(2);
         assert_eq!(
             (stop.step(), stop.requested(), stop.requested_at_once()),
-            (Some(StopStep::AtOnce), Some(15), Some(2))
+            (Some(StopStep::AtOnce), Some(StopReason::Signal(15)), Some(2))
         );
         stop.request_without_waiting();
-        stop.request(Stop::REBOOT);
+        stop.request(StopReason::Reboot);
         let asked = (stop.step(), stop.requested(), stop.requested_at_once());
-        assert_eq!(asked, (Some(StopStep::WithoutWaiting), Some(Stop::REBOOT), Some(2)));
+        assert_eq!(asked, (Some(StopStep::WithoutWaiting), Some(StopReason::Reboot), Some(2)));
     }
 }

@@ -112,18 +112,18 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
 
     /// Runs a handler; what it raises is shown and changes nothing.
     pub async fn handler(&mut self, name: &str, input: Value) {
-        if !self.run.listens.contains(name) {
+        if !self.run.listens_to(name) {
             return;
         }
         if let Err(failure) = self.phase(name, input).await {
-            let policy = self.run.policy.clone();
+            let policy = self.run.policy().to_owned();
             self.run.notice(&Event::HandlerFailed { policy: &policy, handler: name, failure: &failure });
         }
     }
 
     /// Hands an event to the guest, if it listens.
     pub(crate) async fn tell(&mut self, name: &str, mut input: Value) {
-        if self.in_event || !self.run.listens.contains(name) {
+        if self.in_event || !self.run.listens_to(name) {
             return;
         }
         if let Some(object) = input.as_object_mut() {
@@ -131,20 +131,20 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         }
         self.in_event = true;
         if let Err(failure) = self.phase("event", input).await {
-            let policy = self.run.policy.clone();
+            let policy = self.run.policy().to_owned();
             self.run.notice(&Event::HandlerFailed { policy: &policy, handler: name, failure: &failure });
         }
         self.in_event = false;
     }
 
     fn take_over_what_is_left(&mut self) -> Outcome {
-        if self.run.why_run {
+        if self.run.why_run() {
             return Ok(());
         }
-        for (receiver, action) in self.memory.left(&self.run.policy) {
+        for (receiver, action) in self.memory.left(self.run.policy()) {
             match self.run.find(ROOT, &receiver) {
                 Some(id) => {
-                    let since = self.memory.since(&self.run.policy, &receiver, &action);
+                    let since = self.memory.since(self.run.policy(), &receiver, &action);
                     let run = since.as_ref().map_or_else(|| "the last run".to_owned(), |run| format!("run {run}"));
                     let line =
                         format!("{receiver} {action} was due when {run} ended; it will run at the end of this one");
@@ -157,12 +157,12 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
                         "{receiver} {action} was due when the last run ended, but {receiver} is declared no more"
                     );
                     self.run.log(LogLevel::Warn, &line);
-                    self.memory.done(&self.run.policy, &receiver, &action);
+                    self.memory.done(self.run.policy(), &receiver, &action);
                 }
             }
         }
         // They are in the journal already.
-        self.run.newly_due.clear();
+        self.run.take_newly_due();
         Ok(())
     }
 
@@ -171,10 +171,10 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// # Errors
     /// It is more than the policy may have due.
     pub(crate) fn remember(&mut self) -> Outcome {
-        for (receiver, action) in std::mem::take(&mut self.run.newly_due) {
+        for (receiver, action) in self.run.take_newly_due() {
             // Over the limit the policy ends with the next look at its account; what is due is written down all the same.
             let _spent = self.run.account().spend(Limit::Disk, (receiver.len() + action.len()) as u64);
-            let kept = self.memory.due(&self.run.policy, &receiver, &action);
+            let kept = self.memory.due(self.run.policy(), &receiver, &action);
             kept.map_err(|why| self.lost(why))?;
         }
         Ok(())
@@ -184,7 +184,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         if let Err(exceeded @ Ended::Exceeded(_)) = self.run.account().check() {
             return Err(exceeded.or_at(|| self.run.here()).into());
         }
-        self.stop.requested().map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
+        self.stop.requested().map_or(Ok(()), |reason| Err(Failure::Stopped(reason)))
     }
 
     fn deeper(&mut self, resource: ResourceId) -> Outcome {
@@ -200,6 +200,6 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     fn lost(&self, why: String) -> Failure {
-        Lost { policy: self.run.policy.clone(), why, backtrace: vec![], recipe: None }.into()
+        Lost { policy: self.run.policy().to_owned(), why, backtrace: vec![], recipe: None }.into()
     }
 }

@@ -155,19 +155,19 @@ impl<'a, H: House> WholeRun<'a, H> {
             };
             outcomes.push((name, outcome));
         }
-        if let Some(signal) = self.stop.requested().filter(|_| !failed) {
+        if let Some(reason) = self.stop.requested().filter(|_| !failed) {
             failed = true;
-            // The signal came between two policies: nothing of theirs failed, the run did.
+            // It was asked for between two policies: nothing of theirs failed, the run did.
             if let Some((_, outcome)) =
                 outcomes.iter_mut().find(|(_, outcome)| matches!(outcome, PolicyOutcome::NotRun))
             {
-                *outcome = PolicyOutcome::Failed(Failure::Stopped(signal));
+                *outcome = PolicyOutcome::Failed(Failure::Stopped(reason));
             }
         }
         self.late_handlers(&node_name, &outcomes, failed, began).await;
         if let Some(observer) = &mut self.observer {
-            for run in self.finished.iter().map(|one| &one.run).filter(|run| !run.reads.hidden.is_empty()) {
-                observer.notice(&Event::HiddenReads { policy: &run.policy, reads: &run.reads.hidden });
+            for run in self.finished.iter().map(|one| &one.run).filter(|run| !run.reads().hidden.is_empty()) {
+                observer.notice(&Event::HiddenReads { policy: run.policy(), reads: &run.reads().hidden });
             }
         }
         let report = self.report(outcomes, began);
@@ -196,8 +196,8 @@ impl<'a, H: House> WholeRun<'a, H> {
             // Signals no longer stop anything: the handlers are the end of the run.
             let mut input = status.clone();
             if let Some(object) = input.as_object_mut() {
-                object.insert("exception".into(), report::exception(&one.run.policy, outcomes));
-                object.insert("policy".into(), one.run.policy.clone().into());
+                object.insert("exception".into(), report::exception(one.run.policy(), outcomes));
+                object.insert("policy".into(), one.run.policy().into());
                 object.insert("resources".into(), report::resources(&one.run));
             }
             one.handle(handler, event, input, self.house.memory()).await;
@@ -229,7 +229,7 @@ impl<'a, H: House> WholeRun<'a, H> {
         let policies = outcomes
             .into_iter()
             .map(|(name, outcome)| {
-                let at = finished.iter().position(|one| one.run.policy == name);
+                let at = finished.iter().position(|one| one.run.policy() == name);
                 let one = at.map(|at| finished.remove(at));
                 PolicyReport::new(name, outcome, one.map(policy::FinishedPolicy::ended))
             })

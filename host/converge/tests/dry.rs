@@ -37,7 +37,7 @@ fn rows(run: &Run) -> Vec<String> {
         let mark = if record.uncertain.is_empty() { "" } else { " ?" };
         format!("{} {}{mark}", record.name, record.status.name())
     };
-    run.records.iter().map(row).collect()
+    run.records().iter().map(row).collect()
 }
 
 #[track_caller]
@@ -96,13 +96,13 @@ fn what_is_unknown_notifies_and_its_receivers_say_so() {
         ],
         None,
     );
-    let said: Vec<_> = run.records.get(2).unwrap().changes.iter().map(|change| change.what.as_str()).collect();
+    let said: Vec<_> = run.records().get(2).unwrap().changes.iter().map(|change| change.what.as_str()).collect();
     assert_eq!(said, ["run t[A]"], "what counts as a change has a line");
-    let why = |at: usize| run.records.get(at).unwrap().uncertain.join("; ");
+    let why = |at: usize| run.records().get(at).unwrap().uncertain.join("; ");
     assert_eq!(why(1), "notified by t[U], and whether that would change is not known");
     assert_eq!(why(9), "notified by t[Q], and whether that would change is not known");
     assert_eq!(why(10), "notified by t[L], and whether that would change is not known");
-    assert_eq!(Tally::of(&run.records), Tally { updated: 5, unknown: 2, failed: 0, total: 11 });
+    assert_eq!(Tally::of(run.records()), Tally { updated: 5, unknown: 2, failed: 0, total: 11 });
 }
 
 /// Of several senders one that surely changes is enough.
@@ -188,8 +188,8 @@ fn the_children_after_one_that_failed_have_their_turn_and_the_parent_fails_of_it
     check(json!([parent(json!({"notifies": told})), receiver]), &rows, Some(error));
     // Forgiven by the parent, it is no failure of the run.
     let forgiven = check(json!([parent(json!({"ignore_failure": true})), receiver]), &rows, None);
-    assert!(forgiven.records.first().unwrap().ignored);
-    assert_eq!(Tally::of(&forgiven.records).failed, 2);
+    assert!(forgiven.records().first().unwrap().ignored);
+    assert_eq!(Tally::of(forgiven.records()).failed, 2);
 }
 
 /// A trial run inside a real one is no dry run: a failure in it ends the run as ever.

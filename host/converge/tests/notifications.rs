@@ -53,7 +53,7 @@ fn check(case: &Value, leaves_in_guest: bool) -> Result<(), String> {
     let (run, outcome, journal) = run(case, leaves_in_guest, &entered)?;
     let name = |key: &str| key[2..key.len() - 1].to_owned();
     let expected = &case["expected"];
-    let root = || run.all(ROOT).into_iter().map(|id| &run.resources[id as usize]);
+    let root = || run.all(ROOT).into_iter().map(|id| &run.resources()[id as usize]);
     let names =
         |of: fn(&Resource) -> bool| Value::from(root().filter(|it| of(it)).map(|it| name(&it.key)).collect::<Vec<_>>());
     let mut wanted = vec![expected["outcome"].as_str().unwrap().to_owned()];
@@ -61,7 +61,7 @@ fn check(case: &Value, leaves_in_guest: bool) -> Result<(), String> {
     wanted.extend(expected["error"].as_str().map(String::from));
     wanted.extend(expected["error"].as_array().into_iter().flatten().map(|line| line.as_str().unwrap().to_owned()));
     for (what, ours, theirs) in [
-        ("log", entered.log(&run.records), &expected["log"]),
+        ("log", entered.log(run.records()), &expected["log"]),
         ("updated", names(|it| it.updated), &expected["updated"]),
         ("executed", names(|it| it.executed), &expected["executed"]),
         ("outcome", Value::from(outcome_lines(&outcome)), &Value::from(wanted)),

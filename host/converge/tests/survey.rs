@@ -4,7 +4,7 @@
 
 mod support;
 
-use contract::{ActionRecord, ROOT, Run, Stop};
+use contract::{ActionRecord, ROOT, Run, RunStart, Stop};
 use converge::{Runner, UNSEEN};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn leaf(name: &str, more: Value) -> Value {
 fn survey(resources: &Value) -> (Run, Vec<String>) {
     let setting = Case::new(resources, false);
     let mut run = Run::new("test", true, Default::default(), Arc::new(AnyType));
-    run.survey = true;
+    run = run.starting_with(RunStart { survey: true, ..RunStart::default() });
     run.define(0, "g".into(), UNIFIED).unwrap();
     let mut guest = FakeGuest::new(&setting);
     for spec in resources.as_array().unwrap() {
@@ -31,7 +31,7 @@ fn survey(resources: &Value) -> (Run, Vec<String>) {
     let outcome = finish(Runner::new(&mut run, &mut guest, &mut providers, &mut journal, Stop::default()).converge());
     outcome.unwrap();
     let row = |record: &ActionRecord| format!("{} {} {}", record.name, record.action, record.status.name());
-    let rows = run.records.iter().map(row).collect();
+    let rows = run.records().iter().map(row).collect();
     (run, rows)
 }
 
@@ -75,6 +75,6 @@ fn what_fails_behind_a_guard_is_no_failure_and_is_told() {
         leaf("C", json!({})),
     ]));
     assert_eq!(rows, ["A run updated", "B run failed", "C run updated"]);
-    assert_eq!(run.records[0].uncertain, [format!("{UNSEEN}boom A")]);
+    assert_eq!(run.records()[0].uncertain, [format!("{UNSEEN}boom A")]);
     assert!(run.take_kept().unwrap().to_string().ends_with("boom B"));
 }

@@ -5,10 +5,11 @@ use crate::commands::{CommandGrant, GrantedLine, sha256_of};
 use crate::denied::Capability;
 use crate::downloads::ServerPattern;
 use crate::facts::OnHiddenFact;
+use crate::limits::{Limit, Limits};
 use crate::mounts::MountPattern;
 use crate::needs::TABLE;
 use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
-use crate::policy::{Limits, PolicyRules};
+use crate::policy::PolicyRules;
 use crate::rules::Rule;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -140,19 +141,6 @@ const COMMAND_KEYS: [&str; 11] = [
     "input",
 ];
 
-const LIMIT_KEYS: [&str; 10] = [
-    "guest_seconds",
-    "wall_seconds",
-    "memory_mib",
-    "host_memory_mib",
-    "host_seconds",
-    "disk_mib",
-    "entries",
-    "open_files",
-    "processes",
-    "pause_seconds",
-];
-
 impl Source<'_> {
     fn line(&self, offset: usize) -> usize {
         self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
@@ -274,19 +262,10 @@ impl Source<'_> {
                     .filter(|number| *number > 0)
                     .ok_or_else(|| self.bad(name, value, "must be a whole number above 0"))
             };
-            match name {
-                "guest_seconds" => limits.guest_seconds = Some(number()?),
-                "wall_seconds" => limits.wall_seconds = Some(number()?),
-                "memory_mib" => limits.memory_mib = Some(number()?),
-                "host_memory_mib" => limits.host_memory_mib = Some(number()?),
-                "host_seconds" => limits.host_seconds = Some(number()?),
-                "disk_mib" => limits.disk_mib = Some(number()?),
-                "entries" => limits.entries = Some(number()?),
-                "open_files" => limits.open_files = Some(number()?),
-                "processes" => limits.processes = Some(number()?),
-                "pause_seconds" => limits.pause_seconds = Some(number()?),
-                _ => return Err(self.unknown(name, key.span().start, &LIMIT_KEYS)),
-            }
+            let Some(limit) = Limit::with_key(name) else {
+                return Err(self.unknown(name, key.span().start, &Limit::ALL.map(|limit| limit.setting().key)));
+            };
+            limits.set(limit, number()?);
         }
         Ok(limits)
     }

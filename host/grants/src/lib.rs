@@ -23,6 +23,7 @@ mod facts;
 mod file;
 mod file_cache;
 mod journal;
+mod limits;
 mod mounts;
 mod names;
 mod needs;
@@ -48,10 +49,11 @@ pub use facts::{HARMLESS_FACTS, OnHiddenFact};
 pub use file::GrantsError;
 pub use file_cache::file_cache;
 pub use journal::{Asker, Denial, Journal, MAX_VALUE, WhoAsks};
+pub use limits::{Limit, LimitDefault, LimitSetting, LimitUnit, Limits};
 pub use mounts::MountAsked;
 pub use needs::{Held, HeldAnswer, Needs};
 pub use package_tools::is_harmless_answer;
-pub use policy::{Grants, Limits, OwnPlaces, PolicyGrants};
+pub use policy::{Grants, OwnPlaces, PolicyGrants};
 pub use privileged::Standing;
 pub use proofs::{
     GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedMount, GrantedName,

@@ -6,8 +6,9 @@
 use crate::commands::CommandGrant;
 use crate::denied::Capability;
 use crate::file::{self, GrantsError};
+use crate::limits::Limits;
 use crate::pattern::{Asked, Pattern};
-use crate::policy::{Limits, PolicyGrants, PolicyRules};
+use crate::policy::{PolicyGrants, PolicyRules};
 use crate::privileged;
 use crate::reach::TooWide;
 use crate::rules::{Rule, Verdict};

@@ -6,6 +6,7 @@ use crate::denied::{Capability, Denied, literal_entry};
 use crate::facts::OnHiddenFact;
 use crate::file::{self, GrantsError, rule_of};
 use crate::journal::Journal;
+use crate::limits::Limits;
 use crate::pattern::Asked;
 use crate::proofs::GrantedReboot;
 use crate::rules::{Rules, Verdict};
@@ -118,31 +119,6 @@ impl Grants {
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
-}
-
-/// Limits of a policy's run; none: the host's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limits {
-    /// Seconds of processor time for guest code.
-    pub guest_seconds: Option<u64>,
-    /// Seconds from the policy's begin to its end.
-    pub wall_seconds: Option<u64>,
-    /// Memory of the guest, in mebibytes.
-    pub memory_mib: Option<u64>,
-    /// The host's own memory for the policy, in mebibytes.
-    pub host_memory_mib: Option<u64>,
-    /// Seconds of processor time of the host's own work for the policy.
-    pub host_seconds: Option<u64>,
-    /// What may be written to the disk, in mebibytes.
-    pub disk_mib: Option<u64>,
-    /// How many files, directories and links may be made.
-    pub entries: Option<u64>,
-    /// How many files and directories may be open at a time.
-    pub open_files: Option<u64>,
-    /// How many processes one command may have at a time.
-    pub processes: Option<u64>,
-    /// Seconds in which the policy may wait.
-    pub pause_seconds: Option<u64>,
 }
 
 /// A policy's table.

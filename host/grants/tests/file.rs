@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{Asker, CommandAsked, Grants, LineAsked, PolicyGrants};
+use grants::{Asker, CommandAsked, Grants, Limit, LimitDefault, LimitSetting, LineAsked, PolicyGrants};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -328,18 +328,32 @@ fn everything_is_granted_to_all_on_ones_own_machine() {
 #[test]
 fn limits_and_flags() {
     let grants = policy("clock = true\nlimits = { guest_seconds = 60, memory_mib = 256 }\n");
-    assert_eq!(
-        (grants.limits().guest_seconds, grants.limits().memory_mib, grants.limits().wall_seconds),
-        (Some(60), Some(256), None)
-    );
-    assert!(grants.clock() && !grants.random());
-    let grants =
-        policy("limits = { host_memory_mib = 1, host_seconds = 2, disk_mib = 3, entries = 4, pause_seconds = 5 }\n");
     let limits = grants.limits();
-    let more = policy("limits = { open_files = 6, processes = 7 }\n").limits();
-    assert_eq!([more.open_files, more.processes], [6, 7].map(Some));
-    let all = [limits.host_memory_mib, limits.host_seconds, limits.disk_mib, limits.entries, limits.pause_seconds];
-    assert_eq!(all, [1, 2, 3, 4, 5].map(Some));
+    let some = [Limit::GuestTime, Limit::GuestMemory, Limit::Wall].map(|limit| limits.get(limit));
+    assert_eq!(some, [Some(60), Some(256), None]);
+    assert!(grants.clock() && !grants.random());
+    for (limit, number) in Limit::ALL.into_iter().zip(1..) {
+        let limits = policy(&format!("limits = {{ {} = {number} }}\n", limit.setting().key)).limits();
+        assert_eq!(Limit::ALL.map(|one| limits.get(one)), Limit::ALL.map(|one| (one == limit).then_some(number)));
+    }
+}
+
+#[test]
+fn the_documentation_has_the_table_of_limits() {
+    let page = include_str!("../../../docs/limits.md");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| Setting below `limits` |")).skip(2);
+    let rows: Vec<_> = rows.take_while(|line| line.starts_with('|')).collect();
+    let expected = Limit::ALL.map(|limit| {
+        let LimitSetting { key, default, meaning, .. } = limit.setting();
+        let default = match default {
+            LimitDefault::Fixed(number) => number.to_string(),
+            LimitDefault::Setting(name, number) => format!("`{name}` of the settings, {number}"),
+            LimitDefault::TimesGuestMemory(2) => "twice `memory_mib`".to_owned(),
+            LimitDefault::TimesGuestMemory(times) => format!("{times} times `memory_mib`"),
+        };
+        format!("| `{key}` | {default} | {meaning} |")
+    });
+    assert_eq!(rows, expected);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{Grants, HeldAnswer, Needs};
+use grants::{Grants, HeldAnswer, Limit, Needs};
 use serde_json::{Value, json};
 
 fn needs(text: &str) -> Needs {
@@ -35,7 +35,7 @@ fn every_key_of_grants_can_be_asked_for() {
         data_bags = [\"y\"]\nsearch = [\"z\"]\nroles = [\"a\"]\nenvironments = [\"b\"]\nenvironment = [\"C\"]\n\
         clock = true\nrandom = true\nreboot = true\nlimits = { guest_seconds = 3 }\n";
     let needs = needs(all);
-    assert_eq!(needs.limits().guest_seconds, Some(3));
+    assert_eq!(needs.limits().get(Limit::GuestTime), Some(3));
     // All of it is granted by a table of the same text, and none of it by an empty one.
     let held = |table: &str| {
         let grants = Grants::parse(&format!("[policy.web]\n{table}"), "grants.toml").unwrap();

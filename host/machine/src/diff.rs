@@ -88,7 +88,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::Stop;
+    use contract::{Stop, StopReason};
 
     fn check(old: &[u8], new: &[u8], expect: &str) {
         assert_eq!(unified("/x", old, new, &Account::unmetered("web")), expect);
@@ -116,7 +116,7 @@ mod tests {
             unified("/x", b"a", b"b", &account),
             "--- /x (before)\n+++ /x (after)\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n"
         );
-        stop.request(15);
+        stop.request(StopReason::Signal(15));
         assert_eq!(unified("/x", b"a", b"b", &account), ENDED);
     }
 

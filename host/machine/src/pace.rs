@@ -38,7 +38,7 @@ impl<R: Read> Read for Paced<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::{Account, Stop};
+    use contract::{Account, Stop, StopReason};
 
     #[test]
     fn a_reader_ends_with_a_signal() {
@@ -47,7 +47,7 @@ mod tests {
         let endless = || Paced::new(io::repeat(0), &account);
         assert_eq!(io::copy(&mut endless().take(1 << 20), &mut io::sink()).unwrap(), 1 << 20);
         assert!(account.usage().work >= (1 << 20) / BYTES_PER_UNIT);
-        stop.request(15);
+        stop.request(StopReason::Signal(15));
         let ended = io::copy(&mut endless(), &mut io::sink()).unwrap_err();
         assert_eq!(ended.to_string(), "was ended by signal 15");
     }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use contract::{CommandTest, GuardResult, LogLevel, Machine as _, Providers as _};
+use contract::{CommandTest, GuardResult, LogLevel, Machine as _, Providers as _, StopReason};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use support::{Bench, exists, run};
@@ -443,7 +443,7 @@ fn log_and_notify_group() {
 fn a_pause_ends_when_the_run_is_to_stop() {
     let bench = machine();
     let settings = bench.settings(false);
-    settings.stop.request(2);
+    settings.stop.request(StopReason::Signal(2));
     let mut providers = providers::MachineProviders::new(std::sync::Arc::new(settings)).unwrap();
     let begin = std::time::Instant::now();
     providers.pause(3600);

@@ -72,6 +72,7 @@ fn system_error(message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::StopReason;
 
     #[test]
     fn authors_of_rust_read_plain_sentences() {
@@ -98,7 +99,7 @@ mod tests {
     fn several_failures_are_counted_and_told_each() {
         let many = Failure::Many(vec![
             (Place::Converge, Failure::raised("Errno::ENOENT", "No such file or directory - nosuch")),
-            (Place::DelayedNotification, Failure::Stopped(2)),
+            (Place::DelayedNotification, Failure::Stopped(StopReason::Signal(2))),
         ]);
         let rust = "2 failures:\n* no such file or directory: nosuch\n* in a delayed notification: ended by signal 2";
         assert_eq!(of(&many, Some("src/lib.rs")), rust);

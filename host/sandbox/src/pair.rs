@@ -103,7 +103,7 @@ impl InstancePair<'_> {
         loop {
             let Some((voice, _)) = self.asked.last() else {
                 let why = "was told of the end of an errand that nobody sent".to_owned();
-                return Err(Lost { policy: run.policy.clone(), why, backtrace: vec![], recipe: None });
+                return Err(Lost { policy: run.policy().to_owned(), why, backtrace: vec![], recipe: None });
             };
             let said = match voice {
                 Voice::First => self.first.turn(run, tell).await?,

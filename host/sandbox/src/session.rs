@@ -61,7 +61,7 @@ impl Guest for Session<'_> {
             Slot::Ended(back, why) => {
                 *run = *back;
                 let why = why.unwrap_or_else(|| Lost {
-                    policy: run.policy.clone(),
+                    policy: run.policy().to_owned(),
                     why: "has ended its conversation".into(),
                     backtrace: vec![],
                     recipe: None,
@@ -72,7 +72,7 @@ impl Guest for Session<'_> {
             Slot::ToGuest(back, _) => {
                 *run = *back;
                 Err(Lost {
-                    policy: run.policy.clone(),
+                    policy: run.policy().to_owned(),
                     why: "did not take its turn".into(),
                     backtrace: vec![],
                     recipe: None,

@@ -63,7 +63,7 @@ fn replay(sandbox: &Sandbox, component: &[u8], case: &Value, leaves_in_guest: bo
 fn compare(case: &Value, run: &Run, entered: &Entered, outcome: &Outcome) -> Result<(), String> {
     let name = |key: &str| key[2..key.len() - 1].to_owned();
     let expected = &case["expected"];
-    let root = || run.all(ROOT).into_iter().map(|id| &run.resources[id as usize]);
+    let root = || run.all(ROOT).into_iter().map(|id| &run.resources()[id as usize]);
     let names =
         |of: fn(&Resource) -> bool| Value::from(root().filter(|it| of(it)).map(|it| name(&it.key)).collect::<Vec<_>>());
     let mut wanted = vec![expected["outcome"].as_str().unwrap().to_owned()];
@@ -71,7 +71,7 @@ fn compare(case: &Value, run: &Run, entered: &Entered, outcome: &Outcome) -> Res
     wanted.extend(expected["error"].as_str().map(String::from));
     wanted.extend(expected["error"].as_array().into_iter().flatten().map(|line| line.as_str().unwrap().to_owned()));
     for (what, ours, theirs) in [
-        ("log", entered.log(&run.records), &expected["log"]),
+        ("log", entered.log(run.records()), &expected["log"]),
         ("updated", names(|it| it.updated), &expected["updated"]),
         ("executed", names(|it| it.executed), &expected["executed"]),
         ("outcome", Value::from(outcome_lines(outcome)), &Value::from(wanted)),

@@ -6,7 +6,7 @@ use crate::activity::Activity;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::terminal;
-use contract::Stop;
+use contract::{Stop, StopReason};
 use report::due::DueNotification;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,7 +84,7 @@ pub(crate) fn listen(interruption: &Interruption, printer: Printer) -> std::io::
     let interruption = interruption.clone();
     std::thread::Builder::new().name("signals".into()).stack_size(512 << 10).spawn(move || {
         let Some(first) = signals.forever().next() else { return };
-        interruption.stop.request(first);
+        interruption.stop.request(StopReason::Signal(first));
         let activity = &interruption.activity;
         printer.note(Tone::Warning, &after_the_action(first, activity.action().as_deref(), &activity.all_due()));
         let Some(second) = signals.forever().next() else { return };
@@ -173,10 +173,10 @@ fn die(signal: i32) {
     let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
-/// How a run ends that a signal ended.
-pub(crate) fn exit(signal: Option<i32>) -> Exit {
-    match signal {
-        Some(SIGTERM | SIGHUP) => Exit::Terminated,
+/// The exit code of a run that a signal ended.
+pub(crate) fn exit(reason: Option<StopReason>) -> Exit {
+    match reason {
+        Some(StopReason::Signal(SIGTERM | SIGHUP)) => Exit::Terminated,
         _ => Exit::Interrupted,
     }
 }
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_lost_terminal_ends_a_run_as_sigterm_does() {
         for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::Terminated)] {
-            assert_eq!(super::exit(Some(signal)), exit);
+            assert_eq!(super::exit(Some(StopReason::Signal(signal))), exit);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Why a policy must end.
 
 use super::{Inner, Limit};
-use crate::{Failure, Lost};
+use crate::{Failure, Lost, StopReason};
+use grants::LimitSetting;
 use node::origin::Origin;
 use std::fmt;
 
@@ -11,7 +12,7 @@ pub enum Ended {
     /// It exceeded a limit.
     Exceeded(Box<Exceeded>),
     /// A signal asks the run to end.
-    Stopped(i32),
+    Stopped(StopReason),
 }
 
 /// A limit that a policy exceeded.
@@ -26,13 +27,14 @@ pub struct Exceeded {
 impl Exceeded {
     /// So much was used, and so much more asked for.
     pub(super) fn new(inner: &Inner, limit: Limit, used: u64, wanted: u64) -> Self {
-        let (most, of, setting) = (limit.shown(inner.limits.most(limit)), limit.of(), limit.setting());
+        let most = limit.shown(inner.limits.most(limit));
+        let LimitSetting { words, key, .. } = limit.setting();
         let used = match (limit, wanted) {
             (Limit::Wall, _) => String::new(),
             (_, 0) => format!(": it used {}", limit.shown(used)),
             (_, wanted) => format!(": it used {} and asked for {} more", limit.shown(used), limit.shown(wanted)),
         };
-        let why = format!("used up its {most} of {of}{used} (`limits.{setting}` in its grants)");
+        let why = format!("used up its {most} of {words}{used} (`limits.{key}` in its grants)");
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
@@ -43,8 +45,8 @@ impl Exceeded {
             "made wrun's memory grow by {}, which is more than its {} of {} allow (`limits.{}` in its grants)",
             limit.shown(grown),
             limit.shown(inner.limits.host_memory),
-            limit.of(),
-            limit.setting()
+            limit.setting().words,
+            limit.setting().key
         );
         Self { policy: inner.policy.clone(), why, origin: None }
     }
@@ -101,7 +103,7 @@ impl From<Ended> for Failure {
     fn from(ended: Ended) -> Self {
         match ended {
             Ended::Exceeded(exceeded) => Lost::from(*exceeded).into(),
-            Ended::Stopped(signal) => Self::Stopped(signal),
+            Ended::Stopped(reason) => Self::Stopped(reason),
         }
     }
 }
@@ -123,7 +125,8 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exceeded(exceeded) => exceeded.fmt(f),
-            Self::Stopped(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Stopped(StopReason::Signal(signal)) => write!(f, "was ended by signal {signal}"),
+            Self::Stopped(StopReason::Reboot) => f.write_str("was ended, to start the node again"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How much a policy may cost the host.
 
+use grants::{LimitDefault, LimitSetting, LimitUnit};
 use std::time::Duration;
 
 /// What is limited, and under which name.
@@ -24,29 +25,26 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Every limit, in the order in which they are shown.
-    pub const ALL: [Self; 8] = [
-        Self::HostMemory,
-        Self::HostTime,
-        Self::Disk,
-        Self::Entries,
-        Self::OpenFiles,
-        Self::Processes,
-        Self::Pauses,
-        Self::Wall,
-    ];
+    /// Returns the limit's row in the table of the grants.
+    pub(crate) const fn setting(self) -> &'static LimitSetting {
+        let limit = match self {
+            Self::HostMemory => grants::Limit::HostMemory,
+            Self::HostTime => grants::Limit::HostTime,
+            Self::Disk => grants::Limit::Disk,
+            Self::Entries => grants::Limit::Entries,
+            Self::OpenFiles => grants::Limit::OpenFiles,
+            Self::Processes => grants::Limit::Processes,
+            Self::Pauses => grants::Limit::Pauses,
+            Self::Wall => grants::Limit::Wall,
+        };
+        limit.setting()
+    }
 
-    /// The name of the setting, below `limits` in the policy's grants.
-    pub fn setting(self) -> &'static str {
-        match self {
-            Self::HostMemory => "host_memory_mib",
-            Self::HostTime => "host_seconds",
-            Self::Disk => "disk_mib",
-            Self::Entries => "entries",
-            Self::OpenFiles => "open_files",
-            Self::Processes => "processes",
-            Self::Pauses => "pause_seconds",
-            Self::Wall => "wall_seconds",
+    /// Returns the default in the table's unit; 0 for a limit that follows from another one.
+    const fn usual(self) -> u64 {
+        match self.setting().default {
+            LimitDefault::Fixed(number) => number,
+            LimitDefault::Setting(..) | LimitDefault::TimesGuestMemory(_) => 0,
         }
     }
 
@@ -57,28 +55,14 @@ impl Limit {
 
     /// An amount as people read it.
     pub(crate) fn shown(self, amount: u64) -> String {
-        match self {
-            Self::HostMemory | Self::Disk if amount.is_multiple_of(1 << 20) => format!("{} MiB", amount >> 20),
-            Self::HostMemory | Self::Disk => {
+        match self.setting().unit {
+            LimitUnit::Mebibytes if amount.is_multiple_of(1 << 20) => format!("{} MiB", amount >> 20),
+            LimitUnit::Mebibytes => {
                 let tenths = u128::from(amount) * 10 / (1 << 20);
                 format!("{}.{} MiB", tenths / 10, tenths % 10)
             }
-            Self::Entries | Self::OpenFiles | Self::Processes => amount.to_string(),
-            Self::HostTime | Self::Pauses | Self::Wall => format!("{} s", Duration::from_millis(amount).as_secs_f64()),
-        }
-    }
-
-    /// Returns the words for what is limited, for messages.
-    pub(crate) fn of(self) -> &'static str {
-        match self {
-            Self::HostMemory => "the host's memory",
-            Self::HostTime => "the host's processor time",
-            Self::Disk => "disk",
-            Self::Entries => "files and directories",
-            Self::OpenFiles => "open files",
-            Self::Processes => "processes at a time",
-            Self::Pauses => "pauses",
-            Self::Wall => "wall time",
+            LimitUnit::Count => amount.to_string(),
+            LimitUnit::Seconds => format!("{} s", Duration::from_millis(amount).as_secs_f64()),
         }
     }
 }
@@ -105,9 +89,6 @@ pub struct AccountLimits {
 }
 
 impl AccountLimits {
-    /// The host's memory for a policy, as a multiple of what its guest may have, if nobody says otherwise.
-    pub const HOST_MEMORY_PER_GUEST_MEMORY: u64 = 2;
-
     /// Limits that allow nothing.
     pub(crate) const NOTHING: Self = Self {
         host_memory: 0,
@@ -123,14 +104,17 @@ impl AccountLimits {
     /// The limits of a policy whose guest may have so many bytes of memory, if nobody says otherwise.
     pub const fn for_guest_memory(bytes: u64) -> Self {
         Self {
-            host_memory: bytes.saturating_mul(Self::HOST_MEMORY_PER_GUEST_MEMORY),
-            host_time: Duration::from_secs(300),
-            disk: 4 << 30,
-            entries: 500_000,
-            open_files: 512,
-            processes: 1_024,
-            pauses: Duration::from_secs(900),
-            wall: Duration::from_secs(3_600),
+            host_memory: match Limit::HostMemory.setting().default {
+                LimitDefault::TimesGuestMemory(times) => bytes.saturating_mul(times),
+                LimitDefault::Fixed(mebibytes) | LimitDefault::Setting(_, mebibytes) => mebibytes << 20,
+            },
+            host_time: Duration::from_secs(Limit::HostTime.usual()),
+            disk: Limit::Disk.usual() << 20,
+            entries: Limit::Entries.usual(),
+            open_files: Limit::OpenFiles.usual(),
+            processes: Limit::Processes.usual(),
+            pauses: Duration::from_secs(Limit::Pauses.usual()),
+            wall: Duration::from_secs(Limit::Wall.usual()),
         }
     }
 

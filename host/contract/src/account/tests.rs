@@ -57,7 +57,7 @@ fn what_is_spent_is_not_given_back() {
         let account = account();
         account.spend(limit, most).unwrap();
         let said = account.spend(limit, 1).unwrap_err().to_string();
-        assert_eq!(said, format!("{text} (`limits.{}` in its grants)", limit.setting()));
+        assert_eq!(said, format!("{text} (`limits.{}` in its grants)", limit.setting().key));
     }
 }
 
@@ -145,10 +145,10 @@ fn a_signal_ends_long_steps_and_not_the_policy() {
     let stop = Stop::default();
     let account = account();
     account.begin_turn(stop.clone());
-    stop.request(15);
+    stop.request(StopReason::Signal(15));
     assert_eq!(account.interruption(), None);
-    assert_eq!(account.work(UNITS_BETWEEN_LOOKS), Err(Ended::Stopped(15)));
-    assert_eq!(account.interruption(), Some(Ended::Stopped(15)));
+    assert_eq!(account.work(UNITS_BETWEEN_LOOKS), Err(Ended::Stopped(StopReason::Signal(15))));
+    assert_eq!(account.interruption(), Some(Ended::Stopped(StopReason::Signal(15))));
     assert!(account.verdict().is_ok());
     assert!(account.keep(1, Origin::default).is_ok());
     // Handlers run after the signal, with a turn of their own.

@@ -1,106 +1,14 @@
-//! The resource collection of a policy, and all else that travels with the turn.
+//! The resource collection of a policy: types, declarations, and how a resource is found.
 
 use super::amending::{check_actions, check_retry_delay};
-use super::table::Table;
 use super::{
-    Context, ContextId, Declaration, EndedRecipe, GuestCommand, GuestType, GuestWrite, MAX_PER_RESOURCE, MAX_RESOURCES,
-    Resource, ResourceId, Speaker, reads::Reads,
+    Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId, Run, Speaker,
 };
-use crate::{Account, ActionRecord, Failure, LogLevel, Observer, Outcome, Receipt, Types};
-use node::attributes::Attributes;
+use crate::{Failure, LogLevel, Outcome, Types};
 use node::origin::Origin;
-use node::run_list::RunList;
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// One policy's run. Whoever has the turn has it, by `&mut`: no lock, nothing shared.
-#[derive(Default)]
-pub struct Run {
-    /// The policy's name.
-    pub policy: String,
-    /// Nothing may be changed.
-    pub why_run: bool,
-    /// The node as this policy sees it: see [`Run::attributes`].
-    pub(super) node: Attributes,
-    /// The node's name.
-    pub node_name: String,
-    /// The names of the policy's own cookbooks: looking for what is its own is no read of others' attributes.
-    pub own_names: HashSet<String>,
-    /// What it read and wrote of the node beyond that.
-    pub reads: Reads,
-    /// A dry run that asks for the grants of everything that a real run could come to.
-    pub survey: bool,
-    /// The actions of resources that have had their turn in a survey.
-    pub surveyed: HashSet<(ResourceId, String)>,
-    /// What the guest listens to.
-    pub listens: HashSet<String>,
-    /// The resources, by number.
-    pub resources: Vec<Resource>,
-    /// What happened, in order.
-    pub records: Vec<ActionRecord>,
-    /// What the guest's own code changed on the machine, in order.
-    pub writes: Vec<GuestWrite>,
-    /// The commands that the guest's own code ran, in order.
-    pub commands: Vec<GuestCommand>,
-    /// The recipes of the expanded run list, `cookbook::recipe`.
-    pub recipes: Vec<String>,
-    /// Recipes that have been compiled or are being compiled.
-    pub included: HashSet<String>,
-    /// The run list that the node is to be saved with, if the guest has changed it. None while it may not: of a released
-    /// policy it is its release's.
-    pub run_list: Option<OwnRunList>,
-    /// Where cookbooks lie that are read from folders, by name.
-    pub places: BTreeMap<String, String>,
-    types: BTreeMap<Speaker, HashMap<String, GuestType>>,
-    /// The contexts, by number.
-    pub contexts: Vec<Context>,
-    /// How many actions were begun, retries included.
-    pub actions: u32,
-    /// What has become due in the root context and is not in the journal yet: receiver and action.
-    pub newly_due: Vec<(String, String)>,
-    /// Records of the actions that are open, innermost last.
-    pub open_records: Vec<usize>,
-    /// What failed in a dry run, which goes on: the first failure inside each open action, or outside of all.
-    pub kept: Vec<(Option<usize>, Failure)>,
-    /// The recipes that ended early while a dry run compiled them, in order.
-    pub ended_recipes: Vec<EndedRecipe>,
-    /// Open contexts but the root, by number.
-    pub(super) open_contexts: Vec<ContextId>,
-    pub(super) account: Account,
-    /// Pays for what stays until the end of the run.
-    pub(super) purse: Receipt,
-    /// Pays for the attributes.
-    pub(super) attributes_paid: Receipt,
-    /// How many delayed actions were queued.
-    pub(super) delayed: usize,
-    /// What sensitive resources raised.
-    pub(super) unshown: super::sensitive_messages::Known,
-    builtin: Table,
-    pub(super) observer: Option<Box<dyn Observer>>,
-}
-
-/// A run list that belongs to the node and to nobody's release.
-#[derive(Debug, Clone, Default)]
-pub struct OwnRunList {
-    /// What the guest made of it; none: nothing.
-    pub changed: Option<RunList>,
-}
-
 impl Run {
-    /// An empty run of a policy; nobody watches it yet.
-    pub fn new(policy: &str, why_run: bool, node: Attributes, builtin: Arc<dyn Types>) -> Self {
-        let mut run = Self {
-            policy: policy.into(),
-            why_run,
-            node,
-            contexts: vec![Context::default()],
-            builtin: Table(builtin),
-            ..Self::default()
-        };
-        run.charge_to(Account::unmetered(policy));
-        run
-    }
-
     /// Announces a type that a guest implements; a later definition of that guest replaces an earlier one.
     ///
     /// # Errors

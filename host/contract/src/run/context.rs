@@ -31,7 +31,7 @@ pub struct Due {
 pub struct Context {
     pub(crate) parent: Option<ContextId>,
     /// Children converge where they are declared.
-    pub unified: bool,
+    pub(super) unified: bool,
     /// The guest-made resource whose action this context is around, and whether the guest entered it on its own.
     pub(crate) owner: Option<(ResourceId, bool)>,
     pub(crate) nesting: u32,
@@ -43,13 +43,13 @@ pub struct Context {
     /// The places of immediate notifications, group and number in it, by the receiver as it was written.
     pub(crate) immediate_to: HashMap<Party, Vec<(usize, usize)>>,
     /// Delayed notifications, in the order in which they were queued first.
-    pub delayed: Vec<Due>,
+    pub(super) delayed: Vec<Due>,
     /// Where in `delayed` it is, by receiver and action, so that queueing again costs nothing.
     pub(crate) queued: HashMap<(Party, String), usize>,
     /// The keys of resources that changed in it, `type[name]`.
-    pub updated: HashSet<String>,
+    pub(super) updated: HashSet<String>,
     /// While converging: where the next declared resource goes.
-    pub insert_at: Option<usize>,
+    pub(super) insert_at: Option<usize>,
     pub(crate) ended: bool,
 }
 

@@ -105,13 +105,11 @@ impl Run {
     pub fn changed(&mut self, id: ResourceId, change: Change) -> Outcome {
         self.pay_for_change(&change)?;
         let why_run = self.why_run;
-        let open = self.open_records.iter().rev().copied();
-        let record = open.into_iter().find(|at| self.records.get(*at).is_some_and(|record| record.resource == id));
         self.notice_with(|parts| {
             let resource = parts.resources.get(id as usize)?;
             Some(Event::Changed { resource, change: &change, why_run, nesting: resource.nesting, code: None })
         });
-        if let Some(record) = record.and_then(|at| self.records.get_mut(at)) {
+        if let Some(record) = self.open_record_of(id) {
             record.changes.push(change);
         }
         Ok(())

@@ -74,9 +74,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if !this.updated_by_last_action {
             return Ok(());
         }
-        if let Some(here) = self.run.contexts.get_mut(context as usize) {
-            here.updated.insert(key.to_string());
-        }
+        self.run.note_updated(context, &key);
         let mut at = 0;
         while let Some(note) = self.run.open(context)?.sent(&key, Timing::Immediate, at) {
             at += 1;
@@ -107,13 +105,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// A trial run; if it would change the resource, the `:before` notifications run first.
     async fn notify_before(&mut self, context: ContextId, resource: ResourceId, key: &str, action: &str) -> Outcome {
-        let survey = self.run.survey;
-        let saved = std::mem::replace(&mut self.run.why_run, true);
-        self.trial += u32::from(!saved);
+        let survey = self.run.is_survey();
+        let was_dry = self.run.begin_trial();
+        self.trial += u32::from(!was_dry);
         // In a survey an action has one turn, and that is not this one.
         let outcome = if survey { Ok(()) } else { self.act(resource, action, None).await };
-        self.trial -= u32::from(!saved);
-        self.run.why_run = saved;
+        self.trial -= u32::from(!was_dry);
+        self.run.end_trial(was_dry);
         outcome?;
         let this = self.run.known(resource)?;
         let unsure = this.unsure;
@@ -182,9 +180,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                     .await;
             }
             left -= 1;
-            if let Some(record) = self.run.records.get_mut(record) {
-                record.retried += 1;
-            }
+            self.run.count_retry(record);
             self.run.notice_with(|parts| {
                 let resource = parts.resources.get(resource as usize)?;
                 let nesting = resource.nesting;
@@ -198,15 +194,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     async fn attempt(&mut self, resource: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
-        self.run.actions += 1;
-        if self.run.actions > MAX_ACTIONS {
+        if !self.run.count_attempt() {
             return Err(self.lost(format!("took more than {MAX_ACTIONS} actions")));
         }
         if action == "nothing" {
             return Ok(ActionOutcome::Skipped("not_if { action == :nothing }".into()));
         }
-        let skips = self.run.survey && self.survey_guards(resource).await?;
-        let verdict = if self.run.survey { super::guards::Verdict::Run } else { self.guards(resource).await? };
+        let skips = self.run.is_survey() && self.survey_guards(resource).await?;
+        let verdict = if self.run.is_survey() { super::guards::Verdict::Run } else { self.guards(resource).await? };
         let unknown = match verdict {
             super::guards::Verdict::Run => None,
             super::guards::Verdict::Skip(conditional) => return Ok(ActionOutcome::Skipped(conditional)),
@@ -231,8 +226,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Says that the open action was notified by a sender of which it is not known whether it changes.
     fn unsure_sender(&self) -> Option<String> {
-        let record = self.run.records.get(*self.run.open_records.last()?)?;
-        let sender = record.notified.as_ref()?.unsure.as_deref()?;
+        let sender = self.run.open_record()?.notified.as_ref()?.unsure.as_deref()?;
         Some(format!("notified by {sender}, and whether that would change is not known"))
     }
 
@@ -246,20 +240,17 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut record = ActionRecord::new(resource, id, action, Status::Unprocessed);
         record.notified = notified;
         record.forced_why_run = self.trial > 0;
-        // What an action's children notify runs inside that action, wherever it was declared.
-        record.nesting = u32::try_from(self.run.open_records.len()).unwrap_or(u32::MAX);
-        if self.run.records.len() >= MAX_RECORDS {
+        if self.run.records().len() >= MAX_RECORDS {
             return Err(self.lost(format!("took more than {MAX_RECORDS} actions")));
         }
-        let at = self.run.record(record)?;
-        self.run.open_records.push(at);
+        let at = self.run.begin_action(record)?;
         self.run.notice_with(|parts| {
             let resource = parts.resources.get(id as usize)?;
             let notified = parts.records.get(at)?.notified.as_ref();
             Some(Event::ActionStarted { resource, action, nesting: resource.nesting, notified })
         });
         if self.hears("resource_action_start") {
-            let notified = self.run.records.get(at).and_then(|record| record.notified.as_ref());
+            let notified = self.run.records().get(at).and_then(|record| record.notified.as_ref());
             let notified = notified.map(|notified| json!({ "timing": notified.timing.name(), "by": notified.by }));
             self.tell_of(id, "resource_action_start", action, json!({ "notified": notified })).await;
         }
@@ -334,8 +325,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Some(failure) => self.run.pay_for_failure(failure),
             None => conditional.map_or(Ok(()), |text| self.run.pay_for_words(text)),
         };
-        self.run.open_records.retain(|open| *open != at);
-        if let Some(record) = self.run.records.get_mut(at) {
+        if let Some(record) = self.run.end_action(at) {
             record.status = status;
             // Nothing to do is sure, whatever a guard or a sender would have said.
             if matches!(status, Status::UpToDate | Status::Skipped) {
@@ -388,7 +378,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Whether the guest listens to an event, and not from inside another one.
     fn hears(&self, event: &str) -> bool {
-        !self.in_event && self.run.listens.contains(event)
+        !self.in_event && self.run.listens_to(event)
     }
 
     /// Hands an event about a resource to the guest, with what the event has beside resource and action.
@@ -434,9 +424,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if self.run.pay_for_words(what).is_err() {
             return;
         }
-        if let Some(record) = self.run.open_records.last().copied().and_then(|at| self.run.records.get_mut(at)) {
-            record.uncertain.push(what.to_owned());
-        }
+        self.run.note_doubt(what);
         self.run.notice_with(|parts| {
             let resource = parts.resources.get(id as usize)?;
             Some(Event::Assumed { resource, what, nesting: resource.nesting })
@@ -445,7 +433,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Whether something is queued in the root context; for tests and the journal.
     pub fn pending(&self) -> usize {
-        self.run.contexts.get(ROOT as usize).map_or(0, |root| root.delayed.len())
+        self.run.delayed_in(ROOT)
     }
 }
 

@@ -14,20 +14,13 @@ use contract::{Failure, Guest, Outcome, Providers};
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// Whether this is a dry run, and not the trial that `:before` makes in a real one.
     pub(super) fn is_dry(&self) -> bool {
-        self.run.why_run && self.trial == 0
+        self.run.why_run() && self.trial == 0
     }
 
     /// In a dry run keeps a failure for what is around it, and goes on. A lost guest and a signal end it all the same.
     pub(super) fn kept_if_dry(&mut self, outcome: Outcome) -> Outcome {
         match outcome {
-            Err(failure) if self.is_dry() && !failure.is_final() => {
-                let around = self.run.open_records.last().copied();
-                if !self.run.kept.iter().any(|(other, _)| *other == around) {
-                    self.run.pay_for_failure(&failure)?;
-                    self.run.kept.push((around, failure));
-                }
-                Ok(())
-            }
+            Err(failure) if self.is_dry() && !failure.is_final() => self.run.keep_failure(failure),
             outcome => outcome,
         }
     }
@@ -36,7 +29,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// that is refused is told at once. So does a survey with any failure.
     pub(crate) fn kept_if_denied(&mut self, recipe: &str, compiled: Outcome) -> Outcome {
         match &compiled {
-            Err(failure) if self.run.survey || failure.is_denial() || failure.is_dry_refusal() => {
+            Err(failure) if self.run.is_survey() || failure.is_denial() || failure.is_dry_refusal() => {
                 if self.is_dry() && !failure.is_final() {
                     self.run.recipe_ended(recipe, failure)?;
                 }
@@ -48,11 +41,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// How the open action ended, with the failure that was kept inside it: that came first.
     pub(super) fn with_kept<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        let here = self.run.open_records.last().copied();
-        let Some(at) = self.run.kept.iter().position(|(around, _)| here.is_some() && *around == here) else {
-            return outcome;
-        };
-        let (_, first) = self.run.kept.remove(at);
+        let Some(first) = self.run.take_kept_here() else { return outcome };
         match outcome {
             Err(failure) if failure.is_final() => Err(failure),
             _ => Err(first),

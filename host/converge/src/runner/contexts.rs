@@ -32,7 +32,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     fn delayed(&self, context: ContextId, at: usize) -> Option<Due> {
-        self.run.contexts.get(context as usize)?.delayed.get(at).cloned()
+        self.run.delayed_at(context, at).cloned()
     }
 
     async fn run_delayed(&mut self, context: ContextId, target: ResourceId, due: Due) -> Outcome {
@@ -40,14 +40,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let notified = Notified { timing: Timing::Delayed, by: None, unsure: unsure.then_some(sender), since };
         let receiver = self.run.known(target)?.key.clone();
         let outcome = self.run_action(context, target, action.clone(), Some(notified)).await;
-        if context == ROOT && !self.run.why_run && !matches!(outcome, Err(Failure::Stopped(_))) {
-            self.memory.done(&self.run.policy, &receiver, &action);
+        if context == ROOT && !self.run.why_run() && !matches!(outcome, Err(Failure::Stopped(_))) {
+            self.memory.done(self.run.policy(), &receiver, &action);
         }
         outcome
     }
 
     async fn converge_each(&mut self, context: ContextId) -> Outcome {
-        let unified = self.run.contexts.get(context as usize).is_some_and(|context| context.unified);
+        let unified = self.run.is_unified(context);
         for id in self.run.all(context) {
             let outcome = self.run.resolve(id, false);
             self.kept_if_dry(outcome)?;
@@ -58,9 +58,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             if self.run.known(resource)?.retracted {
                 continue;
             }
-            if let Some(here) = self.run.contexts.get_mut(context as usize) {
-                here.insert_at = Some(at);
-            }
+            self.run.declare_at(context, at);
             // In a unified context the guest settled all it declared; what it forgot is settled here.
             if !(unified && self.run.known(resource)?.executed) {
                 self.run_all(context, resource).await?;
@@ -86,12 +84,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         for action in self.run.known(resource)?.declaration.actions.clone() {
             self.run_action(context, resource, action, None).await?;
         }
-        let here = self.run.open(context)?;
-        if !here.unified {
+        self.run.open(context)?;
+        if !self.run.is_unified(context) {
             return Ok(());
         }
         for note in self.run.immediately_to(resource)? {
-            if self.run.open(context)?.updated.contains(&note.sender_key) {
+            self.run.open(context)?;
+            if self.run.has_updated(context, &note.sender_key) {
                 let target = self.target(context, &note.sender_key, &note.target, &note.action)?;
                 let unsure = self.run.is_unsure(context, &note.sender_key).then(|| note.sender_key.clone());
                 let notified = Notified { timing: Timing::Immediate, by: Some(note.sender_key), unsure, since: None };
@@ -121,7 +120,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
             let actions = resource.declaration.actions.iter();
             let records = actions.map(|action| ActionRecord::new(resource, id, action, Status::Unprocessed));
-            let left = MAX_RECORDS.saturating_sub(self.run.records.len());
+            let left = MAX_RECORDS.saturating_sub(self.run.records().len());
             for record in records.take(left).collect::<Vec<_>>() {
                 // A policy that cannot pay for them is at its end.
                 if self.run.record(record).is_err() {

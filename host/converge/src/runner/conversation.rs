@@ -35,7 +35,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Errand::Settle(resource) => {
                     let this = self.run.known(resource)?;
                     let context = this.declaration.context;
-                    let unified = self.run.open(context)?.unified;
+                    self.run.open(context)?;
+                    let unified = self.run.is_unified(context);
                     match this.executed || this.declaration.detached || !unified {
                         true => Ok(()),
                         false => self.run_all(context, resource).await,

@@ -26,7 +26,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 if guard.negated != negated {
                     continue;
                 }
-                let dry = self.run.why_run && self.trial == 0;
+                let dry = self.run.why_run() && self.trial == 0;
                 let truth = match &guard.test {
                     Test::Block(callback) => {
                         let got = self.evaluate_of(resource, *callback, None).await?;

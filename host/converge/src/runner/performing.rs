@@ -18,12 +18,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         action: &str,
         guest_type: GuestType,
     ) -> Result<ActionOutcome, Failure> {
-        if self.run.why_run && guest_type.bypassed_in_why_run {
+        if self.run.why_run() && guest_type.bypassed_in_why_run {
             return Ok(ActionOutcome::Bypassed);
         }
         let parent = self.run.known(resource)?.declaration.context;
         let context = self.run.begin(parent, resource, false)?;
-        let call = Call { resource, action: action.into(), context, why_run: self.run.why_run };
+        let call = Call { resource, action: action.into(), context, why_run: self.run.why_run() };
         // An action of this very resource may be running already, and have called this one.
         let outer = std::mem::take(&mut self.run.known_mut(resource)?.converged);
         let mut outcome = match self.ask(Request::Act(call)).await {
@@ -59,9 +59,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     fn keep_states(&mut self, id: ResourceId) -> Outcome {
         let resource = self.run.known_mut(id)?;
         let (before, after) = (resource.before.take(), resource.after.take());
-        let open = self.run.open_records.iter().rev().copied();
-        let record = open.into_iter().find(|at| self.run.records.get(*at).is_some_and(|record| record.resource == id));
-        if let Some(record) = record.and_then(|at| self.run.records.get_mut(at)).filter(|record| !record.sensitive) {
+        if let Some(record) = self.run.open_record_of(id).filter(|record| !record.sensitive) {
             (record.before, record.after) = (before, after);
         }
         Ok(())
@@ -70,10 +68,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
         self.run.check_required(id, action)?;
         let (resolved, checks) = self.resolve_properties(id, action).await?;
-        let why_run = self.run.why_run;
+        let why_run = self.run.why_run();
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
-        if self.run.survey {
+        if self.run.is_survey() {
             self.providers.survey(&wanted);
         }
         let prepared = self.providers.prepare(&wanted).map_err(|raised| why(self.run, raised))?;
@@ -148,12 +146,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let Some(all) = self.claims.as_deref_mut() else { return Ok(()) };
             let resource = self.run.known(id)?;
             let claimant = Claimant {
-                policy: self.run.policy.clone(),
+                policy: self.run.policy().to_owned(),
                 resource: resource.key.to_string(),
                 action: action.to_owned(),
                 origin: Arc::clone(&resource.declaration.origin),
             };
-            all.claim(claim, claimant, Ended { changes, dry: self.run.why_run });
+            all.claim(claim, claimant, Ended { changes, dry: self.run.why_run() });
         }
         Ok(())
     }
@@ -204,7 +202,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         known: &mut Vec<(String, Got)>,
         name: &str,
     ) -> Result<bool, Failure> {
-        let (declaration, why_run) = (&self.run.known(id)?.declaration, self.run.why_run);
+        let (declaration, why_run) = (&self.run.known(id)?.declaration, self.run.why_run());
         let wanted = Wanted { resource: id, declaration, action, resolved: std::mem::take(known), why_run };
         let answer = self.providers.needs(&wanted, name);
         *known = wanted.resolved;

@@ -12,7 +12,7 @@ pub const UNSEEN: &str = "not all that it would ask for is seen: ";
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// Whether an action has had its turn in a survey; from now on it has.
     pub(super) fn had_its_turn(&mut self, resource: ResourceId, action: &str) -> bool {
-        self.run.survey && !self.run.surveyed.insert((resource, action.to_owned()))
+        self.run.is_survey() && !self.run.has_first_turn(resource, action)
     }
 
     /// Asks all guards of a resource. True: one of them would skip it, or cannot be asked.
@@ -48,11 +48,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         otherwise: T,
     ) -> Result<T, Failure> {
         match outcome {
-            Err(failure) if self.run.survey && skips && !failure.is_final() => {
+            Err(failure) if self.run.is_survey() && skips && !failure.is_final() => {
                 self.uncertain(resource, &format!("{UNSEEN}{failure}"));
                 Ok(otherwise)
             }
-            Ok(_) if self.run.survey => {
+            Ok(_) if self.run.is_survey() => {
                 self.run.known_mut(resource)?.mark(true);
                 Ok(otherwise)
             }

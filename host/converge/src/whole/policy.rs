@@ -3,7 +3,7 @@
 use super::report::Ended;
 use super::{House, NodeState, WholeRun};
 use crate::Runner;
-use contract::{Event, Failure, Guest, Lost, Memory, Outcome, OwnRunList, Providers, Run, Stop, Tally};
+use contract::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, RunStart, Stop, Tally};
 use node::object::{NodeObject, NormalAccess, ObjectError, PolicyStart, ReadFilter};
 use node::run_list::RunList;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ pub(super) struct FinishedPolicy<I> {
 impl<I: Instance> FinishedPolicy<I> {
     /// Whether it wants to hear of the run's end.
     pub(super) fn listens(&self, handler: &str, event: &str) -> bool {
-        self.run.listens.contains(handler) || self.run.listens.contains(event)
+        self.run.listens_to(handler) || self.run.listens_to(event)
     }
 
     /// Runs the late handlers in a conversation of their own.
@@ -117,7 +117,7 @@ impl<H: House> WholeRun<'_, H> {
             Err(failure) => (None, Err(failure)),
         };
         let outcome = outcome.map_err(|failure| {
-            let hint = run.reads.hint(&policy.name, &format!("{failure} {}", failure.hint().unwrap_or_default()));
+            let hint = run.reads().hint(&policy.name, &format!("{failure} {}", failure.hint().unwrap_or_default()));
             hint.into_iter().fold(failure, Failure::and_hint)
         });
         let compiled_only = self.options.compile_only && outcome.is_ok();
@@ -158,7 +158,7 @@ impl<H: House> WholeRun<'_, H> {
             _ => outcome,
         };
         if outcome.is_ok() {
-            let tally = Tally::of(&run.records);
+            let tally = Tally::of(run.records());
             run.notice(&Event::PolicyFinished { policy: name, tally });
         }
         outcome
@@ -198,14 +198,16 @@ impl<H: House> WholeRun<'_, H> {
             facts: &|facts| house.visible_facts(policy, facts),
         };
         let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
-        let mut run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
+        let run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
+        let mut run = run.starting_with(RunStart {
+            node_name: node.name().to_owned(),
+            recipes: policy.recipes.clone(),
+            survey: self.options.survey,
+            places: policy.places.clone(),
+            own_names: policy.cookbooks.iter().map(|(cookbook, _)| cookbook.clone()).collect(),
+            owns_run_list: policy.start.name.is_none(),
+        });
         run.charge_to(house.account(policy));
-        run.node_name = node.name().to_owned();
-        run.recipes.clone_from(&policy.recipes);
-        run.survey = self.options.survey;
-        run.places.clone_from(&policy.places);
-        run.own_names = policy.cookbooks.iter().map(|(cookbook, _)| cookbook.clone()).collect();
-        run.run_list = policy.start.name.is_none().then(OwnRunList::default);
         Ok(run)
     }
 
@@ -222,7 +224,7 @@ impl<H: House> WholeRun<'_, H> {
             run.pay_for_saved_node()?;
         }
         node.commit(&policy.start, run.attributes().clone(), &sight).map_err(refused)?;
-        if let Some(list) = run.run_list.as_ref().and_then(|own| own.changed.clone()) {
+        if let Some(list) = run.changed_run_list().cloned() {
             node.set_run_list(list);
         }
         if saves && node.has_unsaved_changes() {

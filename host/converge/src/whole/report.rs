@@ -2,7 +2,8 @@
 
 use super::PolicyInput;
 use contract::{
-    Account, ActionRecord, Conflict, EndedRecipe, Failure, GuestCommand, GuestWrite, Moment, ROOT, Reads, Run, Tally,
+    Account, ActionRecord, Conflict, EndedRecipe, Failure, GuestCommand, GuestWrite, Moment, ROOT, Reads, Run,
+    RunResults, Tally,
 };
 use node::attributes::Level;
 use node::object::PolicyStart;
@@ -91,12 +92,7 @@ impl NodeState {
         Self {
             levels: run.levels(),
             chef_environment: text("chef_environment").unwrap_or(chef_environment).to_owned(),
-            run_list: run
-                .run_list
-                .as_ref()
-                .and_then(|own| own.changed.as_ref())
-                .unwrap_or(&start.run_list)
-                .to_strings(),
+            run_list: run.changed_run_list().unwrap_or(&start.run_list).to_strings(),
             recipes: automatic.get("recipes").cloned().unwrap_or_else(|| json!([])),
             roles: start.roles.clone(),
         }
@@ -183,7 +179,7 @@ impl PolicyReport {
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
         let account = run.account().clone();
-        let Run { records, writes, commands, ended_recipes, recipes, reads, .. } = run;
+        let RunResults { records, writes, commands, ended_recipes, recipes, reads } = run.into_results();
         Self {
             name,
             revision,
@@ -274,7 +270,7 @@ pub(super) fn exception(listener: &str, outcomes: &[(String, PolicyOutcome)]) ->
 
 /// The actions of a policy, as its handlers hear of them.
 pub(super) fn resources(run: &Run) -> Value {
-    let records = run.records.iter().filter(|record| !record.forced_why_run);
+    let records = run.records().iter().filter(|record| !record.forced_why_run);
     records
         .map(|record| {
             json!({

@@ -80,7 +80,7 @@ impl Guest for FakeGuest<'_> {
         if let Some(left) = &mut self.dies_after {
             if *left == 0 {
                 return Err(Lost {
-                    policy: run.policy.clone(),
+                    policy: run.policy().to_owned(),
                     why: "trapped: test".into(),
                     backtrace: vec![],
                     recipe: None,
@@ -107,7 +107,7 @@ impl Guest for FakeGuest<'_> {
 
 impl FakeGuest<'_> {
     fn act(&mut self, run: &mut Run, call: Call) -> Said {
-        let spec = &self.case.specs[&run.resources[call.resource as usize].declaration.name];
+        let spec = &self.case.specs[&run.resources()[call.resource as usize].declaration.name];
         match self.invocations.enter(call.resource, spec, call.why_run) {
             Err(raised) => return Said::Answer(Answer::Failed(raised)),
             Ok(true) => drop(run.converge_by(call.resource, vec!["change".into()])),

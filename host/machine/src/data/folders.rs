@@ -247,7 +247,7 @@ fn read(path: &Path) -> Result<Value, DataError> {
 mod tests {
     use super::*;
     use crate::data::Secret;
-    use contract::Stop;
+    use contract::{Stop, StopReason};
     use grants::Grants;
     use std::fs;
 
@@ -309,7 +309,7 @@ mod tests {
         account.begin_turn(stop.clone());
         assert_eq!(data.search("apps", "id:large").unwrap().len(), 1);
         assert!(account.usage().work > 10_000, "{}", account.usage().work);
-        stop.request(15);
+        stop.request(StopReason::Signal(15));
         let Err(DataError::Invalid(text)) = data.search("apps", "id:large") else { panic!("it ends") };
         assert!(text.contains("was ended by signal 15"), "{text}");
     }

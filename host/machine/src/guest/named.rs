@@ -100,7 +100,7 @@ fn at_place<'l>(
 #[cfg(test)]
 mod tests {
     use super::super::layer::{Content, Overlay, looks};
-    use contract::{Account, StatKind, Stop};
+    use contract::{Account, StatKind, Stop, StopReason};
 
     fn changed(paths: impl IntoIterator<Item = String>) -> Overlay {
         let overlay = Overlay::default();
@@ -164,7 +164,7 @@ mod tests {
         });
         assert_eq!(works[0].1, works[1].1);
         assert!(works[0].1 > 2_000, "each place is counted: {}", works[0].1);
-        stop.request(15);
+        stop.request(StopReason::Signal(15));
         let long = text.repeat(10);
         assert!(works[1].0.named_by([long.as_str()], Some(&account)).is_err());
     }

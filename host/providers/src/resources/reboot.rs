@@ -5,7 +5,7 @@
 use crate::Reboot;
 use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;
-use contract::{Change, Raised, Stop, Wanted};
+use contract::{Change, Raised, StopReason, Wanted};
 use machine::denied::denied;
 
 /// The reason if nothing is said: Chef's words.
@@ -38,7 +38,7 @@ impl Provider for RebootResource {
         Ok(Plan::steps(vec![Step::new(Change::new(sentence), move |writer| {
             writer.settings.reboots.request(&policy, reboot);
             if now {
-                writer.settings.stop.request(Stop::REBOOT);
+                writer.settings.stop.request(StopReason::Reboot);
             }
             Ok(())
         })]))

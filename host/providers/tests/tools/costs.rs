@@ -1,7 +1,7 @@
 //! What providers write, make and hold is charged to the policy's account; long steps end with the policy's time.
 
 use crate::support::{Bench, exists, run};
-use contract::{Account, AccountLimits, Ended, Meters, Stop};
+use contract::{Account, AccountLimits, Ended, Meters, Stop, StopReason};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use providers::{MachineProviders, Settings};
@@ -123,9 +123,9 @@ fn host_time() {
     endless_archive(&policy);
     let stop = Stop::default();
     policy.account.begin_turn(stop.clone());
-    stop.request(15);
+    stop.request(StopReason::Signal(15));
     assert!(!policy.run("archive_file", "ROOT/zeros.tar.gz", "extract", json!({ "destination": "ROOT/out" })));
-    assert_eq!(policy.account.interruption(), Some(Ended::Stopped(15)));
+    assert_eq!(policy.account.interruption(), Some(Ended::Stopped(StopReason::Signal(15))));
     assert!(!exists(&policy.bench.path("out/zeros")));
     let work = policy.account.usage().work;
     assert!(work < 1 << 20, "{work} units of work were done after the signal");
@@ -157,7 +157,7 @@ fn a_file_that_is_written_over_in_place_is_not_emptied_for_a_policy_at_its_end()
     std::fs::write(policy.bench.path("kept"), "old").unwrap();
     let stop = Stop::default();
     policy.account.begin_turn(stop.clone());
-    stop.request(15);
+    stop.request(StopReason::Signal(15));
     let properties = json!({ "content": "new", "atomic_update": false });
     assert!(!policy.run("file", "ROOT/kept", "create", properties.clone()));
     assert_eq!(std::fs::read_to_string(policy.bench.path("kept")).unwrap(), "old");

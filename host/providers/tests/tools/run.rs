@@ -1,7 +1,7 @@
 //! What resources ask of the run itself: that the node be started again, that facts be gathered anew.
 
 use crate::support::{Bench, run};
-use contract::{Providers as _, Stop};
+use contract::{Providers as _, Stop, StopReason};
 use providers::{MachineProviders, Reboots, Settings};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -37,7 +37,7 @@ fn a_start_is_requested_and_taken_back() {
     assert_eq!(reboots.carry_out(Path::new("/")), Ok(None));
     let done = act(again(), &bench, "reboot_now", json!({})).unwrap();
     assert_eq!(done, ["rebooting the system immediately"]);
-    assert_eq!((reboots.all().len(), stop.requested()), (1, Some(Stop::REBOOT)));
+    assert_eq!((reboots.all().len(), stop.requested()), (1, Some(StopReason::Reboot)));
     assert_eq!(reboots.carry_out(&bench.root), Ok(Some(false)), "an image is not started");
 }
 

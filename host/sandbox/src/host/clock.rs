@@ -44,7 +44,7 @@ impl wit::Host for State {
     }
 
     fn sleep(&mut self, milliseconds: u32) -> Result<()> {
-        if !self.run()?.why_run {
+        if !self.run()?.why_run() {
             let wait = Duration::from_millis(milliseconds.into()).min(SLEEP);
             let run = self.run()?;
             let milliseconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);

@@ -57,8 +57,8 @@ impl State {
     /// Makes a change that the guest's own code asks for, and records it.
     fn change_machine(&mut self, path: &str, wanted: wit::Change, origin: Option<types::Origin>) -> Answer<()> {
         let run = Self::run(self)?;
-        let why_run = run.why_run;
-        let origin = place(&run.policy, origin);
+        let why_run = run.why_run();
+        let origin = place(run.policy(), origin);
         let applied = self.on_host_time(|state| state.services.machine.apply(path, change(wanted), why_run));
         match applied {
             Ok(Applied { path, what }) => {
@@ -73,8 +73,8 @@ impl State {
     /// not recorded: nothing ran.
     fn run_command(&mut self, command: resources::Command, origin: Option<types::Origin>) -> Answer<wit::Outcome> {
         let run = Self::run(self)?;
-        let why_run = run.why_run;
-        let origin = place(&run.policy, origin);
+        let why_run = run.why_run();
+        let origin = place(run.policy(), origin);
         let command = contract::CommandTest { sensitive: run.is_sensitive_here(), ..words::command(command) };
         let ended = self.on_host_time(|state| state.services.machine.run(&command, why_run));
         let effect = match &ended {
@@ -172,7 +172,7 @@ impl wit::Host for State {
     }
 
     fn http(&mut self, request: wit::HttpRequest) -> Answer<wit::HttpResponse> {
-        let why_run = Self::run(self)?.why_run;
+        let why_run = Self::run(self)?.why_run();
         let wit::HttpRequest { method, url, headers, body } = request;
         let request = HttpRequest { method, url, headers, body };
         let came = self.on_host_time(|state| state.services.machine.http(&request, why_run));

@@ -58,7 +58,7 @@ impl State {
             Ok(granted) => granted,
             Err(denied) => return Ok(Err(wit::AttributeError::Denied(denied))),
         };
-        let origin = words::origin(&run.policy, origin);
+        let origin = words::origin(run.policy(), origin);
         let asked = AttributeChange { granted: &granted, level_name, written, origin: &origin };
         let changed = run.change_attributes(asked, |attributes, path, value| change(attributes, path, value, &origin));
         let changed = heard(changed)?.map_err(trap)?;
@@ -187,25 +187,25 @@ impl wit::Host for State {
     }
 
     fn name(&mut self) -> Result<String> {
-        Ok(self.run()?.node_name.clone())
+        Ok(self.run()?.node_name().to_owned())
     }
 
     fn recipes(&mut self) -> Result<Vec<String>> {
-        Ok(self.run()?.recipes.clone())
+        Ok(self.run()?.recipes().to_vec())
     }
 
     fn set_run_list(&mut self, items: Vec<String>) -> Answer<()> {
-        let Some(own) = &mut self.run()?.run_list else {
+        if !self.run()?.owns_run_list() {
             let why = "the run list of a released policy is its release's: change it in policy.toml";
             return Ok(Err(wit::AttributeError::Denied(why.to_owned())));
-        };
+        }
         if items.len() > MAX_RUN_LIST || items.iter().any(|item| item.len() > MAX_RUN_LIST_ITEM) {
             let why = format!("a run list has at most {MAX_RUN_LIST} items of {MAX_RUN_LIST_ITEM} bytes");
             return Ok(Err(wit::AttributeError::Invalid(why)));
         }
         Ok(match RunList::parse(&items) {
             Ok(list) => {
-                own.changed = Some(list.without_repeats());
+                self.run()?.change_run_list(list.without_repeats());
                 Ok(())
             }
             Err(error) => Err(wit::AttributeError::Invalid(words::shorten(&error.to_string(), 1000))),

@@ -42,7 +42,8 @@ impl State {
         // Start code of a component may write before it has the turn; nobody watches yet.
         let Some(run) = self.run.as_deref_mut() else { return };
         if over && before <= LOG_BYTES {
-            let line = format!("policy `{}` has written {LOG_BYTES} bytes of log; what follows is dropped", run.policy);
+            let line =
+                format!("policy `{}` has written {LOG_BYTES} bytes of log; what follows is dropped", run.policy());
             run.log(LogLevel::Warn, &line);
         } else if !over {
             match writer {
@@ -71,7 +72,7 @@ impl wit::Host for State {
             let message = format!("there is no event `{}`", words::shorten(name, 100));
             return Ok(Err(words::raised(self.voice, Failure::raised("ArgumentError", message))));
         }
-        self.run()?.listens.extend(names);
+        self.run()?.listen(names);
         Ok(Ok(()))
     }
 }

@@ -51,7 +51,7 @@ impl<'a> Reading<'a> {
         path: &'a [String],
         at: Option<types::Origin>,
     ) -> Self {
-        let at = at.map(|at| place(words::origin(&run.policy, at)));
+        let at = at.map(|at| place(words::origin(run.policy(), at)));
         Self { run, rights: services.attributes.as_ref(), view, path, at }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Reading<'a> {
     fn is_own(&self, kind: ReadKind) -> bool {
         self.path.first().is_some_and(|first| match kind {
             ReadKind::Fact => is_policys_own(first),
-            ReadKind::Attribute => first == TAGS || self.run.own_names.contains(first),
+            ReadKind::Attribute => first == TAGS || self.run.is_own_cookbook(first),
         })
     }
 
@@ -200,7 +200,7 @@ impl<'a> Reading<'a> {
             }
             match hiding {
                 Hiding::Whole if kind == ReadKind::Fact && manner == Manner::Read => {
-                    let is_new = !self.run.reads.has_hidden(kind, self.path);
+                    let is_new = !self.run.reads().has_hidden(kind, self.path);
                     refusal = self.rights.refuse_fact(self.path, is_new);
                     self.record(kind, false, refusal.is_some());
                 }
@@ -213,7 +213,7 @@ impl<'a> Reading<'a> {
     }
 
     fn note_read(&mut self, kind: ReadKind) {
-        if self.run.reads.read(kind, self.path) {
+        if self.run.note_read(kind, self.path) {
             self.rights.uses(kind, self.path);
         }
     }
@@ -222,7 +222,7 @@ impl<'a> Reading<'a> {
         let origin = self.at.clone().unwrap_or_else(|| place(self.run.here()));
         let grant = self.rights.read_grant(kind, self.path);
         let read = HiddenRead { kind, path: self.path.to_vec(), partly, refused, origin, grant };
-        if self.run.reads.hid(read.clone()) && !refused {
+        if self.run.note_hidden_read(read.clone()) && !refused {
             self.rights.audit_hidden(&read);
         }
     }

@@ -30,7 +30,7 @@ impl wit::Host for State {
         let voice = self.voice;
         let _while_it_lasts = self.pay_for_call(words::declaration_bytes(&declaration))?;
         let run = self.run()?;
-        let declaration = words::declaration(&run.policy, voice, declaration);
+        let declaration = words::declaration(run.policy(), voice, declaration);
         answer(voice, declaration.and_then(|declaration| run.declare(declaration)))
     }
 

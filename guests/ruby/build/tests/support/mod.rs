@@ -198,7 +198,7 @@ fn converge(sandbox: &Sandbox, runtime: &Runtime, services: Services, limits: &L
     let ended =
         finish(session.end()).err().map(|lost| ("lost".to_owned(), format!("{} {:?}", lost.why, lost.backtrace)));
     let backtrace = policy.lost().map_or(backtrace, |lost| lost.backtrace.clone());
-    let declared = run.resources.iter().map(|resource| {
+    let declared = run.resources().iter().map(|resource| {
         let (it, origin) = (&resource.declaration, &resource.declaration.origin);
         let file = format!("{}/{}", origin.cookbook.as_deref().unwrap_or(""), origin.file.as_deref().unwrap_or(""));
         format!("{}[{}] {file}:{}", it.kind, it.name, origin.line.unwrap_or(0))

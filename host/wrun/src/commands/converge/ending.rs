@@ -9,7 +9,7 @@ use crate::printer::Tone;
 use crate::settings::Format;
 use crate::signals;
 use assemble::{Ending, GrantsFiles, StartedAgain};
-use contract::Stop;
+use contract::StopReason;
 use converge::RunReport;
 use grants::Journal;
 use report::{Block, conflicts, denials, due, hidden_reads, json, recap, shared, survey};
@@ -81,8 +81,8 @@ impl Running<'_> {
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
         Ok(match (self.interruption.stop.requested(), report.failure()) {
             (None, None) if self.arguments.detailed_exitcode && is_pending(report) => Exit::ChangesPending,
-            (Some(Stop::REBOOT), _) | (None, None) => self.start_again(ending),
-            (Some(signal), _) => signals::exit(Some(signal)),
+            (Some(StopReason::Reboot), _) | (None, None) => self.start_again(ending),
+            (reason @ Some(_), _) => signals::exit(reason),
             (None, Some(_)) => Exit::Failed,
         })
     }

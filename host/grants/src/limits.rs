@@ -1,0 +1,183 @@
+//! The limits that a policy's grants may set: their keys, units, defaults and meanings. docs/limits.md has the same table,
+//! which a test compares.
+
+/// The unit of a limit in a file of grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitUnit {
+    /// Mebibytes: 1,048,576 bytes.
+    Mebibytes,
+    /// Seconds.
+    Seconds,
+    /// A number of things.
+    Count,
+}
+
+/// The value of a limit that the grants do not set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitDefault {
+    /// A number in the limit's unit.
+    Fixed(u64),
+    /// The operator's setting of this name, whose own default is the number.
+    Setting(&'static str, u64),
+    /// A multiple of `memory_mib`.
+    TimesGuestMemory(u64),
+}
+
+/// One limit.
+#[derive(Debug)]
+pub struct LimitSetting {
+    /// The key below `limits`.
+    pub key: &'static str,
+    /// The unit of its number.
+    pub unit: LimitUnit,
+    /// The value where the grants do not set it.
+    pub default: LimitDefault,
+    /// The words for messages: "used up its 300 s of ..".
+    pub words: &'static str,
+    /// The meaning, for docs/limits.md.
+    pub meaning: &'static str,
+}
+
+/// The limits, in the order of the documentation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Memory of the policy's own code.
+    GuestMemory,
+    /// Processor time of the policy's own code.
+    GuestTime,
+    /// Bytes of the host's memory that are kept for the policy.
+    HostMemory,
+    /// Processor time of the host's own work for the policy.
+    HostTime,
+    /// Bytes that are written to the disk for the policy.
+    Disk,
+    /// Files, directories and links that are made for the policy.
+    Entries,
+    /// Files and directories that are open for the policy at a time.
+    OpenFiles,
+    /// Processes of one of its commands at a time.
+    Processes,
+    /// Time in which the policy waits.
+    Pauses,
+    /// Time from the policy's begin to its end.
+    Wall,
+}
+
+impl Limit {
+    /// Every limit.
+    pub const ALL: [Self; 10] = [
+        Self::GuestMemory,
+        Self::GuestTime,
+        Self::HostMemory,
+        Self::HostTime,
+        Self::Disk,
+        Self::Entries,
+        Self::OpenFiles,
+        Self::Processes,
+        Self::Pauses,
+        Self::Wall,
+    ];
+
+    /// Returns the limit's key, unit, default and meaning.
+    pub const fn setting(self) -> &'static LimitSetting {
+        match self {
+            Self::GuestMemory => &LimitSetting {
+                key: "memory_mib",
+                unit: LimitUnit::Mebibytes,
+                default: LimitDefault::Setting("guest_memory_mib", 256),
+                words: "memory",
+                meaning: "memory of the policy's own code",
+            },
+            Self::GuestTime => &LimitSetting {
+                key: "guest_seconds",
+                unit: LimitUnit::Seconds,
+                default: LimitDefault::Setting("guest_seconds", 60),
+                words: "processor time",
+                meaning: "processor time of the policy's own code, with the calls that it makes",
+            },
+            Self::HostMemory => &LimitSetting {
+                key: "host_memory_mib",
+                unit: LimitUnit::Mebibytes,
+                default: LimitDefault::TimesGuestMemory(2),
+                words: "the host's memory",
+                meaning: "what wrun keeps for the policy: resources with their properties and content, attributes and who wrote \
+                          them, notifications, contexts, types, log lines, changes, errors, records",
+            },
+            Self::HostTime => &LimitSetting {
+                key: "host_seconds",
+                unit: LimitUnit::Seconds,
+                default: LimitDefault::Fixed(300),
+                words: "the host's processor time",
+                meaning: "processor time of wrun's own work for the policy: resources, differences, archives, copies, searches. \
+                          Not that of the commands it runs",
+            },
+            Self::Disk => &LimitSetting {
+                key: "disk_mib",
+                unit: LimitUnit::Mebibytes,
+                default: LimitDefault::Fixed(4096),
+                words: "disk",
+                meaning: "bytes that wrun writes to the disk for the policy: files, backups, downloads, its part of the node, of \
+                          the journal and of the record of the run",
+            },
+            Self::Entries => &LimitSetting {
+                key: "entries",
+                unit: LimitUnit::Count,
+                default: LimitDefault::Fixed(500_000),
+                words: "files and directories",
+                meaning: "files, directories and links that wrun makes for the policy",
+            },
+            Self::OpenFiles => &LimitSetting {
+                key: "open_files",
+                unit: LimitUnit::Count,
+                default: LimitDefault::Fixed(512),
+                words: "open files",
+                meaning: "files and directories that wrun has open for the policy at a time: parents of files, levels of a tree, \
+                          staged files, downloads. Connections are made one at a time, and do not count",
+            },
+            Self::Processes => &LimitSetting {
+                key: "processes",
+                unit: LimitUnit::Count,
+                default: LimitDefault::Fixed(1024),
+                words: "processes at a time",
+                meaning: "processes of one command that the policy runs, at a time, with those that they start",
+            },
+            Self::Pauses => &LimitSetting {
+                key: "pause_seconds",
+                unit: LimitUnit::Seconds,
+                default: LimitDefault::Fixed(900),
+                words: "pauses",
+                meaning: "waiting: between tries (`retry_delay`), and asleep",
+            },
+            Self::Wall => &LimitSetting {
+                key: "wall_seconds",
+                unit: LimitUnit::Seconds,
+                default: LimitDefault::Fixed(3600),
+                words: "wall time",
+                meaning: "time from the beginning of the policy to its end. The handlers at the end of the run have the same time \
+                          once more",
+            },
+        }
+    }
+
+    /// Returns the limit with a key.
+    pub(crate) fn with_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|limit| limit.setting().key == key)
+    }
+}
+
+/// The limits that a policy's grants set, each in its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits([Option<u64>; Limit::ALL.len()]);
+
+impl Limits {
+    /// Returns a limit, or `None` if the grants do not set it.
+    pub fn get(&self, limit: Limit) -> Option<u64> {
+        self.0.get(limit as usize).copied().flatten()
+    }
+
+    pub(crate) fn set(&mut self, limit: Limit, number: u64) {
+        if let Some(place) = self.0.get_mut(limit as usize) {
+            *place = Some(number);
+        }
+    }
+}
