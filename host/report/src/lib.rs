@@ -8,6 +8,7 @@
 //! events      what happens, one object per event
 //! block       lines for people: denials, conflicts, what is due, the recap
 //! outline     the record of a run that was ended from outside
+//! record      the record of an earlier run, read back; difference: two of them compared
 //! ```
 
 mod block;
@@ -16,6 +17,7 @@ mod compiled;
 pub mod conflicts;
 pub mod denials;
 pub mod denied;
+mod difference;
 pub mod due;
 pub mod error;
 pub mod events;
@@ -25,6 +27,7 @@ mod kept_log;
 mod new_thing;
 mod outline;
 pub mod recap;
+mod record;
 pub mod sentence;
 pub mod shared;
 pub mod survey;
@@ -34,7 +37,9 @@ mod words;
 pub use block::{Block, End, Line, Tone};
 pub use bounded::{Bounded, MAX_SHOWN};
 pub use compiled::lines as compiled_lines;
+pub use difference::Difference;
 pub use kept_log::KeptLog;
 pub use new_thing::{NewThing, shortened};
 pub use outline::Outline;
+pub use record::{FailedPolicies, Record, RecordError, RecordedPolicy, status};
 pub use words::{by_code, place, ran, would};

@@ -7,7 +7,6 @@ pub(crate) mod cookbook;
 pub(crate) mod grants;
 pub(crate) mod node;
 pub(crate) mod policy;
-mod records;
 pub(crate) mod resources;
 pub(crate) mod run;
 

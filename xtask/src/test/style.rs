@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, map, supply, targets};
+use super::{Count, map, supply, targets, waiting};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts the house together.
@@ -28,6 +28,7 @@ const DOORS: [(&str, &[&str]); 17] = [
             "machine",
             "node",
             "providers",
+            "report",
             "resolve",
             "sandbox",
             "schema",
@@ -52,8 +53,8 @@ const DOORS: [(&str, &[&str]); 17] = [
     (
         "wrun",
         &[
-            "artifact", "assemble", "author", "contract", "converge", "facts", "grants", "machine", "node", "report",
-            "sandbox", "schema", "state", "text",
+            "artifact", "assemble", "author", "contract", "converge", "grants", "machine", "node", "report", "sandbox",
+            "schema", "state", "text",
         ],
     ),
 ];
@@ -74,7 +75,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 11] = [
+    let checks: [(&str, Check); 12] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
@@ -86,6 +87,7 @@ pub(crate) fn run() -> Result<Count> {
         ("rooms know only the rooms they may", doors),
         ("rooms touch only what they may", touches),
         ("the map is true: who names resource types, who decides, who touches the process", map::check),
+        ("vectors are read by a test, or wait for a feature", waiting::check),
     ];
     for (name, check) in checks {
         let problems = check()?;

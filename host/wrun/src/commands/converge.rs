@@ -6,7 +6,6 @@
 mod ending;
 mod handlers;
 mod not_begun;
-mod rest;
 mod running;
 
 use crate::activity::Activity;

@@ -2,8 +2,6 @@
 
 mod check;
 
-pub(crate) use check::known_facts;
-
 use crate::arguments::CookbookCommand;
 use crate::exit::Exit;
 use crate::printer::Printer;

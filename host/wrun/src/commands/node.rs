@@ -3,14 +3,14 @@
 mod explanation;
 
 use crate::arguments::{Common, NodeCommand};
-use crate::commands::records;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Settings};
 use anyhow::{Context as _, bail};
-use assemble::{HISTORIES, NORMAL_WRITERS};
+use assemble::{HISTORIES, NORMAL_WRITERS, Records};
 use contract::dotted_path;
 use node::object::NodeObject;
+use report::FailedPolicies;
 use serde_json::Value;
 use state::StateDirectory;
 use text::nearest;
@@ -77,22 +77,14 @@ fn not_set(
 
 /// A failed policy leaves no attribute behind: which ones failed in the node's last run that was not a dry one.
 fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
-    let is_of_node = |record: &Value| record["why_run"] != true && record["node_name"] == node;
     // The attribute is not set, whether or not a record can be read.
-    let record: &Value = &records::walk(settings, is_of_node).ok()??;
-    let id = record["run_id"].as_str().unwrap_or_default();
-    let failed = match record["policies"].as_array() {
-        Some(policies) => {
-            let failed = policies.iter().filter(|policy| policy["error"].is_object());
-            let names: Vec<_> = failed.filter_map(|policy| policy["name"].as_str()).collect();
-            match names.as_slice() {
-                [] => return None,
-                [only] => format!("policy {only}"),
-                several => format!("policies {}", several.join(", ")),
-            }
-        }
-        None if record["outcome"] == "failure" => "its cookbooks".to_owned(),
-        None => return None,
+    let records = Records::find(&settings.run).ok()?;
+    let record = records.first(|record| !record.is_dry() && record.node_name() == node).ok()??;
+    let id = record.id().unwrap_or_default();
+    let failed = match record.failed_policies()? {
+        FailedPolicies::Cookbooks => "its cookbooks".to_owned(),
+        FailedPolicies::Named(names) if names.len() == 1 => format!("policy {}", names.concat()),
+        FailedPolicies::Named(names) => format!("policies {}", names.join(", ")),
     };
     let end = "attributes that a failed policy set are not saved";
     Some(format!("hint: {failed} failed in the last run, {id}; {end}"))

@@ -1,6 +1,6 @@
 //! A run that is ready: it is watched, carried out and handed to its end.
 
-use super::{handlers, rest};
+use super::handlers;
 use crate::arguments::ConvergeArguments;
 use crate::exit::Exit;
 use crate::format::All;
@@ -52,7 +52,7 @@ impl Running<'_> {
         let files = ended.ending.files();
         let errors = error::of_run(&ended.report, &files, self.frames());
         let (denials, denials_left_out) = denied::of(&ended.report, &ended.journal);
-        let unseen = rest::of(&ended.report, &ended.ending, &files, &denials);
+        let unseen = ended.ending.unseen_recipes(&ended.report, &files, &denials);
         let parts = json::Parts {
             report: &ended.report,
             node: &node,

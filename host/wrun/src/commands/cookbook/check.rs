@@ -9,10 +9,9 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::program::program;
 use crate::settings::{Format, Layer, Settings};
-use assemble::Runtime;
+use assemble::{Runtime, known_facts};
 use author::check::{Ask, Readers, Report, Subject, check};
 use contract::CookbookFiles;
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -48,11 +47,4 @@ impl Readers for Instances<'_> {
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         Ok(assemble::ask(&self.settings.run, &program(), Arc::clone(&self.runtime), files, |ask| questions(ask))?)
     }
-}
-
-/// The names of the facts that this program can find out about a node.
-pub(crate) fn known_facts() -> BTreeSet<String> {
-    // Nothing is gathered: only what could be.
-    let facts = facts::Facts::new(&facts::Settings::new("/", jiff::Timestamp::UNIX_EPOCH));
-    facts.map(|facts| facts.keys().into_iter().map(str::to_owned).collect()).unwrap_or_default()
 }

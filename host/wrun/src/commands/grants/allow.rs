@@ -3,27 +3,23 @@
 use super::add::{Consent, Wanted, add};
 use super::edit::Written;
 use crate::arguments::{AllowArguments, WhichRun};
-use crate::commands::records;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
-use assemble::GrantsFiles;
-use grants::Denial;
+use assemble::{GrantsFiles, Records};
 use report::denials::additions;
-use report::unseen::UnseenRecipe;
-use serde_json::Value;
 use text::{escape, escape_line};
 
 pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
     let WhichRun { last: _, from_run } = &arguments.run;
     let record = match from_run {
-        Some(id) => records::named(&settings, id)?,
-        None => records::newest(&settings)?,
+        Some(id) => Records::named(&settings.run, id)?,
+        None => Records::find(&settings.run)?.newest()?,
     };
-    let id = escape_line(record.get("run_id").and_then(Value::as_str).unwrap_or("this run"));
-    let mut denials = denials_of(&record).with_context(|| format!("the record of run {id} cannot be used"))?;
-    let mut unseen = unseen_in(&record).with_context(|| format!("the record of run {id} cannot be used"))?;
+    let id = escape_line(record.id().unwrap_or("this run"));
+    let mut denials = record.denials().with_context(|| format!("the record of run {id} cannot be used"))?;
+    let mut unseen = record.unseen_recipes().with_context(|| format!("the record of run {id} cannot be used"))?;
     if !arguments.policy_name.is_empty() {
         denials.retain(|denial| arguments.policy_name.contains(&denial.policy));
         unseen.retain(|recipe| arguments.policy_name.contains(&recipe.policy));
@@ -68,17 +64,4 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
             Exit::Done
         }
     })
-}
-
-/// The recipes that the run did not see to their end.
-fn unseen_in(record: &Value) -> anyhow::Result<Vec<UnseenRecipe>> {
-    let Some(unseen) = record.get("unseen_recipes") else { return Ok(vec![]) };
-    serde_json::from_value(unseen.clone()).context("its `unseen_recipes` are not those of a run")
-}
-
-fn denials_of(record: &Value) -> anyhow::Result<Vec<Denial>> {
-    match record.get("denials") {
-        Some(denials) => serde_json::from_value(denials.clone()).context("its `denials` are not those of a run"),
-        None => Ok(vec![]),
-    }
 }

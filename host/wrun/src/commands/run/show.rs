@@ -1,67 +1,63 @@
 //! `wrun run show`.
 
-use super::{Runs, changes, is_dry, policies, record, short, status, text};
 use crate::arguments::ShowRunArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use report::shortened;
+use assemble::Records;
+use report::{Record, RecordedPolicy, shortened, status};
 use serde_json::Value;
 use text::{escape, escape_line};
 
 pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.common.layer())?;
-    let runs = Runs::find(&settings)?;
-    let record = record(runs.choose(&settings, arguments.run.as_deref(), 0)?)?;
+    let record = Records::find(&settings.run)?.choose(arguments.run.as_deref(), 0)?.finished()?;
     if arguments.format == View::Json {
-        printer.json(&serde_json::to_string_pretty(&record)?);
+        printer.json(&serde_json::to_string_pretty(record.json())?);
         return Ok(Exit::Done);
     }
     heading(&record, printer);
-    for (name, policy) in policies(&record) {
-        of_policy(&name, policy, is_dry(&record), arguments.all, printer);
+    for policy in record.policies() {
+        of_policy(policy, record.is_dry(), arguments.all, printer);
     }
     Ok(Exit::Done)
 }
 
-fn heading(record: &Value, printer: Printer) {
-    let dry = if record["why_run"] == true { " (dry run)" } else { "" };
-    let (id, node) = (text(record, "run_id"), text(record, "node_name"));
+fn heading(record: &Record, printer: Printer) {
+    let dry = if record.is_dry() { " (dry run)" } else { "" };
+    let (id, node) = (record.id().unwrap_or_default(), record.node_name());
     printer.line(Tone::Heading, &escape_line(&format!("Run {id} on {node}{dry}")));
-    let began = record["start_time"].as_i64().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    let began = record.began().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     let began = began.map(|moment| moment.to_string()).unwrap_or_default();
-    let seconds = record["seconds"].as_f64().unwrap_or_default();
-    let outcome = text(record, "outcome");
-    let tone = if outcome == "failure" { Tone::Error } else { Tone::Plain };
-    let what = changes(record);
+    let (outcome, what, seconds) = (record.outcome(), record.changes(), record.seconds());
+    let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
     printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
 }
 
-fn of_policy(name: &str, policy: &Value, is_dry: bool, all: bool, printer: Printer) {
-    let outcome = text(policy, "outcome");
-    let versions = match (short(&policy["revision"]), short(&policy["artifact"])) {
+fn of_policy(policy: RecordedPolicy<'_>, is_dry: bool, all: bool, printer: Printer) {
+    let (name, outcome) = (policy.shown_name(), policy.outcome());
+    let versions = match (policy.revision(), policy.artifact()) {
         ("", _) => String::new(),
         (revision, "") => format!(" (revision {revision})"),
         (revision, artifact) => format!(" (revision {revision}, artifact {artifact})"),
     };
     printer.line(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
-    let resources = policy["resources"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_shown =
         |resource: &&Value| all || ["updated", "unknown", "failed"].iter().any(|it| resource["status"] == *it);
-    for resource in resources.iter().filter(is_shown) {
+    for resource in policy.list("resources").iter().filter(is_shown) {
         of_resource(resource, is_dry, printer);
     }
-    for write in policy["writes"].as_array().into_iter().flatten() {
+    for write in policy.list("writes") {
         let (mark, what) = (format!("{:12}", "by code"), text(write, "what"));
         printer.line(Tone::Change, &escape_line(&format!("  {mark}  {what}{}", place(write))));
     }
     let is_own = |command: &&Value| command["resource"].is_null() && command["effect"] != "looked";
-    for command in policy["commands"].as_array().into_iter().flatten().filter(is_own) {
+    for command in policy.list("commands").iter().filter(is_own) {
         let (mark, line) = (format!("{:12}", "by code"), text(command, "command"));
         let end = if command["effect"] == "unknown" { ": not known what it changes" } else { "" };
         printer.line(Tone::Change, &escape_line(&format!("  {mark}  run {line}{end}{}", place(command))));
     }
-    let error = &policy["error"];
+    let error = &policy.json()["error"];
     if error.is_object() {
         of_error(error, printer);
         if let Some(hint) = error["hint"].as_str() {
@@ -96,7 +92,7 @@ fn place(of: &Value) -> String {
 
 fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
     let place = place(resource);
-    let tone = match &*text(resource, "status") {
+    let tone = match text(resource, "status") {
         "updated" => Tone::Change,
         "failed" => Tone::Error,
         "unknown" => Tone::Warning,
@@ -116,4 +112,9 @@ fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
         let first = message.lines().next().unwrap_or_default();
         printer.line(Tone::Plain, &escape_line(&format!("  {margin}              ! {first}")));
     }
+}
+
+/// The text of a key; empty if it has none.
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
 }

@@ -1,10 +1,10 @@
 //! The rest of recipes that ended early in a dry run: what their text asks for, and which of that is not granted.
 
-use crate::commands::cookbook::known_facts;
-use assemble::Ending;
+use crate::open::Ending;
 use author::check::{Entry, Line, read_rest};
 use contract::{CookbookFiles, EndedRecipe};
 use converge::{PolicyReport, RunReport};
+use facts::Facts;
 use grants::{Denial, Grants, HeldAnswer, MAX_VALUE, Needs, PolicyGrants};
 use report::error;
 use report::unseen::{UnseenEntry, UnseenRecipe};
@@ -18,15 +18,24 @@ const RECIPES: &str = "recipes/";
 const MAX_ENTRIES: usize = 500;
 const MAX_BYTES: usize = 256 << 10;
 
-/// The recipes that a run did not see to their end, in order.
-pub(super) fn of(
-    report: &RunReport,
-    ending: &Ending<'_>,
-    files: &BTreeMap<String, Arc<dyn CookbookFiles>>,
-    denials: &[Denial],
-) -> Vec<UnseenRecipe> {
-    let policies = report.policies.iter().filter(|policy| !policy.ended_recipes.is_empty());
-    policies.flat_map(|policy| of_policy(policy, ending, files.get(&policy.name), denials)).collect()
+impl Ending<'_> {
+    /// Returns the recipes that a run did not see to their end, in order, with what their text says of the rest.
+    pub fn unseen_recipes(
+        &self,
+        report: &RunReport,
+        files: &BTreeMap<String, Arc<dyn CookbookFiles>>,
+        denials: &[Denial],
+    ) -> Vec<UnseenRecipe> {
+        let policies = report.policies.iter().filter(|policy| !policy.ended_recipes.is_empty());
+        policies.flat_map(|policy| of_policy(policy, self, files.get(&policy.name), denials)).collect()
+    }
+}
+
+/// Returns the names of the facts that this program can find out about a node.
+pub fn known_facts() -> BTreeSet<String> {
+    // Nothing is gathered: only what could be.
+    let facts = Facts::new(&facts::Settings::new("/", jiff::Timestamp::UNIX_EPOCH));
+    facts.map(|facts| facts.keys().into_iter().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 fn of_policy(

@@ -1,0 +1,206 @@
+//! The check of grants: faults that no run reports, such as rules that nobody uses.
+
+use crate::folders::POLICY as FOLDERS_POLICY;
+use crate::records::Records;
+use crate::settings::Settings;
+use artifact::Manifest;
+use grants::{Grants, Needs, PolicyGrants};
+use report::Record;
+use state::StateError;
+use std::collections::{BTreeMap, BTreeSet};
+use text::nearest;
+
+/// A kind of fault, in the order in which the last line counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    UnknownPolicy,
+    Covered,
+    Empty,
+    Unused,
+}
+
+impl Fault {
+    const ALL: [Self; 4] = [Self::UnknownPolicy, Self::Covered, Self::Empty, Self::Unused];
+
+    /// `2 unused rules`.
+    fn counted(self, count: usize) -> String {
+        let (one, many) = match self {
+            Self::UnknownPolicy => ("unknown policy", "unknown policies"),
+            Self::Covered => ("rule that another one covers", "rules that others cover"),
+            Self::Empty => ("rule that allows nothing", "rules that allow nothing"),
+            Self::Unused => ("unused rule", "unused rules"),
+        };
+        format!("{count} {}", if count == 1 { one } else { many })
+    }
+}
+
+/// The faults of grants that no run reports, such as rules that nobody uses.
+pub struct GrantsCheck<'a> {
+    settings: &'a Settings,
+    /// Policies that the settings name.
+    policy_names: &'a [String],
+    /// Sentences that begin with file and line.
+    problems: Vec<(Fault, String)>,
+    notes: Vec<String>,
+}
+
+impl<'a> GrantsCheck<'a> {
+    /// Holds grants against the artifacts and the recorded runs. `policy_names` are the policies that the settings name.
+    ///
+    /// # Errors
+    /// The records cannot be looked for.
+    pub fn of(settings: &'a Settings, policy_names: &'a [String], grants: &Grants) -> Result<Self, StateError> {
+        let mut check = Self { settings, policy_names, problems: vec![], notes: vec![] };
+        let manifests = check.manifests();
+        let names: Vec<&str> = grants.policy_names().collect();
+        let kept = check.kept(&names)?;
+        for (name, kept) in names.iter().zip(&kept) {
+            check.policy(grants, name, &manifests, kept);
+        }
+        Ok(check)
+    }
+
+    /// Returns a sentence for each fault, with its file and line.
+    pub fn problems(&self) -> impl Iterator<Item = &str> {
+        self.problems.iter().map(|(_, problem)| problem.as_str())
+    }
+
+    /// Returns what is worth knowing and not a fault, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Tells whether there are faults.
+    pub fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// Returns how many faults of each kind there are, in words.
+    pub fn counts(&self) -> String {
+        let count = |fault: Fault| self.problems.iter().filter(|(kind, _)| *kind == fault).count();
+        let found = Fault::ALL.into_iter().map(|fault| (fault, count(fault))).filter(|(_, count)| *count > 0);
+        let found: Vec<_> = found.map(|(fault, count)| fault.counted(count)).collect();
+        if found.is_empty() { "no problems found".to_owned() } else { found.join(", ") }
+    }
+
+    /// The policies that have an artifact. `None` behind a name: it cannot be opened, which a run tells.
+    fn manifests(&mut self) -> BTreeMap<String, Option<Manifest>> {
+        let folder = &self.settings.policies;
+        match artifact::list(folder) {
+            Ok(names) => names
+                .into_iter()
+                .map(|name| {
+                    let opened = artifact::find(folder, &name);
+                    if let Err(error) = &opened {
+                        self.notes.push(error.to_string());
+                    }
+                    (name, opened.ok().map(|artifact| artifact.manifest().clone()))
+                })
+                .collect(),
+            Err(error) => {
+                self.notes.push(format!("{error}; whether policies exist is not looked at"));
+                BTreeMap::new()
+            }
+        }
+    }
+
+    fn policy(&mut self, grants: &Grants, name: &str, manifests: &BTreeMap<String, Option<Manifest>>, kept: &Kept) {
+        let (file, line) = grants.place_of(name).unwrap_or_default();
+        let is_known = manifests.contains_key(name)
+            || name == FOLDERS_POLICY
+            || kept.runs > 0
+            || self.policy_names.iter().any(|known| known == name);
+        if !is_known && !manifests.is_empty() {
+            let known: BTreeSet<&str> = manifests.keys().map(String::as_str).collect();
+            let near = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near:?}?"));
+            let near =
+                near.unwrap_or_else(|| format!("; there are {}", known.into_iter().collect::<Vec<_>>().join(", ")));
+            let text = format!("{file}:{line}: there is no policy {name:?}{near}");
+            self.problems.push((Fault::UnknownPolicy, text));
+            return;
+        }
+        let manifest = manifests.get(name).and_then(Option::as_ref);
+        let cookbooks: Vec<String> =
+            manifest.iter().flat_map(|manifest| &manifest.cookbooks).map(|cookbook| cookbook.name.clone()).collect();
+        let own = grants.policy(name, &cookbooks);
+        for (rule, by) in own.covered() {
+            let text = format!(
+                "{file}:{}: policy {name}: {} {} is not needed: {} {} in line {} covers it",
+                rule.line, rule.key, rule.text, by.key, by.text, by.line
+            );
+            self.problems.push((Fault::Covered, text));
+        }
+        for rule in own.short_rules() {
+            let sentence = format!("{file}:{}: {}", rule.place.line, rule.sentence());
+            if rule.is_empty { self.problems.push((Fault::Empty, sentence)) } else { self.notes.push(sentence) }
+        }
+        self.unused(&own, file, name, manifest, kept);
+    }
+
+    /// What the kept records of runs say of each of these policies, in their order.
+    fn kept(&mut self, names: &[&str]) -> Result<Vec<Kept>, StateError> {
+        let mut all: Vec<Kept> = names.iter().map(|_| Kept::default()).collect();
+        let damaged = Records::find(self.settings)?.each(|record| {
+            for (name, kept) in names.iter().zip(&mut all) {
+                kept.add(record, name);
+            }
+        });
+        self.notes.extend(damaged);
+        Ok(all)
+    }
+
+    /// Rules that neither the author nor any recorded run asks for. A run that changed nothing may have asked for less than
+    /// the next one, so that it is not held against a rule.
+    fn unused(&mut self, own: &PolicyGrants, file: &str, name: &str, manifest: Option<&Manifest>, kept: &Kept) {
+        let needs = manifest.map(|manifest| &manifest.needs).filter(|needs| !needs.is_empty());
+        if needs.is_none() && kept.complete == 0 {
+            self.notes.push(format!(
+                "policy {name:?} has no [needs] and no recorded run that tells all that it asked for: rules that it does not use cannot be told"
+            ));
+            return;
+        };
+        let all: Vec<&Needs> = kept.asked.values().chain(needs).collect();
+        let is_certain = needs.is_some() || kept.busy > 0;
+        let runs = match kept.runs {
+            1 => "its only recorded run".to_owned(),
+            runs => format!("none of its {runs} recorded runs"),
+        };
+        let who = match (needs, kept.runs) {
+            (Some(_), 0) => "its [needs] does not ask for it, and no run of it is recorded".to_owned(),
+            (Some(_), 1) => "neither its [needs] nor its only recorded run asks for it".to_owned(),
+            (Some(_), runs) => format!("neither its [needs] nor any of its {runs} recorded runs asks for it"),
+            (None, 1) if is_certain => "its only recorded run did not ask for it".to_owned(),
+            (None, _) if is_certain => format!("{runs} asked for it"),
+            (None, 1) => "its only recorded run did not ask for it, and changed nothing".to_owned(),
+            (None, _) => format!("{runs} asked for it, and they changed nothing"),
+        };
+        for rule in own.unused(&all) {
+            let text = format!("{file}:{}: policy {name}: {} {} is not used: {who}", rule.line, rule.key, rule.text);
+            if is_certain { self.problems.push((Fault::Unused, text)) } else { self.notes.push(text) }
+        }
+    }
+}
+
+/// What the kept records say of a policy.
+#[derive(Default)]
+struct Kept {
+    /// Runs in which it began.
+    runs: usize,
+    /// Runs that tell all that it asked for.
+    complete: usize,
+    /// Runs that tell all, and in which not everything was up to date.
+    busy: usize,
+    /// The different things that it asked for, by the text that the records have of them.
+    asked: BTreeMap<String, Needs>,
+}
+
+impl Kept {
+    fn add(&mut self, record: &Record, name: &str) {
+        let Some(policy) = record.policy_that_ran(name, FOLDERS_POLICY) else { return };
+        self.runs += 1;
+        let Some(asked) = record.asked(name) else { return };
+        self.complete += 1;
+        self.busy += usize::from(policy.is_busy());
+        self.asked.extend(asked);
+    }
+}

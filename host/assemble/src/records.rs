@@ -1,0 +1,239 @@
+//! The records of earlier runs: where they lie, and which one somebody means.
+
+use crate::own_state;
+use crate::settings::Settings;
+use report::Record;
+use state::{RunId, StateDirectory, StateError};
+use std::io;
+use std::path::{Path, PathBuf};
+use text::error_chain;
+use thiserror::Error;
+
+/// The largest file of a run's JSON that is read, in bytes.
+const MAX_FILE: u64 = 512 << 20;
+
+/// The most identifiers that an error lists.
+const MAX_LISTED: usize = 5;
+
+/// The reasons why a record is not found.
+#[derive(Debug, Error)]
+pub enum RecordsError {
+    /// A state directory or a record cannot be read, or a name is not a run's identifier.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// Nothing is recorded.
+    #[error("no run is recorded in {}{}", place.display(), also(own.as_deref()))]
+    Empty {
+        /// The state directory.
+        place: PathBuf,
+        /// The user's own folder.
+        own: Option<PathBuf>,
+    },
+    /// An older run is wanted than the oldest one.
+    #[error("only {} recorded in {}", runs(*count), place.display())]
+    TooFew {
+        /// The state directory.
+        place: PathBuf,
+        /// The number of runs.
+        count: usize,
+    },
+    /// No run's identifier begins with a text.
+    #[error("no run in {} begins with {wanted:?}; `wrun run list` lists the runs", place.display())]
+    Unknown {
+        /// The state directory.
+        place: PathBuf,
+        /// The text.
+        wanted: String,
+    },
+    /// The identifiers of several runs begin with a text.
+    #[error("several runs begin with {wanted:?}; say which: {}", ids.join(", "))]
+    Ambiguous {
+        /// The text.
+        wanted: String,
+        /// The first of the identifiers.
+        ids: Vec<String>,
+    },
+    /// No directory has a record of a run.
+    #[error("there is no record of run {id} in {}", place.display())]
+    Missing {
+        /// The run.
+        id: RunId,
+        /// The state directory.
+        place: PathBuf,
+    },
+    /// A run did not come to its end.
+    #[error("run {id} left no record: it did not come to its end")]
+    Unfinished {
+        /// The run.
+        id: RunId,
+    },
+    /// A file of a run's JSON is too long.
+    #[error("{} is longer than {MAX_FILE} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of a run's JSON cannot be read.
+    #[error("{} cannot be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file does not hold JSON.
+    #[error("{} is not the JSON of a run", path.display())]
+    NotJson {
+        /// The file.
+        path: PathBuf,
+        /// The first mistake.
+        source: serde_json::Error,
+    },
+}
+
+fn also(own: Option<&Path>) -> String {
+    own.map(|own| format!(" or {}", own.display())).unwrap_or_default()
+}
+
+fn runs(count: usize) -> String {
+    if count == 1 { "one run is".to_owned() } else { format!("{count} runs are") }
+}
+
+/// The recorded runs that this user can read, dry ones too, newest first.
+pub struct Records<'a> {
+    place: &'a Path,
+    runs: Vec<RecordedRun>,
+}
+
+/// A recorded run.
+pub struct RecordedRun {
+    /// The run's identifier.
+    pub id: RunId,
+    state: StateDirectory,
+}
+
+impl RecordedRun {
+    /// Reads the run's record. `None`: the run did not come to its end.
+    ///
+    /// # Errors
+    /// The record is damaged or cannot be read.
+    pub fn read(&self) -> Result<Option<Record>, StateError> {
+        Ok(self.state.record(&self.id)?.map(Record::new))
+    }
+
+    /// Reads the record of a run that came to its end.
+    ///
+    /// # Errors
+    /// The record is absent, damaged, or cannot be read.
+    pub fn finished(&self) -> Result<Record, RecordsError> {
+        self.read()?.ok_or_else(|| RecordsError::Unfinished { id: self.id.clone() })
+    }
+}
+
+impl<'a> Records<'a> {
+    /// Finds the recorded runs.
+    ///
+    /// # Errors
+    /// A directory cannot be read.
+    pub fn find(settings: &'a Settings) -> Result<Self, StateError> {
+        let mut runs = Vec::new();
+        for state in own_state::readable(settings)? {
+            runs.extend(state.runs()?.into_iter().map(|id| RecordedRun { id, state: state.clone() }));
+        }
+        runs.sort_by(|one, other| other.id.cmp(&one.id));
+        Ok(Self { place: &settings.state_dir, runs })
+    }
+
+    /// Returns the runs, newest first.
+    pub fn runs(&self) -> &[RecordedRun] {
+        &self.runs
+    }
+
+    /// Returns the run whose identifier begins with `wanted`; without one the newest but `back`.
+    ///
+    /// # Errors
+    /// No run or several are meant.
+    pub fn choose(&self, wanted: Option<&str>, back: usize) -> Result<&RecordedRun, RecordsError> {
+        let place = self.place.to_owned();
+        let Some(wanted) = wanted else {
+            return self.runs.get(back).ok_or(match self.runs.len() {
+                0 => RecordsError::Empty { place, own: None },
+                count => RecordsError::TooFew { place, count },
+            });
+        };
+        let found: Vec<_> = self.runs.iter().filter(|run| run.id.as_str().starts_with(wanted)).collect();
+        let wanted = wanted.to_owned();
+        match found.as_slice() {
+            [only] => Ok(only),
+            [] => Err(RecordsError::Unknown { place, wanted }),
+            several => {
+                let ids = several.iter().take(MAX_LISTED).map(|run| run.id.to_string()).collect();
+                Err(RecordsError::Ambiguous { wanted, ids })
+            }
+        }
+    }
+
+    /// Reads the record of the newest run that has one.
+    ///
+    /// # Errors
+    /// No run has a record, or one is damaged.
+    pub fn newest(&self) -> Result<Record, RecordsError> {
+        let own = own_state::folder();
+        self.first(|_| true)?.ok_or_else(|| RecordsError::Empty { place: self.place.to_owned(), own })
+    }
+
+    /// Reads the record of the newest run of which something is true, or returns `None`.
+    ///
+    /// # Errors
+    /// A record is damaged or cannot be read.
+    pub fn first(&self, mut is_meant: impl FnMut(&Record) -> bool) -> Result<Option<Record>, StateError> {
+        for run in &self.runs {
+            if let Some(record) = run.read()?.filter(&mut is_meant) {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives every record to a function, the newest first. Returns a sentence about each record that is damaged.
+    pub fn each(&self, mut look: impl FnMut(&Record)) -> Vec<String> {
+        let mut damaged = Vec::new();
+        for run in &self.runs {
+            match run.read() {
+                Ok(record) => record.iter().for_each(&mut look),
+                Err(error) => {
+                    damaged.push(format!("the record of run {} is left out: {}", run.id, error_chain(&error)));
+                }
+            }
+        }
+        damaged
+    }
+
+    /// Reads the record of a run by its whole identifier, or a file with a run's JSON.
+    ///
+    /// # Errors
+    /// The file cannot be used, or the run has no record.
+    pub fn named(settings: &Settings, name: &str) -> Result<Record, RecordsError> {
+        let path = Path::new(name);
+        if path.is_file() {
+            return of_file(path);
+        }
+        let id = RunId::parse(name)?;
+        for state in own_state::readable(settings)? {
+            if let Some(record) = state.record(&id)? {
+                return Ok(Record::new(record));
+            }
+        }
+        Err(RecordsError::Missing { id, place: settings.state_dir.clone() })
+    }
+}
+
+fn of_file(path: &Path) -> Result<Record, RecordsError> {
+    let failed = |source| RecordsError::Read { path: path.to_owned(), source };
+    if std::fs::metadata(path).map_err(failed)?.len() > MAX_FILE {
+        return Err(RecordsError::TooLarge { path: path.to_owned() });
+    }
+    let text = std::fs::read(path).map_err(failed)?;
+    let json = serde_json::from_slice(&text);
+    json.map(Record::new).map_err(|source| RecordsError::NotJson { path: path.to_owned(), source })
+}

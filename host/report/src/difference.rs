@@ -1,0 +1,169 @@
+//! How two runs differ, in policies and in the actions that they took.
+
+use crate::record::{Record, short, status, text};
+use crate::shortened;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The version of the JSON form; it grows when a key changes its meaning or goes away.
+const VERSION: u32 = 1;
+
+/// The text of a side without a value.
+const ABSENT: &str = "(absent)";
+
+/// The value that each run has under one name: the older run's, the newer run's.
+type Sides<T> = (Option<T>, Option<T>);
+
+/// An action in a run: policy, resource, action, and its place among equal ones.
+type Key = (String, String, String, usize);
+
+/// The differences between two runs.
+#[derive(Debug)]
+pub struct Difference<'a> {
+    older: &'a Record,
+    newer: &'a Record,
+    policies: Vec<(String, Sides<Value>)>,
+    actions: Vec<(Key, Sides<Value>)>,
+}
+
+impl<'a> Difference<'a> {
+    /// Compares two runs.
+    pub fn between(older: &'a Record, newer: &'a Record) -> Self {
+        let policies = different(policies(older), policies(newer));
+        let actions = different(actions(older), actions(newer));
+        Self { older, newer, policies, actions }
+    }
+
+    /// Tells whether the runs do not differ.
+    pub fn is_empty(&self) -> bool {
+        self.policies.is_empty() && self.actions.is_empty()
+    }
+
+    /// Returns a line for each difference, with texts of guests as they are.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let (from_dry, to_dry) = (self.older.is_dry(), self.newer.is_dry());
+        let policies = self.policies.iter().map(|(name, sides)| format!("policy {name}: {}", policy_arrow(sides)));
+        let actions = self.actions.iter().map(move |((policy, resource, action, _), sides)| {
+            format!("{policy}: {resource} {action}: {}", action_arrow(sides, from_dry, to_dry))
+        });
+        policies.chain(actions)
+    }
+
+    /// Returns the JSON form: `{version, from, from_why_run, to, to_why_run, policies, resources}`. `from` and `to` are the
+    /// runs' identifiers.
+    pub fn json(&self, from: &str, to: &str) -> Value {
+        json!({
+            "version": VERSION,
+            "from": from,
+            "from_why_run": self.older.is_dry(),
+            "to": to,
+            "to_why_run": self.newer.is_dry(),
+            "policies": self.policies.iter().map(|(name, sides)| side_by_side(json!({ "name": name }), sides)).collect::<Vec<_>>(),
+            "resources": self.actions.iter().map(|((policy, resource, action, _), sides)| {
+                side_by_side(json!({ "policy": policy, "resource": resource, "action": action }), sides)
+            }).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Policies by name, with what makes two of them different. Two policies are the same one if their artifact is.
+fn policies(record: &Record) -> BTreeMap<String, Value> {
+    let keys = ["revision", "artifact", "outcome"];
+    let part = |policy: &Value| keys.into_iter().map(|key| (key.to_owned(), policy[key].clone())).collect::<Value>();
+    record.policies().into_iter().map(|policy| (policy.shown_name().to_owned(), part(policy.json()))).collect()
+}
+
+/// The actions of a run, with how they ended and what they did.
+fn actions(record: &Record) -> BTreeMap<Key, Value> {
+    let mut found = BTreeMap::new();
+    for policy in record.policies() {
+        for action in policy.list("resources") {
+            let resource = format!("{}[{}]", text(action, "type"), text(action, "name"));
+            let mut key = (policy.shown_name().to_owned(), resource, text(action, "action").to_owned(), 0);
+            while found.contains_key(&key) {
+                key.3 += 1;
+            }
+            let keys = ["status", "updates"];
+            found.insert(key, keys.into_iter().map(|key| (key.to_owned(), action[key].clone())).collect());
+        }
+    }
+    found
+}
+
+fn different<K: Ord + Clone>(mut older: BTreeMap<K, Value>, newer: BTreeMap<K, Value>) -> Vec<(K, Sides<Value>)> {
+    let mut all: Vec<(K, Sides<Value>)> = Vec::new();
+    for (key, new) in newer {
+        let old = older.remove(&key);
+        if old.as_ref() != Some(&new) {
+            all.push((key, (old, Some(new))));
+        }
+    }
+    all.extend(older.into_iter().map(|(key, old)| (key, (Some(old), None))));
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    all
+}
+
+/// One entry of the JSON form: the keys that name it, and both sides.
+fn side_by_side(named: Value, (from, to): &Sides<Value>) -> Value {
+    let sides = [("from".to_owned(), json!(from)), ("to".to_owned(), json!(to))];
+    named.as_object().cloned().unwrap_or_default().into_iter().chain(sides).collect()
+}
+
+/// `old -> new` of a policy.
+fn policy_arrow((from, to): &Sides<Value>) -> String {
+    let side = |side: &Option<Value>| side.as_ref().map_or_else(|| ABSENT.to_owned(), policy_text);
+    format!("{} -> {}", side(from), side(to))
+}
+
+/// `old -> new` of an action, each in the words of its run.
+fn action_arrow((from, to): &Sides<Value>, from_dry: bool, to_dry: bool) -> String {
+    let side = |side: &Option<Value>, dry: bool| {
+        side.as_ref().map_or_else(|| ABSENT.to_owned(), |action| action_text(action, dry))
+    };
+    format!("{} -> {}", side(from, from_dry), side(to, to_dry))
+}
+
+fn policy_text(policy: &Value) -> String {
+    let outcome = policy["outcome"].as_str().unwrap_or("run");
+    match (short(&policy["revision"]), short(&policy["artifact"])) {
+        ("", _) => outcome.to_owned(),
+        (revision, artifact) => format!("{outcome}, revision {revision}, artifact {artifact}"),
+    }
+}
+
+fn action_text(action: &Value, is_dry: bool) -> String {
+    let updates = action["updates"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    match shortened(updates).as_slice() {
+        [] => status(action, is_dry).into_owned(),
+        updates => format!("{} ({})", status(action, is_dry), updates.join("; ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(revision: &str, statuses: &[&str]) -> Record {
+        let action = |status: &&str| json!({ "type": "file", "name": "/a", "action": "create", "status": status });
+        let actions: Vec<_> = statuses.iter().map(action).collect();
+        Record::new(json!({
+            "policies": [{ "name": "web", "revision": revision, "artifact": "d", "outcome": "success", "resources": actions }],
+        }))
+    }
+
+    #[test]
+    fn policies_and_actions_that_differ_are_told_side_by_side() {
+        let (older, newer) = (run("1", &["updated", "updated"]), run("2", &["updated", "failed", "skipped"]));
+        assert!(Difference::between(&older, &older).is_empty());
+        let difference = Difference::between(&older, &newer);
+        let expect = [
+            "policy web: success, revision 1, artifact d -> success, revision 2, artifact d",
+            "web: file[/a] create: updated -> failed",
+            "web: file[/a] create: (absent) -> skipped",
+        ];
+        assert_eq!(difference.lines().collect::<Vec<_>>(), expect);
+        let shown = difference.json("A", "B");
+        assert_eq!((&shown["from"], &shown["resources"][1]["from"]), (&json!("A"), &Value::Null));
+        assert_eq!(shown["resources"][1]["to"]["status"], "skipped");
+    }
+}

@@ -1,0 +1,331 @@
+//! The record of an earlier run, read back. Its shape is that of [`crate::json`] (docs/run-json.md).
+//!
+//! Records hold texts of guests, and older versions wrote fewer keys: an absent key reads as an empty text or 0.
+
+use crate::unseen::UnseenRecipe;
+use crate::would;
+use contract::Tally;
+use grants::{Denial, Needs};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The number of digits of a revision or a digest that people see.
+const DIGITS: usize = 12;
+
+/// The statuses of actions that had nothing to do.
+const QUIET: [&str; 2] = ["up-to-date", "skipped"];
+
+/// The record of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record(Value);
+
+/// The reasons why a record cannot be used.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// A list of the record does not hold what a run writes.
+    #[error("its `{key}` are not those of a run")]
+    Invalid {
+        /// The list's key.
+        key: &'static str,
+        /// The first mismatch.
+        source: serde_json::Error,
+    },
+}
+
+/// What the record says of one policy.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordedPolicy<'a> {
+    /// The policy's name. A run of cookbooks in folders has one policy without a name.
+    pub name: Option<&'a str>,
+    part: &'a Value,
+}
+
+/// The policies that failed in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FailedPolicies<'a> {
+    /// The cookbooks of a run from folders.
+    Cookbooks,
+    /// Policies, by name.
+    Named(Vec<&'a str>),
+}
+
+impl Record {
+    /// Takes the JSON of a run.
+    pub fn new(json: Value) -> Self {
+        Self(json)
+    }
+
+    /// Returns the whole record.
+    pub fn json(&self) -> &Value {
+        &self.0
+    }
+
+    /// Returns the value of a key, `null` if the record does not have it.
+    fn value(&self, key: &str) -> &Value {
+        self.0.get(key).unwrap_or(&Value::Null)
+    }
+
+    /// Returns the run's identifier, or `None` if the record does not name it.
+    pub fn id(&self) -> Option<&str> {
+        self.value("run_id").as_str()
+    }
+
+    /// Returns the node's name.
+    pub fn node_name(&self) -> &str {
+        text(&self.0, "node_name")
+    }
+
+    /// Tells whether the run was a dry one.
+    pub fn is_dry(&self) -> bool {
+        *self.value("why_run") == true
+    }
+
+    /// Returns `success` or `failure`.
+    pub fn outcome(&self) -> &str {
+        text(&self.0, "outcome")
+    }
+
+    /// Tells whether the run failed.
+    pub fn has_failed(&self) -> bool {
+        self.outcome() == "failure"
+    }
+
+    /// Returns the time when the run began, in seconds since 1970.
+    pub fn began(&self) -> Option<i64> {
+        self.value("start_time").as_i64()
+    }
+
+    /// Returns how long the run took, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.value("seconds").as_f64().unwrap_or_default()
+    }
+
+    /// Returns the number of actions of which it is not known what they would change.
+    pub fn unknown(&self) -> u64 {
+        self.value("unknown").as_u64().unwrap_or_default()
+    }
+
+    /// Returns `2 of 21 updated`, or of a dry run `3 would change, 2 unknown, 1 would fail (of 21)`.
+    pub fn changes(&self) -> String {
+        let count = |key: &str| usize::try_from(self.value(key).as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
+        let tally = Tally {
+            updated: count("updated"),
+            unknown: count("unknown"),
+            failed: count("failed"),
+            total: count("total"),
+        };
+        if self.is_dry() { would(tally) } else { format!("{} of {} updated", tally.updated, tally.total) }
+    }
+
+    /// Tells whether cookbooks ran from folders. Such a run has no policies; its record has their keys at the top.
+    pub fn is_of_folders(&self) -> bool {
+        !self.value("policies").is_array()
+    }
+
+    /// Returns the policies in the order of the run.
+    pub fn policies(&self) -> Vec<RecordedPolicy<'_>> {
+        match self.value("policies").as_array() {
+            Some(policies) => {
+                policies.iter().map(|part| RecordedPolicy { name: Some(text(part, "name")), part }).collect()
+            }
+            None => vec![RecordedPolicy { name: None, part: &self.0 }],
+        }
+    }
+
+    /// Returns what the record says of a policy that began to run; `of_folders` is the name that cookbooks in folders go by.
+    pub fn policy_that_ran(&self, name: &str, of_folders: &str) -> Option<RecordedPolicy<'_>> {
+        self.policies().into_iter().find(|policy| match policy.name {
+            Some(policy_name) => policy_name == name && policy.outcome() != "not-run",
+            None => name == of_folders,
+        })
+    }
+
+    /// Returns the policies that failed, or `None` if none did.
+    pub fn failed_policies(&self) -> Option<FailedPolicies<'_>> {
+        if self.is_of_folders() {
+            return self.has_failed().then_some(FailedPolicies::Cookbooks);
+        }
+        let policies = self.policies().into_iter().filter(|policy| policy.part["error"].is_object());
+        let names: Vec<_> = policies.filter_map(|policy| policy.name).collect();
+        if names.is_empty() { None } else { Some(FailedPolicies::Named(names)) }
+    }
+
+    /// Returns what was denied.
+    ///
+    /// # Errors
+    /// The list is not that of a run.
+    pub fn denials(&self) -> Result<Vec<Denial>, RecordError> {
+        self.list("denials")
+    }
+
+    /// Returns the recipes that the run did not see to their end.
+    ///
+    /// # Errors
+    /// The list is not that of a run.
+    pub fn unseen_recipes(&self) -> Result<Vec<UnseenRecipe>, RecordError> {
+        self.list("unseen_recipes")
+    }
+
+    fn list<T: serde::de::DeserializeOwned>(&self, key: &'static str) -> Result<Vec<T>, RecordError> {
+        let Some(list) = self.0.get(key) else { return Ok(vec![]) };
+        serde_json::from_value(list.clone()).map_err(|source| RecordError::Invalid { key, source })
+    }
+
+    /// Returns what a policy asked for, allowed and denied, by the text that the record has of it. `None`: the record does not
+    /// tell all of it.
+    pub fn asked(&self, policy: &str) -> Option<Vec<(String, Needs)>> {
+        let nothing = Value::Null;
+        let entries = self.0.get("asked")?.get(policy).unwrap_or(&nothing);
+        // A policy that was allowed nothing has no entries.
+        if entries["complete"] == false {
+            return None;
+        }
+        let allowed = Needs::from_json(entries["entries"].as_object().cloned().unwrap_or_default());
+        let mut needs: Vec<_> = allowed.ok().map(|needs| (entries["entries"].to_string(), needs)).into_iter().collect();
+        let text = self.denied_needs(policy);
+        needs.extend(Needs::parse(&text, "denials").ok().map(|needs| (text, needs)));
+        Some(needs)
+    }
+
+    /// Returns what a policy was denied, as the text of a `[needs]` table.
+    fn denied_needs(&self, policy: &str) -> String {
+        let mut denied: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let denials = self.value("denials").as_array().into_iter().flatten();
+        for denial in denials.filter(|denial| denial["policy"] == policy) {
+            if let Some((key, value)) = denial["key"].as_str().zip(denial["value"].as_str()) {
+                denied.entry(key).or_default().push(value);
+            }
+        }
+        let lines = denied.iter().map(|(key, values)| match values.as_slice() {
+            ["true"] => format!("{key} = true\n"),
+            values => format!("{key} = [{}]\n", values.join(", ")),
+        });
+        format!("[needs]\n{}", lines.collect::<String>())
+    }
+}
+
+impl<'a> RecordedPolicy<'a> {
+    /// Returns the policy's name, or the words for cookbooks in folders.
+    pub fn shown_name(&self) -> &'a str {
+        self.name.unwrap_or("(cookbooks in folders)")
+    }
+
+    /// Returns the policy's part of the record.
+    pub fn json(&self) -> &'a Value {
+        self.part
+    }
+
+    /// Returns `success`, `failure` or `not-run`.
+    pub fn outcome(&self) -> &'a str {
+        text(self.part, "outcome")
+    }
+
+    /// Returns the first digits of the policy's revision; empty if it has none.
+    pub fn revision(&self) -> &'a str {
+        short(&self.part["revision"])
+    }
+
+    /// Returns the first digits of its artifact's digest; empty if it has none.
+    pub fn artifact(&self) -> &'a str {
+        short(&self.part["artifact"])
+    }
+
+    /// Returns the entries of a list, such as `resources`, `writes` or `commands`.
+    pub fn list(&self, key: &str) -> &'a [Value] {
+        self.part[key].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Tells whether an action did something, would have, or failed.
+    pub fn is_busy(&self) -> bool {
+        self.list("resources").iter().any(|action| !QUIET.iter().any(|quiet| action["status"] == *quiet))
+    }
+}
+
+/// Returns the first digits of a revision or a digest; empty if the value is not a text.
+pub(crate) fn short(value: &Value) -> &str {
+    let text = value.as_str().unwrap_or_default();
+    text.get(..DIGITS).unwrap_or(text)
+}
+
+/// Returns the text of a key; empty if it has none.
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// Returns the status of a recorded action in words. A dry run did not do anything, and its record has the words of a real one.
+pub fn status(action: &Value, is_dry: bool) -> Cow<'_, str> {
+    match text(action, "status") {
+        "updated" if is_dry => "would change".into(),
+        "failed" if is_dry => "would fail".into(),
+        status => status.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn record(json: Value) -> Record {
+        Record::new(json)
+    }
+
+    #[test]
+    fn cookbooks_in_folders_are_one_policy_without_a_name() {
+        let of_folders = record(json!({ "outcome": "failure", "resources": [{ "status": "updated" }] }));
+        assert!(of_folders.is_of_folders());
+        let ran = of_folders.policy_that_ran("solo", "solo").unwrap();
+        assert_eq!((ran.name, ran.shown_name(), ran.is_busy()), (None, "(cookbooks in folders)", true));
+        assert!(of_folders.policy_that_ran("web", "solo").is_none());
+        assert_eq!(of_folders.failed_policies(), Some(FailedPolicies::Cookbooks));
+        assert_eq!(record(json!({ "outcome": "success" })).failed_policies(), None);
+    }
+
+    #[test]
+    fn policies_that_did_not_begin_asked_for_nothing() {
+        let run = record(json!({
+            "policies": [
+                { "name": "a", "outcome": "failure", "error": {}, "resources": [{ "status": "skipped" }] },
+                { "name": "b", "outcome": "not-run" },
+            ],
+        }));
+        assert!(run.policy_that_ran("a", "solo").is_some_and(|policy| !policy.is_busy()));
+        assert!(run.policy_that_ran("b", "solo").is_none() && run.policy_that_ran("solo", "solo").is_none());
+        assert_eq!(run.failed_policies(), Some(FailedPolicies::Named(vec!["a"])));
+    }
+
+    #[test]
+    fn what_a_policy_asked_for_is_what_it_was_allowed_and_denied() {
+        let run = record(json!({
+            "asked": { "a": { "complete": true, "entries": { "packages": ["ntp"] } }, "b": { "complete": false } },
+            "denials": [
+                { "policy": "a", "key": "services", "value": "\"ntp\"" },
+                { "policy": "a", "key": "random", "value": "true" },
+                { "policy": "b", "key": "services", "value": "\"x\"" },
+            ],
+        }));
+        let texts: Vec<_> = run.asked("a").unwrap().into_iter().map(|(text, _)| text).collect();
+        assert_eq!(texts, [r#"{"packages":["ntp"]}"#, "[needs]\nrandom = true\nservices = [\"ntp\"]\n"]);
+        assert!(run.asked("b").is_none());
+        assert!(record(json!({})).asked("a").is_none());
+    }
+
+    #[test]
+    fn lists_that_no_run_wrote_are_refused_by_name() {
+        let run = record(json!({ "denials": 3 }));
+        assert_eq!(run.denials().unwrap_err().to_string(), "its `denials` are not those of a run");
+        assert!(run.unseen_recipes().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_dry_run_tells_what_it_would_have_done() {
+        let run = |why_run: bool| {
+            record(json!({ "why_run": why_run, "updated": 2, "unknown": 1, "failed": 0, "total": 9 })).changes()
+        };
+        assert_eq!((run(false), run(true)), ("2 of 9 updated".into(), "2 would change, 1 unknown (of 9)".into()));
+        let failed = json!({ "status": "failed" });
+        assert_eq!((status(&failed, false), status(&failed, true)), ("failed".into(), "would fail".into()));
+    }
+}
