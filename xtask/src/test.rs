@@ -9,6 +9,7 @@ mod map;
 mod style;
 mod supply;
 mod targets;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -112,6 +113,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         Ok(())
     })?;
+    if arguments.filter.is_none() {
+        waiting::lines(&areas)?.iter().for_each(|line| say::line(line));
+    }
     say::result(&format!("{} passed, {} failed", total.passed, total.failed));
     Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
