@@ -6,10 +6,11 @@
 use crate::denied::{Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
 use crate::file::json_of;
+use crate::plain_names::PlainNames;
 use crate::tidy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most denials that are kept of a policy.
@@ -26,6 +27,9 @@ const MAX_ASKED_BYTES: usize = 4 << 20;
 
 /// The longest entry that is kept, in bytes of TOML.
 pub const MAX_VALUE: usize = 16 << 10;
+
+/// The bytes of the quotation marks around a name.
+const QUOTES: usize = 2;
 
 /// The most of one question that a denial shows, in characters.
 const MAX_SHOWN: usize = 512;
@@ -174,7 +178,7 @@ pub(crate) struct Asked {
     entries: Entries,
     /// Names and paths as they were asked for, by key, of which the entry is the same text in quotation marks. A run asks
     /// for thousands, and an entry is made of each only when somebody reads them.
-    plain: BTreeMap<&'static str, HashSet<String>>,
+    plain: BTreeMap<&'static str, PlainNames>,
     /// Entries of sensitive resources: for the suggestion, which the operator reads, and for nothing that is kept.
     secret: Entries,
     /// Entries that only actions would need which nobody asked for.
@@ -187,14 +191,12 @@ pub(crate) struct Asked {
 }
 
 /// Entries of a key as JSON: a list, or `true` where the key is not one. `plain`: names that are their own entries.
-fn value_of(values: &BTreeSet<String>, plain: Option<&HashSet<String>>) -> Value {
+fn value_of(values: &BTreeSet<String>, plain: Option<&PlainNames>) -> Value {
     if values.contains("true") {
         return Value::Bool(true);
     }
     let mut all: Vec<Value> = values.iter().filter_map(|value| json_of(value)).collect();
-    let mut plain: Vec<&String> = plain.into_iter().flatten().collect();
-    plain.sort_unstable();
-    all.extend(plain.into_iter().map(|name| Value::String(name.clone())));
+    all.extend(plain.into_iter().flat_map(PlainNames::sorted).map(Value::from));
     Value::Array(all)
 }
 
@@ -203,7 +205,7 @@ impl Asked {
     fn entries(&self) -> Entries {
         let mut all = self.entries.clone();
         for (key, names) in &self.plain {
-            all.entry((*key).to_owned()).or_default().extend(names.iter().map(|name| quoted(name)));
+            all.entry((*key).to_owned()).or_default().extend(names.sorted().into_iter().map(quoted));
         }
         all
     }
@@ -213,14 +215,26 @@ impl Asked {
         bytes <= MAX_VALUE && self.count < MAX_ASKED && self.bytes + bytes <= MAX_ASKED_BYTES
     }
 
+    /// The same, once names that were asked for repeatedly are no longer counted each time.
+    fn finds_room(&mut self, bytes: usize) -> bool {
+        if !self.has_room(bytes) && bytes <= MAX_VALUE {
+            for names in self.plain.values_mut() {
+                let (count, dropped) = names.make_distinct();
+                self.count -= count;
+                self.bytes -= dropped + count * QUOTES;
+            }
+        }
+        self.has_room(bytes)
+    }
+
     /// Writes down a name whose entry is the name in quotation marks.
     fn add_plain(&mut self, key: &'static str, name: &str) {
-        let bytes = name.len() + 2;
-        let has_room = self.has_room(bytes);
+        let bytes = name.len() + QUOTES;
+        let has_room = self.finds_room(bytes);
         let names = self.plain.entry(key).or_default();
         if !has_room {
             self.left_out |= !names.contains(name);
-        } else if names.insert(name.to_owned()) {
+        } else if names.add(name) {
             self.count += 1;
             self.bytes += bytes;
         }
@@ -322,7 +336,7 @@ impl Journal {
         let mut pages = self.pages();
         let others = pages.others;
         let Some(asked) = pages.asked_by(policy) else { return };
-        let Some(value) = value.filter(|value| asked.has_room(value.len())) else {
+        let Some(value) = value.filter(|value| asked.finds_room(value.len())) else {
             asked.left_out = true;
             return;
         };

@@ -31,6 +31,7 @@ mod opens;
 mod package_tools;
 mod paths;
 mod pattern;
+mod plain_names;
 mod policy;
 mod privileged;
 mod proofs;

@@ -5,7 +5,7 @@ mod bounds;
 pub(crate) use bounds::bounded_error;
 
 use crate::unseen::UnseenRecipe;
-use bounds::{ASKED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
+use bounds::{ASKED, ESCAPED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
 use contract::{ActionRecord, Claimant, Conflict, GuestCommand, GuestWrite, HiddenRead, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 use grants::{Denial, Journal};
@@ -260,9 +260,6 @@ struct Action<'a>(&'a ActionRecord);
 
 /// The bytes of an action's keys, numbers and white space, at most.
 const ACTION: u64 = 512;
-
-/// The bytes that a character takes at most as JSON, for each byte that it has: `\u0001`.
-const ESCAPED: u64 = 6;
 
 impl Action<'_> {
     /// The most bytes that an action takes which changed nothing. `None` for others, which have more to say.

@@ -115,7 +115,8 @@ impl RunFolder {
         self.state.check_free(file)?;
         let folder = self.state.make(self.below)?.make(self.id.as_str())?;
         folder.replace_by(file, Survives::Kill, |out| {
-            serde_json::to_writer_pretty(&mut *out, value)?;
+            // On one line: programs read it, and white space would be a third of it.
+            serde_json::to_writer(&mut *out, value)?;
             out.write_all(b"\n")
         })
     }
