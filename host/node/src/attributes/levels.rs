@@ -4,6 +4,7 @@
 //! It is at the very bottom, so that an earlier policy informs a later one and never overrules it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -129,7 +130,8 @@ pub(crate) struct LevelTrees {
     role_override: Value,
     env_override: Value,
     force_override: Value,
-    automatic: Value,
+    /// There are thousands of facts, which nearly nobody changes: copies of attributes share them.
+    automatic: Arc<Value>,
 }
 
 impl Default for LevelTrees {
@@ -146,7 +148,7 @@ impl Default for LevelTrees {
             role_override: empty(),
             env_override: empty(),
             force_override: empty(),
-            automatic: empty(),
+            automatic: Arc::new(empty()),
         }
     }
 }
@@ -180,7 +182,7 @@ impl LevelTrees {
             Level::RoleOverride => &mut self.role_override,
             Level::EnvOverride => &mut self.env_override,
             Level::ForceOverride => &mut self.force_override,
-            Level::Automatic => &mut self.automatic,
+            Level::Automatic => Arc::make_mut(&mut self.automatic),
         }
     }
 

@@ -5,6 +5,7 @@
 //! The host can still tell that it is there, so that a read of it does not pass for a read of nothing.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ use crate::deep_merge::hash_only_merge;
 pub(super) struct Withheld {
     pub(super) inherited: Map<String, Value>,
     normal: Map<String, Value>,
-    automatic: Map<String, Value>,
+    automatic: Arc<Map<String, Value>>,
 }
 
 impl Attributes {
@@ -32,7 +33,7 @@ impl Attributes {
 
     /// Leaves only a part of the facts.
     pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
-        self.withheld.automatic = self.show(Level::Automatic, visible);
+        self.withheld.automatic = Arc::new(self.show(Level::Automatic, visible));
     }
 
     /// The value of the fact at `path`, or of its part that this policy does not see. `None` where the machine has no
@@ -67,11 +68,13 @@ impl Attributes {
         taken(self.trees.tree_mut(Level::Normal))
     }
 
-    /// Takes out the facts, with those that were not shown: there are many, and nobody looks at these attributes again.
-    pub(crate) fn take_whole_automatic(&mut self) -> Map<String, Value> {
-        let shown = taken(self.trees.tree_mut(Level::Automatic));
-        self.changed();
-        hash_only_merge(std::mem::take(&mut self.withheld.automatic), shown)
+    /// The facts, with those that were not shown. They are copied only if some were not: there are many.
+    pub(crate) fn whole_automatic(&self) -> Cow<'_, Map<String, Value>> {
+        match (self.trees.tree(Level::Automatic), &*self.withheld.automatic) {
+            (Value::Object(shown), withheld) if withheld.is_empty() => Cow::Borrowed(shown),
+            (Value::Object(shown), withheld) => Cow::Owned(hash_only_merge(withheld.clone(), shown.clone())),
+            (_, withheld) => Cow::Borrowed(withheld),
+        }
     }
 
     /// Replaces a level by its visible part and returns the rest.

@@ -283,7 +283,7 @@ impl NodeObject {
         normal.take(policy_key(start), access, attributes.take_normal());
         let mut record = PolicyRecord::new(start, &attributes);
         record.normal_bytes = self.check_size(&record, normal.own(policy_key(start)))?;
-        let automatic = self.saved_automatic(start, attributes.take_whole_automatic());
+        let automatic = self.changed_automatic(start, &attributes.whole_automatic());
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
         let mut history = attributes.into_history();
@@ -291,11 +291,13 @@ impl NodeObject {
             history.keep_normal_of(earlier, normal.merged());
         }
         self.is_saved &= self.normal == normal
-            && self.automatic == automatic
+            && automatic.is_none()
             && self.histories.of(start.name.as_deref()) == Some(&history)
             && self.records.contains(&record);
         self.normal = normal;
-        self.automatic = automatic;
+        if let Some(automatic) = automatic {
+            self.automatic = automatic;
+        }
         let history = Arc::new(history);
         self.histories.put(start.name.as_deref(), Arc::clone(&history));
         self.run.histories.push(history);
@@ -318,26 +320,36 @@ impl NodeObject {
         }
     }
 
-    /// Returns the facts as they are saved: without what is true of one policy only, and with the lists of recipes and roles
-    /// of all policies. Until the last policy of the run has succeeded, the lists also have their items of the run before: a
-    /// run in which nothing is new saves the node once, and not after each policy.
-    fn saved_automatic(&mut self, start: &PolicyStart, mut automatic: Map<String, Value>) -> Map<String, Value> {
-        if start.name.is_some() {
-            let is_last = start.name == self.run.last;
-            for key in OWN_POLICY_KEYS {
-                automatic.shift_remove(key);
-            }
-            for key in ADDED_UP_KEYS {
-                let Some(Value::Array(own)) = automatic.get_mut(key) else { continue };
-                let earlier = self.run.added_up.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-                *own = deep_merge::union([&earlier, own]);
-                self.run.added_up.insert(key.to_owned(), Value::Array(own.clone()));
-                if let Some(Value::Array(before)) = self.run.earlier.get(key).filter(|_| !is_last) {
-                    *own = deep_merge::union([&*own, before]);
-                }
-            }
+    /// Returns the facts as they are saved, if they differ from those that the node has: without what is true of one policy
+    /// only, and with the lists of recipes and roles of all policies. Until the last policy of the run has succeeded, the lists
+    /// also have their items of the run before: a run in which nothing is new saves the node once, and not after each policy.
+    fn changed_automatic(&mut self, start: &PolicyStart, automatic: &Map<String, Value>) -> Option<Map<String, Value>> {
+        let is_policy = start.name.is_some();
+        let lists = if is_policy { self.added_up_lists(start, automatic) } else { Map::new() };
+        let is_saved = |key: &str| !(is_policy && OWN_POLICY_KEYS.contains(&key));
+        let saved = automatic.iter().filter(|(key, _)| is_saved(key));
+        let saved = saved.map(|(key, value)| (key, lists.get(key).unwrap_or(value)));
+        if are_equal(self.automatic.iter(), saved.clone()) {
+            return None;
         }
-        automatic
+        Some(saved.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    /// Adds a policy's recipes and roles to those of the policies before it. Returns these lists as they are saved.
+    fn added_up_lists(&mut self, start: &PolicyStart, automatic: &Map<String, Value>) -> Map<String, Value> {
+        let is_last = start.name == self.run.last;
+        let mut lists = Map::new();
+        for key in ADDED_UP_KEYS {
+            let Some(Value::Array(own)) = automatic.get(key) else { continue };
+            let earlier = self.run.added_up.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+            let mut all = deep_merge::union([&earlier, own]);
+            self.run.added_up.insert(key.to_owned(), Value::Array(all.clone()));
+            if let Some(Value::Array(before)) = self.run.earlier.get(key).filter(|_| !is_last) {
+                all = deep_merge::union([&all, before]);
+            }
+            lists.insert(key.to_owned(), Value::Array(all));
+        }
+        lists
     }
 
     /// The group that all policies are in, if it is the same one.
@@ -347,6 +359,30 @@ impl NodeObject {
         let first = groups.next()??;
         groups.all(|group| group == Some(first)).then_some(first)
     }
+}
+
+/// Tells whether two lists of members are equal and in the same order, in objects within them too. To look each member up
+/// would take several times as long, and facts are gathered in the same order each time.
+fn are_equal<'all>(
+    mut one: impl Iterator<Item = (&'all String, &'all Value)>,
+    mut other: impl Iterator<Item = (&'all String, &'all Value)>,
+) -> bool {
+    let is_equal = |one: &Value, other: &Value| match (one, other) {
+        (Value::Object(one), Value::Object(other)) => are_equal_objects(one, other),
+        (one, other) => one == other,
+    };
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return true,
+            (Some((key, value)), Some((other_key, other))) if key == other_key && is_equal(value, other) => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The same of two objects.
+fn are_equal_objects(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    one.len() == other.len() && are_equal(one.iter(), other.iter())
 }
 
 /// The name under which a policy's own part is kept; a run list without a policy has the empty one.
