@@ -1,0 +1,130 @@
+//! What `wrun node explain` says: who wrote an attribute, and which write won.
+
+use super::support::{ALL_OF_NORMAL, POLICIES, begin, facts, object, run, saved, start};
+use node::attributes::Level;
+use node::object::{JudgedWrite, NodeObject, PolicyStart, attribute_key};
+use node::origin::Origin;
+use node::run_list::RunList;
+use node::saved_filter::{LevelFilter, SavedFilters};
+use serde_json::{Map, json};
+
+#[test]
+fn an_explanation_names_the_policies() {
+    let mut node = NodeObject::new("n").unwrap();
+    run(&mut node, &["monitoring"], json!({}));
+    let attributes = begin(&node, &start("monitoring"), &facts()).unwrap();
+    let explained = attributes.explain(&["shared", "override"]);
+    assert_eq!(explained.value, Some(json!("database")));
+    let text = explained.to_string();
+    assert!(text.contains("inherited: wins"), "{text}");
+    assert!(text.contains("shared.override by core core"), "{text}");
+    assert!(text.contains("shared.override by database database"), "{text}");
+}
+
+#[test]
+fn the_saved_node_explains_itself_after_the_run() {
+    let mut node = NodeObject::new("n").unwrap();
+    run(&mut node, &[], json!({}));
+    let mut read_back = NodeObject::from_saved_json(&saved(&node)).unwrap();
+    read_back.set_histories_from_json(&node.histories_to_json(&SavedFilters::default())).unwrap();
+    let explained = read_back.explain(&["shared", "default"]);
+    assert_eq!(explained, node.explain(&["shared", "default"]));
+    assert_eq!(explained.value(), Some(&json!("monitoring")));
+    let parts: Vec<_> = explained.policies.iter().map(|part| (part.seen.clone(), part.writes.len())).collect();
+    // What a policy's lock wrote beside the attribute does not bear on it.
+    assert_eq!(parts, POLICIES.map(|policy| (Some(json!(policy)), 1)));
+    let by: Vec<_> = explained.policies.iter().filter_map(|part| part.writes.last()?.origin.cookbook.clone()).collect();
+    assert_eq!(by, POLICIES);
+    let kept_secret =
+        SavedFilters { normal: LevelFilter { allowed: Some(Vec::new()), blocked: None }, ..SavedFilters::default() };
+    let document = node.histories_to_json(&kept_secret);
+    let records = document["policies"]["core"].as_array().unwrap();
+    let values_of =
+        |level: &str| records.iter().filter(|record| record["level"] == level && record.get("value").is_some()).count();
+    assert_eq!(values_of("normal"), 0);
+    assert!(values_of("override") > 0);
+    for wrong in [json!({}), json!({"version": 2, "policies": {}}), json!({"version": 1, "policies": {"a": [{}]}})] {
+        assert!(read_back.set_histories_from_json(&wrong).is_err());
+    }
+}
+
+/// Verdict, level and place of each write that bears on an attribute for the policy `app`, the strongest first.
+#[track_caller]
+fn judged(node: &NodeObject, path: &[&str]) -> Vec<String> {
+    let explained = node.explain(path);
+    let at = explained.policies.iter().position(|part| part.policy.as_deref() == Some("app")).unwrap();
+    let shown = |write: &JudgedWrite<'_>| {
+        let origin = &write.record.origin;
+        let place = origin.file.as_ref().map(|file| format!("{file}:{}", origin.line.unwrap_or(0)));
+        format!("{} {} {}", write.verdict.as_str(), write.level, place.unwrap_or_else(|| origin.policy.clone()))
+    };
+    explained.judged(path, at).iter().map(shown).collect()
+}
+
+#[test]
+fn of_all_who_wrote_an_attribute_the_explanation_names_the_winner_with_its_line() {
+    let mut node = NodeObject::new("n").unwrap();
+    node.begin_run(&["core", "app"], Map::new());
+    let at = |policy: &str, line: u32| Origin {
+        cookbook: Some(policy.to_owned()),
+        file: Some("attributes/default.rb".into()),
+        line: Some(line),
+        ..Origin::policy(policy)
+    };
+    let core = start("core");
+    let mut attributes = begin(&node, &core, &facts()).unwrap();
+    attributes.write(Level::Override, &["redis", "port"], json!(1), &at("core", 1)).unwrap();
+    node.commit(&core, attributes, &ALL_OF_NORMAL).unwrap();
+
+    let table = object(json!({"redis": {"port": 6380, "bind": ["a"]}}));
+    let lines =
+        [(attribute_key("default", &["redis", "port"]), 14), (attribute_key("default", &["redis", "bind"]), 15)];
+    let run_list = RunList::parse(["recipe[app::default]"]).unwrap();
+    let app = PolicyStart::of_policy("app", None, Some("r1"), run_list, table, Map::new());
+    let app = PolicyStart { attribute_lines: lines.into(), ..app };
+    let mut attributes = begin(&node, &app, &facts()).unwrap();
+    attributes.write(Level::Default, &["redis", "port"], json!(6379), &at("app", 9)).unwrap();
+    attributes.write(Level::Default, &["redis", "port"], json!(6381), &at("app", 10)).unwrap();
+    attributes.write(Level::Default, &["redis", "bind"], json!(["b"]), &at("app", 11)).unwrap();
+    attributes.write(Level::Override, &["redis", "user"], json!("x"), &at("app", 12)).unwrap();
+    attributes.write(Level::Default, &["platform"], json!("none"), &at("app", 13)).unwrap();
+    node.commit(&app, attributes, &ALL_OF_NORMAL).unwrap();
+
+    let file = "attributes/default.rb";
+    let port = [
+        "won role_default policy.toml:14".to_owned(),
+        format!("lost default {file}:10"),
+        format!("lost default {file}:9"),
+        format!("lost inherited {file}:1"),
+    ];
+    assert_eq!(judged(&node, &["redis", "port"]), port);
+    // Lists of the default levels are united.
+    let bind = ["merged role_default policy.toml:15".to_owned(), format!("merged default {file}:11")];
+    assert_eq!(judged(&node, &["redis", "bind"]), bind);
+    assert_eq!(node.merged_value(&["redis", "bind"]), Some(json!(["b", "a"])));
+    // Of an object, each value has its own winner.
+    let whole = judged(&node, &["redis"]);
+    assert_eq!(whole.iter().filter(|write| write.starts_with("won")).count(), 2, "{whole:?}");
+    // A fact beats whoever wrote.
+    assert_eq!(judged(&node, &["platform"]), [format!("lost default {file}:13")]);
+}
+
+#[test]
+fn who_wrote_a_normal_attribute_is_remembered_in_later_runs() {
+    let mut node = NodeObject::new("n").unwrap();
+    run(&mut node, &[], json!({"given": {"by": "hand"}}));
+    node.begin_run(&POLICIES, Map::new());
+    let start = start("core");
+    let mut attributes = begin(&node, &start, &facts()).unwrap();
+    attributes.write(Level::Normal, &["later"], json!(1), &Origin::policy("core")).unwrap();
+    attributes.unlink(Level::Normal, &["log"], &Origin::policy("core")).unwrap();
+    node.commit(&start, attributes, &ALL_OF_NORMAL).unwrap();
+    let writers = |path: &[&str]| -> Vec<String> {
+        let core = node.explain(path).policies.into_iter().find(|part| part.policy.as_deref() == Some("core")).unwrap();
+        core.writes.iter().map(|record| record.origin.to_string()).collect()
+    };
+    assert_eq!(writers(&["core", "normal"]), ["core core"]);
+    assert_eq!(writers(&["given", "by"]), ["command line"]);
+    assert_eq!(writers(&["later"]), ["core"]);
+    assert_eq!(writers(&["log", "core"]), ["core"], "what is gone has the record of its removal only");
+}
