@@ -22,7 +22,7 @@ pub(crate) fn of_policies(settings: &Settings) -> Result<Option<Arc<DataFolders>
 /// Where data bags are.
 ///
 /// # Errors
-/// It is no folder.
+/// The setting does not name a directory.
 pub(crate) fn data_bags(settings: &Settings) -> Result<Option<PathBuf>, AssembleError> {
     let Some(folder) = &settings.data_bags else { return Ok(None) };
     match folder.is_dir() {

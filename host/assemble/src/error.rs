@@ -23,22 +23,22 @@ use crate::saved_node::SavedNodeError;
 /// The reason why a run cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
-    /// A file cannot be read.
+    /// A file that a setting or option names cannot be read.
     #[error("{what} {} cannot be read", path.display())]
     Read {
         /// The kind of file, such as `the attributes file`.
         what: &'static str,
-        /// The file.
+        /// The file's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A directory cannot be read.
     #[error("cannot read {}", path.display())]
     ReadDirectory {
-        /// The directory.
+        /// The directory's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Roles or environments cannot be read.
@@ -46,45 +46,45 @@ pub enum AssembleError {
     Documents {
         /// `role` or `environment`.
         kind: &'static str,
-        /// The directory.
+        /// The directory's path.
         folder: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The setting `data_bags` does not name a directory.
-    #[error("data bags cannot be read from {}: it is no folder", folder.display())]
+    #[error("data bags cannot be read from {}: it is not a directory", folder.display())]
     DataBags {
         /// The path of the setting.
         folder: PathBuf,
     },
-    /// A secret for data bags is empty.
+    /// The file of a data bags' secret is empty.
     #[error("the secret {} is empty", path.display())]
     EmptySecret {
-        /// Its file.
+        /// The file that should have it.
         path: PathBuf,
     },
-    /// The JSON attributes are not JSON.
+    /// The file of JSON attributes is not valid JSON.
     #[error("{}:{}: {why}", path.display(), why.line())]
     JsonAttributes {
-        /// The file.
+        /// The file's path.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake and its place.
         why: serde_json::Error,
     },
-    /// The JSON attributes cannot be those of a node.
+    /// The JSON attributes have a value that a node's cannot have.
     #[error("the attributes file {} cannot be used", path.display())]
     Attributes {
-        /// The file.
+        /// The file's path.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake and its place.
         source: ObjectError,
     },
-    /// No policy is named.
+    /// Neither an option nor a setting names a policy.
     #[error(
         "which policies? name them with --policy-name, or set `policy_name` in the settings; --cookbooks runs folders"
     )]
     NoPolicies,
-    /// A policy is named twice.
+    /// The run's list of policies has one name twice.
     #[error("policy {policy} is named twice, the second time as number {number}")]
     PolicyTwice {
         /// The policy's name.
@@ -92,19 +92,19 @@ pub enum AssembleError {
         /// The number of the second mention, from 1.
         number: usize,
     },
-    /// The node has no name.
+    /// Neither a setting nor the machine gives the node a name.
     #[error("this machine has no name; give the node one by --node-name")]
     NoNodeName,
-    /// The thread that gathers facts ended early.
+    /// The thread that gathers facts ended without a result.
     #[error("the machine's facts could not be gathered")]
     NoFacts,
-    /// The clock shows a time that no calendar has.
-    #[error("the clock shows no time that a calendar has")]
+    /// The system clock's time is outside of the calendar's years.
+    #[error("the clock's time is not a date")]
     Clock(#[source] jiff::Error),
     /// wrun cannot find its own program, and so cannot protect it.
     #[error("wrun cannot tell where its own program lies, and so cannot protect it from policies (is /proc mounted?)")]
     OwnProgram(#[source] io::Error),
-    /// A directory that every change needs cannot be written to.
+    /// A directory that a real run writes to is not writable.
     #[error(
         "`{key}` {} cannot be written to; name another folder in the settings or with {variable}",
         folder.display()
@@ -114,9 +114,9 @@ pub enum AssembleError {
         key: &'static str,
         /// The setting's variable.
         variable: &'static str,
-        /// The directory.
+        /// The directory's path.
         folder: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// An option has a run list with an invalid item.
@@ -124,28 +124,28 @@ pub enum AssembleError {
     RunListOption {
         /// The option, such as `--run-list`.
         option: &'static str,
-        /// What is wrong.
+        /// The mistake and its place.
         source: RunListError,
     },
     /// A policy's run list is invalid.
     #[error(transparent)]
     RunList(#[from] RunListError),
-    /// A run list that was asked for is for no policy, or invalid.
+    /// A run list of the command line names a policy that is not in the run, or is invalid.
     #[error(transparent)]
     AskedRunList(#[from] AskedRunListError),
-    /// A policy has no run list to run.
+    /// A policy does not have the run list that was asked for, or a cookbook that it names.
     #[error(transparent)]
     RunListChoice(#[from] RunListChoiceError),
     /// The state directory cannot be opened.
     #[error(transparent)]
     StateDirectory(StateError),
-    /// The state cannot be read or kept.
+    /// A file of the state directory cannot be read or written.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The saved node cannot be used.
+    /// The node that an earlier run saved is damaged or of another node.
     #[error(transparent)]
     SavedNode(#[from] SavedNodeError),
-    /// The filter of saved attributes is invalid.
+    /// The setting that says which attributes are saved is invalid.
     #[error(transparent)]
     Filter(#[from] FilterError),
     /// The node object refuses a value.
@@ -154,19 +154,19 @@ pub enum AssembleError {
     /// The files of grants cannot be read.
     #[error(transparent)]
     GrantsFiles(#[from] GrantsFilesError),
-    /// The grants have a mistake.
+    /// The grants are invalid.
     #[error(transparent)]
     Grants(#[from] GrantsError),
-    /// An artifact that the operator named cannot be had.
+    /// The artifact of a policy cannot be read, or is damaged.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),
-    /// A language's runtime cannot be had.
+    /// The Ruby runtime is not installed, or cannot be used.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// The engine fails, or a runtime cannot be run.
+    /// The Wasm engine cannot start, or refuses a runtime.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// The machine's facts cannot be had.
+    /// The machine's facts cannot be gathered, or the file of facts cannot be read.
     #[error(transparent)]
     Facts(#[from] FactsError),
     /// Cookbooks in folders cannot be read.
@@ -175,7 +175,7 @@ pub enum AssembleError {
     /// A directory of gems cannot be used.
     #[error(transparent)]
     Gems(#[from] GemsError),
-    /// An instance that is asked questions cannot be opened.
+    /// The instance that answers questions about cookbooks failed to start.
     #[error(transparent)]
     Questions(#[from] Failure),
 }
