@@ -37,7 +37,7 @@ const DOORS: [(&str, &[&str]); 17] = [
         ],
     ),
     ("author", &["artifact", "contract", "grants", "node", "resolve", "schema", "text"]),
-    ("contract", &["grants", "node"]),
+    ("contract", &["grants", "node", "text"]),
     ("converge", &["contract", "node"]),
     ("facts", &[]),
     ("grants", &["text"]),

@@ -5,6 +5,7 @@ use crate::account::{origin_bytes, text_bytes};
 use crate::{CommandLine, CommandTest, Event, Outcome};
 use node::origin::Origin;
 use std::sync::Arc;
+use text::cut;
 
 /// The longest beginning of a command that is reported, in bytes.
 const MAX_SHOWN: usize = 512;
@@ -98,25 +99,20 @@ fn shown(command: &CommandTest) -> String {
     if command.sensitive {
         return HIDDEN.to_owned();
     }
-    let cut = |text: &str| {
-        let end = (0..=MAX_SHOWN.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        let begin = text.get(..end).unwrap_or_default();
-        if end < text.len() { format!("{begin}...") } else { begin.to_owned() }
-    };
     match &command.line {
-        CommandLine::Text(line) => cut(line),
+        CommandLine::Text(line) => cut(line, MAX_SHOWN).into_owned(),
         CommandLine::Arguments(words) => {
             let mut line = String::new();
             for word in words {
                 if !line.is_empty() {
                     line.push(' ');
                 }
-                line.push_str(&cut(word));
+                line.push_str(&cut(word, MAX_SHOWN));
                 if line.len() > MAX_SHOWN {
                     break;
                 }
             }
-            cut(&line)
+            cut(&line, MAX_SHOWN).into_owned()
         }
     }
 }
