@@ -19,7 +19,7 @@ use artifact::gems::Gems;
 use author::CookbookFolders;
 use author::folders::{Selected, vendor_directories};
 use author::gems::{GemFolder, GemsError, WantedGem};
-use contract::Failure;
+use contract::{Failure, Stop};
 use converge::{House as _, PolicyInput, Questions};
 use documents::Documents;
 use grants::{Grants, PolicyGrants};
@@ -294,7 +294,7 @@ fn asking<Got>(
     let account = house.account(&input);
     let mut opened = house.open(&input, &account);
     let mut questions = match &mut opened {
-        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account)),
+        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account, Stop::default())),
         Err(failure) => Err(failure.clone()),
     };
     let got = about(&mut |question, input| match &mut questions {

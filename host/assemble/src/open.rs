@@ -98,7 +98,7 @@ impl Ending<'_> {
         self.house.grants.get(policy)
     }
 
-    /// Asks an instance of a runtime about files, after the run; see [`ask`].
+    /// Asks an instance of a runtime about files, after the run; see [`ask`]. The run's own signals end it.
     ///
     /// # Errors
     /// The instance cannot be opened.
@@ -108,7 +108,7 @@ impl Ending<'_> {
         files: Arc<dyn CookbookFiles>,
         questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
     ) -> Result<T, AssembleError> {
-        ask(self.house.settings, self.house.program, runtime, files, questions)
+        ask(self.house.settings, self.house.program, &self.house.stop, runtime, files, questions)
     }
 
     /// How long native code was compiled.

@@ -23,20 +23,22 @@ use std::sync::Arc;
 /// Whose cookbooks they are while they are asked about.
 const AUTHOR: &str = "author";
 
-/// Opens an instance and asks: `questions` gets what asks one and returns the answer.
+/// Opens an instance and calls `questions` with a function that asks one question and returns the answer. `stop`: a signal
+/// ends the questions, each later one with a failure.
 ///
 /// # Errors
-/// There is no instance to be had.
+/// No instance could be opened.
 pub fn ask<T>(
     settings: &Settings,
     program: &Program,
+    stop: &Stop,
     runtime: Arc<Runtime>,
     files: Arc<dyn CookbookFiles>,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let source = Source::Folders(Folders::new(runtime, files));
-    let sandbox = Sandbox::new(None, compiler(settings, program, &Stop::default()))?;
-    ask_in(sandbox, settings, program, AUTHOR, source, questions)
+    let sandbox = Sandbox::new(None, compiler(settings, program, stop))?;
+    ask_in(sandbox, settings, program, stop, AUTHOR, source, questions)
 }
 
 /// Opens an instance of a policy's own component, which is granted nothing, and asks it.
@@ -52,14 +54,16 @@ pub fn ask_component<T>(
     // The component alone: it is not asked about cookbooks in Ruby.
     let source = Source::Released(Released { artifact: artifact.clone(), runtime: None, data: None });
     let policy = artifact.manifest().name.as_str();
-    let sandbox = Sandbox::quick_to_compile(None, compiler(settings, program, &Stop::default()))?;
-    ask_in(sandbox, settings, program, policy, source, questions)
+    let stop = Stop::default();
+    let sandbox = Sandbox::quick_to_compile(None, compiler(settings, program, &stop))?;
+    ask_in(sandbox, settings, program, &stop, policy, source, questions)
 }
 
 fn ask_in<T>(
     sandbox: Sandbox,
     settings: &Settings,
     program: &Program,
+    stop: &Stop,
     policy: &str,
     source: Source,
     questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
@@ -74,7 +78,7 @@ fn ask_in<T>(
         node: NodeIdentity::default(),
         started: Moment::default(),
         why_run: true,
-        stop: Stop::default(),
+        stop: stop.clone(),
         log: Arc::new(|_, _| {}),
         live: None,
         reboots: Reboots::default(),
@@ -87,7 +91,7 @@ fn ask_in<T>(
     let input = PolicyInput { name: policy.to_owned(), ..PolicyInput::default() };
     let account = house.account(&input);
     let mut opened = house.open(&input, &account)?;
-    let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account);
+    let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account, stop.clone());
     let answered = questions(&mut |question, input| block_on(asking.ask(question, input)));
     // It has answered all it was asked.
     let _ = block_on(asking.end());

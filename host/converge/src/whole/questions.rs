@@ -10,23 +10,27 @@ use std::sync::Arc;
 pub struct Questions<'a, I: Instance + 'a> {
     session: I::Session<'a>,
     run: Run,
+    stop: Stop,
 }
 
 impl<'a, I: Instance + 'a> Questions<'a, I> {
-    /// Begins to ask.
-    pub fn new(instance: &'a mut I, policy: &str, builtin: Arc<dyn Types>, account: Account) -> Self {
+    /// Begins to ask. `stop`: after a signal no further question is asked.
+    pub fn new(instance: &'a mut I, policy: &str, builtin: Arc<dyn Types>, account: Account, stop: Stop) -> Self {
         let (session, _) = instance.conversation();
         let mut run = Run::new(policy, true, Attributes::new(), builtin);
-        account.begin_turn(Stop::default());
+        account.begin_turn(stop.clone());
         run.charge_to(account);
-        Self { session, run }
+        Self { session, run, stop }
     }
 
     /// Asks one question.
     ///
     /// # Errors
-    /// What guest code raised, or the guest is lost.
+    /// Returns the error that guest code raised, that the guest is lost, or that a signal came before the question.
     pub async fn ask(&mut self, name: &str, input: Value) -> Result<Value, Failure> {
+        if let Some(signal) = self.stop.requested() {
+            return Err(Failure::raised("Interrupt", format!("{name}: not asked after signal {signal}")));
+        }
         let mut tell = Tell::Request(Request::Question { name: name.into(), input });
         loop {
             match self.session.turn(&mut self.run, tell).await? {

@@ -11,7 +11,7 @@ use crate::program::program;
 use crate::settings::{Format, Layer, Settings};
 use assemble::{Runtime, known_facts};
 use author::check::{Ask, Readers, Report, Subject, check};
-use contract::CookbookFiles;
+use contract::{CookbookFiles, Stop};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -45,6 +45,7 @@ impl Readers for Instances<'_> {
         files: Arc<dyn CookbookFiles>,
         questions: &mut dyn FnMut(&mut Ask<'_>),
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Ok(assemble::ask(&self.settings.run, &program(), Arc::clone(&self.runtime), files, |ask| questions(ask))?)
+        let (settings, runtime) = (&self.settings.run, Arc::clone(&self.runtime));
+        Ok(assemble::ask(settings, &program(), &Stop::default(), runtime, files, |ask| questions(ask))?)
     }
 }

@@ -5,6 +5,7 @@ use crate::settings::Settings;
 use assemble::Runtime;
 use author::CookbookFolders;
 use author::Ruby;
+use contract::Stop;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,8 +41,9 @@ impl<'a> RuntimeHere<'a> {
     /// Asks an instance that sees some cookbooks.
     fn ask(&mut self, files: CookbookFolders, question: &str, input: Value) -> anyhow::Result<Value> {
         let runtime = self.find().map_err(anyhow::Error::msg)?;
-        let said = assemble::ask(&self.settings.run, &program(), runtime, Arc::new(files), |ask| ask(question, input))?;
-        Ok(said?)
+        let (settings, stop) = (&self.settings.run, Stop::default());
+        let answer = assemble::ask(settings, &program(), &stop, runtime, Arc::new(files), |ask| ask(question, input))?;
+        Ok(answer?)
     }
 }
 

@@ -1,0 +1,99 @@
+//! Questions before a policy begins, and after a run: a signal ends them.
+
+use contract::{
+    Account, Answer, Change, CommandTest, Declaration, Failure, Got, GuardResult, Guest, Lost, Prepared, Property,
+    Providers, Raised, Run, Said, Stop, Tell, Types, Wanted,
+};
+use converge::{Instance, Questions};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// Whoever only answers questions needs no providers and no types.
+struct Nothing;
+
+impl Providers for Nothing {
+    type Plan = ();
+
+    fn prepare(&mut self, _: &Wanted<'_>) -> Result<Prepared<()>, Raised> {
+        Ok(Prepared::up_to_date())
+    }
+
+    fn stage(&mut self, (): &mut ()) -> Result<Value, Raised> {
+        Ok(Value::Null)
+    }
+
+    fn commit(&mut self, _: &Wanted<'_>, (): ()) -> Result<Vec<Change>, Raised> {
+        Ok(vec![])
+    }
+
+    fn guard(&mut self, _: &CommandTest, _: bool) -> Result<GuardResult, Raised> {
+        Ok(GuardResult::True)
+    }
+
+    fn pause(&mut self, _: u32) {}
+}
+
+impl Types for Nothing {
+    fn default_action(&self, _: &str) -> Option<&str> {
+        None
+    }
+
+    fn check(&self, _: &mut Declaration) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn uses(&self, _: &str, _: &str, _: &str) -> bool {
+        true
+    }
+
+    fn check_property(&self, _: &str, _: &str, property: Property) -> Result<Property, Failure> {
+        Ok(property)
+    }
+}
+
+/// An instance whose guest answers each question with how many there were.
+struct Counting(Nothing);
+
+struct Conversation(u32);
+
+impl Guest for Conversation {
+    async fn turn(&mut self, _: &mut Run, _: Tell) -> Result<Said, Lost> {
+        self.0 += 1;
+        Ok(Said::Answer(Answer::Value(Got::Json(self.0.into()))))
+    }
+}
+
+impl Instance for Counting {
+    type Session<'a> = Conversation;
+    type Providers = Nothing;
+
+    fn conversation(&mut self) -> (Conversation, &mut Nothing) {
+        (Conversation(0), &mut self.0)
+    }
+
+    async fn end<'a>(_: Conversation) -> Result<(), Lost>
+    where
+        Self: 'a,
+    {
+        Ok(())
+    }
+}
+
+#[test]
+fn after_a_signal_no_question_is_asked() {
+    let (mut instance, stop) = (Counting(Nothing), Stop::default());
+    let account = Account::unmetered("test");
+    let mut questions = Questions::new(&mut instance, "test", Arc::new(Nothing), account, stop.clone());
+    let mut ask = || {
+        let asked = std::pin::pin!(questions.ask("check", Value::Null));
+        let mut asked = asked;
+        match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => Err(Failure::raised("Error", "the guest waits for nobody")),
+        }
+    };
+    assert_eq!(ask().unwrap(), json!(1));
+    stop.request(2);
+    assert_eq!(ask().unwrap_err().class(), "Interrupt");
+}
