@@ -9,6 +9,7 @@ use bounds::{ASKED, ESCAPED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
 use contract::{ActionRecord, Claimant, Conflict, GuestCommand, GuestWrite, HiddenRead, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 use grants::{Denial, Journal};
+use node::origin::Origin;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -121,16 +122,8 @@ impl Serialize for Policy<'_> {
 /// Two policies that want one thing differently.
 fn conflict(conflict: &Conflict) -> Value {
     let claimant = |one: &Claimant| {
-        let origin = &one.origin;
-        json!({
-            "policy": one.policy,
-            "resource": one.resource,
-            "action": one.action,
-            "cookbook": origin.cookbook,
-            "recipe": origin.recipe,
-            "file": origin.file,
-            "line": origin.line,
-        })
+        let claim = json!({ "policy": one.policy, "resource": one.resource, "action": one.action });
+        with(claim, place(&one.origin))
     };
     json!({
         "kind": conflict.identity.kind,
@@ -173,31 +166,31 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
 /// A change that guest code made by itself.
 fn write(write: &GuestWrite) -> Value {
     let GuestWrite { path, what, origin, resource, times } = write;
-    json!({
-        "path": path,
-        "what": what,
-        "cookbook": origin.cookbook,
-        "recipe": origin.recipe,
-        "file": origin.file,
-        "line": origin.line,
-        "resource": resource.as_deref(),
-        "times": times,
-    })
+    with(json!({ "path": path, "what": what }), by_code(origin, resource.as_deref(), *times))
 }
 
 /// A command that guest code ran by itself.
 fn command(ran: &GuestCommand) -> Value {
     let GuestCommand { command, effect, origin, resource, times } = ran;
-    json!({
-        "command": command,
-        "effect": effect.name(),
-        "cookbook": origin.cookbook,
-        "recipe": origin.recipe,
-        "file": origin.file,
-        "line": origin.line,
-        "resource": resource.as_deref(),
-        "times": times,
-    })
+    with(json!({ "command": command, "effect": effect.name() }), by_code(origin, resource.as_deref(), *times))
+}
+
+/// The guest code that did something by itself: its place, the resource whose action ran, and how often in a row.
+fn by_code(origin: &Origin, resource: Option<&str>, times: u32) -> Value {
+    with(place(origin), json!({ "resource": resource, "times": times }))
+}
+
+/// The place of guest code.
+fn place(origin: &Origin) -> Value {
+    json!({ "cookbook": origin.cookbook, "recipe": origin.recipe, "file": origin.file, "line": origin.line })
+}
+
+/// An object with the keys of another one behind its own.
+fn with(mut object: Value, more: Value) -> Value {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
+    }
+    object
 }
 
 /// What a policy has used of what it may, under the names of the settings in its grants.
@@ -237,20 +230,13 @@ fn hidden_reads(report: &RunReport) -> Vec<Value> {
 
 /// One read of what a policy may not see.
 pub fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
-    let origin = &read.origin;
     json!({
         "policy": policy,
         "kind": read.kind.name(),
         "path": read.shown(),
         "partly": read.partly,
         "refused": read.refused,
-        "origin": {
-            "policy": origin.policy,
-            "cookbook": origin.cookbook,
-            "recipe": origin.recipe,
-            "file": origin.file,
-            "line": origin.line,
-        },
+        "origin": with(json!({ "policy": read.origin.policy }), place(&read.origin)),
         "grant": read.grant,
     })
 }
