@@ -69,8 +69,8 @@ fn the_literal_needs_of_the_rest_are_told_and_can_be_added() {
     let shown = bench.run(&machine, &["converge"], &["--why-run"]).expect_code(1).unwrap().text();
     let told = "Not seen in policy solo: the rest of recipe site::default, which ended at site/recipes/default.rb:2. Its text asks for:
   paths \"/srv/site\"  (site/recipes/default.rb:4)
-  services \"site\"  (site/recipes/more.rb:3)
   commands \"cat /srv/second\"  (site/recipes/more.rb:1)
+  services \"site\"  (site/recipes/more.rb:3)
   1 more place computes what it asks for
   actions of custom resources, which are not looked at: site_page
 ";
@@ -80,7 +80,7 @@ fn the_literal_needs_of_the_rest_are_told_and_can_be_added() {
     let run = parsed(&bench.run(&machine, &["converge"], &["--why-run", "--format", "json"]).expect_code(1).unwrap());
     let unseen = &run["unseen_recipes"][0];
     let expect = json!({ "key": "services", "value": "\"site\"", "place": "site/recipes/more.rb:3" });
-    assert_eq!((unseen["read"].as_bool(), &unseen["entries"][1]), (Some(true), &expect), "{unseen:#}");
+    assert_eq!((unseen["read"].as_bool(), &unseen["entries"][2]), (Some(true), &expect), "{unseen:#}");
     assert_eq!(run["error"]["resource"], Value::Null, "the recipe failed, not the package that is looked at later");
     // One answer of the operator later nothing of it is denied.
     let path = bench.program.configuration().join(grants).display().to_string();

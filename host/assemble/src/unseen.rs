@@ -1,7 +1,7 @@
 //! The rest of recipes that ended early in a dry run: what their text asks for, and which of that is not granted.
 
 use crate::open::Ending;
-use author::check::{Entry, Line, read_rest};
+use author::check::{Entry, Line, RestReader};
 use contract::{CookbookFiles, EndedRecipe};
 use converge::{PolicyReport, RunReport};
 use facts::Facts;
@@ -56,9 +56,10 @@ fn of_policy(
     let compiled: BTreeSet<String> =
         compiled.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
     let automatic = known_facts();
+    let mut reader = RestReader::new(&**files, &compiled, &automatic);
     let asked = ending.ask(runtime, Arc::clone(files), |ask| {
         for (unseen, lines) in unseen.iter_mut().zip(&lines).filter(|(_, lines)| !lines.is_empty()) {
-            let rest = read_rest(lines, &**files, &compiled, &automatic, ask);
+            let rest = reader.read(lines, ask);
             unseen.read = true;
             (unseen.computed, unseen.incomplete) = (rest.computed, rest.incomplete);
             unseen.types = rest.types.into_iter().collect();

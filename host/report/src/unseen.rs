@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 /// The most entries of one recipe that are listed; the run's record has more.
 const MAX_LISTED: usize = 30;
 
-/// The most bytes of an entry that a list shows.
+/// The most names of types that are listed.
+const MAX_TYPES: usize = 10;
+
+/// The most bytes of an entry or a type's name that a list shows.
 const MAX_SHOWN: usize = 200;
 
 /// A recipe that ended early while a dry run compiled it.
@@ -90,7 +93,12 @@ impl UnseenRecipe {
             places => lines.push(format!("{places} more places compute what they ask for")),
         }
         if !self.types.is_empty() {
-            lines.push(format!("actions of custom resources, which are not looked at: {}", self.types.join(", ")));
+            let mut names: Vec<_> = self.types.iter().take(MAX_TYPES).map(|name| text::cut(name, MAX_SHOWN)).collect();
+            let more = self.types.len().saturating_sub(MAX_TYPES);
+            if more > 0 {
+                names.push(format!("and {more} more").into());
+            }
+            lines.push(format!("actions of custom resources, which are not looked at: {}", names.join(", ")));
         }
         if self.incomplete {
             lines.push("not all of its text could be read".to_owned());
@@ -162,6 +170,13 @@ mod tests {
         let text = shown(UnseenRecipe { entries: vec![entry], left_out: 7, ..recipe() });
         let end = "xxx...  (web/recipes/default.rb:3)\n  7 more entries were not kept: there were too many, or they are too long";
         assert!(text.ends_with(end) && text.len() < 600, "{text}");
+    }
+
+    #[test]
+    fn a_long_list_of_types_is_cut() {
+        let types = (0..100).map(|at| format!("t{at}")).collect();
+        let text = shown(UnseenRecipe { types, ..recipe() });
+        assert!(text.ends_with("not looked at: t0, t1, t2, t3, t4, t5, t6, t7, t8, t9, and 90 more"), "{text}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod suggest;
 pub use error::CheckError;
 pub use judge::Finding;
 pub use needs::{Kind, Need, Needs};
-pub use rest::{Entry, Line, Rest, read as read_rest};
+pub use rest::{Entry, Line, MAX_REST_FILES, Rest, RestReader};
 pub use suggest::table;
 
 use crate::CookbookFolders;

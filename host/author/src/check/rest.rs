@@ -8,13 +8,17 @@ use super::gather::{self, Gathered};
 use super::{Ask, needs, suggest};
 use contract::CookbookFiles;
 use serde_json::json;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The most files that are read for the rest of one recipe.
-const MAX_FILES: usize = 100;
+/// The most files that are read for the rest of a policy's recipes.
+pub const MAX_REST_FILES: usize = 100;
 
 /// The most needs that are kept of one recipe.
 const MAX_ENTRIES: usize = 500;
+
+/// The most names of custom resource types that are kept of one recipe, and the most bytes of such a name.
+const MAX_TYPES: usize = 100;
+const MAX_TYPE: usize = 200;
 
 /// A line of a recipe's file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +40,7 @@ pub struct Rest {
     pub computed: usize,
     /// Custom resource types that the rest declares: the needs of their actions are not read.
     pub types: BTreeSet<String>,
-    /// A file could not be read or parsed, or there was too much to read.
+    /// A file could not be read or parsed, or there was too much to read or to keep.
     pub incomplete: bool,
 }
 
@@ -51,52 +55,101 @@ pub struct Entry {
     pub place: String,
 }
 
-/// Reads the text from some lines on. `compiled` are the recipes that were begun, as `cookbook::recipe`: they are not
-/// included a second time. `automatic` are the names of the facts that a node has.
-pub fn read(
-    lines: &[Line],
-    files: &dyn CookbookFiles,
-    compiled: &BTreeSet<String>,
-    automatic: &BTreeSet<String>,
-    ask: &mut Ask<'_>,
-) -> Rest {
-    let mut rest = Rest::default();
-    let (mut facts, mut known) = (Vec::new(), BTreeSet::new());
-    let mut next: VecDeque<Line> = lines.iter().cloned().collect();
-    while let Some(line) = next.pop_front() {
-        if !known.insert((line.cookbook.clone(), line.file.clone())) {
-            continue;
-        }
-        if known.len() > MAX_FILES {
-            rest.incomplete = true;
-            break;
-        }
-        for fact in file(&line, ask).into_iter().filter(|fact| is_after(fact, line.line)) {
-            match &fact.what {
-                What::Error { .. } | What::TooMuch {} => rest.incomplete = true,
-                What::Recipe { values: Some(names), .. } if fact.platform.is_none() => {
-                    next.extend(names.iter().filter_map(|name| recipe(name, &line.cookbook, files, compiled)));
-                }
-                What::Resource(resource) if resource.sure && !resource.known && fact.platform.is_none() => {
-                    rest.types.insert(resource.kind.clone());
-                }
-                _ => {}
+/// Reads the rest of a policy's recipes. All of them share the budget of [`MAX_REST_FILES`] files.
+pub struct RestReader<'a> {
+    files: &'a dyn CookbookFiles,
+    compiled: &'a BTreeSet<String>,
+    automatic: &'a BTreeSet<String>,
+    /// Each cookbook that a recipe was included from, with the paths of its files.
+    cookbooks: BTreeMap<String, Gathered>,
+    /// How many more files may be read.
+    left: usize,
+}
+
+impl<'a> RestReader<'a> {
+    /// Begins with a whole budget. `compiled` are the recipes that were begun, as `cookbook::recipe`: they are not included
+    /// a second time. `automatic` are the names of the facts that a node has.
+    pub fn new(files: &'a dyn CookbookFiles, compiled: &'a BTreeSet<String>, automatic: &'a BTreeSet<String>) -> Self {
+        Self { files, compiled, automatic, cookbooks: BTreeMap::new(), left: MAX_REST_FILES }
+    }
+
+    /// Reads the text of one recipe from some lines on. Entries are in the order of the files that were read, and of lines.
+    pub fn read(&mut self, lines: &[Line], ask: &mut Ask<'_>) -> Rest {
+        let mut rest = Rest::default();
+        let mut facts = Vec::new();
+        // The order in which the files are read.
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut next: VecDeque<Line> = lines.iter().cloned().collect();
+        while let Some(line) = next.pop_front() {
+            let name = format!("{}/{}", line.cookbook, line.file);
+            if known.contains_key(&name) {
+                continue;
             }
-            facts.push((format!("{}/{}", line.cookbook, line.file), fact));
+            if self.left == 0 {
+                rest.incomplete = true;
+                break;
+            }
+            self.left -= 1;
+            known.insert(name.clone(), known.len());
+            let mut included = BTreeSet::new();
+            for fact in file(&line, ask).into_iter().filter(|fact| is_after(fact, line.line)) {
+                match &fact.what {
+                    What::Error { .. } | What::TooMuch {} => rest.incomplete = true,
+                    What::Recipe { values: Some(names), .. } if fact.platform.is_none() => {
+                        let new = names.iter().filter(|name| included.insert((*name).clone()));
+                        next.extend(new.filter_map(|name| self.recipe(name, &line.cookbook)));
+                    }
+                    What::Resource(resource) if resource.sure && !resource.known && fact.platform.is_none() => {
+                        rest.add_type(&resource.kind);
+                    }
+                    _ => {}
+                }
+                facts.push((name.clone(), fact));
+            }
+        }
+        let name = lines.first().map(|line| line.cookbook.clone()).unwrap_or_default();
+        let depends = self.files.cookbooks().into_iter().map(|(name, _)| (name, String::new())).collect();
+        let needs = needs::needs(&Gathered { name, facts, depends, ..Gathered::default() }, self.automatic);
+        rest.computed = needs.computed.values().map(BTreeSet::len).sum();
+        let entries = suggest::entries(&needs).into_iter().filter_map(|entry| {
+            let place = |(file, line): &(String, u32)| (known.get(file).copied(), *line, file.clone());
+            let (rank, line, file) = entry.need.places.iter().map(place).min()?;
+            let place = format!("{file}:{line}");
+            Some((rank, line, Entry { key: entry.key, value: entry.value, place }))
+        });
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_by_key(|(rank, line, _)| (*rank, *line));
+        rest.incomplete |= entries.len() > MAX_ENTRIES;
+        rest.entries = entries.into_iter().map(|(_, _, entry)| entry).take(MAX_ENTRIES).collect();
+        rest
+    }
+
+    /// The file of a recipe that is included by name. `None`: it was begun already, or the policy does not have it.
+    fn recipe(&mut self, name: &str, from: &str) -> Option<Line> {
+        let (cookbook, recipe) = name.split_once("::").unwrap_or((name, "default"));
+        let cookbook = if cookbook.is_empty() { from } else { cookbook };
+        let name = format!("{cookbook}::{recipe}");
+        if self.compiled.contains(&name) {
+            return None;
+        }
+        if !self.cookbooks.contains_key(cookbook) {
+            let files = self.files.paths(cookbook, "").unwrap_or_default();
+            let own = Gathered { name: cookbook.to_owned(), files, ..Gathered::default() };
+            self.cookbooks.insert(cookbook.to_owned(), own);
+        }
+        let file = self.cookbooks.get(cookbook)?.recipe_file(&name)?.to_owned();
+        Some(Line { cookbook: cookbook.to_owned(), file, line: 0 })
+    }
+}
+
+impl Rest {
+    fn add_type(&mut self, name: &str) {
+        if name.len() > MAX_TYPE || (self.types.len() >= MAX_TYPES && !self.types.contains(name)) {
+            self.incomplete = true;
+        } else if !self.types.contains(name) {
+            self.types.insert(name.to_owned());
         }
     }
-    let name = lines.first().map(|line| line.cookbook.clone()).unwrap_or_default();
-    let depends = files.cookbooks().into_iter().map(|(name, _)| (name, String::new())).collect();
-    let needs = needs::needs(&Gathered { name, facts, depends, ..Gathered::default() }, automatic);
-    rest.computed = needs.computed.values().map(BTreeSet::len).sum();
-    let entries = suggest::entries(&needs).into_iter().filter_map(|entry| {
-        let (file, line) = entry.need.places.first()?;
-        Some(Entry { key: entry.key, value: entry.value, place: format!("{file}:{line}") })
-    });
-    rest.entries = entries.collect();
-    rest.incomplete |= rest.entries.len() > MAX_ENTRIES;
-    rest.entries.truncate(MAX_ENTRIES);
-    rest
 }
 
 fn file(line: &Line, ask: &mut Ask<'_>) -> Vec<Fact> {
@@ -114,22 +167,6 @@ fn is_after(fact: &Fact, line: u32) -> bool {
         What::Resource(resource) => fact.line >= line || reaches(&resource.properties),
         _ => fact.line >= line,
     }
-}
-
-/// The file of a recipe that is included by name. `None`: it was begun already, or the policy does not have it.
-fn recipe(name: &str, from: &str, files: &dyn CookbookFiles, compiled: &BTreeSet<String>) -> Option<Line> {
-    let (cookbook, recipe) = name.split_once("::").unwrap_or((name, "default"));
-    let cookbook = if cookbook.is_empty() { from } else { cookbook };
-    if compiled.contains(&format!("{cookbook}::{recipe}")) {
-        return None;
-    }
-    let own = Gathered {
-        name: cookbook.to_owned(),
-        files: files.paths(cookbook, "").unwrap_or_default(),
-        ..Gathered::default()
-    };
-    let file = own.recipe_file(&format!("{cookbook}::{recipe}"))?.to_owned();
-    Some(Line { cookbook: cookbook.to_owned(), file, line: 0 })
 }
 
 #[cfg(test)]
@@ -171,6 +208,7 @@ mod tests {
                 { "fact": "path", "line": 7, "access": "read", "values": null },
                 { "fact": "recipe", "line": 8, "values": ["a::more", "::old", "other::x"] },
                 { "fact": "resource", "line": 9, "type": "a_site", "names": ["x"], "sure": true },
+                package(10, "late"),
             ]),
             Some("recipes/more.rb") => json!([package(1, "more"), { "fact": "recipe", "line": 2, "values": ["a"] }]),
             other => panic!("{other:?} is not to be read"),
@@ -181,23 +219,63 @@ mod tests {
     fn needs_after_a_line_are_told_with_those_of_included_recipes() {
         let begun = BTreeSet::from(["a::default".to_owned(), "a::old".to_owned()]);
         let line = Line { cookbook: "a".into(), file: "recipes/default.rb".into(), line: 6 };
-        let rest = read(&[line], &Files, &begun, &BTreeSet::new(), &mut guest);
+        let none = BTreeSet::new();
+        let rest = RestReader::new(&Files, &begun, &none).read(&[line], &mut guest);
         let entries: Vec<_> =
             rest.entries.iter().map(|one| format!("{} {} {}", one.key, one.value, one.place)).collect();
         let expect = [
             "paths \"/etc/motd\" a/recipes/default.rb:4",
             "read_paths \"/srv/a\" a/recipes/default.rb:6",
+            "packages \"late\" a/recipes/default.rb:10",
             "packages \"more\" a/recipes/more.rb:1",
         ];
-        assert_eq!(entries, expect);
+        assert_eq!(entries, expect, "in the order of files and lines");
         assert_eq!((rest.computed, rest.types, rest.incomplete), (1, BTreeSet::from(["a_site".to_owned()]), false));
     }
 
     #[test]
     fn a_file_that_cannot_be_read_is_told() {
         let line = Line { cookbook: "a".into(), file: "recipes/default.rb".into(), line: 6 };
-        let rest =
-            read(&[line], &Files, &BTreeSet::new(), &BTreeSet::new(), &mut |_, _| Err(Failure::raised("X", "gone")));
+        let none = BTreeSet::new();
+        let rest = RestReader::new(&Files, &none, &none).read(&[line], &mut |_, _| Err(Failure::raised("X", "gone")));
         assert_eq!(rest, Rest { incomplete: true, ..Rest::default() });
+    }
+
+    /// A cookbook of 300 recipes, each of which includes the next one and declares 300 types of its own.
+    struct Chain;
+
+    impl CookbookFiles for Chain {
+        fn cookbooks(&self) -> Vec<(String, String)> {
+            vec![("a".into(), "1.0.0".into())]
+        }
+
+        fn paths(&self, _cookbook: &str, _folder: &str) -> Result<Vec<String>, FileError> {
+            Ok((0..300).map(|number| format!("recipes/r{number}.rb")).collect())
+        }
+
+        fn read(&self, _cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
+            Err(FileError::NoSuchFile(path.to_owned()))
+        }
+    }
+
+    #[test]
+    fn all_recipes_of_a_policy_share_one_budget_of_files_and_few_types_are_kept() {
+        let mut read = 0;
+        let mut guest = |_: &str, input: Value| {
+            read += 1;
+            let number: usize =
+                input["file"].as_str().unwrap().trim_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap();
+            let kind = |at: usize| json!({ "fact": "resource", "line": 1, "type": format!("t{number}_{at}"), "names": ["x"], "sure": true });
+            let mut facts: Vec<_> = (0..300).map(kind).collect();
+            facts.push(json!({ "fact": "recipe", "line": 2, "values": [format!("a::r{}", number + 1)] }));
+            Ok(json!(facts))
+        };
+        let none = BTreeSet::new();
+        let mut reader = RestReader::new(&Chain, &none, &none);
+        let line = |number: usize| Line { cookbook: "a".into(), file: format!("recipes/r{number}.rb"), line: 0 };
+        let rests = [reader.read(&[line(260)], &mut guest), reader.read(&[line(0)], &mut guest)];
+        let last = reader.read(&[line(5)], &mut guest);
+        assert_eq!(rests.map(|rest| (rest.types.len(), rest.incomplete)), [(MAX_TYPES, true), (MAX_TYPES, true)]);
+        assert_eq!((read, last), (MAX_REST_FILES, Rest { incomplete: true, ..Rest::default() }));
     }
 }
