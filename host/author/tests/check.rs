@@ -106,6 +106,8 @@ fn facts(cookbook: &str, file: &str) -> Value {
             { "fact": "attribute", "line": 6, "name": "other" },
             { "fact": "recipe", "line": 7, "values": ["base"], "literal": true },
             { "fact": "path", "line": 8, "access": "read", "values": null },
+            { "fact": "recipe", "line": 9, "values": ["base::defalt", "::windos", "gone::x"], "literal": true },
+            { "fact": "recipe", "line": 10, "values": ["base::computed"], "literal": false },
         ]),
         ("web", "recipes/windows.rb") => json!([
             { "fact": "absent", "line": 1, "platform": "windows", "name": "powershell_out", "what": "Windows" },
@@ -152,6 +154,22 @@ fn problems_notes_and_needs_are_data() {
     let grants = grants::Grants::parse(&table, "suggested").unwrap();
     assert_eq!(grants.policy_names().collect::<Vec<_>>(), ["web"]);
     assert!(table.contains("packages = [\"nginx\"]\n") && table.contains("facts = [\"ipaddress\"]\n"), "{table}");
+}
+
+#[test]
+fn an_included_recipe_that_does_not_exist_is_a_problem_in_another_cookbook_too() {
+    let folder = cookbooks();
+    let subject = Subject::one(&folder.path().join("web"), &[]).unwrap();
+    let reports = checked(&subject, &[], &Facts::new(facts)).unwrap();
+    let of_cookbooks = reports.iter().flat_map(|report| &report.findings).filter(|one| one.kind == "cookbook");
+    let found: Vec<_> =
+        of_cookbooks.map(|one| (one.is_problem, one.line, one.message.as_str(), one.hint.as_deref())).collect();
+    let expect = [
+        (true, 9, "there is no recipe base::defalt", Some("did you mean `base::default`?")),
+        (true, 9, "there is no recipe web::windos", Some("did you mean `web::windows`?")),
+        (false, 9, "recipe gone::x is included, and the metadata do not depend on the cookbook gone", None),
+    ];
+    assert_eq!(found, expect);
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub(super) struct Gathered {
     pub(super) depends: BTreeMap<String, String>,
     /// Those that are not there, theirs too.
     pub(super) missing: BTreeSet<String>,
+    /// The names of the recipes of each other cookbook that is here and that its files include from by name.
+    pub(super) included: BTreeMap<String, BTreeSet<String>>,
     /// Types and methods of the other cookbooks that are checked with it, and whose they are.
     pub(super) others: Arc<BTreeMap<String, String>>,
     /// The other system that all of the cookbook is for (`elsewhere.rs`).
@@ -58,15 +60,24 @@ impl Gathered {
     /// The file of one of the cookbook's own recipes; `None` for another cookbook's and for one that is missing.
     pub(super) fn recipe_file(&self, name: &str) -> Option<&str> {
         let (cookbook, recipe) = self.recipe_name(name);
-        // Recipes in folders of the folder have the name of their file.
-        let is_recipe = |path: &&String| {
-            let inside = path.strip_prefix("recipes/");
-            let file = inside.and_then(|inside| inside.rsplit('/').next());
-            let stem = file.and_then(|file| file.rsplit_once('.')).filter(|(_, ending)| RECIPES.contains(ending));
-            stem.is_some_and(|(stem, _)| stem == recipe) || (recipe == "default" && path.starts_with("recipe."))
-        };
-        (cookbook == self.name).then(|| self.files.iter().find(is_recipe)).flatten().map(String::as_str)
+        let is_wanted = |path: &&String| recipe_of(path) == Some(recipe);
+        (cookbook == self.name).then(|| self.files.iter().find(is_wanted)).flatten().map(String::as_str)
     }
+
+    /// The names of the cookbook's own recipes.
+    pub(super) fn recipes(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().filter_map(|path| recipe_of(path))
+    }
+}
+
+/// The name of the recipe that a file of a cookbook has. Recipes in folders below `recipes/` have the name of their file.
+fn recipe_of(path: &str) -> Option<&str> {
+    if path.starts_with("recipe.") {
+        return Some("default");
+    }
+    let file = path.strip_prefix("recipes/")?.rsplit('/').next()?;
+    let (stem, ending) = file.rsplit_once('.')?;
+    RECIPES.contains(&ending).then_some(stem)
 }
 
 /// The cookbooks that are asked about.
@@ -176,6 +187,7 @@ impl Gathering<'_> {
             self.defaults.take(file, &found);
             facts.extend(found.into_iter().take(room).map(|fact| (file.clone(), fact)));
         }
+        let included = self.included(&name, &facts)?;
         let mut gathered = Gathered {
             folder: folder.to_owned(),
             name,
@@ -185,12 +197,32 @@ impl Gathering<'_> {
             brought,
             depends,
             missing,
+            included,
             others: Arc::default(),
             only_on: None,
             is_followed: false,
         };
         elsewhere::mark(&mut gathered);
         Ok(gathered)
+    }
+
+    /// The names of the recipes of the cookbooks that are here and that facts include from by a literal name.
+    fn included(&mut self, own: &str, facts: &[(String, Fact)]) -> Result<BTreeMap<String, BTreeSet<String>>, Lost> {
+        let literal = facts.iter().filter_map(|(_, fact)| match &fact.what {
+            What::Recipe { values: Some(names), literal: true } => Some(names),
+            _ => None,
+        });
+        let cookbook = |name: &String| name.split("::").next().map(str::to_owned);
+        let named: BTreeSet<String> = literal.flatten().filter_map(cookbook).collect();
+        let mut included = BTreeMap::new();
+        for name in named.into_iter().filter(|name| !name.is_empty() && name != own) {
+            if let Some(folder) = self.folder_of(&name)? {
+                let files = self.files(&folder);
+                let recipes = files.iter().filter_map(|path| recipe_of(path)).map(str::to_owned).collect();
+                included.insert(name, recipes);
+            }
+        }
+        Ok(included)
     }
 
     fn files(&self, folder: &str) -> Vec<String> {

@@ -203,7 +203,7 @@ impl Judge<'_> {
             }
             // The parts of a composed name may have other values in a run.
             What::Recipe { values: Some(names), literal: true } => {
-                return names.iter().filter_map(|name| Some((fact.line, self.recipe(name)?))).collect();
+                return names.iter().flat_map(|name| self.recipe(name)).map(|verdict| (fact.line, verdict)).collect();
             }
             What::Gem { name, why } => gem(name, why.as_deref()),
             What::Depends { name, .. } if self.gathered.missing.contains(name) => {
@@ -370,19 +370,26 @@ impl Judge<'_> {
         })
     }
 
-    fn recipe(&self, name: &str) -> Option<Verdict> {
+    /// A recipe that is included by a literal name: it may be absent, and so may its cookbook in the metadata.
+    fn recipe(&self, name: &str) -> Vec<Verdict> {
         let (cookbook, recipe) = self.gathered.recipe_name(name);
-        if cookbook != self.gathered.name {
-            if self.gathered.depends.contains_key(cookbook) {
-                return None;
-            }
+        let mut found = vec![];
+        let recipes = match self.gathered.included.get(cookbook) {
+            Some(recipes) => Some(recipes.iter().map(String::as_str).collect()),
+            None => (cookbook == self.gathered.name).then(|| self.gathered.recipes().collect::<BTreeSet<_>>()),
+        };
+        if let Some(recipes) = recipes.filter(|recipes| !recipes.contains(recipe)) {
+            let near = nearest(recipe, recipes).map(|near| format!("{cookbook}::{near}"));
+            let verdict = Verdict::problem("cookbook", format!("there is no recipe {cookbook}::{recipe}"));
+            found.push(verdict.near(near.as_deref()));
+        }
+        if cookbook != self.gathered.name && !self.gathered.depends.contains_key(cookbook) {
             let message =
                 format!("recipe {name} is included, and the metadata do not depend on the cookbook {cookbook}");
             // Chef warns of it: another cookbook of the run may bring it.
-            return Some(Verdict::note("cookbook", message));
+            found.push(Verdict::note("cookbook", message));
         }
-        let is_there = self.gathered.recipe_file(name).is_some();
-        (!is_there).then(|| Verdict::problem("cookbook", format!("there is no recipe {cookbook}::{recipe}")))
+        found
     }
 }
 
