@@ -51,6 +51,10 @@ log "wrong: #{wrong.message.include?(secret)}"
 Chef::Log.warn("rescued: #{raised.message}")
 again = rescued { ruby_block('again') { action :nothing; block { raise "wrapped: #{raised.message}" } }.run_action(:run) }
 log "wrapped: #{again.message.include?(secret)}"
+log "in a name: #{raised.message}"
+log('in a message') { message "said: #{raised.message}" }
+log('later') { message lazy { "later: #{raised.message}" } }
+log('amended') { message 'x' }.message("amended: #{raised.message}")
 ruby_block('ignored') { ignore_failure true; block { raise raised } }
 ruby_block('retried') { ignore_failure true; retries 1; retry_delay 0; block { raise KeyError, "again: #{raised.message}" } }
 ruby_block('at the end') { block { raise raised } }

@@ -348,6 +348,12 @@ pub trait Types: Send + Sync {
         true
     }
 
+    /// Whether nothing happens to a property's text but that people read it, so that another text may take its place. `name`
+    /// is the resource's name.
+    fn is_only_shown(&self, _kind: &str, _property: &str) -> bool {
+        false
+    }
+
     /// Checks one value that is known only now: a lazy one, an amended one.
     ///
     /// # Errors

@@ -17,6 +17,15 @@ pub fn is_rendered(kind: &str, property: &str) -> bool {
     (kind, property) == RENDERED
 }
 
+/// The type and the property whose text people only read; the resource's name is the property's default.
+const ONLY_SHOWN: (&str, &str) = ("log", "message");
+
+/// Tells whether nothing happens to a property's text but that people read it. `name` is the resource's name.
+pub fn is_only_shown(kind: &str, property: &str) -> bool {
+    let (shown, message) = ONLY_SHOWN;
+    kind == shown && (property == message || property == "name")
+}
+
 /// Tells whether an action looks at a property's value, so that a lazy one has to be evaluated for it.
 pub fn looks_at(kind: &str, action: &str, property: &str) -> bool {
     // A template is made where it is touched, and for that it has to be rendered.
@@ -39,6 +48,12 @@ mod tests {
         assert!(
             is_rendered("template", "content") && !is_rendered("file", "content") && !is_rendered("template", "path")
         );
+    }
+
+    #[test]
+    fn a_line_of_the_log_is_only_shown() {
+        assert!(is_only_shown("log", "message") && is_only_shown("log", "name"));
+        assert!(!is_only_shown("log", "level") && !is_only_shown("file", "name"));
     }
 
     #[test]

@@ -97,6 +97,10 @@ impl Types for BuiltinTypes {
         !is_rendered(kind, name)
     }
 
+    fn is_only_shown(&self, kind: &str, property: &str) -> bool {
+        schema::is_only_shown(kind, property)
+    }
+
     fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure> {
         let Property::Plain(value) = property else { return Ok(property) };
         if is_rendered(kind, name) {

@@ -21,7 +21,7 @@ impl Run {
         let is_builtin = self.guest_type(resource.declaration.speaker, &kind).is_none();
         let amendment = match amendment {
             Amendment::Property(name, property) if is_builtin => {
-                let property = self.builtin().check_property(&kind, &name, property)?;
+                let property = self.check_property(&kind, &name, property)?;
                 Amendment::Property(name, property)
             }
             amendment => amendment,

@@ -48,6 +48,7 @@ impl Run {
     pub fn declare(&mut self, mut declaration: Declaration) -> Result<ResourceId, Failure> {
         let nesting = self.open(declaration.context)?.nesting;
         self.check(&mut declaration)?;
+        self.suppress_shown(&mut declaration);
         // The mask of an action holds for all that happens inside it.
         if declaration.umask.is_none() {
             declaration.umask = self.umask_around(declaration.context);
@@ -179,7 +180,9 @@ impl Run {
         name: &str,
         property: super::Property,
     ) -> Result<super::Property, Failure> {
-        self.builtin.check_property(kind, name, property)
+        let mut property = self.builtin.check_property(kind, name, property)?;
+        self.suppress_property(kind, name, &mut property);
+        Ok(property)
     }
 
     /// Whether everything that an action of a built-in type needs is set.

@@ -1,11 +1,13 @@
 //! The messages that the code of sensitive resources raised. The policy's own code may rescue such an error and reads its
-//! message. Where that code raises the message again or writes it to the log, whole or by its lines, reports do not show it.
+//! message. Where that code raises the message again, writes it to the log or declares a resource that does, whole or by its lines,
+//! reports do not show it.
 //!
 //! This keeps a policy from showing its secrets by accident. It cannot keep code from showing a secret on purpose: half of a
 //! line, or the message in another encoding, is not known again.
 
-use super::Run;
+use super::{Declaration, Property, Run};
 use crate::{Failure, Raised};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// What a report has in place of such a message.
@@ -94,6 +96,30 @@ impl Run {
         if self.unshown.is_in(&line) { Cow::Borrowed(SUPPRESSED) } else { line }
     }
 
+    /// Takes what a sensitive resource raised out of the texts of a declaration that people only read: a line of the log.
+    pub(super) fn suppress_shown(&self, declaration: &mut Declaration) {
+        if self.unshown.messages.is_empty() || self.type_of(declaration).is_some() {
+            return;
+        }
+        if self.builtin().is_only_shown(&declaration.kind, "name") && self.unshown.is_in(&declaration.name) {
+            declaration.name = SUPPRESSED.to_owned();
+        }
+        for (name, property) in &mut declaration.properties {
+            self.suppress_property(&declaration.kind, name, property);
+        }
+    }
+
+    /// The same of one property.
+    pub(super) fn suppress_property(&self, kind: &str, name: &str, property: &mut Property) {
+        if let Property::Plain(Value::String(text)) = property
+            && !self.unshown.messages.is_empty()
+            && self.builtin().is_only_shown(kind, name)
+            && self.unshown.is_in(text)
+        {
+            *text = SUPPRESSED.to_owned();
+        }
+    }
+
     fn hide_raised(&mut self, raised: Raised) -> Raised {
         let Raised { class, message, passed, backtrace, object, .. } = raised;
         let keeps = self.keep_unshown(&message, object);
@@ -141,7 +167,7 @@ fn telling_lines(message: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
     use crate::account::Meters;
-    use crate::{Account, AccountLimits};
+    use crate::{Account, AccountLimits, Amendment, Outcome, Types};
 
     fn run() -> Run {
         let mut run = Run::default();
@@ -195,6 +221,54 @@ mod tests {
         for text in ["the end", "Expected process to exit with [0], but received '1'"] {
             assert_eq!(run.without_unshown(text.into()), text);
         }
+    }
+
+    /// A table in which people only read the names and the `text` of the type `line`.
+    struct Lines;
+
+    impl Types for Lines {
+        fn default_action(&self, _kind: &str) -> Option<&str> {
+            Some("write")
+        }
+
+        fn check(&self, _declaration: &mut Declaration) -> Outcome {
+            Ok(())
+        }
+
+        fn uses(&self, _kind: &str, _action: &str, _name: &str) -> bool {
+            true
+        }
+
+        fn is_only_shown(&self, kind: &str, property: &str) -> bool {
+            kind == "line" && ["name", "text"].contains(&property)
+        }
+
+        fn check_property(&self, _kind: &str, _name: &str, property: Property) -> Result<Property, Failure> {
+            Ok(property)
+        }
+    }
+
+    #[test]
+    fn a_resource_that_only_shows_the_message_is_declared_without_it() {
+        let mut run = Run::new("p", false, Default::default(), std::sync::Arc::new(Lines));
+        let _hidden = hide(&mut run, raised("key s3cr3t", None));
+        let text = |text: &str| Property::Plain(text.into());
+        let mut declare = |kind: &str| {
+            let id = run.declare(Declaration {
+                kind: kind.into(),
+                name: "rescued key s3cr3t".into(),
+                properties: vec![("text".into(), text("key s3cr3t")), ("path".into(), text("/key s3cr3t"))],
+                ..Declaration::default()
+            });
+            let id = id.unwrap();
+            run.amend(id, Amendment::Property("text".into(), text("again: key s3cr3t"))).unwrap();
+            run.known(id).unwrap().declaration.clone()
+        };
+        let line = declare("line");
+        assert_eq!(line.name, SUPPRESSED);
+        assert_eq!(line.properties, [("text".into(), text(SUPPRESSED)), ("path".into(), text("/key s3cr3t"))]);
+        let file = declare("file");
+        assert_eq!((file.name.as_str(), &file.properties[0].1), ("rescued key s3cr3t", &text("again: key s3cr3t")));
     }
 
     #[test]
