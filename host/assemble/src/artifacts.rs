@@ -96,7 +96,12 @@ pub(crate) fn make_ready(
                     Ok(()) => drop(sources.insert(name.to_owned(), source)),
                     Err(SandboxError::Interrupted { .. }) if stop.requested().is_some() => return Ok(None),
                     Err(error @ SandboxError::Engine(_)) => return Err(error.into()),
-                    Err(error) => policy.refused = Some(Failure::raised(CLASS, error_chain(&error))),
+                    Err(error) => {
+                        if let SandboxError::NotGranted { interfaces, .. } = &error {
+                            grants.deny_needs(&artifact.manifest().needs, interfaces);
+                        }
+                        policy.refused = Some(Failure::raised(CLASS, error_chain(&error)));
+                    }
                 },
             }
         }

@@ -5,7 +5,8 @@
 
 use crate::commands::CommandGrant;
 use crate::denied::Capability;
-use crate::file::{self, GrantsError};
+use crate::file::{self, GrantsError, json_of};
+use crate::journal::Asker;
 use crate::limits::Limits;
 use crate::pattern::{Asked, Pattern};
 use crate::policy::{PolicyGrants, PolicyRules};
@@ -19,6 +20,9 @@ use text::toml_string;
 
 /// The name of the table in an author's file.
 pub(crate) const TABLE: &str = "needs";
+
+/// The file that an author writes needs into.
+const AUTHORS_FILE: &str = "policy.toml";
 
 /// What errors call needs that are not in a file: those in an artifact or in a run's record.
 const NO_FILE: &str = "needs";
@@ -139,6 +143,34 @@ impl PolicyGrants {
             held.push(Held { key: capability.key(), value: "true".into(), answer });
         }
         held
+    }
+
+    /// Records as denials the needs of an artifact that the policy is not granted, so that a run which cannot even start the
+    /// policy lists them. `interfaces` are those that its component imports and that its grants open nothing of.
+    pub fn deny_needs(&self, needs: &Needs, interfaces: &[String]) {
+        let missing = self.hold(needs).into_iter().filter(|held| held.answer == HeldAnswer::Missing);
+        let mut missing: Vec<(&str, String)> = missing.map(|held| (held.key, held.value)).collect();
+        for flag in [Capability::Clock, Capability::Random].map(Capability::key) {
+            if interfaces.iter().any(|one| one == flag) && !missing.iter().any(|(key, _)| *key == flag) {
+                missing.push((flag, "true".to_owned()));
+            }
+        }
+        let asker = Asker { file: Some(AUTHORS_FILE.to_owned()), ..Asker::default() };
+        self.journal().asks(Some(asker.into()));
+        for (key, value) in missing {
+            let flags =
+                [(Capability::Clock, "clock"), (Capability::Random, "the system"), (Capability::Reboot, "the node")];
+            let flag = flags.into_iter().find(|(capability, _)| capability.key() == key);
+            let list = || Capability::LISTS.into_iter().find(|capability| capability.key() == key);
+            let text = || json_of(&value).and_then(|value| value.as_str().map(str::to_owned));
+            let (capability, asked) = match (flag, list()) {
+                (Some((capability, asked)), _) => (capability, asked.to_owned()),
+                (None, Some(capability)) => (capability, text().unwrap_or_else(|| value.clone())),
+                (None, None) => (Capability::Commands, text().unwrap_or_else(|| value.clone())),
+            };
+            let _recorded = self.refuse_with(capability, &asked, Some(value), None);
+        }
+        self.journal().asks(None);
     }
 
     fn hold_rule(&self, capability: Capability, wanted: &Rule) -> HeldAnswer {

@@ -68,6 +68,16 @@ pub enum SandboxError {
         /// The rest of the sentence.
         why: String,
     },
+    /// It imports interfaces that its grants open nothing of.
+    #[error("policy `{policy}` imports `{import}`, but it is granted nothing of it. {}", grant_for(policy, interfaces))]
+    NotGranted {
+        /// The policy's name.
+        policy: String,
+        /// The first of these imports.
+        import: String,
+        /// All these interfaces by their names in the contract, such as `machine` and `clock`.
+        interfaces: Vec<String>,
+    },
     /// It imports only what there is, but its types are others, or its start code failed.
     #[error("policy `{policy}` cannot be started: {why}")]
     Start {
@@ -351,6 +361,7 @@ impl Sandbox {
     fn check_imports(&self, policy: &str, component: &Component, interfaces: Interfaces) -> Result<(), SandboxError> {
         let refused =
             |import: &str, why: String| SandboxError::Import { policy: policy.into(), import: import.into(), why };
+        let (mut first, mut ungranted) = (None, Vec::new());
         for (name, _) in component.component_type().imports(&self.engine) {
             let Some(rest) = name.strip_prefix("wrun:cookbook/") else {
                 return Err(refused(
@@ -376,13 +387,14 @@ impl Sandbox {
                 _ => true,
             };
             if !granted {
-                return Err(refused(
-                    name,
-                    format!("but it is granted nothing of it. {}", grant_for(policy, interface)),
-                ));
+                first.get_or_insert_with(|| name.to_owned());
+                ungranted.push(interface.to_owned());
             }
         }
-        Ok(())
+        match first {
+            None => Ok(()),
+            Some(import) => Err(SandboxError::NotGranted { policy: policy.into(), import, interfaces: ungranted }),
+        }
     }
 
     /// A linker with what the policy may import, and nothing else.
@@ -412,9 +424,9 @@ impl Sandbox {
     }
 }
 
-/// The lines of the grants file that would let the policy import an interface.
-fn grant_for(policy: &str, interface: &str) -> String {
-    let line = match interface {
+/// The lines of the grants file that would let the policy import the first of some interfaces.
+fn grant_for(policy: &str, interfaces: &[String]) -> String {
+    let line = match interfaces.first().map_or("", String::as_str) {
         "machine" => "read_paths = [\"/path/it/reads\"]` (or `commands`, `download_hosts`)",
         "data" => "data_bags = [\"NAME\"]` (or `search`)",
         "clock" => "clock = true`",
