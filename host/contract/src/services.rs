@@ -235,31 +235,31 @@ pub enum MachineChange {
     Times(i64, i64),
 }
 
-/// A user of the machine under test.
+/// A user of the machine, as the root's `/etc/passwd` or the name service has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineUser {
-    /// The login name.
+    /// The login name, such as `www-data`.
     pub name: String,
-    /// Its number.
+    /// The user's number; 0 is root's.
     pub uid: u32,
-    /// Its primary group.
+    /// The number of the primary group.
     pub gid: u32,
-    /// The comment field.
+    /// The comment field: by habit the full name, and other data behind commas.
     pub comment: String,
-    /// The home directory.
+    /// The home directory's absolute path; it need not exist.
     pub home: String,
-    /// The login shell.
+    /// The login shell's path; empty stands for `/bin/sh`.
     pub shell: String,
 }
 
-/// A group of the machine under test.
+/// A group of the machine, as the root's `/etc/group` or the name service has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineGroup {
-    /// The group's name.
+    /// The group's name, such as `adm`.
     pub name: String,
-    /// Its number.
+    /// The group's number; 0 is root's.
     pub gid: u32,
-    /// Login names.
+    /// Login names of the users that have it beside their primary group.
     pub members: Vec<String>,
 }
 

@@ -243,27 +243,14 @@ impl Machine for GuestMachine {
         let _proof = self.settings.grants.read_path("/etc/passwd").map_err(denied)?;
         self.users.doubt();
         self.users.refresh(&self.root);
-        let user = |user: &crate::users::User| MachineUser {
-            name: user.name.clone(),
-            uid: user.uid,
-            gid: user.gid,
-            comment: user.comment.clone(),
-            home: user.home.clone(),
-            shell: user.shell.clone(),
-        };
-        Ok(self.users.users().iter().map(user).collect())
+        Ok(self.users.users().to_vec())
     }
 
     fn groups(&mut self) -> Result<Vec<MachineGroup>, MachineError> {
         let _proof = self.settings.grants.read_path("/etc/group").map_err(denied)?;
         self.users.doubt();
         self.users.refresh(&self.root);
-        let group = |group: &crate::users::Group| MachineGroup {
-            name: group.name.clone(),
-            gid: group.gid,
-            members: group.members.clone(),
-        };
-        Ok(self.users.groups().iter().map(group).collect())
+        Ok(self.users.groups().to_vec())
     }
 
     fn http(&mut self, request: &HttpRequest, why_run: bool) -> Result<HttpResponse, MachineError> {

@@ -4,35 +4,8 @@
 //! `/etc/passwd` says.
 
 use crate::root::Root;
+use contract::{MachineGroup, MachineUser};
 use std::collections::HashMap;
-
-/// A user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
-    /// The login name.
-    pub name: String,
-    /// Its number.
-    pub uid: u32,
-    /// Its primary group.
-    pub gid: u32,
-    /// The comment field.
-    pub comment: String,
-    /// The home directory.
-    pub home: String,
-    /// The login shell.
-    pub shell: String,
-}
-
-/// A group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
-    /// The user's login name.
-    pub name: String,
-    /// Its number.
-    pub gid: u32,
-    /// Login names.
-    pub members: Vec<String>,
-}
 
 /// A file's identity and age, to see that it was replaced.
 type Stamp = Option<((u64, u64), u64, i64)>;
@@ -47,10 +20,10 @@ pub struct Users {
     fresh: bool,
     stamps: Option<(Stamp, Stamp)>,
     name_service: bool,
-    users: Vec<User>,
-    groups: Vec<Group>,
-    found_users: HashMap<String, Option<User>>,
-    found_groups: HashMap<String, Option<Group>>,
+    users: Vec<MachineUser>,
+    groups: Vec<MachineGroup>,
+    found_users: HashMap<String, Option<MachineUser>>,
+    found_groups: HashMap<String, Option<MachineGroup>>,
 }
 
 impl Users {
@@ -85,17 +58,17 @@ impl Users {
     }
 
     /// All users of the root's file, in its order.
-    pub fn users(&self) -> &[User] {
+    pub fn users(&self) -> &[MachineUser] {
         &self.users
     }
 
     /// All groups of the root's file, in its order.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[MachineGroup] {
         &self.groups
     }
 
     /// A user by name.
-    pub fn user(&mut self, name: &str) -> Option<&User> {
+    pub fn user(&mut self, name: &str) -> Option<&MachineUser> {
         if let Some(at) = self.users.iter().position(|user| user.name == name) {
             return self.users.get(at);
         }
@@ -107,7 +80,7 @@ impl Users {
     }
 
     /// A user by number; of several the first.
-    pub fn user_by_id(&mut self, uid: u32) -> Option<&User> {
+    pub fn user_by_id(&mut self, uid: u32) -> Option<&MachineUser> {
         if let Some(at) = self.users.iter().position(|user| user.uid == uid) {
             return self.users.get(at);
         }
@@ -119,7 +92,7 @@ impl Users {
     }
 
     /// A group by name.
-    pub fn group(&mut self, name: &str) -> Option<&Group> {
+    pub fn group(&mut self, name: &str) -> Option<&MachineGroup> {
         if let Some(at) = self.groups.iter().position(|group| group.name == name) {
             return self.groups.get(at);
         }
@@ -131,7 +104,7 @@ impl Users {
     }
 
     /// A group by number; of several the first.
-    pub fn group_by_id(&mut self, gid: u32) -> Option<&Group> {
+    pub fn group_by_id(&mut self, gid: u32) -> Option<&MachineGroup> {
         if let Some(at) = self.groups.iter().position(|group| group.gid == gid) {
             return self.groups.get(at);
         }
@@ -144,7 +117,7 @@ impl Users {
 
     /// Numbers of all groups that a user is in, beside the given primary one.
     pub(crate) fn supplementary(&self, name: &str) -> Vec<u32> {
-        let named = |group: &&Group| group.members.iter().any(|member| member == name);
+        let named = |group: &&MachineGroup| group.members.iter().any(|member| member == name);
         self.groups.iter().filter(named).map(|group| group.gid).collect()
     }
 }
@@ -154,14 +127,14 @@ fn stamp(root: &Root, path: &str) -> Stamp {
     Some((entry.identity, entry.size, entry.modified))
 }
 
-fn parse_user(line: &str) -> Option<User> {
+fn parse_user(line: &str) -> Option<MachineUser> {
     let mut fields = line.split(':');
     let mut next = || fields.next();
     let (name, _password) = (next()?, next()?);
     let (uid, gid) = (next()?.parse().ok()?, next()?.parse().ok()?);
     let (comment, home, shell) = (next()?, next()?, next().unwrap_or_default());
     let text = |field: &str| field.to_owned();
-    (!name.is_empty() && !name.starts_with(['#', '+', '-'])).then(|| User {
+    (!name.is_empty() && !name.starts_with(['#', '+', '-'])).then(|| MachineUser {
         name: text(name),
         uid,
         gid,
@@ -171,16 +144,16 @@ fn parse_user(line: &str) -> Option<User> {
     })
 }
 
-fn parse_group(line: &str) -> Option<Group> {
+fn parse_group(line: &str) -> Option<MachineGroup> {
     let mut fields = line.split(':');
     let mut next = || fields.next();
     let (name, _password, gid) = (next()?, next()?, next()?.parse().ok()?);
     let members = next().unwrap_or_default().split(',').filter(|member| !member.is_empty()).map(Into::into).collect();
-    (!name.is_empty() && !name.starts_with(['#', '+', '-'])).then(|| Group { name: name.into(), gid, members })
+    (!name.is_empty() && !name.starts_with(['#', '+', '-'])).then(|| MachineGroup { name: name.into(), gid, members })
 }
 
-fn from_name_service(user: nix::unistd::User) -> User {
-    User {
+fn from_name_service(user: nix::unistd::User) -> MachineUser {
+    MachineUser {
         name: user.name,
         uid: user.uid.as_raw(),
         gid: user.gid.as_raw(),
@@ -190,8 +163,8 @@ fn from_name_service(user: nix::unistd::User) -> User {
     }
 }
 
-fn group_from_name_service(group: nix::unistd::Group) -> Group {
-    Group { name: group.name, gid: group.gid.as_raw(), members: group.mem }
+fn group_from_name_service(group: nix::unistd::Group) -> MachineGroup {
+    MachineGroup { name: group.name, gid: group.gid.as_raw(), members: group.mem }
 }
 
 #[cfg(test)]

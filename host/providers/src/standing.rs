@@ -4,9 +4,10 @@
 //! time, since policies change them. What cannot be read counts for the worse.
 
 use crate::plan::View;
+use contract::MachineGroup;
 use grants::Standing;
 use machine::root::Root;
-use machine::users::{Group, Users};
+use machine::users::Users;
 use std::collections::BTreeSet;
 
 /// The first number of people's accounts unless the login tools' configuration says otherwise.
@@ -33,7 +34,7 @@ pub(crate) fn of_user(name: &str, view: &mut View<'_>) -> Standing {
     let elevated = elevated_numbers(users, &administrators);
     let user = users.user(name).map(|user| (user.uid, user.gid));
     let uid = user.map(|(uid, _)| uid);
-    let is_member = |group: &&Group| group.members.iter().any(|member| member == name);
+    let is_member = |group: &&MachineGroup| group.members.iter().any(|member| member == name);
     let mut gids = users.groups().iter().filter(is_member).map(|group| group.gid).chain(user.map(|(_, gid)| gid));
     let is_elevated = uid == Some(0) || administrators.names_user(name, uid) || gids.any(|gid| elevated.contains(&gid));
     match uid {
@@ -63,7 +64,7 @@ pub(crate) fn of_group(name: &str, view: &mut View<'_>) -> Standing {
 
 /// The numbers of all groups that are as good as root: a second name for one of them is no less.
 fn elevated_numbers(users: &Users, administrators: &Administrators) -> BTreeSet<u32> {
-    let is_elevated = |group: &&Group| {
+    let is_elevated = |group: &&MachineGroup| {
         Standing::by_name_of_group(&group.name) == Standing::Elevated
             || administrators.names_group(&group.name)
             || administrators.names.contains(&format!("%#{}", group.gid))

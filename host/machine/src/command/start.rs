@@ -2,8 +2,8 @@
 
 use super::failure::Nobody;
 use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME};
-use crate::users::{User, Users};
-use contract::CommandOutcome;
+use crate::users::Users;
+use contract::{CommandOutcome, MachineUser};
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{Access, Mode};
 use rustix::process::{Gid, Uid};
@@ -62,7 +62,7 @@ impl Identity {
     }
 }
 
-fn find_user(wanted: &str, users: &mut Users) -> Result<User, Nobody> {
+fn find_user(wanted: &str, users: &mut Users) -> Result<MachineUser, Nobody> {
     if let Some(user) = users.user(wanted) {
         return Ok(user.clone());
     }
@@ -78,8 +78,15 @@ fn group_number(wanted: &str, users: &mut Users) -> Result<u32, Nobody> {
 }
 
 /// A number without a name: its group is the one of the same number, as for a user that was made for it.
-fn unknown(uid: u32) -> User {
-    User { name: uid.to_string(), uid, gid: uid, comment: String::new(), home: "/".into(), shell: "/bin/sh".into() }
+fn unknown(uid: u32) -> MachineUser {
+    MachineUser {
+        name: uid.to_string(),
+        uid,
+        gid: uid,
+        comment: String::new(),
+        home: "/".into(),
+        shell: "/bin/sh".into(),
+    }
 }
 
 /// Starts the program; returns once it runs or could not be started.

@@ -3,7 +3,7 @@
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
 use crate::standing;
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, MachineGroup, Raised, Wanted};
 use grants::{GrantedGroup, Standing};
 use machine::command::{Launch, list_of_words, require_success};
 use machine::denied::denied;
@@ -39,7 +39,7 @@ impl Provider for Group {
                     wanted.declaration.key()
                 )));
                 let gid = wish.gid.unwrap_or_default();
-                let blank = machine::users::Group { name: wish.name.clone(), gid, members: vec![] };
+                let blank = MachineGroup { name: wish.name.clone(), gid, members: vec![] };
                 plan.steps.extend(modify("modify", &granted, wish, &blank, view)?);
             }
             ("modify", Some(current)) => plan.steps.extend(modify("modify", &granted, wish, &current, view)?),
@@ -134,7 +134,7 @@ struct Difference {
     sentences: Vec<String>,
 }
 
-fn compare(wish: &Wish, current: &machine::users::Group) -> Difference {
+fn compare(wish: &Wish, current: &MachineGroup) -> Difference {
     let mut difference = Difference::default();
     if let Some(gid) = wish.gid.filter(|gid| *gid != current.gid) {
         difference.gid = Some(gid);
@@ -170,7 +170,7 @@ fn modify(
     verb: &str,
     granted: &GrantedGroup,
     wish: Wish,
-    current: &machine::users::Group,
+    current: &MachineGroup,
     view: &mut View<'_>,
 ) -> Result<Option<Step>, Raised> {
     let difference = compare(&wish, current);
@@ -248,7 +248,7 @@ mod tests {
     #[track_caller]
     fn check(members: &[&str], excluded: &[&str], append: bool, sentences: &[&str]) {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let current = machine::users::Group { name: "x".into(), gid: 5, members: names(&["a", "b"]) };
+        let current = MachineGroup { name: "x".into(), gid: 5, members: names(&["a", "b"]) };
         let wish = Wish { members: names(members), excluded: names(excluded), append, ..Wish::default() };
         assert_eq!(compare(&wish, &current).sentences, sentences);
     }

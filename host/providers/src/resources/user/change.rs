@@ -3,7 +3,7 @@
 use super::{Shadow, USER_ERROR, run, shadow};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::{account, asked};
-use contract::{Certainty, Raised, Wanted};
+use contract::{Certainty, MachineUser, Raised, Wanted};
 use machine::command::{Launch, require_success};
 use std::fmt;
 
@@ -53,7 +53,7 @@ pub(super) struct Account {
 
 impl Account {
     /// From the root's files.
-    pub(super) fn of(user: &machine::users::User, shadow: Option<&Shadow>) -> Self {
+    pub(super) fn of(user: &MachineUser, shadow: Option<&Shadow>) -> Self {
         Self {
             comment: user.comment.clone(),
             uid: Some(user.uid),
