@@ -1,6 +1,6 @@
 //! The operator's grants on the disk: the file that the settings name, and `grants.d/*.toml` beside it.
 
-use grants::{Addition, EditedKey, Grants, GrantsError, NewLines};
+use grants::{Addition, EditedKey, ElevatedAccounts, Grants, GrantsError, NewLines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -15,9 +15,6 @@ const EXTENSION: &str = ".toml";
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
-
-/// The most bytes of an entry that a comment repeats.
-const MAX_COMMENTED: usize = 60;
 
 /// Permission bits of the group and of others to write.
 const WRITABLE: u32 = 0o022;
@@ -137,25 +134,24 @@ impl GrantsFiles {
     }
 
     /// The lines that the files would have with entries added, by file and policy, new keys first. A comment names each
-    /// entry that opens a lot.
-    pub fn new_lines(&self, additions: &[Addition]) -> Vec<NewLines> {
+    /// entry that opens a lot; `elevated` are the machine's accounts that are as good as root.
+    pub fn new_lines(&self, additions: &[Addition], elevated: &ElevatedAccounts) -> Vec<NewLines> {
         let grants = self.parse().unwrap_or_else(|_| Grants::nothing());
         let mut found = Vec::new();
         for (file, additions) in self.by_file(&grants, additions) {
             let text = additions.first().map_or("", |first| self.file_of(&grants, &first.policy).1);
             let name = file.display().to_string();
             let Ok(edited) = grants::add(text, &name, &additions) else { continue };
-            let risks = grants::risks(text, &name, &additions).unwrap_or_default();
+            let risks = grants::risks(text, &name, &additions, &grants, elevated).unwrap_or_default();
             let mut policies: Vec<&str> = edited.keys.iter().map(|key| key.policy.as_str()).collect();
             policies.dedup();
             for (policy, is_new) in policies.into_iter().flat_map(|policy| [(policy, true), (policy, false)]) {
                 let of_kind = |key: &&EditedKey| key.policy == policy && key.is_new == is_new;
                 let lines = edited.keys.iter().filter(of_kind).flat_map(|key| {
                     let of_key = risks.iter().filter(|(one, _)| one.policy == policy && one.key == key.key);
-                    let comments = of_key.map(|(one, reason)| {
-                        format!("# Opens a lot: {} {reason}.", text::cut(&one.value, MAX_COMMENTED))
-                    });
-                    comments.chain([key.lines.clone()]).collect::<Vec<_>>()
+                    let mut lines = grants::risk_comments(of_key.map(|(one, reason)| (one.value.as_str(), *reason)));
+                    lines.push(key.lines.clone());
+                    lines
                 });
                 let lines: Vec<_> = lines.collect();
                 if !lines.is_empty() {
@@ -277,7 +273,7 @@ mod tests {
             lines(&other, "a", false, "packages = [\"x\", \"nginx\"]"),
             lines(&main, "new", true, "reboot = true"),
         ];
-        assert_eq!(files.new_lines(&added), expect);
+        assert_eq!(files.new_lines(&added, &ElevatedAccounts::default()), expect);
     }
 
     #[test]

@@ -38,10 +38,12 @@ mod watchers;
 pub use error::AssembleError;
 pub use grants_check::GrantsCheck;
 pub use grants_files::{GrantsFiles, GrantsFilesError};
+
 pub use house::{DueNotifications, limits};
 pub use notice::{Notice, Notify};
 pub use open::{EndedRun, Ending, OpenRun, StartedAgain};
 pub use program::Program;
+pub use providers::elevated_accounts;
 pub use questions::{ask, ask_component};
 pub use ready::{Assembly, ReadyRun};
 pub use records::{RecordedRun, Records, RecordsError};

@@ -1,10 +1,9 @@
 //! Adding entries to the operator's file: comments and the order of what is there stay.
 
+use crate::covering::Covering;
 use crate::denied::Capability;
 use crate::file::rule_of;
 use crate::policy::Grants;
-use crate::rules::Rule;
-use crate::tidy;
 use crate::{GrantsError, journal::Denial};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -73,6 +72,12 @@ pub struct NewLines {
 /// # Errors
 /// The file cannot be read as grants, or would not be with the additions: a key or an entry is not one that grants have.
 pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, GrantsError> {
+    new_among(text, name, additions).map(|(edited, _)| edited)
+}
+
+/// The same, and of each entry whether it was added.
+pub(crate) fn new_among(text: &str, name: &str, additions: &[Addition]) -> Result<(Edited, Vec<bool>), GrantsError> {
+    let mut added = Vec::with_capacity(additions.len());
     let _sound = Grants::parse(text, name)?;
     let syntax = |error: &dyn std::fmt::Display| GrantsError::Syntax {
         file: name.into(),
@@ -90,7 +95,9 @@ pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, Gra
         let is_known = changed.iter().any(|(policy, key, _)| *policy == addition.policy && *key == addition.key);
         let present = present.entry((&addition.policy, &addition.key));
         let present = present.or_insert_with(|| Present::of(&addition.key, table.get(&addition.key)));
-        if add_to(table, addition, value, present).map_err(|what| syntax(&what))? && !is_known {
+        let is_added = add_to(table, addition, value, present).map_err(|what| syntax(&what))?;
+        added.push(is_added);
+        if is_added && !is_known {
             changed.push((addition.policy.clone(), addition.key.clone(), is_new));
         }
     }
@@ -100,7 +107,7 @@ pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, Gra
         let lines = table_of(&mut document, &policy).and_then(|table| shown(table, &key)).unwrap_or_default();
         EditedKey { policy, key, lines, is_new }
     });
-    Ok(Edited { keys: keys.collect(), text })
+    Ok((Edited { keys: keys.collect(), text }, added))
 }
 
 /// A key with its value, as the file has it, without the comments before and behind it.
@@ -130,13 +137,13 @@ struct Present {
     capability: Option<Capability>,
     /// As TOML, without what is around them.
     plain: HashSet<String>,
-    rules: Vec<Rule>,
+    rules: Option<Covering>,
 }
 
 impl Present {
     fn of(key: &str, item: Option<&Item>) -> Self {
         let capability = Capability::LISTS.into_iter().find(|one| one.key() == key);
-        let mut present = Self { capability, plain: HashSet::new(), rules: vec![] };
+        let mut present = Self { capability, plain: HashSet::new(), rules: capability.map(Covering::new) };
         for value in item.and_then(Item::as_array).into_iter().flatten() {
             let _is_new = present.takes(value);
         }
@@ -154,15 +161,13 @@ impl Present {
         let Some(capability) = self.capability else { return self.plain.insert(plain) };
         #[cfg(test)]
         tests::PARSED.set(tests::PARSED.get() + 1);
-        if let Some(wanted) = rule_of(capability, &plain) {
+        if let Some((wanted, rules)) = rule_of(capability, &plain).zip(self.rules.as_mut()) {
             // What a wide rule allows where it reaches is not known here: only one that names the same thing is enough.
-            let is_enough = |present: &Rule| {
-                (present.pattern.is_exact() || !wanted.pattern.is_exact()) && tidy::covers(capability, present, &wanted)
-            };
-            if self.rules.iter().any(is_enough) {
+            let is_exact = wanted.pattern.is_exact();
+            if rules.any(&wanted, |_, present| present.pattern.is_exact() || !is_exact) {
                 return false;
             }
-            self.rules.push(wanted);
+            rules.add(wanted);
         }
         self.plain.insert(plain)
     }

@@ -72,7 +72,7 @@ type Entry<'i> = Spanned<DeValue<'i>>;
 
 /// The policies' tables.
 pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRules>, GrantsError> {
-    let source = Source { text, name };
+    let source = Source::new(text, name);
     let table = source.read()?;
     let mut policies = BTreeMap::new();
     for (key, value) in table.get_ref() {
@@ -90,7 +90,7 @@ pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRul
 
 /// An author's `[needs]`, as JSON and as rules.
 pub(crate) fn parse_needs(text: &str, name: &str) -> Result<(Map<String, Value>, PolicyRules), GrantsError> {
-    let source = Source { text, name };
+    let source = Source::new(text, name);
     let table = source.read()?;
     let Some((_, needs)) = table.get_ref().iter().find(|(key, _)| key.get_ref() == TABLE) else {
         return Ok(Default::default());
@@ -125,6 +125,8 @@ fn json(value: &DeValue<'_>) -> Value {
 struct Source<'s> {
     text: &'s str,
     name: &'s str,
+    /// Where the lines end: each entry's line is looked up.
+    line_ends: Vec<usize>,
 }
 
 const COMMAND_KEYS: [&str; 11] = [
@@ -141,9 +143,13 @@ const COMMAND_KEYS: [&str; 11] = [
     "input",
 ];
 
-impl Source<'_> {
+impl<'s> Source<'s> {
+    fn new(text: &'s str, name: &'s str) -> Self {
+        Self { text, name, line_ends: text.match_indices('\n').map(|(at, _)| at).collect() }
+    }
+
     fn line(&self, offset: usize) -> usize {
-        self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+        self.line_ends.partition_point(|end| *end < offset) + 1
     }
 
     fn read(&self) -> Result<Spanned<DeTable<'_>>, GrantsError> {
@@ -227,14 +233,15 @@ impl Source<'_> {
             return Err(self.unknown(key, offset, &known));
         };
         let privileged = capability == Capability::PrivilegedPaths;
-        let list = rules.lists.entry(if privileged { Capability::Paths } else { capability }).or_default();
+        let mut new = Vec::new();
         for one in self.array(key, value)? {
             let text = self.text(key, one)?;
             let pattern = pattern(capability, text)
                 .map_err(|message| self.bad(key, one, format!("has a bad rule: {message}")))?;
             let line = self.line(one.span().start);
-            list.add(Rule { pattern, allow: plain == key, privileged, text: text.into(), line });
+            new.push(Rule { pattern, allow: plain == key, privileged, text: text.into(), line });
         }
+        rules.lists.entry(if privileged { Capability::Paths } else { capability }).or_default().extend(new);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use crate::denied::{Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
 use crate::file::json_of;
 use crate::plain_names::PlainNames;
+use crate::risk::{Assessed, ElevatedAccounts};
 use crate::tidy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -63,9 +64,10 @@ impl Asker {
         self.kind.as_ref().zip(self.name.as_ref()).map(|(kind, name)| format!("{kind}[{name}]"))
     }
 
-    /// The place in the cookbooks: `site/recipes/default.rb:3`, or the recipe where no line is known.
+    /// The place in the cookbooks: `site/recipes/default.rb:3`, or the recipe where no line is known. Outside of cookbooks it
+    /// is the file alone: `policy.toml`.
     pub fn place(&self) -> Option<String> {
-        let cookbook = self.cookbook.as_deref()?;
+        let Some(cookbook) = self.cookbook.as_deref() else { return self.file.clone() };
         match (&self.file, self.line, &self.recipe) {
             (Some(file), Some(line), _) if file.starts_with(&format!("{cookbook}/")) => Some(format!("{file}:{line}")),
             (Some(file), Some(line), _) => Some(format!("{cookbook}/{file}:{line}")),
@@ -285,10 +287,24 @@ impl Journal {
         pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
     }
 
-    /// The least file that allows everything that was asked for.
-    pub fn suggestion(&self) -> String {
+    /// The least file that allows everything that was asked for. `elevated` are the machine's accounts that are as good as
+    /// root: entries with them have a comment.
+    pub fn suggestion(&self, elevated: &ElevatedAccounts) -> String {
         let pages = self.pages();
-        let tables = pages.asked.iter().map(|(policy, asked)| tidy::table(policy, &asked.wanted(), &asked.others));
+        let wanted: Vec<_> =
+            pages.asked.iter().map(|(policy, asked)| (policy, asked.wanted(), &asked.others)).collect();
+        let grants: Vec<_> = wanted
+            .iter()
+            .map(|(policy, wanted, others)| {
+                let mut all = wanted.clone();
+                for (key, values) in *others {
+                    all.entry(key.clone()).or_default().extend(values.iter().cloned());
+                }
+                tidy::grants_of(policy, &all)
+            })
+            .collect();
+        let assessed = Assessed::of(&grants, elevated);
+        let tables = wanted.iter().map(|(policy, wanted, others)| tidy::table(policy, wanted, others, &assessed));
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     }
 

@@ -16,6 +16,7 @@ mod attributes;
 mod audit;
 mod check;
 mod commands;
+mod covering;
 mod denied;
 mod downloads;
 mod edit;
@@ -61,5 +62,5 @@ pub use proofs::{
     GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,
     GrantedUrl, GrantedUser, Program, ReadablePath,
 };
-pub use risk::risks;
+pub use risk::{ElevatedAccounts, risk_comments, risks};
 pub use words::split_words;

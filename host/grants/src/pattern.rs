@@ -201,6 +201,11 @@ impl AttributePattern {
         self.parts.iter().map(|part| only_text(part).unwrap_or_else(|| part.clone())).collect()
     }
 
+    /// The keys before the first one with wildcards.
+    pub(crate) fn exact_beginning(&self) -> Vec<String> {
+        self.parts.iter().map_while(|part| only_text(part)).collect()
+    }
+
     /// Whether something below the path could match.
     pub(crate) fn may_match_below(&self, path: &[String]) -> bool {
         self.parts.iter().zip(path).all(|(part, key)| wildcard(part, key))

@@ -5,6 +5,7 @@
 //! from `/opt` is privileged too. They are a second wall; the first is that rules are narrow ([`crate::reach`]).
 
 mod accounts;
+mod names;
 mod places;
 mod variables;
 
@@ -12,7 +13,8 @@ pub use accounts::Standing;
 pub(crate) use accounts::{group, user};
 pub(crate) use variables::variable;
 
-use places::{BEGINNINGS, NAME_BEGINNINGS, NAMES, NAMES_IN_HOMES, PLACES, SECRET_NAMES, SECRETS};
+use names::{NAME_BEGINNINGS, NAMES, NAMES_IN_HOMES, SECRET_NAMES, SECRETS};
+use places::{BEGINNINGS, PLACES};
 use std::sync::LazyLock;
 
 /// Host keys of the SSH server.
@@ -125,6 +127,25 @@ mod tests {
             "/etc/resolv.conf",
             "/etc/ssl/openssl.cnf",
             "/etc/bash_completion.d/x",
+            "/etc/apache2/mods-enabled/x.load",
+            "/etc/apache2/envvars",
+            "/etc/sv/x/run",
+            "/etc/openvpn/x.conf",
+            "/etc/wireguard/wg0.conf",
+            "/etc/monit/conf.d/x",
+            "/etc/supervisor/conf.d/x.conf",
+            "/etc/runit/1",
+            "/etc/xinetd.d/x",
+            "/etc/inetd.conf",
+            "/etc/logrotate.d/x",
+            "/etc/update-motd.d/10-x",
+            "/etc/NetworkManager/dispatcher.d/x",
+            "/etc/network/if-up.d/x",
+            "/etc/ppp/ip-up.d/x",
+            "/etc/dhcp/dhclient-exit-hooks.d/x",
+            "/etc/incron.d/x",
+            "/etc/sudo.conf",
+            "/etc/bashrc",
             "/usr/src/x",
             "/usr/local/etc/x",
             "/run/udev/rules.d/x",
@@ -148,6 +169,7 @@ mod tests {
         for asked in [
             "/etc/motd",
             "/etc/mysql/my.cnf",
+            "/etc/apache2/sites-enabled/x.conf",
             "/srv/www/.htaccess",
             "/etc/nginx/conf.d/x",
             "/var/lib/mysql/x",

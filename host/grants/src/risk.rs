@@ -4,32 +4,90 @@
 
 use crate::commands::{CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
-use crate::edit::{Addition, add};
+use crate::edit::{Addition, new_among};
 use crate::file::{GrantsError, command_of, rule_of};
-use crate::pattern::{Asked, Pattern};
+use crate::pattern::{Asked, PathPattern, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::privileged;
 use crate::rules::Verdict;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use text::cut;
 
-/// Returns those of the entries that open a lot and that a file of grants does not have yet, each with the reason.
+/// Accounts of a machine that are as good as root there, beside those that are on every machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ElevatedAccounts {
+    /// Login names.
+    pub users: BTreeSet<String>,
+    /// Names of groups.
+    pub groups: BTreeSet<String>,
+}
+
+/// Returns those of the entries that open a lot and that a file of grants does not have yet, each with the reason. `all` are
+/// the grants of all files, with which commands and paths of other policies are known.
 ///
 /// # Errors
-/// As [`add`].
+/// As [`add`](crate::add).
 pub fn risks<'a>(
     text: &str,
     name: &str,
     additions: &'a [Addition],
+    all: &Grants,
+    elevated: &ElevatedAccounts,
 ) -> Result<Vec<(&'a Addition, &'static str)>, GrantsError> {
-    let after = Grants::parse(&add(text, name, additions)?.text, name)?;
-    let mut found = Vec::new();
-    for addition in additions {
-        if let Some(reason) = after.policy(&addition.policy, &[]).risk(addition)
-            && add(text, name, std::slice::from_ref(addition))?.text != text
-        {
-            found.push((addition, reason));
+    let (edited, new) = new_among(text, name, additions)?;
+    let after = Grants::parse(&edited.text, name)?;
+    let names: BTreeSet<&str> = all.policy_names().chain(after.policy_names()).collect();
+    let tables = names.into_iter().map(|policy| {
+        let grants = if after.file_of(policy).is_some() { &after } else { all };
+        grants.policy(policy, &[])
+    });
+    let tables: Vec<Arc<PolicyGrants>> = tables.collect();
+    let assessed = Assessed::of(&tables, elevated);
+    let found = additions.iter().zip(new).filter(|(_, is_new)| *is_new);
+    Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
+}
+
+/// The longest line of a comment, in characters: indented by four, it fits a terminal.
+const MAX_COMMENT: usize = 76;
+
+/// The longest beginning of an entry that a comment repeats, in bytes.
+const MAX_COMMENTED: usize = 60;
+
+/// Returns comments for a file of grants that name entries with the reasons why they open a lot, each reason once.
+pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, &'static str)>) -> Vec<String> {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (value, reason) in found {
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, values)) => values.push(value),
+            None => by_reason.push((reason, vec![value])),
         }
     }
-    Ok(found)
+    let mut lines = Vec::new();
+    for (reason, values) in by_reason {
+        let mut values = values.into_iter().map(|value| cut(value, MAX_COMMENTED));
+        let first = values.next().unwrap_or_default();
+        add_comment(&mut lines, &format!("Opens a lot: {first} {reason}."));
+        let others: Vec<_> = values.collect();
+        if !others.is_empty() {
+            add_comment(&mut lines, &format!("Opens a lot, for the same reason: {}.", others.join(", ")));
+        }
+    }
+    lines
+}
+
+/// Adds a sentence as lines of a comment.
+fn add_comment(lines: &mut Vec<String>, sentence: &str) {
+    let mut line = String::from("#");
+    for word in sentence.split_whitespace() {
+        if line.len() > 1 && line.chars().count() + 1 + word.chars().count() > MAX_COMMENT {
+            lines.push(std::mem::replace(&mut line, String::from("#")));
+        }
+        line.push(' ');
+        line.push_str(&word.replace(char::is_control, " "));
+    }
+    lines.push(line);
 }
 
 /// Programs that run code or another program that their arguments name. Versions and `-` with more may follow the name.
@@ -90,26 +148,102 @@ const RUNNERS: [&str; 53] = [
 ];
 
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
+const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
-impl PolicyGrants {
+/// The most files that are held against all rules of a policy. Beyond that a file that some rule allows counts as allowed.
+const MAX_DECIDED: usize = 2_000;
+
+/// The grants of several policies, read so that entries can be assessed one by one.
+pub(crate) struct Assessed<'g> {
+    policies: BTreeMap<&'g str, Policy<'g>>,
+    elevated: &'g ElevatedAccounts,
+}
+
+/// What one policy may change, and which files its commands with rights name.
+struct Policy<'g> {
+    grants: &'g PolicyGrants,
+    exact: HashSet<String>,
+    wide: Vec<&'g PathPattern>,
+    decided: Cell<usize>,
+    files: HashSet<String>,
+}
+
+impl<'g> Policy<'g> {
+    fn of(grants: &'g PolicyGrants, elevated: &ElevatedAccounts) -> Self {
+        let (mut exact, mut wide) = (HashSet::new(), vec![]);
+        for rule in grants.list(Capability::Paths).iter().filter(|rule| rule.allow) {
+            if let Pattern::Path(path) = &rule.pattern {
+                match path.only_path() {
+                    Some(path) => drop(exact.insert(path)),
+                    None => wide.push(path),
+                }
+            }
+        }
+        let commands = grants.rules.commands.iter().filter(|command| has_rights(command, elevated));
+        Self { grants, exact, wide, decided: Cell::new(0), files: commands.flat_map(files).collect() }
+    }
+
+    /// Whether the rules let the policy change the file.
+    fn may_change(&self, path: &str) -> bool {
+        if !self.exact.contains(path) && !self.wide.iter().any(|wide| wide.matches(path)) {
+            return false;
+        }
+        self.decided.set(self.decided.get() + 1);
+        let rules = self.grants.list(Capability::Paths);
+        let asked = Asked::Path(path, &self.grants.homes);
+        self.decided.get() > MAX_DECIDED
+            || matches!(rules.decide(asked, || self.grants.is_privileged(path)), Verdict::Allowed(_))
+    }
+
+    /// Whether a rule for paths matches a file that a command runs or reads with rights.
+    fn runs_what_matches(&self, rule: &PathPattern) -> bool {
+        match rule.only_path() {
+            Some(path) => self.files.contains(&path),
+            None => self.files.iter().any(|path| rule.matches(path)),
+        }
+    }
+}
+
+impl<'g> Assessed<'g> {
+    /// Reads the grants of policies. The entries to assess are in them already.
+    pub(crate) fn of(policies: &'g [Arc<PolicyGrants>], elevated: &'g ElevatedAccounts) -> Self {
+        let policy = |grants: &'g Arc<PolicyGrants>| (grants.policy(), Policy::of(grants, elevated));
+        Self { policies: policies.iter().map(policy).collect(), elevated }
+    }
+
     /// The reason why an entry opens a lot, as the rest of a sentence that begins with the entry; `None` for any other entry.
-    ///
-    /// `self` are the grants with the entry in them: a command is held against the paths that the policy may change.
     pub(crate) fn risk(&self, addition: &Addition) -> Option<&'static str> {
+        let own = self.policies.get(addition.policy.as_str())?;
         if addition.key == Capability::Commands.key() {
-            return self.risk_of_command(&command_of(&addition.value)?);
+            return self.risk_of_command(own, &command_of(&addition.value)?);
         }
         let capability = Capability::LISTS.into_iter().find(|one| one.key() == addition.key)?;
+        let rule = rule_of(capability, &addition.value);
         let needs_its_name = || {
             let list = if capability == Capability::PrivilegedPaths { Capability::Paths } else { capability };
-            rule_of(capability, &addition.value).is_some_and(|rule| self.needs_its_name(list, &rule))
+            rule.as_ref().is_some_and(|rule| own.grants.needs_its_name(list, rule))
+        };
+        let is_elevated = |names: &BTreeSet<String>| {
+            let Some(Pattern::Name(name)) = rule.as_ref().map(|rule| &rule.pattern) else { return false };
+            match name.only_name() {
+                Some(name) => names.contains(&name),
+                None => names.iter().any(|elevated| name.matches(elevated)),
+            }
         };
         let reason = match capability {
             Capability::Paths if needs_its_name() => {
                 "is a path that root or the system runs, reads as configuration or trusts: changing it can give full control of the machine"
             }
-            Capability::Paths if self.meets_a_command(&rule_of(capability, &addition.value)?.pattern) => {
-                "is read or run by a command that the policy may have run as root"
+            Capability::Paths => {
+                let Some(Pattern::Path(path)) = rule.as_ref().map(|rule| &rule.pattern) else { return None };
+                if own.runs_what_matches(path) {
+                    return Some("is read or run by a command that the policy may have run as root");
+                }
+                let others = self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
+                return others
+                    .into_iter()
+                    .any(|other| other.runs_what_matches(path))
+                    .then_some("is read or run by a command that another policy may have run as root");
             }
             Capability::Mounts => {
                 "mounts a file system: the policy reaches all that is in it, and it lies over what was at its place"
@@ -122,10 +256,12 @@ impl PolicyGrants {
             Capability::Users | Capability::CronUsers | Capability::Groups if is_number(&addition.value) => {
                 "is the number of an account, which may be root's or one that is as good as root"
             }
-            Capability::Users | Capability::CronUsers if needs_its_name() => {
+            Capability::Users | Capability::CronUsers if needs_its_name() || is_elevated(&self.elevated.users) => {
                 "is root, or an account that is as good as root"
             }
-            Capability::Groups if needs_its_name() => "is a group whose members can be as good as root",
+            Capability::Groups if needs_its_name() || is_elevated(&self.elevated.groups) => {
+                "is a group whose members can be as good as root"
+            }
             Capability::PackageOptions => {
                 "is an option for package tools, which run as root: options can name programs to run"
             }
@@ -138,8 +274,8 @@ impl PolicyGrants {
         Some(reason)
     }
 
-    fn risk_of_command(&self, command: &CommandGrant) -> Option<&'static str> {
-        if !has_rights(command) {
+    fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<&'static str> {
+        if !has_rights(command, self.elevated) {
             return None;
         }
         let is_open = |word: &WordPattern| matches!(word, WordPattern::Any | WordPattern::Rest);
@@ -149,12 +285,16 @@ impl PolicyGrants {
         if command.input {
             return Some("runs as root and reads what the policy gives it on standard input");
         }
+        let others = || self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
         match &command.what {
             GrantedLine::AnyShell => Some("is any command as root"),
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
             GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
-            GrantedLine::Words(_) if files(command).any(|path| self.may_change(&path)) => Some(MAY_CHANGE),
+            GrantedLine::Words(_) if files(command).any(|path| own.may_change(&path)) => Some(MAY_CHANGE),
+            GrantedLine::Words(_) if files(command).any(|path| others().any(|other| other.may_change(&path))) => {
+                Some(OTHER_MAY_CHANGE)
+            }
             GrantedLine::Words(words) if runs_others(words) => {
                 Some("runs code or another program as root: read all of it")
             }
@@ -162,28 +302,17 @@ impl PolicyGrants {
             GrantedLine::Words(_) => None,
         }
     }
-
-    /// Whether the rules let the policy change the file.
-    fn may_change(&self, path: &str) -> bool {
-        let rules = self.list(Capability::Paths);
-        matches!(rules.decide(Asked::Path(path, &self.homes), || self.is_privileged(path)), Verdict::Allowed(_))
-    }
-
-    /// Whether a rule for paths matches a file that a granted command runs or reads with rights.
-    fn meets_a_command(&self, rule: &Pattern) -> bool {
-        let Pattern::Path(rule) = rule else { return false };
-        let commands = self.rules.commands.iter().filter(|command| has_rights(command));
-        commands.flat_map(files).any(|path| rule.matches(&path))
-    }
 }
 
 /// Whether a command may have more rights than an ordinary account. Numbers may be anybody's.
-fn has_rights(command: &CommandGrant) -> bool {
+fn has_rights(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
     let is_plain = |name: &str| !name.starts_with(|first: char| first.is_ascii_digit() || first == '+' || first == '-');
     let user = command.user.as_deref();
-    let is_ordinary = |user: &str| is_plain(user) && !privileged::user(user) && !privileged::group(user);
+    let is_group = |name: &str| privileged::group(name) || elevated.groups.contains(name);
+    let is_ordinary =
+        |user: &str| is_plain(user) && !privileged::user(user) && !elevated.users.contains(user) && !is_group(user);
     let group = command.group.as_deref();
-    !user.is_some_and(is_ordinary) || group.is_some_and(|group| !is_plain(group) || privileged::group(group))
+    !user.is_some_and(is_ordinary) || group.is_some_and(|group| !is_plain(group) || is_group(group))
 }
 
 /// The paths that the words of a command name, in their plain form, each followed by the directories that lead to it.
@@ -230,15 +359,21 @@ fn is_number(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Addition, Grants};
+    use super::*;
+
+    fn assess(grants: &str, addition: &Addition) -> Option<&'static str> {
+        let grants = Grants::parse(grants, "after").unwrap();
+        let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
+        let elevated = ElevatedAccounts { users: ["ops".into()].into(), groups: ["admins".into()].into() };
+        Assessed::of(&tables, &elevated).risk(addition)
+    }
 
     #[track_caller]
     fn check(key: &str, value: &str, expect: Option<&str>) {
         let after = format!("[policy.a]\npaths = [\"/srv/**\"]\n[policy.b]\n{key} = [{value}]\n");
         let _is_an_entry = Grants::parse(&after, "after").unwrap();
-        let grants = Grants::parse("[policy.a]\npaths = [\"/srv/**\"]\n", "after").unwrap().policy("a", &[]);
         let addition = Addition { policy: "a".into(), key: key.into(), value: value.into() };
-        let found = grants.risk(&addition);
+        let found = assess("[policy.a]\npaths = [\"/srv/**\"]\n", &addition);
         match expect {
             Some(part) => assert!(found.is_some_and(|reason| reason.contains(part)), "{key} {value}: {found:?}"),
             None => assert_eq!(found, None, "{key} {value}"),
@@ -254,6 +389,12 @@ mod tests {
             ("read_paths", "\"/etc/shadow\"", "secret"),
             ("setuid", "\"/srv/x\"", "owner's rights"),
             ("users", "\"root\"", "as good as root"),
+            ("users", "\"ops\"", "as good as root"),
+            ("users", "\"op*\"", "as good as root"),
+            ("cron_users", "\"ops\"", "as good as root"),
+            ("groups", "\"admins\"", "as good as root"),
+            ("commands", "{ shell = \"a | b\", user = \"ops\" }", "shell"),
+            ("commands", "{ shell = \"a | b\", user = \"ada\", group = \"admins\" }", "shell"),
             ("cron_users", "\"root\"", "as good as root"),
             ("groups", "\"docker\"", "as good as root"),
             ("package_options", "\"-o=x\"", "options"),
@@ -292,11 +433,52 @@ mod tests {
 
     #[test]
     fn a_path_that_a_granted_command_runs_has_a_reason() {
-        let grants = Grants::parse("[policy.a]\ncommands = [\"/opt/a/run\"]\n", "after").unwrap().policy("a", &[]);
-        for (value, expect) in [("\"/opt/a/run\"", true), ("\"/opt/a\"", true), ("\"/opt/b\"", false)] {
-            let addition = Addition { policy: "a".into(), key: "paths".into(), value: value.into() };
-            assert_eq!(grants.risk(&addition).is_some(), expect, "{value}");
+        for (policy, part) in [("a", "that the policy may have run"), ("b", "that another policy may have run")] {
+            let grants = "[policy.a]\ncommands = [\"/opt/a/run\"]\n[policy.b]\n";
+            for (value, expect) in
+                [("\"/opt/a/run\"", true), ("\"/opt/a\"", true), ("\"/opt/a/*\"", true), ("\"/opt/b\"", false)]
+            {
+                let addition = Addition { policy: policy.into(), key: "paths".into(), value: value.into() };
+                let found = assess(grants, &addition);
+                assert_eq!(found.is_some_and(|reason| reason.contains(part)), expect, "{policy} {value}: {found:?}");
+            }
         }
+    }
+
+    #[test]
+    fn a_command_whose_file_another_policy_may_change_has_a_reason() {
+        let grants = "[policy.a]\n[policy.b]\npaths = [\"/srv/b/**\", \"/srv/c\"]\ndeny_paths = [\"/srv/b/kept\"]\n";
+        for (value, expect) in
+            [("\"/srv/b/run\"", Some(OTHER_MAY_CHANGE)), ("\"/srv/c\"", Some(OTHER_MAY_CHANGE)), ("\"/srv/d\"", None)]
+        {
+            let addition = Addition { policy: "a".into(), key: "commands".into(), value: value.into() };
+            assert_eq!(assess(grants, &addition), expect, "{value}");
+        }
+    }
+
+    #[test]
+    fn entries_are_assessed_once_however_many_there_are() {
+        let entry = |number: usize| Addition {
+            policy: "a".into(),
+            key: "users".into(),
+            value: if number.is_multiple_of(2) { "\"root\"".into() } else { format!("\"u{number}\"") },
+        };
+        let additions: Vec<_> = (0..100).map(entry).collect();
+        let found = risks("", "g", &additions, &Grants::nothing(), &ElevatedAccounts::default()).unwrap();
+        assert_eq!(found.len(), 1, "an entry that is there already is told once: {found:?}");
+    }
+
+    #[test]
+    fn comments_fit_a_terminal_and_tell_each_reason_once() {
+        let reason = "is a path that root or the system runs, reads as configuration or trusts: changing it is bad";
+        let found = [("\"/etc/a\"", reason), ("\"root\"", "is root"), ("\"/etc/b\"", reason), ("\"/etc/c\"", reason)];
+        let expect = [
+            "# Opens a lot: \"/etc/a\" is a path that root or the system runs, reads as",
+            "# configuration or trusts: changing it is bad.",
+            "# Opens a lot, for the same reason: \"/etc/b\", \"/etc/c\".",
+            "# Opens a lot: \"root\" is root.",
+        ];
+        assert_eq!(risk_comments(found), expect);
     }
 
     #[test]

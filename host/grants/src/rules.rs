@@ -3,6 +3,7 @@
 use crate::pattern::{Asked, Pattern, Specificity};
 use crate::reach::{self, TooWide};
 use std::cell::LazyCell;
+use std::cmp::Reverse;
 
 /// One entry of a list in the operator's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,11 +60,10 @@ impl Rules {
     /// No rules.
     pub(crate) const NONE: Self = Self(vec![]);
 
-    /// Adds a rule at its place.
-    pub(crate) fn add(&mut self, rule: Rule) {
-        let rank = rule.rank();
-        let at = self.0.partition_point(|other| other.rank() >= rank);
-        self.0.insert(at, rule);
+    /// Adds rules, each at its place.
+    pub(crate) fn extend(&mut self, rules: impl IntoIterator<Item = Rule>) {
+        self.0.extend(rules);
+        self.0.sort_by_cached_key(|rule| Reverse(rule.rank()));
     }
 
     /// All rules.
@@ -111,7 +111,7 @@ mod tests {
             line: 1,
         };
         let mut rules = Rules::NONE;
-        entries.iter().map(rule).for_each(|rule| rules.add(rule));
+        rules.extend(entries.iter().map(rule));
         rules
     }
 

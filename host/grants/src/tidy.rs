@@ -1,10 +1,12 @@
 //! Entries as lines of the operator's file, without those that a wider one makes needless.
 
+use crate::covering::Covering;
 use crate::denied::{Capability, table_name};
 use crate::edit::Addition;
 use crate::file::rule_of;
 use crate::journal::Entries;
 use crate::policy::{Grants, PolicyGrants};
+use crate::risk::{Assessed, risk_comments};
 use crate::rules::Rule;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,23 +16,20 @@ const MAX_LINE: usize = 100;
 
 /// The table of a policy with these entries; empty if there are none. Behind them, as comments, those that only others would
 /// need: actions that nobody asked for.
-pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries) -> String {
-    let own = lines(policy, entries, entries);
+pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed: &Assessed<'_>) -> String {
+    let own = lines(policy, entries, assessed);
     let mut all = entries.clone();
     for (key, values) in others {
         all.entry(key.clone()).or_default().extend(values.iter().cloned());
     }
     let mut more = Entries::new();
     for (key, values) in others {
-        let known = entries.get(key);
-        let needed = needed(key, values, &all).into_iter().map(str::to_owned);
-        let new: BTreeSet<_> =
-            needed.filter(|value| known.is_none_or(|known| !is_covered(key, value, known))).collect();
+        let new = uncovered(key, needed(key, values, &all), entries.get(key));
         if !new.is_empty() {
             more.insert(key.clone(), new);
         }
     }
-    let more = lines(policy, &more, &all);
+    let more = lines(policy, &more, assessed);
     if own.is_empty() && more.is_empty() {
         return String::new();
     }
@@ -47,31 +46,29 @@ pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries) -> String
     text
 }
 
-/// Whether one of these entries allows what another one would.
-fn is_covered(key: &str, value: &str, known: &BTreeSet<String>) -> bool {
+/// The entries among new ones that none of the known entries of the key allows already.
+fn uncovered(key: &str, new: Vec<&str>, known: Option<&BTreeSet<String>>) -> BTreeSet<String> {
+    let owned = |new: Vec<&str>| new.into_iter().map(str::to_owned).collect();
+    let Some(known) = known else { return owned(new) };
     let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else {
-        return known.contains(value);
+        return owned(new.into_iter().filter(|value| !known.contains(*value)).collect());
     };
-    let Some(rule) = rule_of(capability, value) else { return false };
-    known.iter().filter_map(|one| rule_of(capability, one)).any(|wider| covers(capability, &wider, &rule))
+    let rules: Vec<Rule> = known.iter().filter_map(|value| rule_of(capability, value)).collect();
+    let covering = Covering::of(capability, &rules);
+    let is_new = |value: &&str| rule_of(capability, value).is_none_or(|rule| !covering.any(&rule, |_, _| true));
+    owned(new.into_iter().filter(is_new).collect())
 }
 
-/// The longest beginning of an entry that a comment repeats, in characters.
-const MAX_COMMENTED: usize = 60;
-
-/// The lines of a table without its head. Entries that open a lot have a comment above their key, with the reason. `all` are
-/// the entries that the policy has in the end.
-fn lines(policy: &str, entries: &Entries, all: &Entries) -> String {
+/// The lines of a table without its head. Entries that open a lot have a comment above their key, with the reason.
+fn lines(policy: &str, entries: &Entries, assessed: &Assessed<'_>) -> String {
     let mut text = String::new();
-    let grants = grants_of(policy, all);
     for (key, values) in entries {
         let kept = needed(key, values, entries);
-        for value in &kept {
+        let found = kept.iter().filter_map(|value| {
             let addition = Addition { policy: policy.to_owned(), key: key.clone(), value: (*value).to_owned() };
-            if let Some(reason) = grants.risk(&addition) {
-                text.push_str(&format!("# Opens a lot: {} {reason}.\n", shortened(value)));
-            }
-        }
+            Some((*value, assessed.risk(&addition)?))
+        });
+        risk_comments(found).iter().for_each(|line| text.push_str(&format!("{line}\n")));
         let line = format!("{key} = [{}]", kept.join(", "));
         match kept.as_slice() {
             [] => {}
@@ -84,17 +81,8 @@ fn lines(policy: &str, entries: &Entries, all: &Entries) -> String {
     text
 }
 
-/// An entry as a comment names it: one line, with its end left out if it is long.
-fn shortened(value: &str) -> String {
-    let mut begin: String = value.chars().take(MAX_COMMENTED).collect();
-    if begin.len() < value.len() {
-        begin.push_str("..");
-    }
-    begin.replace(char::is_control, " ")
-}
-
-/// The grants that these entries are. Entries that cannot be read are nobody's rights.
-fn grants_of(policy: &str, entries: &Entries) -> Arc<PolicyGrants> {
+/// The grants that a policy's entries are. Entries that cannot be read are nobody's rights.
+pub(crate) fn grants_of(policy: &str, entries: &Entries) -> Arc<PolicyGrants> {
     let mut text = format!("{}\n", table_name(policy));
     for (key, values) in entries {
         let kept: Vec<_> = values.iter().map(String::as_str).collect();
@@ -111,24 +99,28 @@ pub(crate) fn needed<'e>(key: &str, values: &'e BTreeSet<String>, all: &Entries)
     let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else {
         return values.iter().map(String::as_str).collect();
     };
-    let rules: Vec<_> = values.iter().filter_map(|value| Some((value.as_str(), rule_of(capability, value)?))).collect();
-    let of = |other: Capability| {
-        let values = all.get(other.key()).into_iter().flatten();
-        values.filter_map(move |value| rule_of(other, value)).collect::<Vec<_>>()
-    };
+    let (texts, rules): (Vec<&str>, Vec<Rule>) =
+        values.iter().filter_map(|value| Some((value.as_str(), rule_of(capability, value)?))).unzip();
+    let covering = Covering::of(capability, &rules);
     // What may be managed may be read.
-    let managed = if capability == Capability::ReadPaths { of(Capability::Paths) } else { vec![] };
+    let managed: Vec<Rule> = match capability {
+        Capability::ReadPaths => {
+            let paths = all.get(Capability::Paths.key()).into_iter().flatten();
+            paths.filter_map(|value| rule_of(Capability::Paths, value)).collect()
+        }
+        _ => vec![],
+    };
+    let managed = Covering::of(Capability::Paths, &managed);
     let nobody = PolicyGrants::default();
     let is_needless = |at: usize, rule: &Rule| {
         let reaches = |wider: &Rule| wider.pattern.is_exact() || !nobody.needs_its_name(capability, rule);
-        let by_another = rules.iter().enumerate().any(|(other, (_, wider))| {
-            let wins = !covers(capability, rule, wider) || other < at;
-            other != at && wins && covers(capability, wider, rule) && reaches(wider)
+        let by_another = covering.any(rule, |other, wider| {
+            other != at && (other < at || !covers(capability, rule, wider)) && reaches(wider)
         });
-        by_another || managed.iter().any(|wider| wider.pattern.covers(&rule.pattern) && reaches(wider))
+        by_another || managed.any(rule, |_, wider| reaches(wider))
     };
-    let kept = rules.iter().enumerate().filter(|(at, (_, rule))| !is_needless(*at, rule));
-    kept.map(|(_, (value, _))| *value).collect()
+    let kept = texts.iter().zip(&rules).enumerate().filter(|(at, (_, rule))| !is_needless(*at, rule));
+    kept.map(|(_, (text, _))| *text).collect()
 }
 
 /// Whether a rule allows everything that another one of its list allows.

@@ -20,7 +20,7 @@ mod standing;
 
 pub use reboots::{Reboot, Reboots};
 pub use settings::{GatherFacts, Log, Settings};
-pub use standing::homes;
+pub use standing::{elevated_accounts, homes};
 
 use contract::{
     Account, Certainty, Change, Claim, CommandTest, Declaration, GuardResult, Known, Part, Prepared, Providers, Raised,

@@ -4,8 +4,8 @@
 //! time, since policies change them. What cannot be read counts for the worse.
 
 use crate::plan::View;
-use contract::MachineGroup;
-use grants::Standing;
+use contract::{MachineGroup, MachineUser};
+use grants::{ElevatedAccounts, Standing};
 use machine::root::Root;
 use machine::users::Users;
 use std::collections::BTreeSet;
@@ -228,6 +228,30 @@ fn users_of_line(line: &str) -> &str {
     line.get(..end).unwrap_or(line)
 }
 
+/// The accounts of a root that are as good as root itself. For grants, which tell operators of entries with them.
+pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
+    let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return ElevatedAccounts::default() };
+    let mut users = Users::default();
+    users.refresh(&root);
+    let administrators = Administrators::read(&root);
+    let elevated = elevated_numbers(&users, &administrators);
+    let is_member = |user: &MachineUser| {
+        let named = |group: &MachineGroup| group.members.contains(&user.name);
+        elevated.contains(&user.gid) || users.groups().iter().any(|group| elevated.contains(&group.gid) && named(group))
+    };
+    let is_elevated =
+        |user: &&MachineUser| user.uid == 0 || administrators.names_user(&user.name, Some(user.uid)) || is_member(user);
+    ElevatedAccounts {
+        users: users.users().iter().filter(is_elevated).map(|user| user.name.clone()).collect(),
+        groups: users
+            .groups()
+            .iter()
+            .filter(|group| elevated.contains(&group.gid))
+            .map(|group| group.name.clone())
+            .collect(),
+    }
+}
+
 /// The resolved homes of a root's users who can log in, as seen from inside it. For grants, which protect hidden names there.
 pub fn homes(root: &std::path::Path) -> Vec<String> {
     let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return vec![] };
@@ -252,6 +276,26 @@ mod tests {
         let _ = found.add(text);
         let expect = Administrators { names: names.iter().map(|name| (*name).to_owned()).collect(), everybody };
         assert_eq!(found, expect, "{text}");
+    }
+
+    #[test]
+    fn accounts_as_good_as_root_are_found_on_the_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("etc")).unwrap();
+        for (path, text) in [
+            (
+                "etc/passwd",
+                "root:x:0:0::/root:/bin/sh\nops:x:1000:1000::/home/ops:/bin/sh\nada:x:1001:1001::/:/bin/sh\n\
+                 bob:x:1002:27::/:/bin/sh\neve:x:1003:1003::/:/bin/sh\n",
+            ),
+            ("etc/group", "root:x:0:\nsudo:x:27:ada\nteam:x:1100:\nplain:x:1003:eve\n"),
+            ("etc/sudoers", "root ALL=(ALL) ALL\nops ALL=(ALL) ALL\n%team ALL=(ALL) ALL\n"),
+        ] {
+            std::fs::write(folder.path().join(path), text).unwrap();
+        }
+        let found = elevated_accounts(folder.path());
+        assert_eq!(Vec::from_iter(found.users), ["ada", "bob", "ops", "root"]);
+        assert_eq!(Vec::from_iter(found.groups), ["root", "sudo", "team"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where on a machine of the Debian, Fedora, SUSE or Alpine family root's programs, their settings and secrets are.
 
 /// Each of these, all below it, and every directory that leads to it is privileged.
-pub(super) const PLACES: [&str; 362] = [
+pub(super) const PLACES: [&str; 415] = [
     // Programs and libraries.
     "/bin",
     "/sbin",
@@ -383,109 +383,65 @@ pub(super) const PLACES: [&str; 362] = [
     "/var/cache/yum",
     "/var/cache/zypp",
     "/var/snap",
+    // Web servers: modules and environment of a server that starts as root. Sites are the application's own.
+    "/etc/apache2/apache2.conf",
+    "/etc/apache2/conf-available",
+    "/etc/apache2/conf-enabled",
+    "/etc/apache2/envvars",
+    "/etc/apache2/mods-available",
+    "/etc/apache2/mods-enabled",
+    "/etc/httpd/conf",
+    "/etc/httpd/conf.modules.d",
+    // Supervisors, which start programs as root.
+    "/etc/monit",
+    "/etc/monitrc",
+    "/etc/runit",
+    "/etc/s6",
+    "/etc/s6-overlay",
+    "/etc/service",
+    "/etc/supervisor",
+    "/etc/supervisord.conf",
+    "/etc/supervisord.d",
+    "/etc/sv",
+    "/service",
+    // Daemons that run scripts of these folders as root: tunnels, clusters, disks, power, mounts on demand.
+    "/etc/apcupsd",
+    "/etc/auto.master",
+    "/etc/auto.master.d",
+    "/etc/autofs.conf",
+    "/etc/corosync",
+    "/etc/fail2ban",
+    "/etc/ipsec.conf",
+    "/etc/ipsec.d",
+    "/etc/keepalived",
+    "/etc/logwatch",
+    "/etc/openvpn",
+    "/etc/pacemaker",
+    "/etc/smartmontools",
+    "/etc/strongswan.conf",
+    "/etc/strongswan.d",
+    "/etc/swanctl",
+    "/etc/zfs",
+    // Agents of other configuration managers, and backups, which root runs.
+    "/etc/ansible",
+    "/etc/backup.d",
+    "/etc/chef",
+    "/etc/cinc",
+    "/etc/puppet",
+    "/etc/puppetlabs",
+    "/etc/rsnapshot.conf",
+    "/etc/salt",
+    // Plugins of sudo, and settings of shells and terminals beside those above.
+    "/etc/bash.bash_logout",
+    "/etc/bashrc",
+    "/etc/fcrontab",
+    "/etc/screenrc",
+    "/etc/securetty",
+    "/etc/shells",
+    "/etc/sudo.conf",
+    "/etc/tmux.conf",
+    "/var/spool/fcron",
 ];
 
 /// Beginnings of paths that are privileged with all that follows: `/etc/python3.11`.
 pub(super) const BEGINNINGS: [&str; 4] = ["/etc/python", "/etc/csh.", "/etc/zsh", "/etc/tcsh"];
-
-/// Names that are privileged wherever they stand: keys and what they open, and what a shell or a mail program runs.
-pub(super) const NAMES: [&str; 35] = [
-    ".ssh",
-    ".gnupg",
-    ".rhosts",
-    ".shosts",
-    ".k5login",
-    ".aws",
-    ".kube",
-    ".netrc",
-    ".pgpass",
-    ".git-credentials",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".logout",
-    ".kshrc",
-    ".inputrc",
-    ".gitconfig",
-    ".forward",
-    ".procmailrc",
-    ".pam_environment",
-    ".xsession",
-    ".xsessionrc",
-    ".xinitrc",
-    ".xprofile",
-    ".vimrc",
-    ".exrc",
-    ".psqlrc",
-    ".perldb",
-    ".gdbinit",
-];
-
-/// Beginnings of such names: `.zshrc`, `.zshenv`.
-pub(super) const NAME_BEGINNINGS: [&str; 2] = [".zsh", ".zlog"];
-
-/// Names that are privileged in a home: settings of whatever its owner starts, and programs that are found first.
-pub(super) const NAMES_IN_HOMES: [&str; 2] = [".config", ".local"];
-
-/// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.
-pub(super) const SECRETS: [&str; 49] = [
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/security/opasswd",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/etc/krb5.keytab",
-    "/etc/ssl/private",
-    "/etc/letsencrypt",
-    "/etc/wireguard",
-    "/etc/apt/auth.conf",
-    "/etc/apt/auth.conf.d",
-    "/etc/NetworkManager/system-connections",
-    "/etc/ppp/chap-secrets",
-    "/etc/ppp/pap-secrets",
-    "/etc/crypttab",
-    "/etc/wrun",
-    "/var/lib/wrun",
-    "/var/cache/wrun",
-    "/var/cache/debconf/passwords.dat",
-    "/var/spool/cron",
-    "/var/lib/NetworkManager",
-    "/var/lib/systemd/credential.secret",
-    "/run/credentials",
-    "/run/user",
-    "/root",
-    "/proc",
-    "/dev",
-    "/etc/sssd",
-    "/etc/wpa_supplicant",
-    "/etc/netplan",
-    "/var/mail",
-    "/var/spool/mail",
-    "/var/log/audit",
-    "/var/log/sudo-io",
-    "/var/lib/krb5kdc",
-    "/var/kerberos",
-    "/var/lib/sss",
-    "/var/lib/private",
-    "/var/lib/extrausers/shadow",
-    "/etc/pki/tls/private",
-    "/etc/pki/private",
-    "/swap.img",
-    "/swapfile",
-    "/etc/iscsi",
-    "/var/lib/iscsi",
-    "/etc/cloud",
-    "/var/lib/cloud",
-];
-
-/// Names that are secrets wherever they stand.
-pub(super) const SECRET_NAMES: [&str; 10] =
-    [".ssh", ".gnupg", ".rhosts", ".shosts", ".aws", ".kube", ".netrc", ".pgpass", ".git-credentials", ".my.cnf"];

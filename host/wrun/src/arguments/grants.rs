@@ -19,8 +19,10 @@ pub(crate) enum GrantsCommand {
     Suggest(Box<SuggestArguments>),
     /// Add to the grants what a run was denied; shows the change and asks
     ///
-    /// Entries that open a lot (privileged paths, secrets, shell lines and scripts as root, accounts as good as root, options
-    /// of package tools) are named with the reason and asked for separately.
+    /// Entries that open a lot are named with the reason and asked for separately. They are privileged paths, secrets and
+    /// set-id bits; paths that a command of any policy runs or reads as root; commands as root that are shell lines, scripts
+    /// or interpreters, run other programs, take any arguments, or use files that a policy may change; mounts; users and
+    /// groups that are as good as root, or named by number; options, variables and files for package tools.
     Allow(AllowArguments),
     /// Check the grants: syntax, policies that do not exist, rules that are not used or not needed
     ///

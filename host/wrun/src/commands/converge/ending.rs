@@ -35,15 +35,16 @@ impl Running<'_> {
             recipe.lines().iter().for_each(|line| self.printer.note(Tone::Plain, &escape_line(&format!("  {line}"))));
             journal.reads_in_text(recipe.additions());
         }
+        let elevated = assemble::elevated_accounts(&self.settings.run.root);
         match &how.write {
             Some(path) => {
                 let consent = Consent { yes: how.yes, dangerous: how.dangerous };
-                let written = write_suggestion(path, journal.additions(), consent, self.printer)?;
+                let written = write_suggestion(path, journal.additions(), &elevated, consent, self.printer)?;
                 if written == Written::Declined {
                     return Ok(Exit::Failed);
                 }
             }
-            None => self.printer.line(Tone::Plain, journal.suggestion().trim_end()),
+            None => self.printer.line(Tone::Plain, journal.suggestion(&elevated).trim_end()),
         }
         Ok(if parts.errors.is_empty() { Exit::Done } else { Exit::Failed })
     }
@@ -112,7 +113,8 @@ impl Running<'_> {
         let given = options.iter().filter_map(|(name, path)| Some(format!(" {name} {}", quoted(path.as_deref()?))));
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
         let (denied, left_out) = (parts.denials, parts.denials_left_out);
-        let to_write = files.new_lines(&denials::additions(denied, parts.unseen));
+        let elevated = assemble::elevated_accounts(&self.settings.run.root);
+        let to_write = files.new_lines(&denials::additions(denied, parts.unseen), &elevated);
         let why_run = self.arguments.why_run;
         let block = denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), why_run);
         Ok(block.into_iter().collect())

@@ -3,7 +3,7 @@
 
 use super::edit::{Change, Written, apply};
 use crate::printer::{Printer, Tone};
-use grants::Addition;
+use grants::{Addition, ElevatedAccounts, Grants};
 use std::path::PathBuf;
 use text::escape_line;
 
@@ -27,11 +27,18 @@ pub(crate) struct Consent {
     pub(crate) dangerous: bool,
 }
 
-/// Adds entries, and returns `None` if the files have all of them already.
+/// Adds entries, and returns `None` if the files have all of them already. `all` are the grants of all files, `elevated` the
+/// machine's accounts that are as good as root.
 ///
 /// # Errors
 /// A file has a mistake or cannot be written, or nobody can be asked.
-pub(crate) fn add(wanted: &[Wanted], consent: Consent, printer: Printer) -> anyhow::Result<Option<Written>> {
+pub(crate) fn add(
+    wanted: &[Wanted],
+    all: &Grants,
+    elevated: &ElevatedAccounts,
+    consent: Consent,
+    printer: Printer,
+) -> anyhow::Result<Option<Written>> {
     let (mut first, mut second, mut risky) = (vec![], vec![], vec![]);
     for Wanted { path, before, additions } in wanted {
         let name = path.display().to_string();
@@ -39,7 +46,7 @@ pub(crate) fn add(wanted: &[Wanted], consent: Consent, printer: Printer) -> anyh
         if after == *before {
             continue;
         }
-        let open = grants::risks(before, &name, additions)?;
+        let open = grants::risks(before, &name, additions, all, elevated)?;
         let ordinary: Vec<Addition> =
             additions.iter().filter(|one| !open.iter().any(|(other, _)| other == one)).cloned().collect();
         let middle = if consent.dangerous { after.clone() } else { grants::add(before, &name, &ordinary)?.text };
@@ -79,8 +86,11 @@ fn name(risky: &[(&Addition, &'static str)], printer: Printer) {
     }
     let entries = if risky.len() == 1 { "1 entry opens a lot" } else { &format!("{} entries open a lot", risky.len()) };
     printer.note(Tone::Warning, &format!("{entries}:"));
+    let mut before = "";
     for (Addition { policy, key, value }, reason) in risky {
         let value = text::cut(value, MAX_SHOWN);
-        printer.note(Tone::Warning, &escape_line(&format!("  policy {policy}: {key} {value} {reason}")));
+        let why = if *reason == before { "opens as much, for the same reason" } else { reason };
+        before = reason;
+        printer.note(Tone::Warning, &escape_line(&format!("  policy {policy}: {key} {value} {why}")));
     }
 }

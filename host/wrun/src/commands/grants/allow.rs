@@ -55,7 +55,8 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         wanted.push(Wanted { path, before, additions });
     }
     let consent = Consent { yes: arguments.yes, dangerous: arguments.dangerous };
-    let written = add(&wanted, consent, printer);
+    let elevated = assemble::elevated_accounts(&settings.run.root);
+    let written = add(&wanted, &grants, &elevated, consent, printer);
     Ok(match written.with_context(|| format!("what run {id} was denied was not added"))? {
         Some(Written::Done) => Exit::Done,
         Some(Written::Declined) => Exit::Failed,

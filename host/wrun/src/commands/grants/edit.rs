@@ -3,7 +3,7 @@
 use super::add::{Consent, Wanted, add};
 use crate::printer::{Printer, Tone};
 use anyhow::{Context as _, bail};
-use grants::Addition;
+use grants::{Addition, ElevatedAccounts, Grants};
 use similar::TextDiff;
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal as _, Write as _};
@@ -51,13 +51,14 @@ pub(super) fn apply(changes: &[Change], yes: bool, options: &str, printer: Print
     Ok(Written::Done)
 }
 
-/// Adds the entries of a suggestion to a file.
+/// Adds the entries of a suggestion to a file. `elevated` are the machine's accounts that are as good as root.
 ///
 /// # Errors
 /// The file has a mistake or cannot be written, or nobody can be asked.
 pub(crate) fn write_suggestion(
     path: &Path,
     additions: Vec<Addition>,
+    elevated: &ElevatedAccounts,
     consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Written> {
@@ -65,8 +66,9 @@ pub(crate) fn write_suggestion(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         other => other.with_context(|| format!("the grants {} cannot be read", path.display()))?,
     };
+    let all = Grants::parse(&before, &path.display().to_string())?;
     let wanted = Wanted { path: path.to_owned(), before, additions };
-    let written = add(&[wanted], consent, printer)?;
+    let written = add(&[wanted], &all, elevated, consent, printer)?;
     if written.is_none() {
         printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
     }

@@ -1,0 +1,103 @@
+//! Names of files that are privileged or secret wherever they stand, and the places of secrets.
+
+/// Names that are privileged wherever they stand: keys and what they open, and what a shell or a mail program runs.
+pub(super) const NAMES: [&str; 35] = [
+    ".ssh",
+    ".gnupg",
+    ".rhosts",
+    ".shosts",
+    ".k5login",
+    ".aws",
+    ".kube",
+    ".netrc",
+    ".pgpass",
+    ".git-credentials",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".logout",
+    ".kshrc",
+    ".inputrc",
+    ".gitconfig",
+    ".forward",
+    ".procmailrc",
+    ".pam_environment",
+    ".xsession",
+    ".xsessionrc",
+    ".xinitrc",
+    ".xprofile",
+    ".vimrc",
+    ".exrc",
+    ".psqlrc",
+    ".perldb",
+    ".gdbinit",
+];
+
+/// Beginnings of such names: `.zshrc`, `.zshenv`.
+pub(super) const NAME_BEGINNINGS: [&str; 2] = [".zsh", ".zlog"];
+
+/// Names that are privileged in a home: settings of whatever its owner starts, and programs that are found first.
+pub(super) const NAMES_IN_HOMES: [&str; 2] = [".config", ".local"];
+
+/// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.
+pub(super) const SECRETS: [&str; 49] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/security/opasswd",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/krb5.keytab",
+    "/etc/ssl/private",
+    "/etc/letsencrypt",
+    "/etc/wireguard",
+    "/etc/apt/auth.conf",
+    "/etc/apt/auth.conf.d",
+    "/etc/NetworkManager/system-connections",
+    "/etc/ppp/chap-secrets",
+    "/etc/ppp/pap-secrets",
+    "/etc/crypttab",
+    "/etc/wrun",
+    "/var/lib/wrun",
+    "/var/cache/wrun",
+    "/var/cache/debconf/passwords.dat",
+    "/var/spool/cron",
+    "/var/lib/NetworkManager",
+    "/var/lib/systemd/credential.secret",
+    "/run/credentials",
+    "/run/user",
+    "/root",
+    "/proc",
+    "/dev",
+    "/etc/sssd",
+    "/etc/wpa_supplicant",
+    "/etc/netplan",
+    "/var/mail",
+    "/var/spool/mail",
+    "/var/log/audit",
+    "/var/log/sudo-io",
+    "/var/lib/krb5kdc",
+    "/var/kerberos",
+    "/var/lib/sss",
+    "/var/lib/private",
+    "/var/lib/extrausers/shadow",
+    "/etc/pki/tls/private",
+    "/etc/pki/private",
+    "/swap.img",
+    "/swapfile",
+    "/etc/iscsi",
+    "/var/lib/iscsi",
+    "/etc/cloud",
+    "/var/lib/cloud",
+];
+
+/// Names that are secrets wherever they stand.
+pub(super) const SECRET_NAMES: [&str; 10] =
+    [".ssh", ".gnupg", ".rhosts", ".shosts", ".aws", ".kube", ".netrc", ".pgpass", ".git-credentials", ".my.cnf"];
