@@ -2,7 +2,7 @@
 
 use contract::{
     Account, Answer, Change, CommandTest, Declaration, Failure, Got, GuardResult, Guest, Lost, Prepared, Property,
-    Providers, Raised, Run, Said, Stop, Tell, Types, Wanted,
+    Providers, Raised, Run, Said, Stop, StopReason, Tell, Types, Wanted,
 };
 use converge::{Instance, Questions};
 use serde_json::{Value, json};
@@ -94,6 +94,6 @@ fn after_a_signal_no_question_is_asked() {
         }
     };
     assert_eq!(ask().unwrap(), json!(1));
-    stop.request(2);
+    stop.request(StopReason::Signal(2));
     assert_eq!(ask().unwrap_err().class(), "Interrupt");
 }

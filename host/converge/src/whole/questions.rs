@@ -1,7 +1,7 @@
 //! Questions that an instance answers before a policy begins: what a cookbook's metadata says, what a role holds.
 
 use super::Instance;
-use contract::{Account, Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Stop, Tell, Types};
+use contract::{Account, Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Stop, StopReason, Tell, Types};
 use node::attributes::Attributes;
 use serde_json::Value;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
     /// # Errors
     /// Returns the error that guest code raised, that the guest is lost, or that a signal came before the question.
     pub async fn ask(&mut self, name: &str, input: Value) -> Result<Value, Failure> {
-        if let Some(signal) = self.stop.requested() {
+        if let Some(StopReason::Signal(signal)) = self.stop.requested() {
             return Err(Failure::raised("Interrupt", format!("{name}: not asked after signal {signal}")));
         }
         let mut tell = Tell::Request(Request::Question { name: name.into(), input });
