@@ -138,7 +138,7 @@ fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
     let chrony = denials.as_array().unwrap().iter().find(|one| one["value"] == "\"chrony\"").unwrap();
     assert_eq!((&chrony["policy"], &chrony["by"]["file"]), (&"core".into(), &"policy.toml".into()), "{denials:#}");
     let allow = ["grants", "allow", "--last", "--policy-name", "core", "--yes", "--dangerous", "--grants"];
-    program.run(&[&allow[..], &[little.to_str().unwrap()]].concat()).unwrap().expect_code(0).unwrap();
+    let _written = program.run(&[&allow[..], &[little.to_str().unwrap()]].concat()).unwrap().expect_code(0).unwrap();
     let core =
         converge(&program, &machine, &["--grants", little.to_str().unwrap(), "--policy-name", "core", "--why-run"]);
     assert!(!core.stderr.contains("wrun:cookbook/machine"), "{}", core.text());
