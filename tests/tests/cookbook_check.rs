@@ -113,8 +113,11 @@ end
 ];
 
 /// What `web` depends on.
-const BASE: [(&str, &str); 2] =
-    [("base/metadata.rb", "name 'base'\nversion '2.1.0'\n"), ("base/resources/clock.rb", "action :create do\nend\n")];
+const BASE: [(&str, &str); 3] = [
+    ("base/metadata.rb", "name 'base'\nversion '2.1.0'\n"),
+    ("base/recipes/time.rb", "log 'time'\n"),
+    ("base/resources/clock.rb", "action :create do\nend\n"),
+];
 
 #[test]
 fn a_cookbook_that_would_work() {
