@@ -3,7 +3,8 @@
 
 wit_bindgen::generate!({
     path: "wit",
-    world: "cookbook",
+    world: "policy",
+    generate_all,
     pub_export_macro: true,
     export_macro_name: "export",
     runtime_path: "wit_bindgen::rt",

@@ -5,16 +5,17 @@ mod common;
 mod declared;
 mod values;
 
-pub use crate::bindings::wrun::cookbook::resources::Timing;
+pub use crate::bindings::wrun::resources::collection::Timing;
 pub(crate) use common::common_methods;
 pub use declared::{Declared, IntoTruth, Target, find};
 pub use values::{IntoProperty, Lazy, Property, kinds, lazy};
 
-use crate::bindings::wrun::cookbook::resources::{
-    self, Command, CommandLine, Declaration, FailureMode, Guard, Notification, Property as HostProperty, Test,
+use crate::bindings::wrun::resources::collection::{
+    self as resources, Declaration, FailureMode, Guard, NamedProperty, Notification, Property as HostProperty, Test,
 };
-use crate::bindings::wrun::cookbook::turns::Errand;
-use crate::conversation::errand;
+use crate::bindings::wrun::turns::turns::Task;
+use crate::bindings::wrun::types::types::{Command, CommandLine};
+use crate::conversation::complete;
 use crate::error::Result;
 use crate::table::{Closure, Got, Made, origin_in, scope, table};
 use crate::template;
@@ -42,13 +43,27 @@ pub struct Builder {
     block: Option<Rc<dyn Fn() -> Result>>,
 }
 
-/// A value as the contract carries it. By `serde_json`'s own writer, which is twice as fast as its `Display`; with room for
-/// a content's line ends, which grow.
-fn json(value: &Value) -> String {
-    let room = value.as_str().map_or(128, |text| text.len() + text.len() / 8 + 8);
-    let mut written = Vec::with_capacity(room);
-    let done = serde_json::to_writer(&mut written, value).ok();
-    done.and_then(|()| String::from_utf8(written).ok()).unwrap_or_else(|| value.to_string())
+/// A value as the contract carries it. Most values are texts, and contents are long: neither side makes JSON of them.
+fn known(value: Value) -> HostProperty {
+    match value {
+        Value::String(text) => HostProperty::Text(text),
+        value => HostProperty::Plain(value.to_string()),
+    }
+}
+
+/// A command that runs as wrun does.
+pub(crate) fn command(line: CommandLine) -> Command {
+    Command {
+        line,
+        user: None,
+        group: None,
+        cwd: None,
+        environment: vec![],
+        timeout: None,
+        umask: None,
+        interpreter: None,
+        input: None,
+    }
 }
 
 enum Found {
@@ -130,18 +145,7 @@ impl Builder {
 
     #[doc(hidden)]
     pub fn guard_command(&mut self, negated: bool, line: &str) {
-        let command = Command {
-            line: CommandLine::Text(line.into()),
-            user: None,
-            group: None,
-            cwd: None,
-            environment: vec![],
-            timeout: None,
-            umask: None,
-            interpreter: None,
-            input: None,
-        };
-        self.guards.push((negated, Found::Command(command)));
+        self.guards.push((negated, Found::Command(command(CommandLine::Text(line.into())))));
     }
 
     #[doc(hidden)]
@@ -213,7 +217,7 @@ impl Builder {
             };
             template::render(&cookbook, &sources, variables).map(Got::Bytes)
         });
-        self.properties.push(("content".into(), Property(Value_::Lazy(render))));
+        self.properties.push(("content".into(), Property(Value_::Rendered(render))));
     }
 
     /// Hands the resource to the host.
@@ -245,15 +249,17 @@ impl Builder {
             .into_iter()
             .map(|(name, value)| {
                 let value = match value.0 {
-                    Value_::Plain(value) => HostProperty::Plain(json(&value)),
+                    Value_::Plain(value) => known(value),
                     Value_::Bytes(bytes) => HostProperty::Bytes(bytes),
                     Value_::Lazy(closure) => HostProperty::Lazy(keep(closure)),
+                    Value_::Rendered(closure) => HostProperty::Rendered(keep(closure)),
                 };
-                (name, value)
+                NamedProperty { name, value }
             })
             .collect();
         let checks = std::mem::take(&mut self.verify);
-        properties.extend(checks.into_iter().map(|check| ("verify".into(), HostProperty::Verify(keep(check)))));
+        let verify = |check| NamedProperty { name: "verify".into(), value: HostProperty::Verify(keep(check)) };
+        properties.extend(checks.into_iter().map(verify));
         let guards = std::mem::take(&mut self.guards).into_iter().map(|(negated, found)| {
             let test = match found {
                 Found::Block(closure) => Test::Block(keep(closure)),
@@ -294,7 +300,7 @@ impl Builder {
             table.unified.contains(&context) && !detached
         });
         if settles {
-            errand(Errand::Settle(id))?;
+            complete(Task::Converge(id))?;
         }
         Ok(Declared { id })
     }

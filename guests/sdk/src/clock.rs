@@ -1,12 +1,12 @@
 //! Time. Without the grant `clock` it stands still, so that a plan that is made twice is the same plan.
 
-use crate::bindings::wrun::cookbook::clock as host;
+use crate::bindings::wrun::clock::clock as host;
 use std::time::Duration;
 
 /// What time it is, since 1970 UTC; without the grant, when the run began.
 pub fn now() -> Duration {
-    let (seconds, nanoseconds) = host::now();
-    Duration::new(u64::try_from(seconds).unwrap_or_default(), nanoseconds)
+    let now = host::now();
+    Duration::new(u64::try_from(now.seconds).unwrap_or_default(), now.nanoseconds)
 }
 
 /// Waits, at most a minute. Returns at once in a dry run.

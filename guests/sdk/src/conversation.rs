@@ -1,23 +1,27 @@
 //! The loop: gives the turn away, serves what comes, returns when the host is done. The same for compile, converge, a
 //! child that converges where it is declared, and handlers.
 
-use crate::bindings::wrun::cookbook::turns::{self, Answer, Errand, Phase, Request, Said, Told};
-use crate::bindings::wrun::cookbook::types::Raised;
+use crate::bindings::wrun::turns::turns::{
+    self, Answer, GuestMessage, HostMessage, NumberedAnswer, Phase, Question, Request, Task,
+};
+use crate::bindings::wrun::types::types::Raised;
 use crate::cookbook::{self, Cookbook};
 use crate::custom;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handlers;
+use crate::json::parse;
 use crate::log;
+use crate::node;
 use crate::outside;
 use crate::table::{Got, no_such, short, table};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::panic::Location;
 use std::rc::Rc;
 
 /// The component's one export: answers the host until it says that all is done.
 pub fn serve(cookbooks: fn() -> Vec<Cookbook>) {
     begin(cookbooks);
-    let _ = converse(Said::Ready);
+    let _ = converse(GuestMessage::Ready);
 }
 
 /// Makes the cookbooks known, once, and has panics reported with their place.
@@ -45,25 +49,30 @@ pub fn begin(cookbooks: fn() -> Vec<Cookbook>) {
     }
 }
 
-/// Sends an errand and answers what the host asks until it is over.
-pub(crate) fn errand(errand: Errand) -> Result {
-    Ok(converse(Said::Errand(errand))?)
+/// Has the host complete a task, and answers its requests until then.
+pub(crate) fn complete(task: Task) -> Result {
+    Ok(converse(GuestMessage::Task(task))?)
 }
 
-fn converse(said: Said) -> std::result::Result<(), Raised> {
-    let mut told = next(&said);
+fn converse(message: GuestMessage) -> std::result::Result<(), Raised> {
+    let mut told = next(&message);
     loop {
         match told {
-            Told::Done(outcome) => return outcome,
-            Told::Request((number, request)) => told = next(&Said::Answer((number, answer(request)))),
+            HostMessage::Done(outcome) => return outcome,
+            HostMessage::Request(asked) => {
+                let answer = answer(asked.request);
+                told = next(&GuestMessage::Answer(NumberedAnswer { number: asked.number, answer }));
+            }
         }
     }
 }
 
-/// Gives the turn away, after writing what was printed without a line end.
-fn next(said: &Said) -> Told {
+/// Gives the turn to the host, after writing text that was printed without a line end.
+fn next(message: &GuestMessage) -> HostMessage {
     log::flush();
-    turns::next(said)
+    let turn = turns::next(message);
+    node::begin_turn(turn.attributes_version);
+    turn.message
 }
 
 /// Does what the host asks.
@@ -74,7 +83,10 @@ pub fn answer(request: Request) -> Answer {
             let Some(closure) = closure else {
                 return Answer::Failed(no_such("closure", &evaluation.callback.to_string()));
             };
-            let input = evaluation.input.and_then(|json| serde_json::from_str(&json).ok());
+            let input = match evaluation.input.map(|json| parse(&json)).transpose() {
+                Ok(input) => input,
+                Err(error) => return Answer::Failed(error.into_raised()),
+            };
             return match closure(input) {
                 Ok(Got::Json(value)) => Answer::Value(value.to_string()),
                 Ok(Got::Bytes(bytes)) => Answer::Content(bytes),
@@ -92,22 +104,22 @@ pub fn answer(request: Request) -> Answer {
             table(|table| table.forget(context));
             Ok(())
         }
-        Request::Run(phase) if phase.name == DESCRIBE => return Answer::Value(cookbook::describe().to_string()),
+        Request::Ask(Question::Describe) => return Answer::Value(cookbook::describe().to_string()),
+        Request::Ask(_) => Err(Error::new("Wrun::GuestError", "only a language runtime is asked this")),
         Request::Run(phase) => run(&phase),
     };
     finished.map_or_else(|error| Answer::Failed(error.into_raised()), |()| Answer::Finished)
 }
 
-/// The question that `wrun policy build` asks of a new component.
-const DESCRIBE: &str = "describe";
-
 fn run(phase: &Phase) -> Result {
-    let input: Value = serde_json::from_str(&phase.input)?;
-    match phase.name.as_str() {
-        "load" => cookbook::load(&input),
-        "compile" => cookbook::compile(input["recipe"].as_str().unwrap_or_default()),
-        "event" => handlers::run(input["name"].as_str().unwrap_or_default(), &input),
-        // A later host may have phases that this one does not know; they are not for it.
-        handler => handlers::run(handler, &input),
+    match phase {
+        Phase::Load(input) => cookbook::load(input),
+        Phase::Compile(recipe) => cookbook::compile(recipe),
+        Phase::Start(start) => {
+            handlers::run("start", &json!({ "run_id": start.run_id, "start_time": start.start_time }))
+        }
+        Phase::Event(event) => handlers::run(&event.name, &parse(&event.details)?),
+        Phase::Report(status) => handlers::run("report", &parse(status)?),
+        Phase::Exception(status) => handlers::run("exception", &parse(status)?),
     }
 }

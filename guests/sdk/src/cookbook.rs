@@ -1,7 +1,7 @@
 //! A cookbook: its attributes, recipes and resource types, by name.
 
-use crate::bindings::wrun::cookbook::turns::Errand;
-use crate::conversation::errand;
+use crate::bindings::wrun::turns::turns::{Load, Task};
+use crate::conversation::complete;
 use crate::custom::{self, CustomResource};
 use crate::error::{Error, Here as _, Result};
 use crate::near::did_you_mean;
@@ -64,14 +64,13 @@ pub fn include_recipe(name: &str) -> Result {
         None if name.contains("::") => name.to_owned(),
         None => format!("{name}::default"),
     };
-    errand(Errand::IncludeRecipe(full)).here()
+    complete(Task::IncludeRecipe(full)).here()
 }
 
 /// The phase `load`: attributes and types of all cookbooks, in the host's order.
-pub(crate) fn load(input: &Value) -> Result {
-    table(|table| table.survey = input["survey"] == true);
-    let order: Vec<String> = serde_json::from_value(input["cookbooks"].clone())?;
-    let cookbooks: Vec<_> = order.iter().filter_map(|name| find(name)).collect();
+pub(crate) fn load(input: &Load) -> Result {
+    table(|table| table.survey = input.survey);
+    let cookbooks: Vec<_> = input.cookbooks.iter().filter_map(|name| find(name)).collect();
     for cookbook in &cookbooks {
         let here = Scope { cookbook: cookbook.name.into(), ..Scope::default() };
         for attributes in &cookbook.attributes {

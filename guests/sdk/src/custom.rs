@@ -18,11 +18,13 @@ mod property;
 
 pub use property::Property;
 
-use crate::bindings::wrun::cookbook::resources::{self, Declaration, GuestType, Property as HostProperty};
-use crate::bindings::wrun::cookbook::turns::{Call, Errand};
-use crate::bindings::wrun::cookbook::types::Raised;
+use crate::bindings::wrun::resources::collection::{
+    self as resources, Declaration, GuestType, NamedProperty, Property as HostProperty,
+};
+use crate::bindings::wrun::turns::turns::{ActionCall, Task};
+use crate::bindings::wrun::types::types::Raised;
 use crate::builder::{Builder, Declared, IntoProperty, kinds::Anything};
-use crate::conversation::errand;
+use crate::conversation::complete as complete_task;
 use crate::error::{Error, Here as _, Result};
 use crate::json::parse;
 use crate::near::{did_you_mean, did_you_mean_type};
@@ -174,8 +176,9 @@ impl Resource {
 
     /// What was set, by the declaration or a later change.
     fn own(&self, name: &str) -> Result<Option<Value>> {
-        Ok(match resources::read(self.id, name) {
-            Some(HostProperty::Plain(text)) => Some(parse(&text)?),
+        Ok(match resources::get_property(self.id, name) {
+            Some(HostProperty::Text(text)) => Some(text.into()),
+            Some(HostProperty::Plain(json)) => Some(parse(&json)?),
             Some(HostProperty::Bytes(bytes)) => Some(String::from_utf8_lossy(&bytes).into_owned().into()),
             Some(HostProperty::Lazy(number)) => {
                 let closure = table(|table| table.closures.get(&number).cloned());
@@ -184,7 +187,7 @@ impl Resource {
                     _ => None,
                 }
             }
-            Some(HostProperty::Verify(_)) | None => None,
+            Some(HostProperty::Rendered(_) | HostProperty::Verify(_)) | None => None,
         })
     }
 
@@ -320,9 +323,9 @@ impl Resource {
             current: RefCell::default(),
         };
         match within(inner.scope(name), || action(&inner)) {
-            Ok(()) => errand(Errand::Leave(context)),
+            Ok(()) => complete_task(Task::CloseContext(context)),
             Err(error) => {
-                errand(Errand::Abandon(context))?;
+                complete_task(Task::AbandonContext(context))?;
                 Err(error)
             }
         }
@@ -428,16 +431,18 @@ pub(crate) fn complete(mut declaration: Declaration) -> Result<Declaration> {
     for action in declaration.actions.iter().filter(|action| *action != "nothing") {
         custom.find(action)?;
     }
-    for (name, value) in &declaration.properties {
+    for NamedProperty { name, value } in &declaration.properties {
         let Some(property) = custom.properties.iter().find(|property| property.name == name) else {
             return Err(custom.no_property(name));
         };
-        if let HostProperty::Plain(text) = value {
-            property.check(custom.name, &parse(text)?)?;
+        match value {
+            HostProperty::Text(text) => property.check(custom.name, &text.as_str().into())?,
+            HostProperty::Plain(json) => property.check(custom.name, &parse(json)?)?,
+            _ => {}
         }
     }
     let missing = |property: &&Property| {
-        property.required && !declaration.properties.iter().any(|(name, _)| name == property.name)
+        property.required && !declaration.properties.iter().any(|other| other.name == property.name)
     };
     if let Some(property) = custom.properties.iter().find(missing) {
         return Err(invalid(format!("property `{}` of {} is required and not set", property.name, custom.name)));
@@ -470,7 +475,7 @@ fn resource(id: u32, context: u32, why_run: bool) -> Result<(Made, Resource)> {
 }
 
 /// An action that the host asks for.
-pub(crate) fn act(call: &Call) -> Result {
+pub(crate) fn act(call: &ActionCall) -> Result {
     let (made, resource) = resource(call.id, call.context, call.why_run)?;
     if let Some(block) = made.block {
         return resource.converge_by(&format!("execute the block {}", made.name), || within(made.scope, || block()));

@@ -1,6 +1,6 @@
 //! Data that operators keep beside the cookbooks: data bags, roles, environments, other nodes. Each needs a grant.
 
-use crate::bindings::wrun::cookbook::data::{self as host, DataError};
+use crate::bindings::wrun::data::data::{self as host, DataError};
 use crate::error::{Error, Here as _, Result};
 use crate::json::parse;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Errors of cookbooks.
 
-use crate::bindings::wrun::cookbook::types::Raised;
+use crate::bindings::wrun::types::types::Raised;
 use crate::outside;
 use crate::table::frame;
 use std::any::Any;

@@ -1,7 +1,7 @@
 //! Handlers: code that hears of the run. They never change how it ends.
 
-use crate::bindings::wrun::cookbook::output;
-use crate::error::{Here as _, Result};
+use crate::bindings::wrun::turns::events;
+use crate::error::{Error, Here as _, Result};
 use crate::table::table;
 use serde_json::Value;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ pub fn on_exception(handler: impl Fn(&Value) -> Result + 'static) -> Result {
 /// There is no such event.
 #[track_caller]
 pub fn on_event(name: &str, handler: impl Fn(&Value) -> Result + 'static) -> Result {
-    output::listen(&[name.to_owned()]).here()?;
+    events::listen(&[name.to_owned()]).here()?;
     table(|table| table.handlers.push((name.to_owned(), Rc::new(handler))));
     Ok(())
 }
@@ -48,5 +48,8 @@ pub(crate) fn run(name: &str, input: &Value) -> Result {
     let handlers: Vec<_> = table(|table| {
         table.handlers.iter().filter(|(other, _)| other == name).map(|(_, handler)| Rc::clone(handler)).collect()
     });
+    if handlers.is_empty() {
+        return Err(Error::new("Wrun::GuestError", format!("this policy has no handler of `{name}`")));
+    }
     handlers.into_iter().try_for_each(|handler| handler(input))
 }

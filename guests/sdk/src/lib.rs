@@ -67,9 +67,20 @@ pub mod prelude {
 
 #[doc(hidden)]
 pub mod component {
-    /// The contract itself, for what this crate has no word of its own for.
-    pub use crate::bindings::wrun::cookbook as contract;
-    pub use crate::bindings::{__export_world_cookbook_cabi, _export_serve_cabi, Guest, export};
+    /// The contract itself, for the things that this crate has no function for.
+    pub mod contract {
+        pub use crate::bindings::wrun::clock::clock;
+        pub use crate::bindings::wrun::cookbooks::files as cookbooks;
+        pub use crate::bindings::wrun::data::data;
+        pub use crate::bindings::wrun::machine;
+        pub use crate::bindings::wrun::node::{attributes as node, identity};
+        pub use crate::bindings::wrun::output::log as output;
+        pub use crate::bindings::wrun::random::random;
+        pub use crate::bindings::wrun::resources::{collection as resources, schema};
+        pub use crate::bindings::wrun::turns::{events, turns};
+        pub use crate::bindings::wrun::types::types;
+    }
+    pub use crate::bindings::{__export_world_policy_cabi, _export_serve_cabi, Guest, export};
     pub use crate::conversation::{answer, begin, serve};
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Each function has a macro of its name, which formats: `log::info!("port {port}")`.
 
-use crate::bindings::wrun::cookbook::output::{self, Level};
+use crate::bindings::wrun::output::log::{self as output, Level};
 use std::cell::RefCell;
 
 /// A line that goes on for longer is written in pieces.

@@ -1,8 +1,10 @@
 //! The machine as a cookbook sees it: reads and commands, each within what the policy is granted. Resources are the better
 //! way to change anything.
 
-use crate::bindings::wrun::cookbook::machine::{self as host, MachineError};
-use crate::bindings::wrun::cookbook::resources::{Command, CommandLine};
+use crate::bindings::wrun::machine::types::{MachineError, SystemError};
+use crate::bindings::wrun::machine::{commands, files as host};
+use crate::bindings::wrun::types::types::CommandLine;
+use crate::builder::command;
 use crate::error::{Error, Here as _, Result};
 
 #[track_caller]
@@ -10,7 +12,7 @@ fn failed(error: MachineError) -> Error {
     match error {
         MachineError::Denied(text) => Error::new("Wrun::Denied", text),
         MachineError::DryRun(text) => Error::new("Wrun::DryRun", text),
-        MachineError::System((name, about)) => Error::new(format!("Errno::{name}"), about),
+        MachineError::System(SystemError { name, about }) => Error::new(format!("Errno::{name}"), about),
         MachineError::TooMuch(text) => Error::new("RangeError", text),
     }
 }
@@ -80,19 +82,9 @@ pub struct Ran {
 /// The policy may not run it, or it cannot be started.
 #[track_caller]
 pub fn run(program: &[&str]) -> Result<Ran> {
-    let command = Command {
-        line: CommandLine::Arguments(program.iter().map(|word| (*word).to_owned()).collect()),
-        user: None,
-        group: None,
-        cwd: None,
-        environment: vec![],
-        timeout: None,
-        umask: None,
-        interpreter: None,
-        input: None,
-    };
+    let command = command(CommandLine::Arguments(program.iter().map(|word| (*word).to_owned()).collect()));
     let origin = crate::table::origin(std::panic::Location::caller());
-    let outcome = host::run_at(&command, &origin).map_err(failed).here()?;
+    let outcome = commands::run(&command, Some(&origin)).map_err(failed).here()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(Ran { code: outcome.code, output: text(outcome.output), errors: text(outcome.errors) })
 }

@@ -9,28 +9,82 @@
 //! if node::is_platform_family(&["debian"])? { .. }
 //! ```
 
-use crate::bindings::wrun::cookbook::node::{self as host, AttributeError, Level as HostLevel, Removal, Shape, View};
+use crate::bindings::wrun::node::attributes::{
+    self as host, AttributeError, LazyPart, LazyValue, Level as HostLevel, Removal, Shape, Value as HostValue, View,
+};
+use crate::bindings::wrun::node::identity;
 use crate::error::{Error, Here as _, Result};
 use crate::json::parse;
 use crate::near::did_you_mean;
 use crate::table::{Closure, Got, origin, table};
-use serde_json::{Value, json};
-use std::cell::RefCell;
+use serde_json::Value;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::panic::Location;
 use std::rc::Rc;
 
-/// The only key of an object that stands for a value which only this guest can compute.
-const GUEST_VALUE: &str = "\u{0}guest";
+/// A value of the host's, with the parts that closures of this guest compute.
+#[derive(Clone)]
+struct Found {
+    value: Value,
+    parts: Rc<[LazyPart]>,
+}
 
 /// Reads that are kept until any attribute changes.
 #[derive(Default)]
 struct Kept {
     version: u64,
-    values: HashMap<Vec<String>, Option<Value>>,
+    values: HashMap<Vec<String>, Option<Found>>,
 }
 
-thread_local!(static KEPT: RefCell<Kept> = RefCell::default());
+thread_local! {
+    static KEPT: RefCell<Kept> = RefCell::default();
+    /// The present version of the attributes. `None` since this guest has written.
+    static VERSION: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// The host has brought the version with the turn.
+pub(crate) fn begin_turn(version: u64) {
+    VERSION.set(Some(version));
+}
+
+fn version() -> u64 {
+    VERSION.get().unwrap_or_else(|| {
+        let version = host::version();
+        VERSION.set(Some(version));
+        version
+    })
+}
+
+impl Found {
+    fn read(value: HostValue) -> Result<Self> {
+        let (json, parts) = match value {
+            HostValue::Plain(json) => (json, vec![]),
+            HostValue::Lazy(LazyValue { json, parts }) => (json, parts),
+        };
+        Ok(Self { value: parse(&json)?, parts: parts.into() })
+    }
+
+    /// The value, with its lazy parts computed now.
+    fn computed(self) -> Result<Value> {
+        let Self { mut value, parts } = self;
+        for part in &*parts {
+            let place = part.path.iter().try_fold(&mut value, |value, step| match value {
+                Value::Array(array) => array.get_mut(step.parse::<usize>().ok()?),
+                other => other.get_mut(step),
+            });
+            if let Some(place) = place {
+                *place = call(part.callback)?;
+            }
+        }
+        Ok(value)
+    }
+}
+
+/// A value for the host.
+fn plain(value: impl Into<Value>) -> HostValue {
+    HostValue::Plain(value.into().to_string())
+}
 
 /// A way to an attribute.
 pub trait Path {
@@ -88,7 +142,7 @@ fn failed(error: AttributeError) -> Error {
 #[track_caller]
 pub fn get(path: impl Path) -> Result<Option<Value>> {
     let path = path.keys();
-    let version = host::version();
+    let version = version();
     let kept = KEPT.with_borrow_mut(|kept| {
         if kept.version != version {
             *kept = Kept { version, ..Kept::default() };
@@ -99,33 +153,19 @@ pub fn get(path: impl Path) -> Result<Option<Value>> {
         Some(found) => found,
         None => {
             let read = host::read(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed).here()?;
-            let found = read.map(|text| parse(&text)).transpose()?;
+            let found = read.map(Found::read).transpose()?;
             KEPT.with_borrow_mut(|kept| kept.values.insert(path.clone(), found.clone()));
             found
         }
     };
     match found {
-        Some(value) => Ok(Some(computed(value)?)),
+        Some(found) => Ok(Some(found.computed()?)),
         None => behind_computed(&path),
     }
 }
 
-/// Values that only this guest can compute are computed now, on every read.
-fn computed(value: Value) -> Result<Value> {
-    Ok(match value {
-        Value::Object(object) => match object.get(GUEST_VALUE).and_then(Value::as_u64) {
-            Some(number) if object.len() == 1 => call(number)?,
-            _ => Value::Object(
-                object.into_iter().map(|(key, value)| Ok((key, computed(value)?))).collect::<Result<_>>()?,
-            ),
-        },
-        Value::Array(array) => Value::Array(array.into_iter().map(computed).collect::<Result<_>>()?),
-        other => other,
-    })
-}
-
-fn call(number: u64) -> Result<Value> {
-    let closure = u32::try_from(number).ok().and_then(|number| table(|table| table.closures.get(&number).cloned()));
+fn call(callback: u32) -> Result<Value> {
+    let closure = table(|table| table.closures.get(&callback).cloned());
     match closure.map(|closure| closure(None)).transpose()? {
         Some(Got::Json(value)) => Ok(value),
         _ => Ok(Value::Null),
@@ -136,13 +176,12 @@ fn call(number: u64) -> Result<Value> {
 fn behind_computed(path: &[String]) -> Result<Option<Value>> {
     for steps in (1..path.len()).rev() {
         let (outer, inner) = path.split_at(steps);
-        let Ok(Some(Shape::Object(keys))) = host::look(View::Merged, outer, None) else { continue };
-        if keys != [GUEST_VALUE] {
-            return Ok(None);
-        }
-        let read = host::read(View::Merged, outer, None).map_err(failed).here()?;
-        let Some(text) = read else { return Ok(None) };
-        let mut value = computed(parse(&text)?)?;
+        let found = match host::shape_of(View::Merged, outer, None) {
+            Ok(Some(Shape::Scalar(found @ HostValue::Lazy(_)))) => found,
+            Ok(Some(_)) => return Ok(None),
+            Ok(None) | Err(_) => continue,
+        };
+        let mut value = Found::read(found)?.computed()?;
         for key in inner {
             let below = match &value {
                 Value::Array(array) => key.parse().ok().and_then(|at: usize| array.get(at)),
@@ -183,7 +222,7 @@ fn not_set(keys: &[String]) -> Error {
 /// The hint that names the nearest key beside an absent one.
 fn sibling(keys: &[String]) -> Option<String> {
     let (last, parent) = keys.split_last()?;
-    match host::look(View::Merged, parent, None) {
+    match host::shape_of(View::Merged, parent, None) {
         Ok(Some(Shape::Object(there))) => did_you_mean(last, there.iter().map(String::as_str)),
         _ => None,
     }
@@ -257,7 +296,7 @@ pub fn entries(path: impl Path) -> Result<Vec<(String, Value)>> {
 #[track_caller]
 pub fn exists(path: impl Path) -> Result<bool> {
     let path = path.keys();
-    let found = host::look(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed).here()?;
+    let found = host::shape_of(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed).here()?;
     Ok(found.is_some() || behind_computed(&path)?.is_some())
 }
 
@@ -268,17 +307,18 @@ pub fn exists(path: impl Path) -> Result<bool> {
 #[track_caller]
 pub fn debug(path: impl Path) -> Result<Vec<(String, Option<Value>)>> {
     let levels = host::debug(&path.keys()).map_err(failed).here()?;
-    levels.into_iter().map(|(level, value)| Ok((level, value.map(|text| parse(&text)).transpose()?))).collect()
+    let value = |value: HostValue| Found::read(value)?.computed();
+    levels.into_iter().map(|it| Ok((it.level, it.value.map(value).transpose()?))).collect()
 }
 
 /// The node's name.
 pub fn name() -> String {
-    host::name()
+    identity::name()
 }
 
 /// The recipes of the expanded run list, as `cookbook::recipe`.
 pub fn recipes() -> Vec<String> {
-    host::recipes()
+    identity::recipes()
 }
 
 /// Whether the platform is one of these.
@@ -336,7 +376,8 @@ impl Level {
     #[track_caller]
     pub fn set(self, path: impl Path, value: impl Into<Value>) -> Result {
         let origin = origin(Location::caller());
-        host::write(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
+        VERSION.set(None);
+        host::write(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
     /// Sets a value that is computed whenever it is read, and frozen when the policy ends.
@@ -348,7 +389,10 @@ impl Level {
         let origin = origin(Location::caller());
         let closure: Closure = Rc::new(move |_| Ok(Got::Json(value()?.into())));
         let number = table(|table| table.keep_always(closure));
-        host::write(self.0, &path.keys(), &json!({ GUEST_VALUE: number }).to_string(), &origin).map_err(failed).here()
+        let parts = vec![LazyPart { path: vec![], callback: number }];
+        let value = HostValue::Lazy(LazyValue { json: "null".into(), parts });
+        VERSION.set(None);
+        host::write(self.0, &path.keys(), &value, &origin).map_err(failed).here()
     }
 
     /// Sets a value if this level has none there. True: it was set.
@@ -358,7 +402,8 @@ impl Level {
     #[track_caller]
     pub fn set_unless(self, path: impl Path, value: impl Into<Value>) -> Result<bool> {
         let origin = origin(Location::caller());
-        host::write_unless(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
+        VERSION.set(None);
+        host::write_unless(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
     /// Sets a value; what is no container on the way is an error (`write!`).
@@ -368,7 +413,8 @@ impl Level {
     #[track_caller]
     pub fn set_strict(self, path: impl Path, value: impl Into<Value>) -> Result {
         let origin = origin(Location::caller());
-        host::write_strict(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
+        VERSION.set(None);
+        host::write_strict(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
     /// Sets a value and drops what it would be merged with (`default!`, `force_default!`, ..).
@@ -378,7 +424,8 @@ impl Level {
     #[track_caller]
     pub fn replace(self, path: impl Path, value: impl Into<Value>) -> Result {
         let origin = origin(Location::caller());
-        host::replace(self.0, &path.keys(), &value.into().to_string(), &origin).map_err(failed).here()
+        VERSION.set(None);
+        host::replace(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
     /// Removes what this level itself has at a path.
@@ -388,16 +435,18 @@ impl Level {
     #[track_caller]
     pub fn unset(self, path: impl Path) -> Result<Option<Value>> {
         let origin = origin(Location::caller());
+        VERSION.set(None);
         let removed = host::unlink(self.0, &path.keys(), false, &origin).map_err(failed).here()?;
-        removed.map(|text| parse(&text)).transpose()
+        removed.map(|value| Found::read(value)?.computed()).transpose()
     }
 }
 
 #[track_caller]
 fn removed(what: Removal, path: impl Path) -> Result<Option<Value>> {
     let origin = origin(Location::caller());
+    VERSION.set(None);
     let removed = host::remove(what, &path.keys(), &origin).map_err(failed).here()?;
-    removed.map(|text| parse(&text)).transpose()
+    removed.map(|value| Found::read(value)?.computed()).transpose()
 }
 
 /// Removes what is at a path from all levels but facts (`rm`); returns what was read there.

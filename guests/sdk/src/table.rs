@@ -1,7 +1,7 @@
 //! What the guest keeps between turns: closures, the types it implements, where it is in the policy. One table, in one
 //! thread.
 
-use crate::bindings::wrun::cookbook::types::{Origin, Raised};
+use crate::bindings::wrun::types::types::{Origin, Raised};
 use crate::cookbook::Cookbook;
 use crate::custom::CustomResource;
 use crate::error::Result;

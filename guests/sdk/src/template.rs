@@ -3,7 +3,7 @@
 //! A template sees its `variables` by name, the whole `node` lazily as `node("a.b")`, and includes others of its
 //! cookbook by name. As in Jinja, `{{ true }}` writes `True`: say `{{ "yes" if it else "no" }}` where that matters.
 
-use crate::bindings::wrun::cookbook::cookbooks;
+use crate::bindings::wrun::cookbooks::files as cookbooks;
 use crate::error::{Error, Result};
 use crate::near::did_you_mean;
 use crate::node;
@@ -136,6 +136,7 @@ fn has(variables: &Value, name: &str) -> bool {
 fn not_found(error: cookbooks::FileError) -> Error {
     match error {
         cookbooks::FileError::NoSuchCookbook(text) => Error::new("Chef::Exceptions::CookbookNotFound", text),
+        cookbooks::FileError::TooMuch(text) => Error::new("RangeError", text),
         cookbooks::FileError::NoSuchFile(text) => Error::new("Chef::Exceptions::FileNotFound", text),
     }
 }

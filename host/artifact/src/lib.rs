@@ -46,8 +46,15 @@ use files::FileIndex;
 use sections::{Section, Walk};
 use text::hex;
 
-/// The contract that this program speaks with components.
-pub const CONTRACT: &str = "wrun:cookbook@0.1.0";
+/// The contract that this program speaks with components: the package of the world in `wit/`. All packages of the contract
+/// have its version.
+pub const CONTRACT: &str = "wrun:policy@0.2.0";
+
+/// The namespace of the contract's packages.
+const NAMESPACE: &str = "wrun:";
+
+/// The one package of the contract's first version, which had everything.
+const FIRST_PACKAGE: &str = "wrun:cookbook";
 
 /// The largest artifact that is opened, in bytes. Components of Rust cookbooks have some 100 kB, their files seldom more.
 pub const MAX_ARTIFACT: u64 = 256 << 20;

@@ -35,7 +35,7 @@ const MAX_NAME: usize = 100;
 pub struct Manifest {
     /// [`MANIFEST_FORMAT`].
     pub format: u64,
-    /// The contract that the component speaks: `wrun:cookbook@0.1.0`.
+    /// The contract that the component speaks: `wrun:policy@0.2.0`.
     pub contract: String,
     /// What runs the cookbooks.
     pub runtime: Runtime,

@@ -9,7 +9,7 @@ use std::path::Path;
 use wasm_encoder::{ComponentSection as _, CustomSection};
 use wasmparser::{BinaryReader, ComponentImportSectionReader};
 
-use crate::{ArtifactError, CONTRACT};
+use crate::{ArtifactError, CONTRACT, FIRST_PACKAGE, NAMESPACE};
 
 /// `\0asm`, then version 13 of layer 1: a component.
 pub(super) const COMPONENT_HEADER: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
@@ -136,7 +136,7 @@ pub(super) fn speaks(contract: &str) -> bool {
 
 /// Checks the versions of the interfaces that a component imports. The error is the contract that it speaks.
 pub(super) fn check_contract(component: &[u8]) -> Result<(), String> {
-    let package = CONTRACT.split_once('@').map_or(CONTRACT, |(package, _)| package);
+    let world = CONTRACT.split_once('@').map_or(CONTRACT, |(package, _)| package);
     let Ok(mut walk) = Walk::of_component(component) else { return Ok(()) };
     while let Ok(Some(section)) = walk.next_section() {
         if section.kind != COMPONENT_IMPORT_SECTION {
@@ -146,11 +146,16 @@ pub(super) fn check_contract(component: &[u8]) -> Result<(), String> {
         let reader = BinaryReader::new(section.content, 0);
         let Ok(imports) = ComponentImportSectionReader::new(reader) else { continue };
         for import in imports.into_iter().flatten() {
-            let Some(of_ours) = import.name.name.strip_prefix(package).and_then(|rest| rest.strip_prefix('/')) else {
+            let (interface, version) = match import.name.name.split_once('@') {
+                Some((interface, version)) => (interface, Some(version)),
+                None => (import.name.name, None),
+            };
+            let Some((package, _)) = interface.split_once('/').filter(|_| interface.starts_with(NAMESPACE)) else {
                 continue;
             };
-            let contract = match of_ours.split_once('@') {
-                Some((_, version)) => format!("{package}@{version}"),
+            let package = if package == FIRST_PACKAGE { FIRST_PACKAGE } else { world };
+            let contract = match version {
+                Some(version) => format!("{package}@{version}"),
                 None => format!("{package} without a version"),
             };
             if !speaks(&contract) {
@@ -169,12 +174,15 @@ mod tests {
     fn older_additions_are_spoken_and_nothing_else() {
         assert!(speaks(CONTRACT));
         for other in [
+            "wrun:cookbook@0.1.0",
             "wrun:cookbook@0.2.0",
-            "wrun:cookbook@1.1.0",
-            "wrun:cookbook@0.1.1",
-            "wrun:cookbook@0.1",
-            "wrun:cookbook",
-            "a:b@0.1.0",
+            "wrun:policy@0.1.0",
+            "wrun:policy@0.3.0",
+            "wrun:policy@1.2.0",
+            "wrun:policy@0.2.1",
+            "wrun:policy@0.2",
+            "wrun:policy",
+            "a:b@0.2.0",
         ] {
             assert!(!speaks(other), "{other}");
         }

@@ -26,7 +26,7 @@ fn component(import: &str) -> Vec<u8> {
 }
 
 fn turns() -> Vec<u8> {
-    component("wrun:cookbook/turns@0.1.0")
+    component("wrun:turns/turns@0.2.0")
 }
 
 fn cookbook(name: &str, version: &str, dependencies: &[&str]) -> CookbookEntry {
@@ -174,20 +174,24 @@ fn every_damaged_byte_is_found() {
 
 #[test]
 fn other_contracts_are_named() {
-    let other = component("wrun:cookbook/turns@0.2.0");
+    let other = component("wrun:cookbook/turns@0.1.0");
     let error = artifact::write(&other, &manifest(), &[]).unwrap_err().to_string();
     assert!(
-        error.contains("for the contract wrun:cookbook@0.2.0, but this wrun speaks wrun:cookbook@0.1.0"),
+        error.contains(
+            "for the contract wrun:cookbook@0.1.0, but this wrun speaks wrun:policy@0.2.0; build the policy again"
+        ),
         "{error}"
     );
+    let newer = artifact::write(&component("wrun:node/attributes@0.3.0"), &manifest(), &[]).unwrap_err().to_string();
+    assert!(newer.contains("for the contract wrun:policy@0.3.0, but this wrun speaks wrun:policy@0.2.0"), "{newer}");
     let error = Artifact::from_bytes(
         Path::new("/p/core.wasm"),
-        forged(&turns(), |manifest| manifest["contract"] = json!("wrun:cookbook@1.0.0")),
+        forged(&turns(), |manifest| manifest["contract"] = json!("wrun:policy@1.0.0")),
     )
     .unwrap_err()
     .to_string();
     assert!(
-        error.contains("for the contract wrun:cookbook@1.0.0") && error.contains("build the policy again"),
+        error.contains("for the contract wrun:policy@1.0.0") && error.contains("build the policy again"),
         "{error}"
     );
     let error = Artifact::from_bytes(Path::new("/p/core.wasm"), forged(&other, |_| {})).unwrap_err();

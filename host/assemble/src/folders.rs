@@ -19,7 +19,7 @@ use artifact::gems::Gems;
 use author::CookbookFolders;
 use author::folders::{Selected, vendor_directories};
 use author::gems::{GemFolder, GemsError, WantedGem};
-use contract::{Failure, Stop};
+use contract::{Failure, Question, Stop};
 use converge::{House as _, PolicyInput, Questions};
 use documents::Documents;
 use grants::{Grants, PolicyGrants};
@@ -193,7 +193,7 @@ impl FolderInput {
         let there = GemFolder::open(place)?;
         let question = there.question(wanted, &given.without_gems);
         let nothing = Folders::new(Arc::clone(&self.runtime), Arc::new(CookbookFolders::default()));
-        let answer = match asking(nothing, all_grants, house, |ask| ask("gems", question)) {
+        let answer = match asking(nothing, all_grants, house, |ask| ask(Question::Gems(question))) {
             Ok(answer) => answer,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -278,7 +278,7 @@ impl Repository for Found<'_> {
 }
 
 /// Questions and their answers.
-type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, Failure> + 'a;
+type Ask<'a> = dyn FnMut(Question) -> Result<Value, Failure> + 'a;
 
 /// Asks an instance of its own, which is used for nothing else.
 fn asking<Got>(
@@ -297,8 +297,8 @@ fn asking<Got>(
         Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account, Stop::default())),
         Err(failure) => Err(failure.clone()),
     };
-    let got = about(&mut |question, input| match &mut questions {
-        Ok(questions) => block_on(questions.ask(question, input)),
+    let got = about(&mut |question| match &mut questions {
+        Ok(questions) => block_on(questions.ask(question)),
         Err(failure) => Err(failure.clone()),
     });
     if let Ok(questions) = questions {

@@ -7,7 +7,7 @@ use crate::questions::ask;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::watchers::Watchers;
-use contract::{CookbookFiles, Failure, Raised};
+use contract::{CookbookFiles, Failure, Question, Raised};
 use converge::{PolicyInput, RunOptions, RunReport, WholeRun};
 use grants::{Journal, PolicyGrants};
 use node::object::NodeObject;
@@ -106,7 +106,7 @@ impl Ending<'_> {
         &self,
         runtime: Arc<Runtime>,
         files: Arc<dyn CookbookFiles>,
-        questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+        questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
     ) -> Result<T, AssembleError> {
         ask(self.house.settings, self.house.program, &self.house.stop, runtime, files, questions)
     }

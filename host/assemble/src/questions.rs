@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::source::{Folders, Released, Source};
 use artifact::Artifact;
-use contract::{CookbookFiles, Failure, Moment, Stop};
+use contract::{CookbookFiles, Failure, Moment, Question, Stop};
 use converge::{House as _, PolicyInput, Questions};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
@@ -34,7 +34,7 @@ pub fn ask<T>(
     stop: &Stop,
     runtime: Arc<Runtime>,
     files: Arc<dyn CookbookFiles>,
-    questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+    questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let source = Source::Folders(Folders::new(runtime, files));
     let sandbox = Sandbox::new(None, compiler(settings, program, stop))?;
@@ -49,7 +49,7 @@ pub fn ask_component<T>(
     settings: &Settings,
     program: &Program,
     artifact: &Artifact,
-    questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+    questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     // The component alone: it is not asked about cookbooks in Ruby.
     let source = Source::Released(Released { artifact: artifact.clone(), runtime: None, data: None });
@@ -66,7 +66,7 @@ fn ask_in<T>(
     stop: &Stop,
     policy: &str,
     source: Source,
-    questions: impl FnOnce(&mut dyn FnMut(&str, Value) -> Result<Value, Failure>) -> T,
+    questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let grants = Grants::nothing().policy(policy, &[]);
     let mut house = AssembledHouse {
@@ -92,7 +92,7 @@ fn ask_in<T>(
     let account = house.account(&input);
     let mut opened = house.open(&input, &account)?;
     let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account, stop.clone());
-    let answered = questions(&mut |question, input| block_on(asking.ask(question, input)));
+    let answered = questions(&mut |question| block_on(asking.ask(question)));
     // It has answered all it was asked.
     let _ = block_on(asking.end());
     Ok(answered)

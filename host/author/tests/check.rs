@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 use author::check::{Ask, CheckError, Kind, Readers, Report, Subject, check, table};
-use contract::{CookbookFiles, Failure, Lost};
+use contract::{CookbookFiles, Failure, Lost, Question};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -33,9 +33,9 @@ impl Readers for Facts {
         questions: &mut dyn FnMut(&mut Ask<'_>),
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         self.opened.set(self.opened.get() + 1);
-        questions(&mut |question, input| {
-            assert_eq!(question, "check");
-            let (cookbook, file) = (input["cookbook"].as_str().unwrap(), input["file"].as_str().unwrap());
+        questions(&mut |question| {
+            let Question::Check(check) = question else { panic!("{question:?}") };
+            let (cookbook, file) = (check.cookbook.as_str(), check.file.as_str());
             assert!(files.read(cookbook, file).is_ok(), "the instance sees {cookbook}/{file}");
             if self.loses == Some(file) {
                 let lost = Lost { policy: "author".into(), why: "trapped".into(), backtrace: vec![], recipe: None };

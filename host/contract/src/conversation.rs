@@ -1,7 +1,8 @@
-//! The conversation with a guest: `wit/turns.wit`, without its bindings.
+//! The conversation with a guest: `wit/deps/turns/turns.wit`, without its bindings.
 
 use crate::{ContextId, Failure, Lost, Raised, ResourceId, Run};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A number under which a guest keeps a closure. Valid until the context it was declared in ends.
 pub type Callback = u32;
@@ -36,20 +37,10 @@ pub enum Said {
 /// What the runner needs of a guest.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// Run one phase of the policy: load its libraries, compile a recipe, call a handler.
-    Phase {
-        /// `load`, `compile`, `start`, `report`, `exception` or `event`.
-        name: String,
-        /// A JSON object.
-        input: Value,
-    },
-    /// Answer a question that comes before the policy: evaluate a cookbook's metadata, a role, an environment.
-    Question {
-        /// `metadata`, `role` or `environment`.
-        name: String,
-        /// A JSON object.
-        input: Value,
-    },
+    /// Run a phase of the policy: load its libraries, compile a recipe, call a handler.
+    Phase(Phase),
+    /// Answer a question that is asked outside any policy's run, such as the metadata of a cookbook.
+    Question(Question),
     /// Call a closure: a guard, a lazy value, a template, a `verify` block.
     Evaluate {
         /// Which.
@@ -63,6 +54,139 @@ pub enum Request {
     Inspect(ResourceId),
     /// A context has ended: its closures will not be called again.
     Forget(ContextId),
+}
+
+/// A part of a policy's run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Phase {
+    /// Load libraries, attributes and resource types.
+    Load(Box<Load>),
+    /// Compile a recipe, given as `cookbook::recipe`.
+    Compile(String),
+    /// Call the handlers of the run's start.
+    Start(StartPhase),
+    /// Call the handlers of an event.
+    Event {
+        /// The event's name, from the list in docs/events.md.
+        name: &'static str,
+        /// The event as a JSON object.
+        details: Value,
+    },
+    /// Call the report handlers with the run's status.
+    Report(Value),
+    /// Call the exception handlers with the run's status.
+    Exception(Value),
+}
+
+impl Phase {
+    /// The name under which a guest asks for handlers of this phase. `None`: every guest gets it.
+    pub fn listened(&self) -> Option<&'static str> {
+        match self {
+            Self::Load(_) | Self::Compile(_) => None,
+            Self::Start(_) => Some("start"),
+            Self::Event { name, .. } => Some(name),
+            Self::Report(_) => Some("report"),
+            Self::Exception(_) => Some("exception"),
+        }
+    }
+}
+
+/// The input of the phase `load`; see `wit/deps/turns/turns.wit`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Load {
+    /// The policy's name.
+    pub policy: String,
+    /// The cookbooks to load, in this order.
+    pub cookbooks: Vec<String>,
+    /// The run is a dry run.
+    pub why_run: bool,
+    /// The run only collects what the policy could need.
+    pub survey: bool,
+    /// A backtrace has every frame, also those of the language's own library.
+    pub all_frames: bool,
+    /// The folders of cookbooks, for messages.
+    pub places: BTreeMap<String, String>,
+    /// The policy's own directory for downloads.
+    pub file_cache: Option<String>,
+    /// The run list of this run.
+    pub run_list: Vec<String>,
+    /// The run list that the node keeps, if it is another.
+    pub primary_run_list: Option<Vec<String>>,
+    /// The name of the node's environment.
+    pub environment: String,
+}
+
+/// The input of the phase `start`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartPhase {
+    /// The identifier of the run.
+    pub run_id: String,
+    /// The time at which the run began, in seconds since 1970.
+    pub start_time: i64,
+}
+
+/// A question that is asked outside any policy's run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question {
+    /// The cookbooks that a component holds.
+    Describe,
+    /// The metadata of a cookbook.
+    Metadata {
+        /// The name of the cookbook's folder.
+        cookbook: String,
+        /// The path of the folder, for messages.
+        place: String,
+    },
+    /// The things that a file of a cookbook uses, without running the file.
+    Check(Box<FileCheck>),
+    /// A role that is written in Ruby.
+    Role(RubyDocument),
+    /// An environment that is written in Ruby.
+    Environment(RubyDocument),
+    /// The gems that a policy takes along, of those that its cookbooks name.
+    Gems(Value),
+}
+
+impl Question {
+    /// The question's name in messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Describe => "describe",
+            Self::Metadata { .. } => "metadata",
+            Self::Check(_) => "check",
+            Self::Role(_) => "role",
+            Self::Environment(_) => "environment",
+            Self::Gems(_) => "gems",
+        }
+    }
+}
+
+/// A file of a cookbook to examine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileCheck {
+    /// The name of the cookbook's folder.
+    pub cookbook: String,
+    /// The cookbook's own name.
+    pub name: String,
+    /// The path of the folder, for messages.
+    pub place: Option<String>,
+    /// The path of the file inside the folder.
+    pub file: String,
+    /// The values that attributes may have: an object of lists.
+    pub attributes: Value,
+    /// The default values of properties: an object of lists.
+    pub properties: Value,
+}
+
+/// A role or an environment that is written in Ruby.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RubyDocument {
+    /// The document's name.
+    pub name: String,
+    /// The path of its file, for messages.
+    pub file: String,
+    /// The text of the file.
+    pub source: String,
 }
 
 /// One action of one guest-made resource.

@@ -19,7 +19,10 @@ pub use account::{
     json_text_bytes, value_bytes,
 };
 pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
-pub use conversation::{Answer, Call, Callback, Errand, Got, Guest, Request, Said, Tell};
+pub use conversation::{
+    Answer, Call, Callback, Errand, FileCheck, Got, Guest, Load, Phase, Question, Request, RubyDocument, Said,
+    StartPhase, Tell,
+};
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised, Resolved};
 pub use providers::{

@@ -105,7 +105,7 @@ impl Wanted<'_> {
         match self.declaration.property(name)? {
             Property::Plain(value) => Some(Known::Json(value)),
             Property::Bytes(bytes) => Some(Known::Bytes(bytes)),
-            Property::Lazy(_) | Property::Verify(_) => None,
+            Property::Lazy(_) | Property::Rendered(_) | Property::Verify(_) => None,
         }
     }
 }
@@ -342,11 +342,6 @@ pub trait Types: Send + Sync {
     /// Whether an action looks at a property at all. A lazy value that nobody looks at is never computed: a template that
     /// is deleted need not be one that can be rendered.
     fn uses(&self, kind: &str, action: &str, name: &str) -> bool;
-
-    /// Whether a property is one for cookbooks, and not what a guest's side of the type makes by itself.
-    fn written(&self, _kind: &str, _name: &str) -> bool {
-        true
-    }
 
     /// Whether nothing happens to a property's text but that people read it, so that another text may take its place. `name`
     /// is the resource's name.

@@ -111,7 +111,7 @@ pub struct Moment {
     pub nanoseconds: u32,
 }
 
-/// The machine as a cookbook sees it (`wit/machine.wit`). `why_run`: whatever would change something is refused.
+/// The machine as a cookbook sees it (`wit/deps/machine/`). `why_run`: whatever would change something is refused.
 pub trait Machine: Send {
     /// What is at a path; `follow`: of a link, what it leads to.
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError>;
@@ -128,8 +128,8 @@ pub trait Machine: Send {
     /// Changes what is at a path. In a dry run nothing is changed; the guest finds what it wrote, as far as that can be
     /// kept.
     fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<Applied, MachineError>;
-    /// Sets a variable in the environment of the commands that follow; none unsets it. Ignored of a policy that is not
-    /// granted everything.
+    /// Sets a variable in the environment of the commands that follow; `None` removes it. Denied unless the policy is granted
+    /// everything.
     fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError>;
     /// All users.
     fn users(&mut self) -> Result<Vec<MachineUser>, MachineError>;
@@ -287,7 +287,7 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
-/// Data that operators keep beside the cookbooks (`wit/data.wit`).
+/// Data that operators keep beside the cookbooks (`wit/deps/data/data.wit`).
 pub trait Data: Send {
     /// The names of all data bags.
     fn bags(&mut self) -> Result<Vec<String>, DataError>;

@@ -15,8 +15,8 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    Due, Ended, Event, Failure, Got, Guest, Limit, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Providers, ROOT,
-    Request, ResourceId, Run, Stop,
+    Due, Ended, Event, Failure, Got, Guest, Limit, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Phase, Providers,
+    ROOT, Request, ResourceId, Run, Stop,
 };
 use serde_json::{Value, json};
 
@@ -56,12 +56,12 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self
     }
 
-    /// Has the guest run one of its phases: load, compile, a handler.
+    /// Has the guest run a phase: load, compile, a handler.
     ///
     /// # Errors
     /// What guest code raised, or the guest is lost.
-    pub async fn phase(&mut self, name: &str, input: Value) -> Outcome {
-        self.ask(Request::Phase { name: name.into(), input }).await.map(drop)
+    pub async fn phase(&mut self, phase: Phase) -> Outcome {
+        self.ask(Request::Phase(phase)).await.map(drop)
     }
 
     /// Compiles a recipe (`cookbook::recipe`), once per run.
@@ -73,7 +73,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
             return Ok(());
         }
         self.go_on()?;
-        self.phase("compile", json!({ "recipe": recipe })).await.map_err(|failure| failure.in_recipe(recipe))
+        self.phase(Phase::Compile(recipe.to_owned())).await.map_err(|failure| failure.in_recipe(recipe))
     }
 
     /// Converges the root context: what earlier runs left due, the resources in order, the delayed notifications.
@@ -110,30 +110,25 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         Ok(())
     }
 
-    /// Runs a handler; what it raises is shown and changes nothing.
-    pub async fn handler(&mut self, name: &str, input: Value) {
-        if !self.run.listens_to(name) {
-            return;
-        }
-        if let Err(failure) = self.phase(name, input).await {
+    /// Runs the guest's handlers of a phase, if it has any. Shows what they raise, which changes nothing else.
+    pub async fn handler(&mut self, phase: Phase) {
+        let Some(name) = phase.listened().filter(|name| self.run.listens_to(name)) else { return };
+        if let Err(failure) = self.phase(phase).await {
             let policy = self.run.policy().to_owned();
             self.run.notice(&Event::HandlerFailed { policy: &policy, handler: name, failure: &failure });
         }
     }
 
     /// Hands an event to the guest, if it listens.
-    pub(crate) async fn tell(&mut self, name: &str, mut input: Value) {
+    pub(crate) async fn tell(&mut self, name: &'static str, mut details: Value) {
         if self.in_event || !self.run.listens_to(name) {
             return;
         }
-        if let Some(object) = input.as_object_mut() {
+        if let Some(object) = details.as_object_mut() {
             object.insert("name".into(), name.into());
         }
         self.in_event = true;
-        if let Err(failure) = self.phase("event", input).await {
-            let policy = self.run.policy().to_owned();
-            self.run.notice(&Event::HandlerFailed { policy: &policy, handler: name, failure: &failure });
-        }
+        self.handler(Phase::Event { name, details }).await;
         self.in_event = false;
     }
 

@@ -189,9 +189,9 @@ impl<'a, H: House> WholeRun<'a, H> {
             return;
         }
         let status = self.status(node, outcomes, failed, began);
-        let (handler, event) = if failed { ("exception", "run_failed") } else { ("report", "run_completed") };
+        let end = if failed { policy::RunEnd::Failed } else { policy::RunEnd::Succeeded };
         let mut finished = std::mem::take(&mut self.finished);
-        for one in finished.iter_mut().filter(|one| one.listens(handler, event)) {
+        for one in finished.iter_mut().filter(|one| one.listens(end)) {
             one.run.set_observer(self.observer.take());
             // Signals no longer stop anything: the handlers are the end of the run.
             let mut input = status.clone();
@@ -200,7 +200,7 @@ impl<'a, H: House> WholeRun<'a, H> {
                 object.insert("policy".into(), one.run.policy().into());
                 object.insert("resources".into(), report::resources(&one.run));
             }
-            one.handle(handler, event, input, self.house.memory()).await;
+            one.handle(end, input, self.house.memory()).await;
             self.observer = one.run.take_observer();
         }
         self.finished = finished;

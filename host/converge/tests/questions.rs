@@ -2,7 +2,7 @@
 
 use contract::{
     Account, Answer, Change, CommandTest, Declaration, Failure, Got, GuardResult, Guest, Lost, Prepared, Property,
-    Providers, Raised, Run, Said, Stop, StopReason, Tell, Types, Wanted,
+    Providers, Question, Raised, Run, Said, Stop, StopReason, Tell, Types, Wanted,
 };
 use converge::{Instance, Questions};
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ fn after_a_signal_no_question_is_asked() {
     let account = Account::unmetered("test");
     let mut questions = Questions::new(&mut instance, "test", Arc::new(Nothing), account, stop.clone());
     let mut ask = || {
-        let asked = std::pin::pin!(questions.ask("check", Value::Null));
+        let asked = std::pin::pin!(questions.ask(Question::Describe));
         let mut asked = asked;
         match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => answer,

@@ -236,7 +236,12 @@ impl Machine for GuestMachine {
 
     /// Whoever may run everything may decide what all of it finds in its environment, as the loader's variables would.
     fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError> {
-        if self.settings.grants.allows_everything() { self.commands.exported().set(name, value) } else { Ok(()) }
+        if !self.settings.grants.allows_everything() {
+            let why = "a policy that is not granted everything may not set variables for the commands of its resources\n\
+                       Each resource has an `environment` of its own, which the grant of its command names";
+            return Err(MachineError::Denied(why.to_owned()));
+        }
+        self.commands.exported().set(name, value)
     }
 
     fn users(&mut self) -> Result<Vec<MachineUser>, MachineError> {

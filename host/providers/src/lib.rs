@@ -23,8 +23,8 @@ pub use settings::{GatherFacts, Log, Settings};
 pub use standing::{elevated_accounts, homes};
 
 use contract::{
-    Account, Certainty, Change, Claim, CommandTest, Declaration, GuardResult, Known, Part, Prepared, Providers, Raised,
-    Wanted,
+    Account, Certainty, Change, Claim, CommandTest, Declaration, GuardResult, Known, Part, Prepared, Property,
+    Providers, Raised, Wanted,
 };
 use machine::command::{self, Commands};
 use machine::denied::DENIED;
@@ -248,8 +248,11 @@ impl Providers for MachineProviders {
     fn needs(&mut self, wanted: &Wanted<'_>, property: &str) -> Result<bool, Raised> {
         // Where others are still to come, too little is known.
         let is_last = wanted.declaration.properties.last().is_some_and(|(name, _)| name == property);
+        let is_rendered = matches!(wanted.declaration.property(property), Some(Property::Rendered(_)));
         match resources::provider(&wanted.declaration.kind) {
-            Some(provider) if is_last => self.look(wanted, |view| provider.needs(wanted, property, view)),
+            Some(provider) if is_last || is_rendered => {
+                self.look(wanted, |view| provider.needs(wanted, property, view))
+            }
             _ => Ok(true),
         }
     }

@@ -33,7 +33,7 @@ fn shown(value: &Property) -> String {
     let text = match value {
         Property::Plain(value) => value.to_string(),
         Property::Bytes(bytes) => format!("({} bytes)", bytes.len()),
-        Property::Lazy(_) | Property::Verify(_) => "(evaluated later)".to_owned(),
+        Property::Lazy(_) | Property::Rendered(_) | Property::Verify(_) => "(evaluated later)".to_owned(),
     };
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),

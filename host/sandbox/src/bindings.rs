@@ -1,7 +1,7 @@
 //! The contract's bindings, generated from `wit/`. Nothing else in this file.
 wasmtime::component::bindgen!({
     path: "../../wit",
-    world: "cookbook",
-    imports: { "wrun:cookbook/turns.next": async | trappable, default: trappable },
+    world: "policy",
+    imports: { "wrun:turns/turns.next": async | trappable, default: trappable },
     exports: { default: async },
 });

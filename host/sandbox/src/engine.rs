@@ -1,7 +1,8 @@
 //! The engine, its clock, and how a component becomes a policy's instance.
 
-use crate::bindings::CookbookPre;
-use crate::bindings::wrun::cookbook as wit;
+use crate::CONTRACT_VERSION;
+use crate::bindings::PolicyPre;
+use crate::bindings::wrun as wit;
 use crate::cache::NativeCache;
 use crate::compile::{self, Compiler, Effort, NotCompiled};
 use crate::examine::examine;
@@ -75,7 +76,7 @@ pub enum SandboxError {
         policy: String,
         /// The first of these imports.
         import: String,
-        /// All these interfaces by their names in the contract, such as `machine` and `clock`.
+        /// The packages of these imports, such as `machine` and `clock`.
         interfaces: Vec<String>,
     },
     /// It imports only what there is, but its types are others, or its start code failed.
@@ -96,7 +97,7 @@ pub struct Sandbox {
     effort: Effort,
     made_for: OnceLock<MadeFor>,
     cache: Option<NativeCache>,
-    prepared: Mutex<HashMap<(String, Interfaces), CookbookPre<State>>>,
+    prepared: Mutex<HashMap<(String, Interfaces), PolicyPre<State>>>,
     ticker: Ticker,
     compiling: Option<Box<Compiling>>,
     /// How long native code has been compiled.
@@ -248,7 +249,7 @@ impl Sandbox {
         code: Code<'_>,
         interfaces: Interfaces,
         limits: &Limits,
-    ) -> Result<CookbookPre<State>, SandboxError> {
+    ) -> Result<PolicyPre<State>, SandboxError> {
         let name = match code {
             Code::Own { digest: Some(digest), .. } => digest.to_owned(),
             Code::Own { bytes, digest: None } => blake3::hash(bytes).to_hex().to_string(),
@@ -265,12 +266,11 @@ impl Sandbox {
         };
         self.check_imports(policy, &component, interfaces)?;
         let linker = self.linker(interfaces).map_err(SandboxError::Engine)?;
-        let linked = linker.instantiate_pre(&component).and_then(CookbookPre::new);
+        let linked = linker.instantiate_pre(&component).and_then(PolicyPre::new);
         let linked = linked.map_err(|error| SandboxError::Start {
             policy: policy.into(),
             why: format!(
-                "it was built for another version of the contract than {}; build it again ({error:#})",
-                crate::CONTRACT
+                "it does not fit version {CONTRACT_VERSION} of the contract; build it again with this wrun's SDK ({error:#})"
             ),
         })?;
         prepared.insert(key, linked.clone());
@@ -363,24 +363,22 @@ impl Sandbox {
             |import: &str, why: String| SandboxError::Import { policy: policy.into(), import: import.into(), why };
         let (mut first, mut ungranted) = (None, Vec::new());
         for (name, _) in component.component_type().imports(&self.engine) {
-            let Some(rest) = name.strip_prefix("wrun:cookbook/") else {
-                return Err(refused(
-                    name,
-                    "which no host offers: a policy's component may import only `wrun:cookbook`".into(),
-                ));
+            let Some(rest) = name.strip_prefix(NAMESPACE) else {
+                let why = format!("which no host offers: a policy's component may import only `{NAMESPACE}` packages");
+                return Err(refused(name, why));
             };
             let (interface, version) = rest.split_once('@').unwrap_or((rest, ""));
-            let ours = crate::CONTRACT.rsplit('@').next().unwrap_or_default();
-            if version != ours {
-                return Err(refused(
-                    name,
-                    format!(
-                        "but this program speaks version {ours} of the contract; build the policy again with its SDK"
-                    ),
-                ));
+            if !is_compatible(version) {
+                let why = format!(
+                    "but this wrun speaks version {CONTRACT_VERSION} of the contract; build the policy again with this \
+                     wrun's SDK"
+                );
+                return Err(refused(name, why));
             }
-            let granted = match interface {
-                "machine" => interfaces.machine,
+            let package = interface.split('/').next().unwrap_or_default();
+            let granted = match package {
+                // Types reach nothing.
+                "machine" => interfaces.machine || interface.ends_with("/types"),
                 "data" => interfaces.data,
                 "clock" => interfaces.clock,
                 "random" => interfaces.random,
@@ -388,7 +386,9 @@ impl Sandbox {
             };
             if !granted {
                 first.get_or_insert_with(|| name.to_owned());
-                ungranted.push(interface.to_owned());
+                if !ungranted.iter().any(|known| known == package) {
+                    ungranted.push(package.to_owned());
+                }
             }
         }
         match first {
@@ -401,32 +401,53 @@ impl Sandbox {
     fn linker(&self, interfaces: Interfaces) -> wasmtime::Result<Linker<State>> {
         type Me = HasSelf<State>;
         let mut linker = Linker::new(&self.engine);
-        wit::types::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        wit::resources::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        wit::turns::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        wit::output::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        wit::node::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        wit::cookbooks::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        wit::schema::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::types::types::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::turns::turns::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::turns::events::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::output::log::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::resources::collection::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::resources::schema::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::node::attributes::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::node::identity::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::cookbooks::files::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::machine::types::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         if interfaces.machine {
-            wit::machine::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::machine::files::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::machine::commands::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::machine::environment::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::machine::accounts::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::machine::http::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         }
         if interfaces.data {
-            wit::data::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::data::data::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         }
         if interfaces.clock {
-            wit::clock::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::clock::clock::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         }
         if interfaces.random {
-            wit::random::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+            wit::random::random::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         }
         Ok(linker)
     }
 }
 
-/// The lines of the grants file that would let the policy import the first of some interfaces.
-fn grant_for(policy: &str, interfaces: &[String]) -> String {
-    let line = match interfaces.first().map_or("", String::as_str) {
+/// The namespace of the contract's packages.
+const NAMESPACE: &str = "wrun:";
+
+/// Whether a component that was built against this version of the contract can be linked. Until 1.0 a new minor number
+/// breaks, and a new patch number only adds.
+fn is_compatible(version: &str) -> bool {
+    let split = |version: &str| {
+        let (series, patch) = version.rsplit_once('.')?;
+        Some((series.to_owned(), patch.parse::<u32>().ok()?))
+    };
+    let (theirs, ours) = (split(version), split(CONTRACT_VERSION));
+    theirs.zip(ours).is_some_and(|((theirs, patch), (ours, highest))| theirs == ours && patch <= highest)
+}
+
+/// The lines of the grants file that would let the policy import the interfaces of the first of some packages.
+fn grant_for(policy: &str, packages: &[String]) -> String {
+    let line = match packages.first().map_or("", String::as_str) {
         "machine" => "read_paths = [\"/path/it/reads\"]` (or `commands`, `download_hosts`)",
         "data" => "data_bags = [\"NAME\"]` (or `search`)",
         "clock" => "clock = true`",

@@ -13,13 +13,14 @@ mod resources;
 mod schema;
 mod turns;
 
-use crate::bindings::wrun::cookbook::types;
+use crate::bindings::wrun::{machine::types as machine_types, types::types};
 use crate::policy::State;
 use crate::rules::ProtocolViolation;
 use contract::{Ended, Failure, Receipt, Run};
 use wasmtime::Result;
 
 impl types::Host for State {}
+impl machine_types::Host for State {}
 
 impl State {
     /// The run, if it is this guest's turn.

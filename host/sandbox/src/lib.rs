@@ -38,5 +38,5 @@ pub use policy::Policy;
 pub use session::Session;
 pub use shared::{Code, ReadComponent, SharedComponent, is_installed};
 
-/// The contract that guests are built against, as components name it.
-pub const CONTRACT: &str = "wrun:cookbook@0.1.0";
+/// The version of the contract's packages in `wit/`.
+pub const CONTRACT_VERSION: &str = "0.2.0";

@@ -7,8 +7,7 @@
 use crate::policy::Policy;
 use crate::session::Session;
 use crate::voice::Voice;
-use contract::{Answer, Guest, Lost, Request, Run, Said, Tell};
-use serde_json::Value;
+use contract::{Answer, Guest, Load, Lost, Phase, Request, Run, Said, Tell};
 use std::collections::BTreeSet;
 
 /// The instances of a policy.
@@ -124,13 +123,11 @@ impl InstancePair<'_> {
     /// Who is asked, what, and what the second is asked after that.
     fn route(&self, run: &Run, request: Request) -> (Voice, Request, Option<Request>) {
         match request {
-            Request::Phase { name, input } if name == "load" => self.load(input),
-            Request::Phase { ref name, ref input } if name == "compile" => {
-                (self.of_recipe(input.get("recipe").and_then(Value::as_str).unwrap_or_default()), request, None)
-            }
-            Request::Phase { .. } | Request::Forget(_) => (Voice::First, request.clone(), Some(request)),
+            Request::Phase(Phase::Load(load)) => self.load(&load),
+            Request::Phase(Phase::Compile(ref recipe)) => (self.of_recipe(recipe), request, None),
+            Request::Phase(_) | Request::Forget(_) => (Voice::First, request.clone(), Some(request)),
             // Only a language's runtime knows an answer.
-            Request::Question { .. } => (Voice::Second, request, None),
+            Request::Question(_) => (Voice::Second, request, None),
             Request::Evaluate { callback, .. } => (Voice::of(callback), request, None),
             Request::Act(ref call) => (of_resource(run, call.resource), request, None),
             Request::Inspect(id) => (of_resource(run, id), request, None),
@@ -138,16 +135,11 @@ impl InstancePair<'_> {
     }
 
     /// Each loads its own cookbooks, the compiled ones first.
-    fn load(&self, input: Value) -> (Voice, Request, Option<Request>) {
+    fn load(&self, load: &Load) -> (Voice, Request, Option<Request>) {
         let part = |of_second: bool| {
-            let mut input = input.clone();
-            let all = input.get("cookbooks").and_then(Value::as_array).cloned().unwrap_or_default();
-            let is_wanted = |name: &Value| name.as_str().is_some_and(|name| self.cookbooks.contains(name) == of_second);
-            let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
-            if let Some(input) = input.as_object_mut() {
-                input.insert("cookbooks".to_owned(), Value::Array(wanted));
-            }
-            Request::Phase { name: "load".into(), input }
+            let cookbooks = load.cookbooks.iter().filter(|name| self.cookbooks.contains(*name) == of_second);
+            let cookbooks = cookbooks.cloned().collect();
+            Request::Phase(Phase::Load(Box::new(Load { cookbooks, ..load.clone() })))
         };
         (Voice::First, part(false), Some(part(true)))
     }

@@ -1,6 +1,6 @@
 //! A policy's component in its store.
 
-use crate::bindings::Cookbook;
+use crate::bindings;
 use crate::clock::Clock;
 use crate::desk::Desk;
 use crate::limits::{Bounds, Limits};
@@ -12,7 +12,7 @@ use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
 /// One policy's instance, alive until the end of the run.
 pub struct Policy {
     pub(crate) store: Store<State>,
-    pub(crate) guest: Cookbook,
+    pub(crate) guest: bindings::Policy,
     pub(crate) lost: Option<Lost>,
 }
 

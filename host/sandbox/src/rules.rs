@@ -1,6 +1,6 @@
 //! What a guest may say when. A broken rule is a trap in the guest's own frame: it ends the guest, never the host.
 
-use crate::bindings::wrun::cookbook::turns as wit;
+use crate::bindings::wrun::turns::turns as wit;
 use crate::limits::MAX_OPEN;
 use contract::{Request, Tell};
 use std::fmt;
@@ -43,26 +43,26 @@ pub(crate) enum ProtocolViolation {
 }
 
 impl Rules {
-    pub(crate) fn said(&mut self, said: &wit::Said) -> Result<(), ProtocolViolation> {
+    pub(crate) fn said(&mut self, said: &wit::GuestMessage) -> Result<(), ProtocolViolation> {
         if self.done {
             return Err(ProtocolViolation::AfterDone);
         }
         match said {
-            wit::Said::Ready if self.ready => Err(ProtocolViolation::ReadyAgain),
-            wit::Said::Ready => {
+            wit::GuestMessage::Ready if self.ready => Err(ProtocolViolation::ReadyAgain),
+            wit::GuestMessage::Ready => {
                 self.ready = true;
                 Ok(())
             }
             _ if !self.ready => Err(ProtocolViolation::NotReady),
-            wit::Said::Errand(_) if self.open.len() >= MAX_OPEN => Err(ProtocolViolation::TooDeep),
-            wit::Said::Errand(_) if !matches!(self.open.last(), Some(Open::Request(..))) => {
+            wit::GuestMessage::Task(_) if self.open.len() >= MAX_OPEN => Err(ProtocolViolation::TooDeep),
+            wit::GuestMessage::Task(_) if !matches!(self.open.last(), Some(Open::Request(..))) => {
                 Err(ProtocolViolation::NothingOpen)
             }
-            wit::Said::Errand(_) => {
+            wit::GuestMessage::Task(_) => {
                 self.open.push(Open::Errand);
                 Ok(())
             }
-            wit::Said::Answer((answered, answer)) => self.answered(*answered, answer),
+            wit::GuestMessage::Answer(answered) => self.answered(answered.number, &answered.answer),
         }
     }
 
@@ -86,8 +86,7 @@ impl Rules {
         match tell {
             Tell::Request(request) => {
                 self.last = self.last.wrapping_add(1);
-                let value =
-                    matches!(request, Request::Evaluate { .. } | Request::Inspect(_) | Request::Question { .. });
+                let value = matches!(request, Request::Evaluate { .. } | Request::Inspect(_) | Request::Question(_));
                 self.open.push(Open::Request(self.last, if value { Wants::Value } else { Wants::Finished }));
             }
             Tell::Done(_) => self.done = self.open.pop().is_none(),
@@ -115,7 +114,7 @@ impl fmt::Display for ProtocolViolation {
             }
             Self::WrongKind { request } => write!(f, "gave request {request} an answer of the wrong kind"),
             Self::BadValue { request, why } => write!(f, "gave request {request} a value that is not JSON: {why}"),
-            Self::TooDeep => write!(f, "nested more than {MAX_OPEN} requests and errands"),
+            Self::TooDeep => write!(f, "nested more than {MAX_OPEN} requests and tasks"),
             Self::OutOfMemory => {
                 f.write_str("used up its memory (`limits.memory_mib` in its grants, else `guest_memory_mib`)")
             }

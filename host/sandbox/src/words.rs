@@ -1,6 +1,9 @@
 //! Between the WIT's words and the runner's. Every text and list from a guest is bounded here or in the room it goes to.
 
-use crate::bindings::wrun::cookbook::{resources as wit, turns, types};
+mod phases;
+pub(crate) mod values;
+
+use crate::bindings::wrun::{resources::collection as wit, turns::turns, types::types};
 use crate::limits::{ORIGIN_FILE, ORIGIN_NAME, RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
 use crate::rules::ProtocolViolation;
 use crate::voice::Voice;
@@ -12,25 +15,27 @@ use node::origin::Origin;
 use serde_json::Value;
 
 /// Bytes of the host's memory that an answer takes while it is read, at most, besides what the guest sent.
-pub(crate) fn said_bytes(said: &turns::Said) -> u64 {
-    match said {
-        turns::Said::Answer((_, turns::Answer::Value(json))) => json_text_bytes(json),
+pub(crate) fn message_bytes(message: &turns::GuestMessage) -> u64 {
+    match message {
+        turns::GuestMessage::Answer(turns::NumberedAnswer { answer: turns::Answer::Value(json), .. }) => {
+            json_text_bytes(json)
+        }
         _ => 0,
     }
 }
 
 /// `None` is `ready`, which is no word of the conversation itself.
-pub(crate) fn said(voice: Voice, said: turns::Said) -> Result<Option<Said>, ProtocolViolation> {
-    Ok(Some(match said {
-        turns::Said::Ready => return Ok(None),
-        turns::Said::Errand(errand) => Said::Errand(match errand {
-            turns::Errand::Settle(id) => Errand::Settle(id),
-            turns::Errand::RunAction((id, action)) => Errand::RunAction(id, action),
-            turns::Errand::IncludeRecipe(recipe) => Errand::IncludeRecipe(recipe),
-            turns::Errand::Leave(context) => Errand::Leave(context),
-            turns::Errand::Abandon(context) => Errand::Abandon(context),
+pub(crate) fn said(voice: Voice, message: turns::GuestMessage) -> Result<Option<Said>, ProtocolViolation> {
+    Ok(Some(match message {
+        turns::GuestMessage::Ready => return Ok(None),
+        turns::GuestMessage::Task(task) => Said::Errand(match task {
+            turns::Task::Converge(id) => Errand::Settle(id),
+            turns::Task::RunAction(turns::ResourceAction { id, action }) => Errand::RunAction(id, action),
+            turns::Task::IncludeRecipe(recipe) => Errand::IncludeRecipe(recipe),
+            turns::Task::CloseContext(context) => Errand::Leave(context),
+            turns::Task::AbandonContext(context) => Errand::Abandon(context),
         }),
-        turns::Said::Answer((request, answer)) => Said::Answer(match answer {
+        turns::GuestMessage::Answer(turns::NumberedAnswer { number: request, answer }) => Said::Answer(match answer {
             turns::Answer::Finished => Answer::Finished,
             turns::Answer::Value(json) => match parse(&json) {
                 Ok(value) => Answer::Value(Got::Json(value)),
@@ -42,26 +47,25 @@ pub(crate) fn said(voice: Voice, said: turns::Said) -> Result<Option<Said>, Prot
     }))
 }
 
-pub(crate) fn told(voice: Voice, number: u32, tell: Tell) -> turns::Told {
+pub(crate) fn told(voice: Voice, number: u32, tell: Tell) -> turns::HostMessage {
     let request = match tell {
-        Tell::Done(outcome) => return turns::Told::Done(outcome.map_err(|failure| raised(voice, failure))),
+        Tell::Done(outcome) => return turns::HostMessage::Done(outcome.map_err(|failure| raised(voice, failure))),
         Tell::Request(request) => request,
     };
     let request = match request {
-        Request::Phase { name, input } | Request::Question { name, input } => {
-            turns::Request::Run(turns::Phase { name, input: input.to_string() })
-        }
+        Request::Phase(phase) => turns::Request::Run(phases::phase(phase)),
+        Request::Question(question) => turns::Request::Ask(phases::question(question)),
         Request::Evaluate { callback, input } => turns::Request::Evaluate(turns::Evaluation {
             callback: voice.number(callback),
             input: input.map(|value| value.to_string()),
         }),
         Request::Act(Call { resource, action, context, why_run }) => {
-            turns::Request::Act(turns::Call { id: resource, action, context, why_run })
+            turns::Request::Act(turns::ActionCall { id: resource, action, context, why_run })
         }
         Request::Inspect(id) => turns::Request::Inspect(id),
         Request::Forget(context) => turns::Request::Forget(context),
     };
-    turns::Told::Request((number, request))
+    turns::HostMessage::Request(turns::NumberedRequest { number, request })
 }
 
 /// JSON text of a guest. Nested deeper than `serde_json` allows (128) it is refused: nobody may turn that off.
@@ -124,13 +128,13 @@ pub(crate) fn origin(policy: &str, origin: types::Origin) -> Origin {
 
 /// Bytes of the host's memory that a declaration takes while it is read, at most, besides what the guest sent.
 pub(crate) fn declaration_bytes(declaration: &wit::Declaration) -> u64 {
-    declaration.properties.iter().map(|(_, property)| property_text_bytes(property)).sum()
+    declaration.properties.iter().map(|property| property_text_bytes(&property.value)).sum()
 }
 
 /// The same of an amendment.
 pub(crate) fn amendment_bytes(amendment: &wit::Amendment) -> u64 {
     match amendment {
-        wit::Amendment::Property((_, property)) => property_text_bytes(property),
+        wit::Amendment::Property(property) => property_text_bytes(&property.value),
         _ => 0,
     }
 }
@@ -138,7 +142,11 @@ pub(crate) fn amendment_bytes(amendment: &wit::Amendment) -> u64 {
 fn property_text_bytes(property: &wit::Property) -> u64 {
     match property {
         wit::Property::Plain(json) => json_text_bytes(json),
-        wit::Property::Bytes(_) | wit::Property::Lazy(_) | wit::Property::Verify(_) => 0,
+        wit::Property::Text(_)
+        | wit::Property::Bytes(_)
+        | wit::Property::Lazy(_)
+        | wit::Property::Rendered(_)
+        | wit::Property::Verify(_) => 0,
     }
 }
 
@@ -146,7 +154,7 @@ pub(crate) fn declaration(policy: &str, voice: Voice, from: wit::Declaration) ->
     let properties: Result<Vec<_>, Failure> = from
         .properties
         .into_iter()
-        .map(|(name, value)| {
+        .map(|wit::NamedProperty { name, value }| {
             let value = property(voice, &name, value)?;
             Ok((name, value))
         })
@@ -181,11 +189,13 @@ fn failure_mode(mode: wit::FailureMode) -> FailureMode {
 
 fn property(voice: Voice, name: &str, property: wit::Property) -> Result<Property, Failure> {
     Ok(match property {
+        wit::Property::Text(text) => Property::Plain(Value::String(text)),
         wit::Property::Plain(json) => Property::Plain(parse(&json).map_err(|why| {
             Failure::raised("Chef::Exceptions::ValidationFailed", format!("property {name} is no JSON: {why}"))
         })?),
         wit::Property::Bytes(bytes) => Property::Bytes(bytes),
         wit::Property::Lazy(callback) => Property::Lazy(closure(voice, callback)?),
+        wit::Property::Rendered(callback) => Property::Rendered(closure(voice, callback)?),
         wit::Property::Verify(callback) => Property::Verify(closure(voice, callback)?),
     })
 }
@@ -199,9 +209,11 @@ fn closure(voice: Voice, callback: u32) -> Result<u32, Failure> {
 /// A property as the guest wrote it.
 pub(crate) fn property_back(voice: Voice, property: &Property) -> wit::Property {
     match property {
+        Property::Plain(Value::String(text)) => wit::Property::Text(text.clone()),
         Property::Plain(value) => wit::Property::Plain(value.to_string()),
         Property::Bytes(bytes) => wit::Property::Bytes(bytes.clone()),
         Property::Lazy(callback) => wit::Property::Lazy(voice.number(*callback)),
+        Property::Rendered(callback) => wit::Property::Rendered(voice.number(*callback)),
         Property::Verify(callback) => wit::Property::Verify(voice.number(*callback)),
     }
 }
@@ -214,16 +226,16 @@ fn guard(voice: Voice, guard: wit::Guard) -> Result<Guard, Failure> {
     Ok(Guard { negated: guard.negated, test })
 }
 
-pub(crate) fn command(command: wit::Command) -> CommandTest {
+pub(crate) fn command(command: types::Command) -> CommandTest {
     CommandTest {
         line: match command.line {
-            wit::CommandLine::Text(line) => CommandLine::Text(line),
-            wit::CommandLine::Arguments(arguments) => CommandLine::Arguments(arguments),
+            types::CommandLine::Text(line) => CommandLine::Text(line),
+            types::CommandLine::Arguments(arguments) => CommandLine::Arguments(arguments),
         },
         user: command.user,
         group: command.group,
         cwd: command.cwd,
-        environment: command.environment,
+        environment: command.environment.into_iter().map(|it| (it.name, it.value)).collect(),
         timeout: command.timeout,
         umask: command.umask,
         interpreter: command.interpreter,
@@ -251,7 +263,7 @@ fn wish(wish: wit::Notification) -> Wish {
 pub(crate) fn amendment(voice: Voice, amendment: wit::Amendment) -> Result<Amendment, Failure> {
     Ok(match amendment {
         wit::Amendment::Actions(actions) => Amendment::Actions(actions),
-        wit::Amendment::Property((name, value)) => {
+        wit::Amendment::Property(wit::NamedProperty { name, value }) => {
             let value = property(voice, &name, value)?;
             Amendment::Property(name, value)
         }
@@ -259,7 +271,7 @@ pub(crate) fn amendment(voice: Voice, amendment: wit::Amendment) -> Result<Amend
         wit::Amendment::Guard(added) => Amendment::Guard(guard(voice, added)?),
         wit::Amendment::Notification(added) => Amendment::Notification(wish(added)),
         wit::Amendment::Delayed(action) => Amendment::Delayed(action),
-        wit::Amendment::Retries((retries, delay)) => Amendment::Retries(retries, delay),
+        wit::Amendment::Retries(wit::Retry { count, delay }) => Amendment::Retries(count, delay),
         wit::Amendment::OnFailure(mode) => Amendment::OnFailure(failure_mode(mode)),
         wit::Amendment::Sensitive(sensitive) => Amendment::Sensitive(sensitive),
     })

@@ -54,14 +54,24 @@ fn other_imports_are_refused() {
     let wasi = r#"(component (import "wasi:cli/environment@0.2.0" (instance
         (export "get-environment" (func (result (list (tuple string string)))))))) "#;
     check(&wat::parse_str(wasi).unwrap(), Interfaces::ALL, "wasi:cli/environment@0.2.0");
-    let other = r#"(component (import "wrun:cookbook/node@9.0.0" (instance (export "name" (func (result string))))))"#;
+    let other = r#"(component (import "wrun:node/identity@9.0.0" (instance (export "name" (func (result string))))))"#;
     check(&wat::parse_str(other).unwrap(), Interfaces::ALL, "build the policy again");
     let function = r#"(component (import "exit" (func)))"#;
     check(&wat::parse_str(function).unwrap(), Interfaces::ALL, "exit");
     // The right name with another type.
-    let shape = r#"(component (import "wrun:cookbook/node@0.1.0" (instance (export "name" (func (result u32))))))"#;
-    check(&wat::parse_str(shape).unwrap(), Interfaces::ALL, "another version of the contract");
-    let invented = r#"(component (import "wrun:cookbook/shell@0.1.0" (instance (export "run" (func)))))"#;
+    let shape = r#"(component (import "wrun:node/identity@0.2.0" (instance (export "name" (func (result u32))))))"#;
+    check(
+        &wat::parse_str(shape).unwrap(),
+        Interfaces::ALL,
+        "does not fit version 0.2.0 of the contract; build it again",
+    );
+    let first = r#"(component (import "wrun:cookbook/node@0.1.0" (instance (export "name" (func (result string))))))"#;
+    let sentence =
+        "`wrun:cookbook/node@0.1.0`, but this wrun speaks version 0.2.0 of the contract; build the policy again";
+    check(&wat::parse_str(first).unwrap(), Interfaces::ALL, sentence);
+    let later = r#"(component (import "wrun:node/identity@0.2.1" (instance (export "name" (func (result string))))))"#;
+    check(&wat::parse_str(later).unwrap(), Interfaces::ALL, "speaks version 0.2.0");
+    let invented = r#"(component (import "wrun:machine/shell@0.2.0" (instance (export "run" (func)))))"#;
     check(&wat::parse_str(invented).unwrap(), Interfaces::ALL, "contract");
 }
 

@@ -133,12 +133,13 @@ fn every_import_says_what_it_costs() {
         .collect();
     let mut wit = wit_parser::Resolve::new();
     let (package, _) = wit.push_dir(checkout.join("wit")).unwrap();
-    let world = &wit.worlds[wit.packages[package].worlds["cookbook"]];
+    let world = &wit.worlds[wit.packages[package].worlds["policy"]];
     let mut functions = BTreeSet::new();
     for (_, item) in &world.imports {
         let wit_parser::WorldItem::Interface { id, .. } = item else { panic!("the world imports interfaces") };
         let interface = &wit.interfaces[*id];
-        let name = interface.name.as_deref().unwrap();
+        let package = &wit.packages[interface.package.unwrap()].name;
+        let name = format!("{}/{}", package.name, interface.name.as_deref().unwrap());
         functions.extend(interface.functions.keys().map(|function| format!("{name}.{function}")));
     }
     let documented: BTreeSet<String> = rows.iter().map(|(name, _)| name.clone()).collect();

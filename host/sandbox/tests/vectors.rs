@@ -13,7 +13,7 @@
 mod entered;
 mod support;
 
-use contract::{Failure, Outcome, Place, ROOT, Resource, Run, Stop};
+use contract::{Failure, Load, Outcome, Phase, Place, ROOT, Resource, Run, Stop};
 use converge::Runner;
 use entered::Entered;
 use node::attributes::{Attributes, Level};
@@ -51,8 +51,12 @@ fn replay(sandbox: &Sandbox, component: &[u8], case: &Value, leaves_in_guest: bo
     let mut session = policy.session();
     let mut journal = Journal::default();
     let mut runner = Runner::new(&mut run, &mut session, &mut acting, &mut journal, Stop::default());
-    finish(runner.phase("load", json!({ "policy": "vectors", "cookbooks": ["vectors"], "why_run": false })))
-        .map_err(|failure| format!("{} load: {failure}", case["id"]))?;
+    finish(runner.phase(Phase::Load(Box::new(Load {
+        policy: "vectors".into(),
+        cookbooks: vec!["vectors".into()],
+        ..Load::default()
+    }))))
+    .map_err(|failure| format!("{} load: {failure}", case["id"]))?;
     finish(runner.compile("vectors::default")).map_err(|failure| format!("{} compile: {failure}", case["id"]))?;
     let outcome = finish(runner.converge());
     finish(session.end()).map_err(|lost| format!("{} lost: {}", case["id"], lost.why))?;

@@ -1,6 +1,6 @@
 //! `resources`: the collection.
 
-use crate::bindings::wrun::cookbook::resources::{self, Property};
+use crate::bindings::wrun::resources::collection::{self as resources, Property};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::words::{Amendment, Declaration, GuestType};
@@ -28,7 +28,7 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
             Ok(Reply::value(&resources::find(context, &key)))
         }
         "all" => Ok(Reply::value(&resources::all(request.argument()?))),
-        "describe" => Ok(Reply::value(&resources::describe(request.argument()?))),
+        "describe" => Ok(Reply::value(&resources::describe(request.argument()?).map(|it| (it.kind, it.name)))),
         "amend" => {
             let (id, amendment): (u32, Amendment<'_>) = request.arguments()?;
             resources::amend(id, &amendment.contract(request)?)?;
@@ -36,10 +36,10 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
         }
         "read" => {
             let (id, name): (u32, String) = request.arguments()?;
-            Ok(property(resources::read(id, &name)))
+            Ok(property(resources::get_property(id, &name)))
         }
         "look" => {
-            let status = resources::look(request.argument()?);
+            let status = resources::status(request.argument()?);
             Ok(Reply::value(&status.map(|status| (status.updated, status.updated_by_last_action))))
         }
         "observed" => {
@@ -53,7 +53,7 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
         }
         "mark" => {
             let (id, updated) = request.arguments()?;
-            resources::mark(id, updated)?;
+            resources::set_updated(id, updated)?;
             Ok(Reply::nothing())
         }
         _ => Err(request.unknown()),
@@ -64,9 +64,11 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
 fn property(property: Option<Property>) -> Reply {
     match property {
         None => Reply::nothing(),
+        Some(Property::Text(text)) => Reply::value(&("plain", text)),
         Some(Property::Plain(json)) => Reply::Value(format!("[\"plain\",{json}]")),
         Some(Property::Bytes(bytes)) => Reply::Bytes(bytes),
         Some(Property::Lazy(callback)) => Reply::value(&("lazy", callback)),
+        Some(Property::Rendered(callback)) => Reply::value(&("rendered", callback)),
         Some(Property::Verify(callback)) => Reply::value(&("verify", callback)),
     }
 }

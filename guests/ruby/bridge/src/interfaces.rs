@@ -1,12 +1,16 @@
 //! The small interfaces: `node`, `output`, `cookbooks`, `schema`, `data`, `clock`, `random`.
 
-use crate::bindings::wrun::cookbook::cookbooks::{self, FileError};
-use crate::bindings::wrun::cookbook::data::{self, DataError};
-use crate::bindings::wrun::cookbook::node::{self, AttributeError, Kept, Shape};
-use crate::bindings::wrun::cookbook::{clock, output, random, schema};
+use crate::bindings::wrun::cookbooks::files::{self as cookbooks, FileError};
+use crate::bindings::wrun::data::data::{self, DataError};
+use crate::bindings::wrun::node::attributes::{self as node, AttributeError, Kept, Shape};
+use crate::bindings::wrun::node::identity::{self, RunListError};
+use crate::bindings::wrun::resources::schema;
+use crate::bindings::wrun::turns::events;
+use crate::bindings::wrun::{clock::clock, output::log as output, random::random};
 use crate::printed;
 use crate::reply::Reply;
 use crate::request::Request;
+use crate::values::{self, for_host, for_ruby, or_null};
 use crate::words::{LogLevel, NodeLevel, Origin, Removal, View};
 use serde_json::value::RawValue;
 
@@ -30,13 +34,19 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
             _ => Err(request.unknown()),
         },
         "clock" => match request.function {
-            "now" => Ok(Reply::value(&clock::now())),
+            "now" => {
+                let now = clock::now();
+                Ok(Reply::value(&(now.seconds, now.nanoseconds)))
+            }
             "monotonic" => Ok(Reply::value(&clock::monotonic())),
             "sleep" => {
                 clock::sleep(request.argument()?);
                 Ok(Reply::nothing())
             }
-            "zone" => Ok(Reply::value(&clock::zone(request.argument()?))),
+            "zone" => {
+                let zone = clock::zone(request.argument()?);
+                Ok(Reply::value(&(zone.seconds, zone.name)))
+            }
             _ => Err(request.unknown()),
         },
         "random" if request.function == "bytes" => {
@@ -61,14 +71,14 @@ fn read_node(request: &Request<'_>) -> Result<Reply, Reply> {
         "read" => {
             let (view, path, at): Asked = request.arguments()?;
             let at = at.map(Into::into);
-            Ok(Reply::json(node::read(view.into(), &path, at.as_ref()).map_err(refused_attribute)?))
+            Ok(or_null(node::read(view.into(), &path, at.as_ref()).map_err(refused_attribute)?))
         }
         "look" => {
             let (view, path, at): Asked = request.arguments()?;
             let at = at.map(Into::into);
-            Ok(match node::look(view.into(), &path, at.as_ref()).map_err(refused_attribute)? {
+            Ok(match node::shape_of(view.into(), &path, at.as_ref()).map_err(refused_attribute)? {
                 None => Reply::nothing(),
-                Some(Shape::Scalar(json)) => Reply::Value(format!("[\"scalar\",{json}]")),
+                Some(Shape::Scalar(value)) => Reply::Value(format!("[\"scalar\",{}]", for_ruby(value))),
                 Some(Shape::Array(length)) => Reply::value(&("array", length)),
                 Some(Shape::Object(keys)) => Reply::value(&("object", keys)),
             })
@@ -77,8 +87,8 @@ fn read_node(request: &Request<'_>) -> Result<Reply, Reply> {
             let (view, path): (View, Path) = request.arguments()?;
             Ok(match node::keep(view.into(), &path).map_err(refused_attribute)? {
                 Kept::Absent => Reply::nothing(),
-                Kept::Whole(json) => Reply::Value(format!("[\"whole\",{json}]")),
-                Kept::Open(json) => Reply::Value(format!("[\"open\",{json}]")),
+                Kept::Whole(value) => Reply::Value(format!("[\"whole\",{}]", for_ruby(value))),
+                Kept::Open(value) => Reply::Value(format!("[\"open\",{}]", for_ruby(value))),
                 Kept::Hidden => Reply::value(&["hidden"]),
             })
         }
@@ -86,21 +96,22 @@ fn read_node(request: &Request<'_>) -> Result<Reply, Reply> {
             let (view, path): (View, Path) = request.arguments()?;
             Ok(Reply::value(&node::conceals(view.into(), &path)))
         }
-        "version" => Ok(Reply::value(&node::version())),
+        "version" => Ok(Reply::value(&values::version())),
         "debug" => {
             let levels = node::debug(&request.argument::<Path>()?).map_err(refused_attribute)?;
-            let levels = levels.iter().map(|(level, value)| {
-                let level = serde_json::to_string(level).unwrap_or_default();
-                value.as_ref().map_or_else(|| format!("[{level}]"), |json| format!("[{level},{json}]"))
+            let levels = levels.into_iter().map(|one| {
+                let level = serde_json::to_string(&one.level).unwrap_or_default();
+                one.value.map_or_else(|| format!("[{level}]"), |value| format!("[{level},{}]", for_ruby(value)))
             });
             Ok(Reply::Value(format!("[{}]", levels.collect::<Vec<_>>().join(","))))
         }
-        "name" => Ok(Reply::value(&node::name())),
-        _ => Ok(Reply::value(&node::recipes())),
+        "name" => Ok(Reply::value(&identity::name())),
+        _ => Ok(Reply::value(&identity::recipes())),
     }
 }
 
 fn change_node(request: &Request<'_>) -> Result<Reply, Reply> {
+    values::write();
     type Write<'a> = (NodeLevel, Path, &'a RawValue, Origin);
     match request.function {
         "write" | "write-strict" | "replace" => {
@@ -110,25 +121,28 @@ fn change_node(request: &Request<'_>) -> Result<Reply, Reply> {
                 "replace" => node::replace,
                 _ => node::write_strict,
             };
-            write(level.into(), &path, value.get(), &origin.into()).map_err(refused_attribute)?;
+            write(level.into(), &path, &for_host(value)?, &origin.into()).map_err(refused_attribute)?;
             Ok(Reply::nothing())
         }
         "write-unless" => {
             let (level, path, value, origin): Write<'_> = request.arguments()?;
-            let written = node::write_unless(level.into(), &path, value.get(), &origin.into());
+            let written = node::write_unless(level.into(), &path, &for_host(value)?, &origin.into());
             Ok(Reply::value(&written.map_err(refused_attribute)?))
         }
         "remove" => {
             let (what, path, origin): (Removal, Path, Origin) = request.arguments()?;
-            Ok(Reply::json(node::remove(what.into(), &path, &origin.into()).map_err(refused_attribute)?))
+            Ok(or_null(node::remove(what.into(), &path, &origin.into()).map_err(refused_attribute)?))
         }
         "unlink" => {
             let (level, path, strict, origin): (NodeLevel, Path, bool, Origin) = request.arguments()?;
             let removed = node::unlink(level.into(), &path, strict, &origin.into());
-            Ok(Reply::json(removed.map_err(refused_attribute)?))
+            Ok(or_null(removed.map_err(refused_attribute)?))
         }
         "set-run-list" => {
-            node::set_run_list(&request.argument::<Vec<String>>()?).map_err(refused_attribute)?;
+            identity::set_run_list(&request.argument::<Vec<String>>()?).map_err(|error| match error {
+                RunListError::Denied(text) => Reply::Refused("denied", vec![text]),
+                RunListError::Invalid(text) => Reply::Refused("invalid", vec![text]),
+            })?;
             Ok(Reply::nothing())
         }
         _ => Err(request.unknown()),
@@ -145,7 +159,7 @@ fn answer_output(request: &Request<'_>) -> Result<Reply, Reply> {
             Ok(Reply::nothing())
         }
         "listen" => {
-            output::listen(&request.argument::<Vec<String>>()?)?;
+            events::listen(&request.argument::<Vec<String>>()?)?;
             Ok(Reply::nothing())
         }
         _ => Err(request.unknown()),
@@ -155,6 +169,7 @@ fn answer_output(request: &Request<'_>) -> Result<Reply, Reply> {
 fn refused_file(error: FileError) -> Reply {
     match error {
         FileError::NoSuchCookbook(text) => Reply::Refused("no-such-cookbook", vec![text]),
+        FileError::TooMuch(text) => Reply::Refused("too-much", vec![text]),
         FileError::NoSuchFile(text) => Reply::Refused("no-such-file", vec![text]),
     }
 }

@@ -16,10 +16,11 @@ mod printed;
 mod reply;
 mod request;
 mod turns;
+mod values;
 mod words;
 
 use bindings::exports::wrun::ruby::bridge::Guest;
-use bindings::wrun::cookbook::{clock, output, random};
+use bindings::wrun::{clock::clock, output::log as output, random::random};
 use reply::Reply;
 use request::Request;
 
@@ -38,8 +39,9 @@ impl Guest for Bridge {
     }
 
     fn now() -> u64 {
-        let (seconds, nanoseconds) = clock::now();
-        u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(u64::from(nanoseconds))
+        let now = clock::now();
+        let seconds = u64::try_from(now.seconds).unwrap_or(0);
+        seconds.saturating_mul(1_000_000_000).saturating_add(u64::from(now.nanoseconds))
     }
 
     fn monotonic() -> u64 {

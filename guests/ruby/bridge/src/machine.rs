@@ -1,6 +1,9 @@
 //! `machine`: the machine as a cookbook sees it.
 
-use crate::bindings::wrun::cookbook::machine::{self, Change, FileStatus, HttpRequest, Kind, MachineError};
+use crate::bindings::wrun::machine::files::{self, Change, FileStatus, FileTimes, Kind, NewContent, Ownership};
+use crate::bindings::wrun::machine::http::{Header, HttpRequest};
+use crate::bindings::wrun::machine::types::{MachineError, SystemError};
+use crate::bindings::wrun::machine::{accounts, commands, environment, http as web};
 use crate::reply::Reply;
 use crate::request::{Bytes, Request};
 use crate::words::{Command, Origin};
@@ -11,31 +14,29 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
     match request.function {
         "stat" => {
             let (path, follow): (String, bool) = request.arguments()?;
-            Ok(Reply::value(&machine::stat(&path, follow).map_err(refused)?.as_ref().map(status)))
+            Ok(Reply::value(&files::stat(&path, follow).map_err(refused)?.as_ref().map(status)))
         }
         "read-file" => {
             let (path, offset, length): (String, u64, u64) = request.arguments()?;
-            Ok(Reply::Bytes(machine::read_file(&path, offset, length).map_err(refused)?))
+            Ok(Reply::Bytes(files::read_file(&path, offset, length).map_err(refused)?))
         }
-        "list-directory" => {
-            Ok(Reply::value(&machine::list_directory(&request.argument::<String>()?).map_err(refused)?))
-        }
-        "read-link" => Ok(Reply::value(&machine::read_link(&request.argument::<String>()?).map_err(refused)?)),
-        "real-path" => Ok(Reply::value(&machine::real_path(&request.argument::<String>()?).map_err(refused)?)),
+        "list-directory" => Ok(Reply::value(&files::list_directory(&request.argument::<String>()?).map_err(refused)?)),
+        "read-link" => Ok(Reply::value(&files::read_link(&request.argument::<String>()?).map_err(refused)?)),
+        "real-path" => Ok(Reply::value(&files::real_path(&request.argument::<String>()?).map_err(refused)?)),
         "run" => run(request),
         "apply" => {
             let (path, change, origin): (String, Wish, Origin) = request.arguments()?;
-            machine::apply_at(&path, &change.contract(request)?, &origin.into()).map_err(refused)?;
+            files::apply(&path, &change.contract(request)?, Some(&origin.into())).map_err(refused)?;
             Ok(Reply::nothing())
         }
-        "environment" => Ok(Reply::value(&machine::environment(&request.argument::<String>()?))),
+        "environment" => Ok(Reply::value(&environment::get(&request.argument::<String>()?))),
         "set-environment" => {
             let (name, value): (String, Option<String>) = request.arguments()?;
-            machine::set_environment(&name, value.as_deref()).map_err(refused)?;
+            environment::set(&name, value.as_deref()).map_err(refused)?;
             Ok(Reply::nothing())
         }
         "users" => {
-            let users = machine::users().map_err(refused)?;
+            let users = accounts::users().map_err(refused)?;
             let users = users.iter().map(|user| {
                 json!({"name": user.name, "uid": user.uid, "gid": user.gid, "comment": user.comment,
                     "home": user.home, "shell": user.shell})
@@ -43,7 +44,7 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
             Ok(Reply::value(&users.collect::<Vec<_>>()))
         }
         "groups" => {
-            let groups = machine::groups().map_err(refused)?;
+            let groups = accounts::groups().map_err(refused)?;
             let groups = groups.iter().map(|it| json!({"name": it.name, "gid": it.gid, "members": it.members}));
             Ok(Reply::value(&groups.collect::<Vec<_>>()))
         }
@@ -56,7 +57,7 @@ fn refused(error: MachineError) -> Reply {
     match error {
         MachineError::Denied(text) => Reply::Refused("denied", vec![text]),
         MachineError::DryRun(text) => Reply::Refused("dry-run", vec![text]),
-        MachineError::System((name, what)) => Reply::Refused("system", vec![name, what]),
+        MachineError::System(SystemError { name, about }) => Reply::Refused("system", vec![name, about]),
         MachineError::TooMuch(text) => Reply::Refused("too-much", vec![text]),
     }
 }
@@ -69,13 +70,13 @@ fn status(status: &FileStatus) -> serde_json::Value {
         Kind::Special => "special",
     };
     json!({"kind": kind, "mode": status.mode, "uid": status.uid, "gid": status.gid, "size": status.size,
-        "modified": status.modified, "identity": [status.identity.0, status.identity.1], "links": status.links})
+        "modified": status.modified, "identity": [status.identity.device, status.identity.inode], "links": status.links})
 }
 
 /// Replies `[code, signal, timed_out, length of the output]`, then output and errors as bytes.
 fn run(request: &Request<'_>) -> Result<Reply, Reply> {
     let (command, origin): (Command, Origin) = request.arguments()?;
-    let outcome = machine::run_at(&command.contract(request)?, &origin.into()).map_err(refused)?;
+    let outcome = commands::run(&command.contract(request)?, Some(&origin.into())).map_err(refused)?;
     let head = json!([outcome.code, outcome.signal, outcome.timed_out, outcome.output.len()]);
     let mut tail = outcome.output;
     tail.extend_from_slice(&outcome.errors);
@@ -87,8 +88,10 @@ fn http(request: &Request<'_>) -> Result<Reply, Reply> {
     type Words = (String, String, Vec<(String, String)>, Option<Bytes>);
     let (method, url, headers, body): Words = request.arguments()?;
     let body = body.map(|at| request.bytes(at).map(<[u8]>::to_vec)).transpose()?;
-    let response = machine::http(&HttpRequest { method, url, headers, body }).map_err(refused)?;
-    Ok(Reply::Mixed(json!([response.status, response.headers]).to_string(), response.body))
+    let headers = headers.into_iter().map(|(name, value)| Header { name, value }).collect();
+    let response = web::send(&HttpRequest { method, url, headers, body }).map_err(refused)?;
+    let headers: Vec<_> = response.headers.iter().map(|it| (&it.name, &it.value)).collect();
+    Ok(Reply::Mixed(json!([response.status, headers]).to_string(), response.body))
 }
 
 /// A change to the machine's files: `{"write": [bytes, mode]}`, `"remove"`, ..
@@ -110,16 +113,16 @@ enum Wish {
 impl Wish {
     fn contract(self, request: &Request<'_>) -> Result<Change, Reply> {
         Ok(match self {
-            Self::Write((bytes, mode)) => Change::Write((request.bytes(bytes)?.to_vec(), mode)),
-            Self::Append((bytes, mode)) => Change::Append((request.bytes(bytes)?.to_vec(), mode)),
+            Self::Write((bytes, mode)) => Change::Write(NewContent { content: request.bytes(bytes)?.to_vec(), mode }),
+            Self::Append((bytes, mode)) => Change::Append(NewContent { content: request.bytes(bytes)?.to_vec(), mode }),
             Self::MakeDirectory(mode) => Change::MakeDirectory(mode),
             Self::Link(target) => Change::Link(target),
             Self::Rename(path) => Change::Rename(path),
             Self::Remove => Change::Remove,
             Self::RemoveDirectory => Change::RemoveDirectory,
             Self::Mode(mode) => Change::Mode(mode),
-            Self::Owner(both) => Change::Owner(both),
-            Self::Times(both) => Change::Times(both),
+            Self::Owner((user, group)) => Change::Owner(Ownership { user, group }),
+            Self::Times((accessed, modified)) => Change::Times(FileTimes { accessed, modified }),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What Ruby prints becomes lines of the log: whole ones, as a terminal would show them.
 
-use crate::bindings::wrun::cookbook::output::{self, Level};
+use crate::bindings::wrun::output::log::{self as output, Level};
 use std::cell::RefCell;
 
 /// A line that goes on for longer is written in pieces.

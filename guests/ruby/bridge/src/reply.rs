@@ -1,6 +1,6 @@
 //! What Ruby hears.
 
-use crate::bindings::wrun::cookbook::types::Raised;
+use crate::bindings::wrun::types::types::Raised;
 use serde::Serialize;
 
 /// A reply; its first byte tells Ruby which it is.

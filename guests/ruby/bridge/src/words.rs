@@ -1,6 +1,9 @@
 //! The contract's records as Ruby writes them in JSON.
 
-use crate::bindings::wrun::cookbook::{node, output, resources, types};
+use crate::bindings::wrun::node::attributes as node;
+use crate::bindings::wrun::output::log as output;
+use crate::bindings::wrun::resources::collection as resources;
+use crate::bindings::wrun::types::types;
 use crate::reply::Reply;
 use crate::request::{Bytes, Request};
 use serde::Deserialize;
@@ -89,6 +92,7 @@ enum PropertyKind {
     Plain,
     Bytes,
     Lazy,
+    Rendered,
     Verify,
 }
 
@@ -103,6 +107,7 @@ impl Property<'_> {
             PropertyKind::Plain => resources::Property::Plain(value.get().to_owned()),
             PropertyKind::Bytes => resources::Property::Bytes(request.bytes(parse(value)?)?.to_vec()),
             PropertyKind::Lazy => resources::Property::Lazy(parse(value)?),
+            PropertyKind::Rendered => resources::Property::Rendered(parse(value)?),
             PropertyKind::Verify => resources::Property::Verify(parse(value)?),
         })
     }
@@ -138,14 +143,15 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    pub(crate) fn contract(self, request: &Request<'_>) -> Result<resources::Command, Reply> {
+    pub(crate) fn contract(self, request: &Request<'_>) -> Result<types::Command, Reply> {
         let Self { line, user, group, cwd, environment, timeout, umask, interpreter, input } = self;
         let line = match line {
-            CommandLine::Text(text) => resources::CommandLine::Text(text),
-            CommandLine::Arguments(arguments) => resources::CommandLine::Arguments(arguments),
+            CommandLine::Text(text) => types::CommandLine::Text(text),
+            CommandLine::Arguments(arguments) => types::CommandLine::Arguments(arguments),
         };
         let input = input.map(|at| request.bytes(at).map(<[u8]>::to_vec)).transpose()?;
-        Ok(resources::Command { line, user, group, cwd, environment, timeout, umask, interpreter, input })
+        let environment = environment.into_iter().map(|(name, value)| types::Variable { name, value }).collect();
+        Ok(types::Command { line, user, group, cwd, environment, timeout, umask, interpreter, input })
     }
 }
 
@@ -229,7 +235,10 @@ fn retry_delay() -> u32 {
 impl Declaration<'_> {
     pub(crate) fn contract(self, request: &Request<'_>) -> Result<resources::Declaration, Reply> {
         let properties = self.properties.into_iter();
-        let properties = properties.map(|(name, property)| Ok((name, property.contract(request)?)));
+        let properties = properties.map(|(name, property)| {
+            let value = property.contract(request)?;
+            Ok(resources::NamedProperty { name, value })
+        });
         let guards = self.guards.into_iter().map(|guard| guard.contract(request));
         Ok(resources::Declaration {
             context: self.context,
@@ -270,12 +279,15 @@ impl Amendment<'_> {
     pub(crate) fn contract(self, request: &Request<'_>) -> Result<resources::Amendment, Reply> {
         Ok(match self {
             Self::Actions(actions) => resources::Amendment::Actions(actions),
-            Self::Property((name, property)) => resources::Amendment::Property((name, property.contract(request)?)),
+            Self::Property((name, property)) => {
+                let value = property.contract(request)?;
+                resources::Amendment::Property(resources::NamedProperty { name, value })
+            }
             Self::Clear(name) => resources::Amendment::Clear(name),
             Self::Guard(guard) => resources::Amendment::Guard(guard.contract(request)?),
             Self::Notification(notification) => resources::Amendment::Notification(notification.into()),
             Self::Delayed(action) => resources::Amendment::Delayed(action),
-            Self::Retries(both) => resources::Amendment::Retries(both),
+            Self::Retries((count, delay)) => resources::Amendment::Retries(resources::Retry { count, delay }),
             Self::OnFailure(mode) => resources::Amendment::OnFailure(mode.into()),
             Self::Sensitive(sensitive) => resources::Amendment::Sensitive(sensitive),
         })

@@ -105,7 +105,7 @@ fn ten_thousand_exceptions_and_then_some_work() {
 
 #[test]
 fn a_phase_may_answer_with_a_value() {
-    let answer = ask("metadata", serde_json::json!({ "cookbook": "app" }));
+    let answer = ask(contract::Question::Metadata { cookbook: "app".into(), place: String::new() });
     assert_eq!(answer.unwrap(), serde_json::json!({ "name": "app" }));
 }
 

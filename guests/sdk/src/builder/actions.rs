@@ -2,8 +2,8 @@
 //!
 //! The host would find an action that does not exist only when the notification is due, without the line that asked for it.
 
-use crate::bindings::wrun::cookbook::resources::{Notification, Party};
-use crate::bindings::wrun::cookbook::schema;
+use crate::bindings::wrun::resources::collection::{Notification, Party};
+use crate::bindings::wrun::resources::schema;
 use crate::error::{Error, Result};
 use crate::near::did_you_mean;
 use crate::table::table;

@@ -1,11 +1,13 @@
 //! Resources that are declared, and whatever else notifications can be sent to.
 
-use super::Timing;
+use super::{Timing, known};
 use super::values::kinds::Anything;
 use super::values::{IntoProperty, Value_};
-use crate::bindings::wrun::cookbook::resources::{self, Notification, Party, Property as HostProperty};
-use crate::bindings::wrun::cookbook::turns::Errand;
-use crate::conversation::errand;
+use crate::bindings::wrun::resources::collection::{
+    self as resources, NamedProperty, Notification, Party, Property as HostProperty,
+};
+use crate::bindings::wrun::turns::turns::{ResourceAction, Task};
+use crate::conversation::complete;
 use crate::error::{Here as _, Result};
 use crate::table::{scope, table};
 
@@ -26,7 +28,7 @@ pub fn find(key: &str) -> Option<Declared> {
 impl Declared {
     /// Its type and its name.
     pub fn describe(&self) -> Option<(String, String)> {
-        resources::describe(self.id)
+        resources::describe(self.id).map(|it| (it.kind, it.name))
     }
 
     /// Sets or replaces a property, from now on.
@@ -36,12 +38,14 @@ impl Declared {
     #[track_caller]
     pub fn set(&self, property: &str, value: impl IntoProperty<Anything>) -> Result {
         let value = match value.into_property().0 {
-            Value_::Plain(value) => HostProperty::Plain(value.to_string()),
+            Value_::Plain(value) => known(value),
             Value_::Bytes(bytes) => HostProperty::Bytes(bytes),
             // The resource may outlive the context that this is said in.
             Value_::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
+            Value_::Rendered(closure) => HostProperty::Rendered(table(|table| table.keep(ROOT, closure))),
         };
-        resources::amend(self.id, &resources::Amendment::Property((property.to_owned(), value))).here()
+        let property = NamedProperty { name: property.to_owned(), value };
+        resources::amend(self.id, &resources::Amendment::Property(property)).here()
     }
 
     /// Replaces its actions.
@@ -75,7 +79,7 @@ impl Declared {
 
     /// Whether some action has changed it so far.
     pub fn is_updated(&self) -> bool {
-        resources::look(self.id).is_some_and(|status| status.updated)
+        resources::status(self.id).is_some_and(|status| status.updated)
     }
 
     /// Runs one of its actions now, while the policy still compiles; without notifications.
@@ -84,7 +88,7 @@ impl Declared {
     /// The action failed.
     #[track_caller]
     pub fn run_action(&self, action: &str) -> Result {
-        errand(Errand::RunAction((self.id, action.to_owned()))).here()
+        complete(Task::RunAction(ResourceAction { id: self.id, action: action.to_owned() })).here()
     }
 
     /// Has an action run once at the end of its context.

@@ -53,6 +53,7 @@ pub(super) enum Value_ {
     Plain(Value),
     Bytes(Vec<u8>),
     Lazy(Closure),
+    Rendered(Closure),
 }
 
 impl fmt::Debug for Property {
@@ -60,7 +61,7 @@ impl fmt::Debug for Property {
         match &self.0 {
             Value_::Plain(value) => value.fmt(f),
             Value_::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
-            Value_::Lazy(_) => f.write_str("lazy"),
+            Value_::Lazy(_) | Value_::Rendered(_) => f.write_str("lazy"),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::hints;
 use crate::error::AssembleError;
-use contract::Failure;
+use contract::{Failure, Question, RubyDocument};
 use machine::data::parse_written_json;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -54,11 +54,13 @@ impl Documents {
     }
 
     /// Has the guest evaluate those in Ruby.
-    pub(super) fn evaluate(&mut self, ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>) {
+    pub(super) fn evaluate(&mut self, ask: &mut dyn FnMut(Question) -> Result<Value, Failure>) {
         for (name, document) in &mut self.found {
             let Document::Ruby { path, text } = document else { continue };
-            let asked = json!({ "name": name, "file": path.display().to_string(), "source": text });
-            *document = match ask(self.kind, asked) {
+            let asked =
+                RubyDocument { name: name.clone(), file: path.display().to_string(), source: std::mem::take(text) };
+            let question = if self.kind == "role" { Question::Role(asked) } else { Question::Environment(asked) };
+            *document = match ask(question) {
                 Ok(value) => Document::Known(value),
                 Err(failure) => Document::Broken(failure),
             };
@@ -124,6 +126,7 @@ fn text(path: &Path) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn json_is_read_here_and_ruby_is_asked_for() {
@@ -141,14 +144,15 @@ mod tests {
         write("README.md", "");
         let mut documents = Documents::read(Some(folder.path()), "role").unwrap();
         let mut asked = vec![];
-        documents.evaluate(&mut |question, input| {
-            asked.push(format!("{question} {} {}", input["name"], input["source"]));
-            match input["name"].as_str() {
-                Some("db") => Ok(json!({"name": "db"})),
+        documents.evaluate(&mut |question| {
+            let Question::Role(input) = question else { panic!("{question:?}") };
+            asked.push(format!("{} {}", input.name, input.source));
+            match input.name.as_str() {
+                "db" => Ok(json!({"name": "db"})),
                 _ => Err(Failure::raised("RuntimeError", "unhandled")),
             }
         });
-        assert_eq!(asked, [r#"role "db" "name 'db'""#, r#"role "mail" "raise""#]);
+        assert_eq!(asked, ["db name 'db'", "mail raise"]);
         assert_eq!(documents.value("web").unwrap().unwrap(), json!({"name": "web"}));
         assert_eq!(documents.value("db").unwrap().unwrap(), json!({"name": "db"}));
         assert_eq!(documents.value("mail").unwrap().unwrap_err().to_string(), "unhandled");

@@ -3,9 +3,9 @@
 use author::CookbookFolders;
 use author::folders::Selected;
 use author::gems::{WantedGem, wanted_gems};
-use contract::{CookbookFiles as _, Failure, FileError};
+use contract::{CookbookFiles as _, Failure, FileError, Question};
 use resolve::cookbook_choice::KnownCookbook;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The version of a cookbook that does not say.
@@ -52,7 +52,7 @@ impl Metadata {
 /// The metadata of all cookbooks by their names: what their metadata says, else their folder's.
 pub(super) fn all(
     cookbooks: &CookbookFolders,
-    ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
+    ask: &mut dyn FnMut(Question) -> Result<Value, Failure>,
 ) -> BTreeMap<String, Metadata> {
     let mut known = BTreeMap::new();
     for folder in cookbooks.names() {
@@ -86,7 +86,7 @@ fn with_place(failure: Failure, folder: &str, place: &str) -> Failure {
 fn read(
     cookbooks: &CookbookFolders,
     folder: &str,
-    ask: &mut dyn FnMut(&str, Value) -> Result<Value, Failure>,
+    ask: &mut dyn FnMut(Question) -> Result<Value, Failure>,
 ) -> Result<(String, Metadata), Failure> {
     let place = cookbooks.place(folder).map(|path| path.display().to_string()).unwrap_or_default();
     let invalid = |what: &str| {
@@ -99,7 +99,7 @@ fn read(
             Failure::raised("Chef::Exceptions::JSON::ParseError", message)
         })?,
         Err(FileError::NoSuchFile(_) | FileError::NoSuchCookbook(_)) => match cookbooks.read(folder, "metadata.rb") {
-            Ok(_) => ask("metadata", json!({ "cookbook": folder, "place": place }))?,
+            Ok(_) => ask(Question::Metadata { cookbook: folder.to_owned(), place: place.clone() })?,
             Err(_) => return Err(invalid("The `name' attribute is required in cookbook metadata")),
         },
     };
@@ -124,6 +124,7 @@ fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_cookbook_is_called_as_its_metadata_says() {
@@ -141,14 +142,15 @@ mod tests {
         write("wrong/metadata.rb", "name");
         let cookbooks = CookbookFolders::open(&[folder.path().to_owned()]).unwrap();
         let mut asked = vec![];
-        let known = all(&cookbooks, &mut |question, input| {
-            asked.push(format!("{question} {}", input["cookbook"]));
-            match input["cookbook"].as_str() {
-                Some("b-cookbook") => Ok(json!({"name": "b", "version": "1.0.1"})),
+        let known = all(&cookbooks, &mut |question| {
+            let Question::Metadata { cookbook, .. } = question else { panic!("{question:?}") };
+            asked.push(cookbook.clone());
+            match cookbook.as_str() {
+                "b-cookbook" => Ok(json!({"name": "b", "version": "1.0.1"})),
                 _ => Err(Failure::raised("ArgumentError", "wrong number of arguments")),
             }
         });
-        assert_eq!(asked, [r#"metadata "b-cookbook""#, r#"metadata "wrong""#]);
+        assert_eq!(asked, ["b-cookbook", "wrong"]);
         assert_eq!(known.keys().collect::<Vec<_>>(), ["a", "b", "nameless", "none", "wrong"]);
         assert_eq!(known["a"].known().dependencies["b"], "~> 1.0");
         let selected = Selected { name: "b".into(), version: "1.0.1".into(), folder: "b-cookbook".into() };

@@ -34,12 +34,14 @@ impl Types for BuiltinTypes {
         for (name, value) in properties {
             match value {
                 Property::Verify(_) => later.push((name, value)),
-                Property::Plain(_) if is_rendered(&declaration.kind, &name) => {}
+                Property::Rendered(_) if is_rendered(&declaration.kind, &name) => later.push((name, value)),
+                Property::Rendered(_) => return Err(not_rendered(&declaration.kind, &name)),
+                // Chef's templates take a `content`, too, and do nothing with it.
+                Property::Plain(_) | Property::Bytes(_) | Property::Lazy(_)
+                    if is_rendered(&declaration.kind, &name) => {}
                 Property::Plain(value) => given.push((name, Given::Known(value))),
                 Property::Bytes(_) | Property::Lazy(_) => {
-                    if !is_rendered(&declaration.kind, &name) {
-                        given.push((name.clone(), Given::Lazy));
-                    }
+                    given.push((name.clone(), Given::Lazy));
                     later.push((name, value));
                 }
             }
@@ -93,15 +95,14 @@ impl Types for BuiltinTypes {
         schema::looks_at(kind, action, name)
     }
 
-    fn written(&self, kind: &str, name: &str) -> bool {
-        !is_rendered(kind, name)
-    }
-
     fn is_only_shown(&self, kind: &str, property: &str) -> bool {
         schema::is_only_shown(kind, property)
     }
 
     fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure> {
+        if matches!(property, Property::Rendered(_)) && !is_rendered(kind, name) {
+            return Err(not_rendered(kind, name));
+        }
         let Property::Plain(value) = property else { return Ok(property) };
         if is_rendered(kind, name) {
             return Ok(Property::Plain(value));
@@ -109,6 +110,12 @@ impl Types for BuiltinTypes {
         let checked = schema::validate_one(kind, "", name, value).map_err(|error| failed(&error))?;
         Ok(Property::Plain(checked.unwrap_or(Value::Null)))
     }
+}
+
+/// The error of a property that a guest wants to render, and that is not a template's text.
+fn not_rendered(kind: &str, name: &str) -> Failure {
+    let message = format!("property {name} of {kind} is not a text that the policy renders: declare it as lazy");
+    Failure::raised("Chef::Exceptions::ValidationFailed", message)
 }
 
 /// A type's name as that of a Ruby class.
@@ -124,7 +131,7 @@ fn camel_case(kind: &str) -> String {
 fn plain(property: &Property) -> Option<&Value> {
     match property {
         Property::Plain(value) => Some(value),
-        Property::Bytes(_) | Property::Lazy(_) | Property::Verify(_) => None,
+        Property::Bytes(_) | Property::Lazy(_) | Property::Rendered(_) | Property::Verify(_) => None,
     }
 }
 

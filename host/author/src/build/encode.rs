@@ -5,8 +5,8 @@
 
 use wasmparser::{ComponentTypeRef, Parser, Payload};
 
-/// The package of the contract; every import of a component is one of its interfaces.
-pub const CONTRACT_PACKAGE: &str = "wrun:cookbook";
+/// The namespace of the contract's packages; every import of a component is one of their interfaces.
+pub const CONTRACT_NAMESPACE: &str = "wrun:";
 
 /// What every guest exports: the host calls it to hand over the turn.
 const CONTRACT_EXPORT: &str = "serve";
@@ -16,9 +16,13 @@ const CONTRACT_EXPORT: &str = "serve";
 pub enum EncodeError {
     #[error("the module is not valid WebAssembly")]
     Invalid { source: wasmparser::BinaryReaderError },
-    #[error("the module imports {name:?} from {module:?}, but a guest may import only the contract {CONTRACT_PACKAGE}")]
+    #[error(
+        "the module imports {name:?} from {module:?}, but a guest may import only the contract, whose packages begin with {CONTRACT_NAMESPACE}"
+    )]
     ForeignModuleImport { module: String, name: String },
-    #[error("the component imports {name:?}, but a guest may import only the contract {CONTRACT_PACKAGE}")]
+    #[error(
+        "the component imports {name:?}, but a guest may import only the contract, whose packages begin with {CONTRACT_NAMESPACE}"
+    )]
     ForeignImport { name: String },
     #[error("the component exports no `{CONTRACT_EXPORT}`: a policy's crate exports it by the SDK's macro")]
     NoEntry,
@@ -87,7 +91,7 @@ fn refuse_foreign_module_imports(module: &[u8]) -> Result<(), EncodeError> {
 }
 
 fn is_of_contract(name: &str) -> bool {
-    name.strip_prefix(CONTRACT_PACKAGE).is_some_and(|rest| rest.starts_with('/'))
+    name.starts_with(CONTRACT_NAMESPACE)
 }
 
 #[cfg(test)]
@@ -121,7 +125,7 @@ mod tests {
 
     #[test]
     fn foreign_module_imports_are_named() {
-        for (module, name) in [("wasi_snapshot_preview1", "fd_write"), ("env", "now"), ("wrun:cookbookish/x", "f")] {
+        for (module, name) in [("wasi_snapshot_preview1", "fd_write"), ("env", "now"), ("wrunish:turns/x", "f")] {
             let error = encode_component(&module_importing(module, name)).expect_err("a foreign import");
             let said = error.to_string();
             assert!(said.contains(module) && said.contains(name), "{said}");
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_component_without_an_entry_is_refused() {
-        let error = check_component(&component_importing("wrun:cookbook/turns@0.1.0")).expect_err("exports nothing");
+        let error = check_component(&component_importing("wrun:turns/turns@0.2.0")).expect_err("exports nothing");
         assert!(matches!(error, EncodeError::NoEntry), "{error}");
     }
 

@@ -3,7 +3,7 @@
 use super::facts::{Fact, What};
 use super::{Ask, CheckError, Readers, elsewhere};
 use crate::CookbookFolders;
-use contract::{CookbookFiles as _, Failure};
+use contract::{CookbookFiles as _, Failure, FileCheck, Question};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -293,15 +293,14 @@ impl Gathering<'_> {
             None => {}
         }
         let place = self.cookbooks.place(folder).map(|place| place.display().to_string());
-        let input = json!({
-            "cookbook": folder,
-            "place": place,
-            "name": name,
-            "file": file,
-            "attributes": self.defaults.attributes,
-            "properties": self.defaults.properties,
-        });
-        let answer = (self.ask)("check", input);
+        let answer = (self.ask)(Question::Check(Box::new(FileCheck {
+            cookbook: folder.to_owned(),
+            name: name.to_owned(),
+            place,
+            file: file.to_owned(),
+            attributes: json!(self.defaults.attributes),
+            properties: json!(self.defaults.properties),
+        })));
         if answer.as_ref().is_err_and(Failure::is_final) {
             self.read.insert(key, None);
             return Err(Lost);

@@ -33,7 +33,7 @@ pub use rest::{Entry, Line, MAX_REST_FILES, Rest, RestReader};
 pub use suggest::table;
 
 use crate::CookbookFolders;
-use contract::{CookbookFiles, Failure};
+use contract::{CookbookFiles, Failure, Question};
 use gather::{Gathered, Wanted};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Asks an instance a question by name, with its input.
-pub type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, Failure> + 'a;
+pub type Ask<'a> = dyn FnMut(Question) -> Result<Value, Failure> + 'a;
 
 /// Opens instances of the Ruby runtime, which read cookbooks.
 pub trait Readers {

@@ -6,7 +6,7 @@
 use super::facts::{Fact, What};
 use super::gather::{self, Gathered};
 use super::{Ask, needs, suggest};
-use contract::CookbookFiles;
+use contract::{CookbookFiles, FileCheck, Question};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -155,8 +155,15 @@ impl Rest {
 fn file(line: &Line, ask: &mut Ask<'_>) -> Vec<Fact> {
     let Line { cookbook, file, .. } = line;
     // Attributes may have other values in this run than their defaults: what is made of them counts as computed.
-    let input = json!({ "cookbook": cookbook, "name": cookbook, "file": file, "attributes": {}, "properties": {} });
-    gather::facts(ask("check", input))
+    let question = Question::Check(Box::new(FileCheck {
+        cookbook: cookbook.clone(),
+        name: cookbook.clone(),
+        place: None,
+        file: file.clone(),
+        attributes: json!({}),
+        properties: json!({}),
+    }));
+    gather::facts(ask(question))
 }
 
 /// Whether the recipe had not come to a fact when it ended in this line. A resource counts that was being declared.
@@ -193,15 +200,15 @@ mod tests {
     }
 
     /// What the guest would find in the recipes.
-    fn guest(question: &str, input: Value) -> Result<Value, Failure> {
-        assert_eq!(question, "check");
+    fn guest(question: Question) -> Result<Value, Failure> {
+        let Question::Check(input) = question else { panic!("{question:?}") };
         let package = |line: u32, name: &str| json!({ "fact": "resource", "line": line, "type": "package", "names": [name], "sure": true, "known": true });
         let file = json!({
             "fact": "resource", "line": 4, "type": "file", "names": ["/etc/motd"], "sure": true, "known": true,
             "properties": [{ "name": "content", "line": 6, "values": null }],
         });
-        Ok(match input["file"].as_str() {
-            Some("recipes/default.rb") => json!([
+        Ok(match input.file.as_str() {
+            "recipes/default.rb" => json!([
                 package(1, "before"),
                 file,
                 { "fact": "path", "line": 6, "access": "read", "values": ["/srv/a"] },
@@ -210,8 +217,8 @@ mod tests {
                 { "fact": "resource", "line": 9, "type": "a_site", "names": ["x"], "sure": true },
                 package(10, "late"),
             ]),
-            Some("recipes/more.rb") => json!([package(1, "more"), { "fact": "recipe", "line": 2, "values": ["a"] }]),
-            other => panic!("{other:?} is not to be read"),
+            "recipes/more.rb" => json!([package(1, "more"), { "fact": "recipe", "line": 2, "values": ["a"] }]),
+            other => panic!("{other} is not to be read"),
         })
     }
 
@@ -237,7 +244,7 @@ mod tests {
     fn a_file_that_cannot_be_read_is_told() {
         let line = Line { cookbook: "a".into(), file: "recipes/default.rb".into(), line: 6 };
         let none = BTreeSet::new();
-        let rest = RestReader::new(&Files, &none, &none).read(&[line], &mut |_, _| Err(Failure::raised("X", "gone")));
+        let rest = RestReader::new(&Files, &none, &none).read(&[line], &mut |_| Err(Failure::raised("X", "gone")));
         assert_eq!(rest, Rest { incomplete: true, ..Rest::default() });
     }
 
@@ -261,10 +268,10 @@ mod tests {
     #[test]
     fn all_recipes_of_a_policy_share_one_budget_of_files_and_few_types_are_kept() {
         let mut read = 0;
-        let mut guest = |_: &str, input: Value| {
+        let mut guest = |question: Question| {
             read += 1;
-            let number: usize =
-                input["file"].as_str().unwrap().trim_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap();
+            let Question::Check(check) = question else { panic!("{question:?}") };
+            let number: usize = check.file.trim_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap();
             let kind = |at: usize| json!({ "fact": "resource", "line": 1, "type": format!("t{number}_{at}"), "names": ["x"], "sure": true });
             let mut facts: Vec<_> = (0..300).map(kind).collect();
             facts.push(json!({ "fact": "recipe", "line": 2, "values": [format!("a::r{}", number + 1)] }));

@@ -58,7 +58,7 @@ pub(crate) fn property_bytes(name: &str, property: &Property) -> u64 {
     let value = match property {
         Property::Plain(value) => value_bytes(value),
         Property::Bytes(bytes) => TEXT + bytes.len() as u64,
-        Property::Lazy(_) | Property::Verify(_) => VALUE,
+        Property::Lazy(_) | Property::Rendered(_) | Property::Verify(_) => VALUE,
     };
     text_bytes(name) + value
 }

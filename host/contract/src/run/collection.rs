@@ -216,11 +216,6 @@ impl Run {
         self.builtin.uses(kind, action, name)
     }
 
-    /// Whether a cookbook wrote a property, and not the guest's side of the type.
-    pub fn written(&self, kind: &str, name: &str) -> bool {
-        self.builtin.written(kind, name)
-    }
-
     /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.
     ///
     /// # Errors

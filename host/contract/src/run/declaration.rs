@@ -1,4 +1,4 @@
-//! A resource as the cookbook wrote it: `wit/resources.wit`, without its bindings.
+//! A resource as the cookbook wrote it: `wit/deps/resources/collection.wit`, without its bindings.
 
 use super::ContextId;
 use crate::{Callback, CommandTest, Receipt};
@@ -69,6 +69,8 @@ pub enum Property {
     Bytes(Vec<u8>),
     /// Asked for right before the action.
     Lazy(Callback),
+    /// A template's text, asked for after all other lazy properties and only if the action needs it.
+    Rendered(Callback),
     /// A block that must approve the staged content.
     Verify(Callback),
 }

@@ -59,10 +59,6 @@ impl Types for NoTypes {
         true
     }
 
-    fn written(&self, _kind: &str, _name: &str) -> bool {
-        false
-    }
-
     fn check_property(&self, _kind: &str, _name: &str, _property: Property) -> Result<Property, Failure> {
         Err(Self::refuse())
     }
@@ -80,7 +76,6 @@ mod tests {
         let property = || Property::Plain(json!(1));
         assert!(run.check_property("file", "mode", property()).is_err());
         assert!(run.declare(Declaration { kind: "file".into(), name: "x".into(), ..Declaration::default() }).is_err());
-        assert!(!run.written("file", "mode"));
         let table = Table::default();
         let mut declaration = Declaration::default();
         let amendment = Amendment::Property("mode".into(), property());

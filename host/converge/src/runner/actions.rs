@@ -358,14 +358,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut at = 0;
         while let Ok(resource) = self.run.known(id)
             && !resource.declaration.sensitive
-            && let Some((name, property)) = resource.declaration.properties.get(at)
+            && let Some((_, property)) = resource.declaration.properties.get(at)
         {
             at += 1;
             let Property::Lazy(callback) = property else { continue };
-            let (kind, name, callback) = (resource.declaration.kind.clone(), name.clone(), *callback);
-            if !self.run.written(&kind, &name) {
-                continue;
-            }
+            let callback = *callback;
             match self.evaluate(callback, None).await {
                 // A value of the wrong kind is shown as it is.
                 Ok(_) => {}
@@ -382,7 +379,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// Hands an event about a resource to the guest, with what the event has beside resource and action.
-    async fn tell_of(&mut self, id: ResourceId, name: &str, action: &str, mut input: Value) {
+    async fn tell_of(&mut self, id: ResourceId, name: &'static str, action: &str, mut input: Value) {
         let Ok(resource) = self.run.known(id) else { return };
         let declaration = &resource.declaration;
         if let Some(input) = input.as_object_mut() {

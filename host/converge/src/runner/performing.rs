@@ -156,7 +156,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Lazy values are resolved and validated now, right before the action; with them the blocks of `verify`.
+    /// Resolves and validates lazy values, right before the action, and the texts that the guest renders after all others.
+    /// Returns the blocks of `verify`, too.
     async fn resolve_properties(
         &mut self,
         id: ResourceId,
@@ -165,16 +166,27 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut resolved = Vec::new();
         let mut checks = Vec::new();
         let mut at = 0;
+        let mut are_others_known = false;
         // By number: what is evaluated may change the declaration.
-        while let Some((name, property)) = self.run.known(id)?.declaration.properties.get(at) {
+        loop {
+            let properties = &self.run.known(id)?.declaration.properties;
+            let Some((name, property)) = properties.get(at) else {
+                let is_any_rendered = properties.iter().any(|(_, it)| matches!(it, Property::Rendered(_)));
+                if are_others_known || !is_any_rendered {
+                    break;
+                }
+                (at, are_others_known) = (0, true);
+                continue;
+            };
             at += 1;
             let (name, callback) = match property {
-                Property::Plain(_) | Property::Bytes(_) => continue,
-                Property::Verify(callback) => {
+                Property::Lazy(callback) if !are_others_known => (name.clone(), *callback),
+                Property::Rendered(callback) if are_others_known => (name.clone(), *callback),
+                Property::Verify(callback) if !are_others_known => {
                     checks.push(*callback);
                     continue;
                 }
-                Property::Lazy(callback) => (name.clone(), *callback),
+                _ => continue,
             };
             let kind = self.run.known(id)?.declaration.kind.clone();
             if !self.run.uses(&kind, action, &name) || !self.needs(id, action, &mut resolved, &name)? {

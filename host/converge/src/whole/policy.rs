@@ -3,7 +3,9 @@
 use super::report::Ended;
 use super::{House, NodeState, WholeRun};
 use crate::Runner;
-use contract::{Event, Failure, Guest, Lost, Memory, Outcome, Providers, Run, RunStart, Stop, Tally};
+use contract::{
+    Event, Failure, Guest, Load, Lost, Memory, Outcome, Phase, Providers, Run, RunStart, StartPhase, Stop, Tally,
+};
 use node::object::{NodeObject, NormalAccess, ObjectError, PolicyStart, ReadFilter};
 use node::run_list::RunList;
 use serde_json::{Value, json};
@@ -68,22 +70,52 @@ pub(super) struct FinishedPolicy<I> {
     seconds: f64,
 }
 
+/// How the whole run ended, for the handlers of all policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunEnd {
+    Succeeded,
+    Failed,
+}
+
+impl RunEnd {
+    fn handler(self) -> &'static str {
+        match self {
+            Self::Succeeded => "report",
+            Self::Failed => "exception",
+        }
+    }
+
+    fn event(self) -> &'static str {
+        match self {
+            Self::Succeeded => "run_completed",
+            Self::Failed => "run_failed",
+        }
+    }
+
+    fn phase(self, status: Value) -> Phase {
+        match self {
+            Self::Succeeded => Phase::Report(status),
+            Self::Failed => Phase::Exception(status),
+        }
+    }
+}
+
 impl<I: Instance> FinishedPolicy<I> {
-    /// Whether it wants to hear of the run's end.
-    pub(super) fn listens(&self, handler: &str, event: &str) -> bool {
-        self.run.listens_to(handler) || self.run.listens_to(event)
+    /// Whether it has handlers of the run's end.
+    pub(super) fn listens(&self, end: RunEnd) -> bool {
+        self.run.listens_to(end.handler()) || self.run.listens_to(end.event())
     }
 
     /// Runs the late handlers in a conversation of their own.
-    pub(super) async fn handle(&mut self, handler: &str, event: &str, input: Value, memory: &mut dyn Memory) {
+    pub(super) async fn handle(&mut self, end: RunEnd, status: Value, memory: &mut dyn Memory) {
         let Some(instance) = &mut self.instance else { return };
         let (mut session, providers) = instance.conversation();
         // Signals no longer stop anything: the handlers are the end of the run. They have a time of their own.
         let account = self.run.account().clone();
         account.begin_turn(Stop::default());
         let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, Stop::default());
-        runner.tell(event, input.clone()).await;
-        runner.handler(handler, input).await;
+        runner.tell(end.event(), status.clone()).await;
+        runner.handler(end.phase(status)).await;
         let _ = I::end(session).await;
         account.end_turn();
     }
@@ -139,7 +171,7 @@ impl<H: House> WholeRun<'_, H> {
         let PolicyInput { name, revision, artifact, cookbooks, recipes, .. } = policy;
         run.notice(&Event::PolicyStarted { policy: name, revision, artifact, recipes, cookbooks });
         let load = self.load_input(policy, node);
-        let began = json!({ "run_id": self.options.run_id, "start_time": self.options.started.seconds });
+        let began = StartPhase { run_id: self.options.run_id.clone(), start_time: self.options.started.seconds };
         let (mut session, providers) = instance.conversation();
         let memory = self.house.memory();
         let mut runner =
@@ -164,25 +196,24 @@ impl<H: House> WholeRun<'_, H> {
         outcome
     }
 
-    /// What the guest hears first; see `wit/turns.wit`.
-    fn load_input(&self, policy: &PolicyInput, node: &NodeObject) -> Value {
-        let order: Vec<_> = policy.cookbooks.iter().map(|(cookbook, _)| cookbook.as_str()).collect();
+    /// The input of the first phase.
+    fn load_input(&self, policy: &PolicyInput, node: &NodeObject) -> Load {
         let start = &policy.start;
         let environment = start.group.as_deref().filter(|_| start.name.is_some());
         // What the node keeps, where something else is run this once.
         let primary = Some(node.run_list()).filter(|kept| start.name.is_none() && **kept != start.run_list);
-        json!({
-            "policy": policy.name,
-            "cookbooks": order,
-            "why_run": self.options.is_dry(),
-            "survey": self.options.survey,
-            "all_frames": self.options.all_frames,
-            "places": policy.places,
-            "file_cache": policy.file_cache,
-            "run_list": start.run_list.to_strings(),
-            "primary_run_list": primary.map(RunList::to_strings),
-            "environment": environment.unwrap_or(node.chef_environment()),
-        })
+        Load {
+            policy: policy.name.clone(),
+            cookbooks: policy.cookbooks.iter().map(|(cookbook, _)| cookbook.clone()).collect(),
+            why_run: self.options.is_dry(),
+            survey: self.options.survey,
+            all_frames: self.options.all_frames,
+            places: policy.places.clone(),
+            file_cache: policy.file_cache.clone(),
+            run_list: start.run_list.to_strings(),
+            primary_run_list: primary.map(RunList::to_strings),
+            environment: environment.unwrap_or(node.chef_environment()).to_owned(),
+        }
     }
 
     /// The run of a policy, with the node as this policy may see it.
@@ -242,15 +273,16 @@ fn refused(error: ObjectError) -> Failure {
 /// Load, compile, converge.
 async fn live<G: Guest, P: Providers>(
     runner: &mut Runner<'_, G, P>,
-    load: Value,
-    began: Value,
+    load: Load,
+    began: StartPhase,
     recipes: &[String],
     compile_only: bool,
 ) -> Outcome {
-    runner.phase("load", load).await?;
+    runner.phase(Phase::Load(Box::new(load))).await?;
     if !compile_only {
-        runner.handler("start", began.clone()).await;
-        runner.tell("run_started", began).await;
+        let details = json!({ "run_id": began.run_id, "start_time": began.start_time });
+        runner.handler(Phase::Start(began)).await;
+        runner.tell("run_started", details).await;
     }
     for recipe in recipes {
         let compiled = runner.compile(recipe).await;

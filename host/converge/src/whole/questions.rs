@@ -1,7 +1,9 @@
 //! Questions that an instance answers before a policy begins: what a cookbook's metadata says, what a role holds.
 
 use super::Instance;
-use contract::{Account, Answer, Failure, Got, Guest as _, Outcome, Request, Run, Said, Stop, StopReason, Tell, Types};
+use contract::{
+    Account, Answer, Failure, Got, Guest as _, Outcome, Question, Request, Run, Said, Stop, StopReason, Tell, Types,
+};
 use node::attributes::Attributes;
 use serde_json::Value;
 use std::sync::Arc;
@@ -27,11 +29,12 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
     ///
     /// # Errors
     /// Returns the error that guest code raised, that the guest is lost, or that a signal came before the question.
-    pub async fn ask(&mut self, name: &str, input: Value) -> Result<Value, Failure> {
+    pub async fn ask(&mut self, question: Question) -> Result<Value, Failure> {
+        let name = question.name();
         if let Some(StopReason::Signal(signal)) = self.stop.requested() {
             return Err(Failure::raised("Interrupt", format!("{name}: not asked after signal {signal}")));
         }
-        let mut tell = Tell::Request(Request::Question { name: name.into(), input });
+        let mut tell = Tell::Request(Request::Question(question));
         loop {
             match self.session.turn(&mut self.run, tell).await? {
                 Said::Answer(Answer::Value(Got::Json(value))) => return Ok(value),

@@ -93,9 +93,9 @@ impl Guest for FakeGuest<'_> {
                 Said::Answer(Answer::Value(Got::Json(self.guards[callback as usize].into())))
             }
             Tell::Request(Request::Act(call)) => self.act(run, call),
-            Tell::Request(
-                Request::Phase { .. } | Request::Question { .. } | Request::Inspect(_) | Request::Forget(_),
-            ) => Said::Answer(Answer::Finished),
+            Tell::Request(Request::Phase(_) | Request::Question(_) | Request::Inspect(_) | Request::Forget(_)) => {
+                Said::Answer(Answer::Finished)
+            }
             Tell::Done(Ok(())) => self.go_on(run),
             Tell::Done(Err(failure)) => {
                 self.stack.pop();

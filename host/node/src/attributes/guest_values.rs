@@ -48,7 +48,48 @@ pub fn mentions_guest_values(value: &Value) -> bool {
     }
 }
 
+/// Replaces every marker in `value` by null. Returns the way to each with the guest's number, in order.
+pub fn take_guest_values(value: &mut Value) -> Vec<(Vec<String>, u64)> {
+    let mut taken = Vec::new();
+    take(value, &mut Vec::new(), &mut taken);
+    taken
+}
+
+fn take(value: &mut Value, path: &mut Vec<String>, taken: &mut Vec<(Vec<String>, u64)>) {
+    if let Some(number) = guest_number(value) {
+        taken.push((path.clone(), number));
+        *value = Value::Null;
+        return;
+    }
+    match value {
+        Value::Object(object) => {
+            for (key, child) in object {
+                if matches!(child, Value::Object(_) | Value::Array(_)) {
+                    path.push(key.clone());
+                    take(child, path, taken);
+                    path.pop();
+                }
+            }
+        }
+        Value::Array(array) => {
+            for (index, child) in array.iter_mut().enumerate() {
+                if matches!(child, Value::Object(_) | Value::Array(_)) {
+                    path.push(index.to_string());
+                    take(child, path, taken);
+                    path.pop();
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 impl Attributes {
+    /// Tells whether a marker was ever written, so that reads need not look for one.
+    pub fn may_hold_guest_values(&self) -> bool {
+        self.may_hold_guest_values
+    }
+
     /// Every marker in every level, lowest level first.
     pub fn guest_values(&self) -> Vec<GuestValue> {
         let mut found = Vec::new();

@@ -1,7 +1,7 @@
 //! What time it is: the real time where that is granted, else when the run began.
 
 use super::trap;
-use crate::bindings::wrun::cookbook::clock as wit;
+use crate::bindings::wrun::clock::clock as wit;
 use crate::limits::{SLEEP, SLEEP_TICK};
 use crate::policy::State;
 use contract::{Failure, Limit, Outside};
@@ -23,14 +23,14 @@ impl State {
 }
 
 impl wit::Host for State {
-    fn now(&mut self) -> Result<(i64, u32)> {
+    fn now(&mut self) -> Result<wit::Moment> {
         let started = self.services.started;
         if !self.services.clock {
-            return Ok((started.seconds, started.nanoseconds));
+            return Ok(wit::Moment { seconds: started.seconds, nanoseconds: started.nanoseconds });
         }
         self.services.attributes.uses_outside(Outside::Clock);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Ok((i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos()))
+        Ok(wit::Moment { seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX), nanoseconds: now.subsec_nanos() })
     }
 
     fn monotonic(&mut self) -> Result<u64> {
@@ -55,7 +55,8 @@ impl wit::Host for State {
         self.may_go_on()
     }
 
-    fn zone(&mut self, seconds: i64) -> Result<(i32, String)> {
-        Ok((self.services.zone)(seconds))
+    fn zone(&mut self, seconds: i64) -> Result<wit::ZoneOffset> {
+        let (seconds, name) = (self.services.zone)(seconds);
+        Ok(wit::ZoneOffset { seconds, name })
     }
 }

@@ -1,7 +1,7 @@
 //! The files that travel in the policy's artifact.
 
 use super::State;
-use crate::bindings::wrun::cookbook::cookbooks as wit;
+use crate::bindings::wrun::cookbooks::files as wit;
 use contract::FileError;
 use wasmtime::Result;
 
@@ -35,7 +35,10 @@ impl wit::Host for State {
         folder: String,
         names: Vec<String>,
     ) -> Result<Result<String, wit::FileError>> {
-        let names = names.get(..names.len().min(NAMES)).unwrap_or_default();
-        Ok(self.services.files.locate(&cookbook, &folder, names, &self.services.node).map_err(error))
+        if names.len() > NAMES {
+            let why = format!("at most {NAMES} names can be looked for at a time");
+            return Ok(Err(wit::FileError::TooMuch(why)));
+        }
+        Ok(self.services.files.locate(&cookbook, &folder, &names, &self.services.node).map_err(error))
     }
 }

@@ -1,6 +1,6 @@
 //! Data bags, roles, environments, other nodes.
 
-use crate::bindings::wrun::cookbook::data as wit;
+use crate::bindings::wrun::data::data as wit;
 use crate::policy::State;
 use contract::DataError;
 use serde_json::Value;

@@ -2,7 +2,8 @@
 //! recorded here, in the run.
 
 use super::{heard, trap};
-use crate::bindings::wrun::cookbook::{machine as wit, resources, types};
+use crate::bindings::wrun::machine::{accounts, commands, environment, files, http, types as wit};
+use crate::bindings::wrun::types::types;
 use crate::policy::State;
 use crate::words;
 use contract::{Applied, CommandEffect, HttpRequest, MachineChange, MachineError, Stat, StatKind};
@@ -15,47 +16,47 @@ fn error(error: MachineError) -> wit::MachineError {
     match error {
         MachineError::Denied(text) => wit::MachineError::Denied(text),
         MachineError::DryRun(text) => wit::MachineError::DryRun(text),
-        MachineError::System(name, about) => wit::MachineError::System((name, about)),
+        MachineError::System(name, about) => wit::MachineError::System(wit::SystemError { name, about }),
         MachineError::TooMuch(text) => wit::MachineError::TooMuch(text),
     }
 }
 
-fn stat(stat: &Stat) -> wit::FileStatus {
-    wit::FileStatus {
+fn stat(stat: &Stat) -> files::FileStatus {
+    files::FileStatus {
         kind: match stat.kind {
-            StatKind::File => wit::Kind::File,
-            StatKind::Directory => wit::Kind::Directory,
-            StatKind::Link => wit::Kind::Link,
-            StatKind::Special => wit::Kind::Special,
+            StatKind::File => files::Kind::File,
+            StatKind::Directory => files::Kind::Directory,
+            StatKind::Link => files::Kind::Link,
+            StatKind::Special => files::Kind::Special,
         },
         mode: stat.mode,
         uid: stat.uid,
         gid: stat.gid,
         size: stat.size,
         modified: stat.modified,
-        identity: stat.identity,
+        identity: files::FileIdentity { device: stat.identity.0, inode: stat.identity.1 },
         links: stat.links,
     }
 }
 
-fn change(change: wit::Change) -> MachineChange {
+fn change(change: files::Change) -> MachineChange {
     match change {
-        wit::Change::Write((content, mode)) => MachineChange::Write(content, mode),
-        wit::Change::Append((content, mode)) => MachineChange::Append(content, mode),
-        wit::Change::MakeDirectory(mode) => MachineChange::MakeDirectory(mode),
-        wit::Change::Link(target) => MachineChange::Link(target),
-        wit::Change::Rename(to) => MachineChange::Rename(to),
-        wit::Change::Remove => MachineChange::Remove,
-        wit::Change::RemoveDirectory => MachineChange::RemoveDirectory,
-        wit::Change::Mode(mode) => MachineChange::Mode(mode),
-        wit::Change::Owner((user, group)) => MachineChange::Owner(user, group),
-        wit::Change::Times((access, change)) => MachineChange::Times(access, change),
+        files::Change::Write(files::NewContent { content, mode }) => MachineChange::Write(content, mode),
+        files::Change::Append(files::NewContent { content, mode }) => MachineChange::Append(content, mode),
+        files::Change::MakeDirectory(mode) => MachineChange::MakeDirectory(mode),
+        files::Change::Link(target) => MachineChange::Link(target),
+        files::Change::Rename(to) => MachineChange::Rename(to),
+        files::Change::Remove => MachineChange::Remove,
+        files::Change::RemoveDirectory => MachineChange::RemoveDirectory,
+        files::Change::Mode(mode) => MachineChange::Mode(mode),
+        files::Change::Owner(files::Ownership { user, group }) => MachineChange::Owner(user, group),
+        files::Change::Times(files::FileTimes { accessed, modified }) => MachineChange::Times(accessed, modified),
     }
 }
 
 impl State {
     /// Makes a change that the guest's own code asks for, and records it.
-    fn change_machine(&mut self, path: &str, wanted: wit::Change, origin: Option<types::Origin>) -> Answer<()> {
+    fn change_machine(&mut self, path: &str, wanted: files::Change, origin: Option<types::Origin>) -> Answer<()> {
         let run = Self::run(self)?;
         let why_run = run.why_run();
         let origin = place(run.policy(), origin);
@@ -71,7 +72,7 @@ impl State {
 
     /// Runs a command that the guest's own code asks for, and records it. One that was refused or could not be started is
     /// not recorded: nothing ran.
-    fn run_command(&mut self, command: resources::Command, origin: Option<types::Origin>) -> Answer<wit::Outcome> {
+    fn run_command(&mut self, command: types::Command, origin: Option<types::Origin>) -> Answer<commands::Outcome> {
         let run = Self::run(self)?;
         let why_run = run.why_run();
         let origin = place(run.policy(), origin);
@@ -88,7 +89,7 @@ impl State {
         if let Some(effect) = effect {
             heard(Self::run(self)?.ran_by_guest(&command, effect, origin))?.map_err(trap)?;
         }
-        let outcome = |it: contract::CommandOutcome| wit::Outcome {
+        let outcome = |it: contract::CommandOutcome| commands::Outcome {
             code: it.code,
             signal: it.signal,
             output: it.output,
@@ -104,8 +105,8 @@ fn place(policy: &str, origin: Option<types::Origin>) -> Option<Origin> {
     origin.map(|origin| words::origin(policy, origin)).filter(|origin| origin.cookbook.is_some())
 }
 
-impl wit::Host for State {
-    fn stat(&mut self, path: String, follow: bool) -> Answer<Option<wit::FileStatus>> {
+impl files::Host for State {
+    fn stat(&mut self, path: String, follow: bool) -> Answer<Option<files::FileStatus>> {
         let found = self.services.machine.stat(&path, follow);
         Ok(found.map(|found| found.as_ref().map(stat)).map_err(error))
     }
@@ -126,23 +127,19 @@ impl wit::Host for State {
         Ok(self.services.machine.real_path(&path).map_err(error))
     }
 
-    fn run(&mut self, command: resources::Command) -> Answer<wit::Outcome> {
-        self.run_command(command, None)
+    fn apply(&mut self, path: String, wanted: files::Change, at: Option<types::Origin>) -> Answer<()> {
+        self.change_machine(&path, wanted, at)
     }
+}
 
-    fn run_at(&mut self, command: resources::Command, origin: types::Origin) -> Answer<wit::Outcome> {
-        self.run_command(command, Some(origin))
+impl commands::Host for State {
+    fn run(&mut self, command: types::Command, at: Option<types::Origin>) -> Answer<commands::Outcome> {
+        self.run_command(command, at)
     }
+}
 
-    fn apply(&mut self, path: String, wanted: wit::Change) -> Answer<()> {
-        self.change_machine(&path, wanted, None)
-    }
-
-    fn apply_at(&mut self, path: String, wanted: wit::Change, origin: types::Origin) -> Answer<()> {
-        self.change_machine(&path, wanted, Some(origin))
-    }
-
-    fn environment(&mut self, name: String) -> Result<Option<String>> {
+impl environment::Host for State {
+    fn get(&mut self, name: String) -> Result<Option<String>> {
         let known = self.services.environment.iter().find(|(other, _)| *other == name);
         if known.is_some() {
             self.services.attributes.uses_outside(contract::Outside::Variable(&name));
@@ -150,12 +147,14 @@ impl wit::Host for State {
         Ok(known.map(|(_, value)| value.clone()))
     }
 
-    fn set_environment(&mut self, name: String, value: Option<String>) -> Answer<()> {
+    fn set(&mut self, name: String, value: Option<String>) -> Answer<()> {
         Ok(self.services.machine.set_environment(&name, value.as_deref()).map_err(error))
     }
+}
 
-    fn users(&mut self) -> Answer<Vec<wit::User>> {
-        let user = |it: contract::MachineUser| wit::User {
+impl accounts::Host for State {
+    fn users(&mut self) -> Answer<Vec<accounts::User>> {
+        let user = |it: contract::MachineUser| accounts::User {
             name: it.name,
             uid: it.uid,
             gid: it.gid,
@@ -166,18 +165,24 @@ impl wit::Host for State {
         Ok(self.services.machine.users().map(|all| all.into_iter().map(user).collect()).map_err(error))
     }
 
-    fn groups(&mut self) -> Answer<Vec<wit::Group>> {
-        let group = |it: contract::MachineGroup| wit::Group { name: it.name, gid: it.gid, members: it.members };
+    fn groups(&mut self) -> Answer<Vec<accounts::Group>> {
+        let group = |it: contract::MachineGroup| accounts::Group { name: it.name, gid: it.gid, members: it.members };
         Ok(self.services.machine.groups().map(|all| all.into_iter().map(group).collect()).map_err(error))
     }
+}
 
-    fn http(&mut self, request: wit::HttpRequest) -> Answer<wit::HttpResponse> {
+impl http::Host for State {
+    fn send(&mut self, request: http::HttpRequest) -> Answer<http::HttpResponse> {
         let why_run = Self::run(self)?.why_run();
-        let wit::HttpRequest { method, url, headers, body } = request;
+        let http::HttpRequest { method, url, headers, body } = request;
+        let headers = headers.into_iter().map(|it| (it.name, it.value)).collect();
         let request = HttpRequest { method, url, headers, body };
         let came = self.on_host_time(|state| state.services.machine.http(&request, why_run));
-        let response =
-            |it: contract::HttpResponse| wit::HttpResponse { status: it.status, headers: it.headers, body: it.body };
+        let response = |it: contract::HttpResponse| http::HttpResponse {
+            status: it.status,
+            headers: it.headers.into_iter().map(|(name, value)| http::Header { name, value }).collect(),
+            body: it.body,
+        };
         Ok(came.map(response).map_err(error))
     }
 }

@@ -2,13 +2,14 @@
 
 use super::reading::Reading;
 use super::{heard, trap};
-use crate::bindings::wrun::cookbook::{node as wit, types};
+use crate::bindings::wrun::node::{attributes as wit, identity};
+use crate::bindings::wrun::types::types;
 use crate::policy::State;
-use crate::words;
+use crate::words::{self, values};
 use ::node::attributes::{AttributeError, Attributes, Level};
 use ::node::origin::Origin;
 use ::node::run_list::RunList;
-use contract::{AttributeChange, json_text_bytes};
+use contract::AttributeChange;
 use serde_json::Value;
 use wasmtime::Result;
 
@@ -69,17 +70,24 @@ impl State {
         &mut self,
         to: wit::Level,
         path: &[String],
-        value: &str,
+        value: wit::Value,
         origin: types::Origin,
         write: impl FnOnce(&mut Attributes, &[String], Value, &Origin) -> Result<bool, AttributeError>,
     ) -> Answer<bool> {
-        let _while_it_lasts = self.pay_for_call(json_text_bytes(value))?;
-        let value = match words::parse(value) {
+        let _while_it_lasts = self.pay_for_call(values::value_bytes(&value))?;
+        let value = match values::value(self.voice, value) {
             Ok(value) => value,
-            Err(why) => return Ok(Err(wit::AttributeError::Invalid(format!("the value is no JSON: {why}")))),
+            Err(why) => return Ok(Err(wit::AttributeError::Invalid(why))),
         };
         let to = level(to);
         self.change(to.as_str(), path, Some((to, value)), origin, write)
+    }
+
+    /// A value that was found, as the guest sees it.
+    fn shown(&mut self, found: Result<Option<Value>, wit::AttributeError>) -> Answer<Option<wit::Value>> {
+        let voice = self.voice;
+        let attributes = self.run()?.attributes();
+        Ok(found.map(|found| found.map(|value| values::shown(voice, attributes, value))))
     }
 }
 
@@ -88,35 +96,45 @@ impl wit::Host for State {
         Ok(self.run()?.attributes().version())
     }
 
-    fn read(&mut self, view: wit::View, path: Vec<String>, at: Option<types::Origin>) -> Answer<Option<String>> {
-        let read = Reading::new(self.run_and_services()?, view, &path, at).read();
-        Ok(read.map(|found| found.map(|value| value.to_string())))
+    fn read(&mut self, view: wit::View, path: Vec<String>, at: Option<types::Origin>) -> Answer<Option<wit::Value>> {
+        Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, at).read())
     }
 
-    fn look(&mut self, view: wit::View, path: Vec<String>, at: Option<types::Origin>) -> Answer<Option<wit::Shape>> {
-        Ok(Ok(Reading::new(self.run_and_services()?, view, &path, at).look()))
+    fn shape_of(
+        &mut self,
+        view: wit::View,
+        path: Vec<String>,
+        at: Option<types::Origin>,
+    ) -> Answer<Option<wit::Shape>> {
+        Ok(Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, at).look()))
     }
 
     fn keep(&mut self, view: wit::View, path: Vec<String>) -> Answer<wit::Kept> {
         if !matches!(view, wit::View::Merged | wit::View::Automatic) {
             return Ok(Err(wit::AttributeError::Invalid("only `merged` and `automatic` can be kept".into())));
         }
-        Ok(Ok(Reading::new(self.run_and_services()?, view, &path, None).keep()))
+        Ok(Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, None).keep()))
     }
 
     fn conceals(&mut self, view: wit::View, path: Vec<String>) -> Result<bool> {
-        Ok(Reading::new(self.run_and_services()?, view, &path, None).conceals())
+        Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, None).conceals())
     }
 
-    fn write(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
-        let written = self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+    fn write(&mut self, to: wit::Level, path: Vec<String>, value: wit::Value, origin: types::Origin) -> Answer<()> {
+        let written = self.write_with(to, &path, value, origin, |attributes, path, value, origin| {
             attributes.write(level(to), path, value, origin).map(|()| true)
         });
         written.map(|answer| answer.map(drop))
     }
 
-    fn write_strict(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
-        let written = self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+    fn write_strict(
+        &mut self,
+        to: wit::Level,
+        path: Vec<String>,
+        value: wit::Value,
+        origin: types::Origin,
+    ) -> Answer<()> {
+        let written = self.write_with(to, &path, value, origin, |attributes, path, value, origin| {
             attributes.write_strict(level(to), path, value, origin).map(|()| true)
         });
         written.map(|answer| answer.map(drop))
@@ -126,16 +144,16 @@ impl wit::Host for State {
         &mut self,
         to: wit::Level,
         path: Vec<String>,
-        value: String,
+        value: wit::Value,
         origin: types::Origin,
     ) -> Answer<bool> {
-        self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+        self.write_with(to, &path, value, origin, |attributes, path, value, origin| {
             attributes.write_unless(level(to), path, value, origin)
         })
     }
 
-    fn replace(&mut self, to: wit::Level, path: Vec<String>, value: String, origin: types::Origin) -> Answer<()> {
-        let written = self.write_with(to, &path, &value, origin, |attributes, path, value, origin| {
+    fn replace(&mut self, to: wit::Level, path: Vec<String>, value: wit::Value, origin: types::Origin) -> Answer<()> {
+        let written = self.write_with(to, &path, value, origin, |attributes, path, value, origin| {
             match level(to) {
                 Level::ForceDefault => attributes.force_default(path, value, origin),
                 Level::ForceOverride => attributes.force_override(path, value, origin),
@@ -146,7 +164,7 @@ impl wit::Host for State {
         written.map(|answer| answer.map(drop))
     }
 
-    fn remove(&mut self, what: wit::Removal, path: Vec<String>, origin: types::Origin) -> Answer<Option<String>> {
+    fn remove(&mut self, what: wit::Removal, path: Vec<String>, origin: types::Origin) -> Answer<Option<wit::Value>> {
         let name = match what {
             wit::Removal::All => EVERY_LEVEL,
             wit::Removal::Default => "default",
@@ -159,7 +177,7 @@ impl wit::Host for State {
             wit::Removal::Normal => attributes.remove_normal(path, origin),
             wit::Removal::Override => attributes.remove_override(path, origin),
         });
-        removed.map(|answer| answer.map(|value| value.map(|value| value.to_string())))
+        self.shown(removed?)
     }
 
     fn unlink(
@@ -168,24 +186,33 @@ impl wit::Host for State {
         path: Vec<String>,
         strict: bool,
         origin: types::Origin,
-    ) -> Answer<Option<String>> {
+    ) -> Answer<Option<wit::Value>> {
         let from = level(from);
         let removed = self.change(from.as_str(), &path, None, origin, |attributes, path, _, origin| match strict {
             true => attributes.unlink_strict(from, path, origin),
             false => attributes.unlink(from, path, origin),
         });
-        removed.map(|answer| answer.map(|value| value.map(|value| value.to_string())))
+        self.shown(removed?)
     }
 
-    fn debug(&mut self, path: Vec<String>) -> Answer<Vec<(String, Option<String>)>> {
+    fn debug(&mut self, path: Vec<String>) -> Answer<Vec<wit::LevelValue>> {
         // The fact is one of the values that are asked for.
-        if let Err(denied) = Reading::new(self.run_and_services()?, wit::View::Automatic, &path, None).read() {
+        if let Err(denied) =
+            Reading::new(self.voice, self.run_and_services()?, wit::View::Automatic, &path, None).read()
+        {
             return Ok(Err(denied));
         }
-        let levels = self.run()?.attributes().debug_value(&path).into_iter();
-        Ok(Ok(levels.map(|(level, value)| (level.as_str().to_owned(), value.map(Value::to_string))).collect()))
+        let voice = self.voice;
+        let attributes = self.run()?.attributes();
+        let level = |(level, value): (Level, Option<&Value>)| wit::LevelValue {
+            level: level.as_str().to_owned(),
+            value: value.map(|value| values::shown(voice, attributes, value.clone())),
+        };
+        Ok(Ok(attributes.debug_value(&path).into_iter().map(level).collect()))
     }
+}
 
+impl identity::Host for State {
     fn name(&mut self) -> Result<String> {
         Ok(self.run()?.node_name().to_owned())
     }
@@ -194,21 +221,21 @@ impl wit::Host for State {
         Ok(self.run()?.recipes().to_vec())
     }
 
-    fn set_run_list(&mut self, items: Vec<String>) -> Answer<()> {
+    fn set_run_list(&mut self, items: Vec<String>) -> Result<Result<(), identity::RunListError>> {
         if !self.run()?.owns_run_list() {
             let why = "the run list of a released policy is its release's: change it in policy.toml";
-            return Ok(Err(wit::AttributeError::Denied(why.to_owned())));
+            return Ok(Err(identity::RunListError::Denied(why.to_owned())));
         }
         if items.len() > MAX_RUN_LIST || items.iter().any(|item| item.len() > MAX_RUN_LIST_ITEM) {
             let why = format!("a run list has at most {MAX_RUN_LIST} items of {MAX_RUN_LIST_ITEM} bytes");
-            return Ok(Err(wit::AttributeError::Invalid(why)));
+            return Ok(Err(identity::RunListError::Invalid(why)));
         }
         Ok(match RunList::parse(&items) {
             Ok(list) => {
                 self.run()?.change_run_list(list.without_repeats());
                 Ok(())
             }
-            Err(error) => Err(wit::AttributeError::Invalid(words::shorten(&error.to_string(), 1000))),
+            Err(error) => Err(identity::RunListError::Invalid(words::shorten(&error.to_string(), 1000))),
         })
     }
 }

@@ -1,6 +1,7 @@
-//! Words for people. What a guest writes is escaped by whoever shows it; here it is only bounded.
+//! Lines for people, and the events that a guest asks for. What a guest writes is escaped by whoever shows it; here it is
+//! only bounded.
 
-use crate::bindings::wrun::cookbook::{output as wit, types};
+use crate::bindings::wrun::{output::log as wit, turns::events, types::types};
 use crate::limits::{LOG_BYTES, LOG_LINE};
 use crate::policy::State;
 use crate::words;
@@ -64,7 +65,9 @@ impl wit::Host for State {
         self.write_line(Writer::Library, level, &line);
         Ok(())
     }
+}
 
+impl events::Host for State {
     fn listen(&mut self, names: Vec<String>) -> Result<Result<(), types::Raised>> {
         let unknown =
             names.iter().find(|name| !PHASES.contains(&name.as_str()) && !Event::NAMES.contains(&name.as_str()));

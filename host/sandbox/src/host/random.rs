@@ -1,6 +1,6 @@
 //! Randomness, where it is granted.
 
-use crate::bindings::wrun::cookbook::random as wit;
+use crate::bindings::wrun::random::random as wit;
 use crate::limits::RANDOM_BYTES;
 use crate::policy::State;
 use contract::Outside;

@@ -4,8 +4,10 @@
 //! the machine or another policy has a value: such a read is recorded, and of a fact it is refused, so that it does not
 //! pass for a read of nothing.
 
-use crate::bindings::wrun::cookbook::{node as wit, types};
-use crate::words;
+use crate::bindings::wrun::{node::attributes as wit, types::types};
+use crate::voice::Voice;
+use crate::words::{self, values};
+use ::node::attributes::guest_values::guest_number;
 use ::node::attributes::{Level, Shape};
 use ::node::object::is_policys_own;
 use ::node::origin::Origin;
@@ -37,6 +39,7 @@ enum Hiding {
 
 /// One read of a guest, as long as it is answered.
 pub(super) struct Reading<'a> {
+    voice: Voice,
     run: &'a mut Run,
     rights: &'a dyn AttributeRights,
     view: wit::View,
@@ -46,21 +49,22 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(
+        voice: Voice,
         (run, services): (&'a mut Run, &'a mut contract::Services),
         view: wit::View,
         path: &'a [String],
         at: Option<types::Origin>,
     ) -> Self {
         let at = at.map(|at| place(words::origin(run.policy(), at)));
-        Self { run, rights: services.attributes.as_ref(), view, path, at }
+        Self { voice, run, rights: services.attributes.as_ref(), view, path, at }
     }
 
     /// Reads the value.
-    pub(super) fn read(mut self) -> Result<Option<Value>, wit::AttributeError> {
+    pub(super) fn read(mut self) -> Result<Option<wit::Value>, wit::AttributeError> {
         let found = self.value();
         match self.notice(found.as_ref(), Manner::Read) {
             Some(refusal) => Err(wit::AttributeError::Denied(refusal)),
-            None => Ok(found),
+            None => Ok(found.map(|value| self.seen(value))),
         }
     }
 
@@ -76,19 +80,18 @@ impl<'a> Reading<'a> {
 
     /// Reads a value that the guest keeps, and of which it will ask for the members one by one where they matter.
     pub(super) fn keep(mut self) -> wit::Kept {
-        let found = self.value();
-        match &found {
-            Some(found) if self.is_open(found) => wit::Kept::Open(found.to_string()),
-            _ if self.hiding(ReadKind::Fact, found.as_ref()) == Hiding::Whole => {
+        match self.value() {
+            Some(found) if self.is_open(&found) => wit::Kept::Open(self.seen(found)),
+            found if self.hiding(ReadKind::Fact, found.as_ref()) == Hiding::Whole => {
                 // Of an object the guest asks for members, and those are what it reads.
                 if !self.conceals() {
                     let _read_says_it = self.notice(found.as_ref(), Manner::Read);
                 }
                 wit::Kept::Hidden
             }
-            _ => {
+            found => {
                 let _nothing_is_hidden = self.notice(found.as_ref(), Manner::Look);
-                found.map_or(wit::Kept::Absent, |value| wit::Kept::Whole(value.to_string()))
+                found.map_or(wit::Kept::Absent, |value| wit::Kept::Whole(self.seen(value)))
             }
         }
     }
@@ -117,17 +120,24 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A value as the guest sees it.
+    fn seen(&self, value: Value) -> wit::Value {
+        values::shown(self.voice, self.run.attributes(), value)
+    }
+
     fn shape(&self) -> Option<wit::Shape> {
         let length = |length: usize| wit::Shape::Array(u32::try_from(length).unwrap_or(u32::MAX));
         if !matches!(self.view, wit::View::Merged) {
             return self.value().map(|value| match value {
-                Value::Object(object) => wit::Shape::Object(object.keys().cloned().collect()),
+                Value::Object(ref object) if guest_number(&value).is_none() => {
+                    wit::Shape::Object(object.keys().cloned().collect())
+                }
                 Value::Array(array) => length(array.len()),
-                scalar => wit::Shape::Scalar(scalar.to_string()),
+                scalar => wit::Shape::Scalar(self.seen(scalar)),
             });
         }
         self.run.attributes().shape(self.path).map(|found| match found {
-            Shape::Scalar => wit::Shape::Scalar(self.run.attributes().read(self.path).unwrap_or_default().to_string()),
+            Shape::Scalar => wit::Shape::Scalar(self.seen(self.run.attributes().read(self.path).unwrap_or_default())),
             Shape::Array(elements) => length(elements),
             Shape::Object(keys) => wit::Shape::Object(keys),
         })

@@ -1,7 +1,7 @@
 //! The resource collection.
 
 use super::heard;
-use crate::bindings::wrun::cookbook::{resources as wit, types};
+use crate::bindings::wrun::{resources::collection as wit, types::types};
 use crate::policy::State;
 use crate::voice::Voice;
 use crate::words;
@@ -50,9 +50,10 @@ impl wit::Host for State {
         Ok(self.run()?.all(context))
     }
 
-    fn describe(&mut self, id: u32) -> Result<Option<(String, String)>> {
+    fn describe(&mut self, id: u32) -> Result<Option<wit::ResourceName>> {
         let resource = self.run()?.known(id).ok();
-        Ok(resource.map(|it| (it.declaration.kind.clone(), it.declaration.name.clone())))
+        Ok(resource
+            .map(|it| wit::ResourceName { kind: it.declaration.kind.clone(), name: it.declaration.name.clone() }))
     }
 
     fn amend(&mut self, id: u32, amendment: wit::Amendment) -> Answer<()> {
@@ -62,16 +63,17 @@ impl wit::Host for State {
         answer(voice, words::amendment(voice, amendment).and_then(|amendment| run.amend(id, amendment)))
     }
 
-    fn read(&mut self, id: u32, name: String) -> Result<Option<wit::Property>> {
+    fn get_property(&mut self, id: u32, name: String) -> Result<Option<wit::Property>> {
         let voice = self.voice;
         let resource = self.run()?.known(id).ok();
         let property = resource.and_then(|it| it.declaration.property(&name));
         Ok(property.map(|property| words::property_back(voice, property)))
     }
 
-    fn look(&mut self, id: u32) -> Result<Option<wit::Status>> {
+    fn status(&mut self, id: u32) -> Result<Option<wit::ResourceStatus>> {
         let resource = self.run()?.known(id).ok();
-        Ok(resource.map(|it| wit::Status { updated: it.updated, updated_by_last_action: it.updated_by_last_action }))
+        Ok(resource
+            .map(|it| wit::ResourceStatus { updated: it.updated, updated_by_last_action: it.updated_by_last_action }))
     }
 
     fn observed(&mut self, id: u32, state: Option<String>) -> Answer<()> {
@@ -89,7 +91,7 @@ impl wit::Host for State {
         answer(voice, self.run()?.converge_by(id, what))
     }
 
-    fn mark(&mut self, id: u32, updated: bool) -> Answer<()> {
+    fn set_updated(&mut self, id: u32, updated: bool) -> Answer<()> {
         answer(self.voice, self.run()?.mark(id, updated))
     }
 }

@@ -1,6 +1,6 @@
 //! The built-in resource types, for guests that ask.
 
-use crate::bindings::wrun::cookbook::schema as wit;
+use crate::bindings::wrun::resources::schema as wit;
 use crate::policy::State;
 use wasmtime::Result;
 

@@ -1,6 +1,6 @@
 //! Handing the turn over.
 
-use crate::bindings::wrun::cookbook::turns;
+use crate::bindings::wrun::turns::turns;
 use crate::desk::Slot;
 use crate::policy::State;
 use crate::words;
@@ -9,14 +9,14 @@ use std::task::Poll;
 use wasmtime::Result;
 
 impl turns::Host for State {
-    async fn next(&mut self, said: turns::Said) -> Result<turns::Told> {
+    async fn next(&mut self, message: turns::GuestMessage) -> Result<turns::Turn> {
         self.clock.stop();
         // An endless chain of cheap calls might never meet the engine's own check with the clock over its budget.
         self.clock.check()?;
         self.may_go_on()?;
-        self.rules.said(&said)?;
-        let _while_it_lasts = self.pay_for_call(words::said_bytes(&said)).ok();
-        if let (Some(said), Some(run)) = (words::said(self.voice, said)?, self.run.take()) {
+        self.rules.said(&message)?;
+        let _while_it_lasts = self.pay_for_call(words::message_bytes(&message)).ok();
+        if let (Some(said), Some(run)) = (words::said(self.voice, message)?, self.run.take()) {
             self.desk.put(Slot::ToHost(run, said));
         }
         let desk = self.desk.clone();
@@ -27,10 +27,11 @@ impl turns::Host for State {
         })
         .await;
         let number = self.rules.told(&tell);
+        let attributes_version = run.attributes().version();
         if !self.rules.closed() {
             self.run = Some(run);
         }
         self.clock.start();
-        Ok(words::told(self.voice, number, tell))
+        Ok(turns::Turn { attributes_version, message: words::told(self.voice, number, tell) })
     }
 }

@@ -12,8 +12,9 @@ mod services;
 
 use author::build::{GuestCompiler, Settings, guest_compiler};
 use contract::{
-    Answer, Change, CommandTest, Declaration, Event, Failure, Got, GuardResult, Guest as _, Known, Memory, Observer,
-    Prepared, Property, Providers, Raised, Request, Run, Said, Services, Stop, Tell, Types, Wanted,
+    Answer, Change, CommandTest, Declaration, Event, Failure, Got, GuardResult, Guest as _, Known, Load, Memory,
+    Observer, Phase, Prepared, Property, Providers, Question, Raised, Request, Run, Said, Services, Stop, Tell, Types,
+    Wanted,
 };
 use converge::Runner;
 use node::attributes::{Attributes, Level};
@@ -137,13 +138,13 @@ pub(crate) fn run_denied(recipe: &str) -> Ran {
 }
 
 /// Asks a question that comes before a policy.
-pub(crate) fn ask(name: &str, input: Value) -> Result<Value, String> {
+pub(crate) fn ask(question: Question) -> Result<Value, String> {
     let services = services::services(String::new(), true);
     let opened = finish(sandbox().open("app", runtime().shared(), &LIMITS, services));
     let mut policy = opened.unwrap();
     let mut run = Run::new("app", true, Attributes::new(), Arc::new(BuiltinTypes));
     let mut session = policy.session();
-    let request = Request::Question { name: name.into(), input };
+    let request = Request::Question(question);
     match finish(session.turn(&mut run, Tell::Request(request))) {
         Ok(Said::Answer(Answer::Value(Got::Json(value)))) => Ok(value),
         other => Err(format!("{other:?}")),
@@ -185,7 +186,8 @@ fn converge(sandbox: &Sandbox, runtime: &Runtime, services: Services, limits: &L
     let (mut compiled, mut converged) = (Duration::ZERO, Duration::ZERO);
     let outcome = finish(async {
         let began = Instant::now();
-        runner.phase("load", json!({ "policy": "app", "cookbooks": ["app"], "why_run": false })).await?;
+        let load = Load { policy: "app".into(), cookbooks: vec!["app".into()], ..Load::default() };
+        runner.phase(Phase::Load(Box::new(load))).await?;
         runner.compile("app::default").await?;
         compiled = began.elapsed();
         let began = Instant::now();

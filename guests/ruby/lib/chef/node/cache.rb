@@ -32,7 +32,7 @@ class Chef
         @levels[name] ||= name == "automatic" ? automatic : VividMash.at(name, []).take_over(read(name, [], nil) || {})
       end
 
-      # A value of a view. With the place that asks, the host records it: see `wit/node.wit`.
+      # A value of a view. With the place that asks, the host records it: see `wit/deps/node/attributes.wit`.
       def read(view, path, origin)
         Writes.refused_as_chef_says { Wrun::Bridge.call("node.read", view, path, origin) }
       end

@@ -153,7 +153,7 @@ class Chef
 
       def wrun_more_properties(context)
         resource = self
-        [["content", ["lazy", Wrun::Turns.keep(context, -> { Chef::Template::Rendering.content(resource) })]]]
+        [["content", ["rendered", Wrun::Turns.keep(context, -> { Chef::Template::Rendering.content(resource) })]]]
       end
     end
 

@@ -35,7 +35,7 @@ module Wrun
         raise Errno::EINVAL, name if name.empty? || name.include?("=")
 
         @changed[name] = value.nil? ? nil : text(value).dup.freeze
-        Bridge.call("machine.set-environment", name, @changed[name])
+        tell_host(name)
       end
 
       alias store []=
@@ -117,6 +117,17 @@ module Wrun
       def inspect = to_h.inspect
 
       private
+
+      # Commands of resources and guards find the variable only if the policy may do everything. Else a person is told once.
+      def tell_host(name)
+        Bridge.call("machine.set-environment", name, @changed[name])
+      rescue Refused => refused
+        raise unless refused.reason == "denied"
+        return if @told
+
+        @told = true
+        Bridge.call("output.note", "warn", "ENV[#{name.inspect}]: #{refused.texts[0].tr("\n", " ")}")
+      end
 
       def text(value)
         String.try_convert(value) or raise TypeError, "no implicit conversion of #{value.class} into String"

@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use anyhow::Context as _;
 use artifact::Artifact;
 use author::Described;
-use serde_json::json;
+use contract::Question;
 
 /// The description that an artifact's component gives of itself. None: it was built with an SDK that does not know the
 /// question.
@@ -14,7 +14,7 @@ use serde_json::json;
 /// It cannot be loaded, or its answer is not a description.
 pub(super) fn component(settings: &Settings, artifact: &Artifact) -> anyhow::Result<Option<Described>> {
     let name = &artifact.manifest().name;
-    let said = assemble::ask_component(&settings.run, &program(), artifact, |ask| ask("describe", json!({})));
+    let said = assemble::ask_component(&settings.run, &program(), artifact, |ask| ask(Question::Describe));
     match said.with_context(|| format!("the component of policy {name} does not load"))? {
         Ok(value) => Ok(Some(serde_json::from_value(value).context("the component's description is not readable")?)),
         Err(failure) if failure.class() == "TypeError" => Ok(None),

@@ -5,8 +5,8 @@ use crate::settings::Settings;
 use assemble::Runtime;
 use author::CookbookFolders;
 use author::Ruby;
-use contract::Stop;
-use serde_json::{Value, json};
+use contract::{Question, Stop};
+use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,14 +35,15 @@ impl<'a> RuntimeHere<'a> {
             anyhow::bail!("a cookbook's folder has a name");
         };
         let files = CookbookFolders::open(&[parent.to_owned()])?;
-        self.ask(files, "metadata", json!({ "cookbook": name, "place": place.display().to_string() }))
+        let question = Question::Metadata { cookbook: name.to_owned(), place: place.display().to_string() };
+        self.ask(files, question)
     }
 
     /// Asks an instance that sees some cookbooks.
-    fn ask(&mut self, files: CookbookFolders, question: &str, input: Value) -> anyhow::Result<Value> {
+    fn ask(&mut self, files: CookbookFolders, question: Question) -> anyhow::Result<Value> {
         let runtime = self.find().map_err(anyhow::Error::msg)?;
         let (settings, stop) = (&self.settings.run, Stop::default());
-        let answer = assemble::ask(settings, &program(), &stop, runtime, Arc::new(files), |ask| ask(question, input))?;
+        let answer = assemble::ask(settings, &program(), &stop, runtime, Arc::new(files), |ask| ask(question))?;
         Ok(answer?)
     }
 }
@@ -58,6 +59,6 @@ impl Ruby for RuntimeHere<'_> {
     }
 
     fn gems(&mut self, question: Value) -> Result<Value, String> {
-        self.ask(CookbookFolders::default(), "gems", question).map_err(|error| format!("{error:#}"))
+        self.ask(CookbookFolders::default(), Question::Gems(question)).map_err(|error| format!("{error:#}"))
     }
 }
