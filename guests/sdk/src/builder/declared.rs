@@ -1,8 +1,8 @@
 //! Resources that are declared, and whatever else notifications can be sent to.
 
-use super::{Timing, known};
 use super::values::kinds::Anything;
 use super::values::{IntoProperty, Value_};
+use super::{Timing, known};
 use crate::bindings::wrun::resources::collection::{
     self as resources, NamedProperty, Notification, Party, Property as HostProperty,
 };
