@@ -75,12 +75,12 @@ impl<'a> Assembly<'a> {
         let notify = Arc::clone(&self.notify);
         let notify = notify.as_ref();
         // Gathering facts means waiting for the kernel a thousand times, so everything that does not need them is done meanwhile.
-        let (prepared, node) = std::thread::scope(|scope| {
+        let (prepared, known) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| KnownNode::gather(request, settings, self.began));
             let prepared = self.prepare();
             (prepared, gathering.join().unwrap_or(Err(AssembleError::NoFacts)))
         });
-        let (Some(prepared), known) = (prepared?, node?) else { return Ok(None) };
+        let (Some(prepared), known) = (prepared?, known?) else { return Ok(None) };
         let Prepared { input, sources, sandbox, state } = prepared;
         let (keeper, folder) = self.keeper(state.as_ref(), &known.name, due)?;
         let mut node = load_node(state.as_ref(), &keeper, &known.name, notify)?;

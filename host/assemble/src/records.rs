@@ -21,10 +21,10 @@ pub enum RecordsError {
     /// A state directory or a record cannot be read, or a name is not a run's identifier.
     #[error(transparent)]
     State(#[from] StateError),
-    /// Nothing is recorded.
+    /// No run is recorded in the directories that this user can read.
     #[error("no run is recorded in {}{}", place.display(), also(own.as_deref()))]
     Empty {
-        /// The state directory.
+        /// The state directory that was searched.
         place: PathBuf,
         /// The user's own folder.
         own: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub enum RecordsError {
     /// An older run is wanted than the oldest one.
     #[error("only {} recorded in {}", runs(*count), place.display())]
     TooFew {
-        /// The state directory.
+        /// The state directory that was searched.
         place: PathBuf,
         /// The number of runs.
         count: usize,
@@ -40,43 +40,43 @@ pub enum RecordsError {
     /// No run's identifier begins with a text.
     #[error("no run in {} begins with {wanted:?}; `wrun run list` lists the runs", place.display())]
     Unknown {
-        /// The state directory.
+        /// The state directory that was searched.
         place: PathBuf,
-        /// The text.
+        /// The beginning of an identifier, as it was typed.
         wanted: String,
     },
     /// The identifiers of several runs begin with a text.
     #[error("several runs begin with {wanted:?}; say which: {}", ids.join(", "))]
     Ambiguous {
-        /// The text.
+        /// The beginning of an identifier, as it was typed.
         wanted: String,
         /// The first of the identifiers.
         ids: Vec<String>,
     },
     /// No directory has a record of a run.
-    #[error("there is no record of run {id} in {}", place.display())]
+    #[error("{} does not have a record of run {id}", place.display())]
     Missing {
-        /// The run.
+        /// The run's whole identifier.
         id: RunId,
-        /// The state directory.
+        /// The state directory that was searched.
         place: PathBuf,
     },
     /// A run did not come to its end.
     #[error("run {id} left no record: it did not come to its end")]
     Unfinished {
-        /// The run.
+        /// The run's whole identifier.
         id: RunId,
     },
     /// A file of a run's JSON is too long.
     #[error("{} is longer than {MAX_FILE} bytes", path.display())]
     TooLarge {
-        /// The file.
+        /// The path of the file that was given.
         path: PathBuf,
     },
     /// A file of a run's JSON cannot be read.
     #[error("{} cannot be read", path.display())]
     Read {
-        /// The file.
+        /// The path of the file that was given.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -84,7 +84,7 @@ pub enum RecordsError {
     /// A file does not hold JSON.
     #[error("{} is not the JSON of a run", path.display())]
     NotJson {
-        /// The file.
+        /// The path of the file that was given.
         path: PathBuf,
         /// The first mistake.
         source: serde_json::Error,

@@ -66,13 +66,7 @@ pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> a
     }
     let artifact = policy.build(options, &mut compiler)?;
     if artifact.manifest().has_own_code() {
-        match describe::component(&settings, &artifact)? {
-            Some(described) => policy.check_component(&described)?,
-            None => printer.note(
-                Tone::Warning,
-                "warning: recipes and cookbooks are not checked: the policy's SDK is older than this program",
-            ),
-        }
+        policy.check_component(&describe::component(&settings, &artifact)?)?;
     }
     Ok(artifact)
 }

@@ -7,17 +7,15 @@ use artifact::Artifact;
 use author::Described;
 use contract::Question;
 
-/// The description that an artifact's component gives of itself. None: it was built with an SDK that does not know the
-/// question.
+/// Returns the description that an artifact's component gives of itself.
 ///
 /// # Errors
 /// It cannot be loaded, or its answer is not a description.
-pub(super) fn component(settings: &Settings, artifact: &Artifact) -> anyhow::Result<Option<Described>> {
+pub(super) fn component(settings: &Settings, artifact: &Artifact) -> anyhow::Result<Described> {
     let name = &artifact.manifest().name;
     let said = assemble::ask_component(&settings.run, &program(), artifact, |ask| ask(Question::Describe));
     match said.with_context(|| format!("the component of policy {name} does not load"))? {
-        Ok(value) => Ok(Some(serde_json::from_value(value).context("the component's description is not readable")?)),
-        Err(failure) if failure.class() == "TypeError" => Ok(None),
+        Ok(value) => serde_json::from_value(value).context("the component's description is not readable"),
         Err(failure) => anyhow::bail!("the component of policy {name} does not load: {failure}"),
     }
 }
