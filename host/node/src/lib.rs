@@ -12,7 +12,6 @@ pub mod deep_merge;
 pub mod file_specificity;
 pub mod object;
 pub mod origin;
-pub mod platform;
 pub mod run_list;
 pub mod saved_filter;
 pub mod search;

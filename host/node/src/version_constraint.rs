@@ -164,14 +164,6 @@ impl VersionConstraint {
             Operator::SameMajor => version.major == wanted.major && version.minor >= wanted.minor,
         }
     }
-
-    /// Whether the version that `text` writes fulfils the constraint.
-    ///
-    /// # Errors
-    /// Text that is no version in the constraint's style.
-    pub fn includes_text(&self, text: &str) -> Result<bool, VersionError> {
-        Ok(self.includes(Version::parse(text, self.style)?))
-    }
 }
 
 impl fmt::Display for VersionConstraint {
