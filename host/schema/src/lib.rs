@@ -11,6 +11,7 @@ mod rendered;
 pub mod resource;
 mod ruby_types;
 mod rust_builders;
+pub mod typed;
 pub mod types;
 pub mod validation;
 pub mod value;
@@ -21,7 +22,6 @@ pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;
 pub use validation::{
     Given, ValidationFailed, check_actions, check_required, check_sizes, find, require, validate, validate_one,
-    with_defaults,
 };
 
 /// The types that something carries out, in alphabetical order.

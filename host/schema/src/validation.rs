@@ -196,7 +196,7 @@ pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
 
 /// Checks a declaration and brings its properties to their canonical names and values, in the order given; a property that is set
 /// twice keeps its last value. Lazy properties are left out. A property that is set to `null` and does not mean `null` itself is
-/// reset, and left out too. Defaults are not filled in: see [`with_defaults`]; what an action needs is asked when it runs: see
+/// reset, and left out too. Defaults are not filled in: see [`typed`](crate::typed); what an action needs is asked when it runs: see
 /// [`check_required`].
 ///
 /// # Errors
@@ -299,51 +299,8 @@ pub fn check_required(
     }
 }
 
-/// Adds the defaults of the type's own properties that are not among the given ones: constants, the resource's name, another
-/// property's value. What only the provider can know stays out.
-///
-/// # Errors
-/// When a name is no valid value for the name property.
-pub fn with_defaults(
-    resource: &'static ResourceType,
-    name: &str,
-    mut properties: Vec<(String, Json)>,
-) -> Result<Vec<(String, Json)>, ValidationFailed> {
-    for property in resource.own_properties() {
-        if named(&properties, property.name).is_none() {
-            let value = property.default_value(name).map_err(|invalid| invalid_value(property, invalid.message))?;
-            if !value.is_nil() {
-                properties.push((property.name.to_owned(), value.into_json()));
-            }
-        }
-    }
-    // Those that follow another property come last, because that one may have a default itself.
-    for property in resource.own_properties() {
-        if named(&properties, property.name).is_none() {
-            let value = match property.default {
-                Default::SameAs(other) => named(&properties, other).cloned(),
-                Default::BaseNameOf(other) => named(&properties, other).map(base_name_of),
-                Default::Fixed(_) | Default::Name | Default::Unset | Default::Described(_) => None,
-            };
-            properties.extend(value.map(|value| (property.name.to_owned(), value)));
-        }
-    }
-    Ok(properties)
-}
-
-fn named<'a>(properties: &'a [(String, Json)], name: &str) -> Option<&'a Json> {
-    properties.iter().find(|(given, _)| given == name).map(|(_, value)| value)
-}
-
 fn is_called(resource: &ResourceType, name: &str) -> bool {
     resource.name == name || resource.aliases.contains(&name)
-}
-
-fn base_name_of(path: &Json) -> Json {
-    match path {
-        Json::String(path) => Json::from(crate::property::base_name(path)),
-        other => other.clone(),
-    }
 }
 
 fn allowed_actions(resource: &'static ResourceType) -> impl Iterator<Item = &'static str> {

@@ -1,11 +1,12 @@
 //! What must hold for every described type, and what the host says to declarations, the hostile ones among them.
 
 use schema::property::{Default, Matcher, Property, Required, validate_default};
+use schema::typed::{self, DeclaredValues};
 use schema::types::{BUILTIN, RUBY_ONLY, WITHOUT_PROVIDER};
 use schema::validation::{MAXIMUM_ACTIONS, MAXIMUM_NAME_BYTES, MAXIMUM_PROPERTIES};
 use schema::value::{MAXIMUM_DEPTH, MAXIMUM_TEXT_BYTES};
-use schema::{Given, ResourceType, check_required, find, require, validate, validate_one, with_defaults};
-use serde_json::{Value as Json, json};
+use schema::{Given, ResourceType, check_required, find, require, validate, validate_one};
+use serde_json::{Map, Value as Json, json};
 
 fn all_types() -> impl Iterator<Item = &'static ResourceType> {
     BUILTIN.into_iter().chain(RUBY_ONLY).chain(WITHOUT_PROVIDER)
@@ -223,11 +224,22 @@ fn lazy_values_are_checked_when_known() {
 
 #[test]
 fn defaults_are_filled_in_on_demand() {
-    let check = |kind: &str, name: &str, given: Json, property: &str, expected: Json| {
-        let given = given.as_object().unwrap().clone().into_iter().collect();
-        let filled = with_defaults(find(kind).unwrap(), name, given).unwrap();
-        let found = filled.iter().find(|(name, _)| name == property).map_or(Json::Null, |(_, value)| value.clone());
-        assert_eq!(found, expected, "{kind}.{property}");
+    struct Declared<'a>(&'a str, Map<String, Json>);
+
+    impl DeclaredValues for Declared<'_> {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn value(&self, property: &str) -> Option<&Json> {
+            self.1.get(property)
+        }
+    }
+
+    let check = |kind: &str, name: &str, given: Json, property: &'static str, expected: Json| {
+        let declared = Declared(name, given.as_object().unwrap().clone());
+        let found: Option<Json> = typed::read(find(kind).unwrap(), property, &declared).unwrap();
+        assert_eq!(found.unwrap_or_default(), expected, "{kind}.{property}");
     };
     check("file", "/etc/motd", json!({}), "path", json!("/etc/motd"));
     check("file", "/etc/motd", json!({"path": "/x"}), "path", json!("/x"));

@@ -43,7 +43,7 @@ const DOORS: [(&str, &[&str]); 17] = [
     ("grants", &["text"]),
     ("machine", &["contract", "grants", "node", "text"]),
     ("node", &[]),
-    ("providers", &["contract", "grants", "machine", "node"]),
+    ("providers", &["contract", "grants", "machine", "node", "schema"]),
     ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
     ("resolve", &["node"]),
     ("sandbox", &["contract", "node"]),

@@ -15,6 +15,7 @@ use machine::denied::denied;
 use machine::root::{Dress, Entry, ModeBits, absent};
 use reader::{Archive, Item, Kind};
 use rustix::io::Errno;
+use schema::types::archive_file::ArchiveFileProperties;
 use std::collections::HashSet;
 use std::io::Read;
 
@@ -23,9 +24,6 @@ const CHUNK: usize = 64 << 10;
 
 /// Permission bits of directories that the archive leaves out.
 const DIRECTORY: ModeBits = ModeBits::plain(0o777);
-
-/// Permission bits of the destination if nothing is said.
-const DESTINATION_MODE: u32 = 0o755;
 
 /// An archive to unpack.
 pub(crate) struct ArchiveFile;
@@ -79,8 +77,7 @@ struct Options {
 }
 
 impl Options {
-    fn read(wanted: &Wanted<'_>) -> Self {
-        let words = asked::list(wanted, "options").unwrap_or_else(|| vec!["time".into()]);
+    fn read(words: &[String]) -> Self {
         let has = |name: &str| words.iter().any(|word| word == name);
         Self {
             time: has("time"),
@@ -113,16 +110,17 @@ struct Task {
 }
 
 /// The plan for an archive that an earlier resource of a dry run would have brought.
-fn still_to_come(path: &str, destination: &str, wanted: &Wanted<'_>, view: &View<'_>) -> Result<Plan, Raised> {
+fn still_to_come(properties: &ArchiveFileProperties, destination: &str, view: &View<'_>) -> Result<Plan, Raised> {
+    let path = properties.path.as_str();
     let prospect = view.prospect(destination, |grants, real| grants.manage_tree(real).map(drop))?;
     let _tree = view.grants.manage_tree(&prospect.real()).map_err(denied)?;
     let is_there = view.root.target_entry(destination)?.is_some();
-    let gives_away = asked::text(wanted, "owner").is_some() || asked::text(wanted, "group").is_some();
-    let mut plan = match asked::text(wanted, "overwrite").as_deref() {
-        Some("auto") if is_there => {
+    let gives_away = properties.owner.is_some() || properties.group.is_some();
+    let mut plan = match properties.overwrite.as_str() {
+        "auto" if is_there => {
             Plan::uncertain(Certainty::Unknown(format!("what is in {path} is not known: it is not there yet")))
         }
-        Some("true") => Plan::uncertain(assumed(path)),
+        "true" => Plan::uncertain(assumed(path)),
         _ if is_there && !gives_away => Plan::up_to_date(),
         _ => Plan::uncertain(assumed(path)),
     };
@@ -137,38 +135,38 @@ fn assumed(path: &str) -> Certainty {
 impl Task {
     /// Opens the archive, or gives the whole plan. In a dry run it may be one that would be there by now.
     fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Result<Self, Plan>, Raised> {
-        let path = asked::name(wanted, "path");
-        let Some(destination) = asked::text(wanted, "destination") else {
+        let properties: ArchiveFileProperties = asked::properties(wanted)?;
+        let path = properties.path.clone();
+        let Some(destination) = properties.destination.clone() else {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", "destination is a required property"));
         };
         let Some((place, _)) = view.readable(&path)? else {
             if view.why_run && view.assumed.path(&path) {
-                return still_to_come(&path, &destination, wanted, view).map(Err);
+                return still_to_come(&properties, &destination, view).map(Err);
             }
             let message = format!("No such file or directory - No archive found at {path}! Cannot continue.");
             return Err(Raised::new("Errno::ENOENT", message));
         };
         let real = view.prospect(&destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
         let _tree = view.grants.manage_tree(&real).map_err(denied)?;
-        let mode = asked::text(wanted, "mode").and_then(|text| u32::from_str_radix(&text, 8).ok());
-        let overwrite = match asked::text(wanted, "overwrite").as_deref() {
-            Some("true") => Overwrite::Always,
-            Some("auto") => Overwrite::IfDifferent,
+        let overwrite = match properties.overwrite.as_str() {
+            "true" => Overwrite::Always,
+            "auto" => Overwrite::IfDifferent,
             _ => Overwrite::Never,
         };
         Ok(Ok(Self {
             archive: Archive::new(
                 place.open_file()?.0.into(),
-                asked::number(wanted, "strip_components").unwrap_or(0),
+                properties.strip_components as usize,
                 view.root.account(),
             ),
             path,
             destination,
             real,
-            mode: mode.unwrap_or(DESTINATION_MODE) & 0o7777,
-            owner: asked::text(wanted, "owner"),
-            group: asked::text(wanted, "group"),
-            options: Options::read(wanted),
+            mode: properties.mode.0 & 0o7777,
+            owner: properties.owner,
+            group: properties.group,
+            options: Options::read(&properties.options),
             overwrite,
         }))
     }

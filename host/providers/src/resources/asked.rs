@@ -1,8 +1,32 @@
-//! Reading the properties of a declaration. They are validated by the schema; what is of another type all the same counts as
-//! absent.
+//! Reading the properties of a declaration, which the schema has validated.
+//!
+//! [`properties`] reads all of a type at once, typed and with the schema's defaults. The other readers are of the types that do
+//! not have a struct yet; a value of another kind counts as absent there.
 
-use contract::Wanted;
+use contract::{Raised, Wanted};
+use schema::typed::{DeclaredValues, TypedProperties};
 use serde_json::Value;
+
+/// Reads the properties of a type.
+///
+/// # Errors
+/// A value is of another kind than its property, or one is absent that has no default.
+pub(crate) fn properties<T: TypedProperties>(wanted: &Wanted<'_>) -> Result<T, Raised> {
+    T::read(&Values(wanted)).map_err(|error| Raised::new("Chef::Exceptions::ValidationFailed", error.to_string()))
+}
+
+/// The values of a declaration, as the schema reads them.
+struct Values<'w>(&'w Wanted<'w>);
+
+impl DeclaredValues for Values<'_> {
+    fn name(&self) -> &str {
+        &self.0.declaration.name
+    }
+
+    fn value(&self, property: &str) -> Option<&Value> {
+        crate::value(self.0, property)
+    }
+}
 
 /// A property's JSON; null is Chef's "not set".
 pub(super) fn json<'a>(wanted: &'a Wanted<'_>, name: &str) -> Option<&'a Value> {

@@ -10,18 +10,16 @@ mod table;
 
 use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;
-use crate::resources::cron_fields::{field, line, timeout};
+use crate::resources::cron_fields::{field, line, timeout, times};
 use crate::standing;
 use contract::{Certainty, Change, CommandOutcome, Raised, Wanted};
 use machine::command::{ASSUMED, CommandFailure, Launch, UNKNOWN, require_success};
 use machine::denied::denied;
+use schema::types::cron::CronProperties;
 use table::{Entry, Table};
 
 /// The class of what goes wrong with crontabs.
 const CRON_ERROR: &str = "Chef::Exceptions::Cron";
-
-/// Variables that are properties of their own; Chef writes their values in quotes.
-const OWN_VARIABLES: [(&str, &str); 4] = [("MAILTO", "mailto"), ("PATH", "path"), ("SHELL", "shell"), ("HOME", "home")];
 
 /// A job in a crontab.
 pub(crate) struct Cron;
@@ -29,7 +27,8 @@ pub(crate) struct Cron;
 impl Provider for Cron {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let name = line("name", wanted.declaration.name.clone())?;
-        let user = field("user", asked::text(wanted, "user").unwrap_or_else(|| "root".into()))?;
+        let properties: CronProperties = asked::properties(wanted)?;
+        let user = field("user", properties.user.clone())?;
         if user.starts_with('-') {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", format!("user {user:?} is no user's name")));
         }
@@ -47,7 +46,7 @@ impl Provider for Cron {
             "delete" if table.entry().is_none() => return Ok(Plan::up_to_date()),
             "delete" => (format!("remove {name} from crontab"), table.without()),
             _ => {
-                let entry = entry(wanted)?;
+                let entry = entry(&properties, &wanted.declaration.name)?;
                 match table.entry() {
                     Some(found) if found.same(&entry) => return Ok(Plan::up_to_date()),
                     Some(_) => (format!("update crontab entry for {key}"), table.with(&entry)),
@@ -93,23 +92,29 @@ fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
 }
 
 /// The job that is wanted.
-fn entry(wanted: &Wanted<'_>) -> Result<Entry, Raised> {
+fn entry(properties: &CronProperties, name: &str) -> Result<Entry, Raised> {
     let mut variables = vec![];
-    for (variable, property) in OWN_VARIABLES {
-        if let Some(value) = asked::text(wanted, property) {
-            variables.push((variable.to_owned(), format!("\"{}\"", line(property, value)?)));
+    // Variables that are properties of their own; Chef writes their values in quotes.
+    let own = [
+        ("MAILTO", "mailto", &properties.mailto),
+        ("PATH", "path", &properties.path),
+        ("SHELL", "shell", &properties.shell),
+        ("HOME", "home", &properties.home),
+    ];
+    for (variable, property, value) in own {
+        if let Some(value) = value {
+            variables.push((variable.to_owned(), format!("\"{}\"", line(property, value.clone())?)));
         }
     }
-    for (variable, value) in asked::map(wanted, "environment") {
+    for (variable, value) in properties.environment.clone() {
         let value = line("environment", value)?;
         let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
         if variable.is_empty() || variable.starts_with('#') || !variable.bytes().all(plain) {
             return Err(Raised::new("ArgumentError", format!("environment: {variable:?} is no name of a variable")));
         }
-        match OWN_VARIABLES.iter().find(|(name, _)| *name == variable) {
+        match own.iter().find(|(name, _, _)| *name == variable) {
             None => variables.push((variable, value)),
-            Some((_, property)) if asked::json(wanted, property).is_some() => {
-                let name = &wanted.declaration.name;
+            Some((_, _, Some(_))) => {
                 let message = format!(
                     "{name}: the '{variable}' property is set and environment property also contains the '{variable}' \
                      variable. Remove the variable from the environment property."
@@ -119,19 +124,15 @@ fn entry(wanted: &Wanted<'_>) -> Result<Entry, Raised> {
             Some(_) => variables.push((variable, format!("\"{value}\""))),
         }
     }
-    let time = match asked::text(wanted, "time") {
+    let CronProperties { minute, hour, day, month, weekday, .. } = properties;
+    let time = match properties.time.clone() {
         Some(word) => format!("@{}", field("time", word)?),
-        None => {
-            let fields = ["minute", "hour", "day", "month", "weekday"]
-                .into_iter()
-                .map(|name| field(name, asked::text(wanted, name).unwrap_or_else(|| "*".into())));
-            fields.collect::<Result<Vec<_>, _>>()?.join(" ")
-        }
+        None => times([minute, hour, day, month, weekday])?.join(" "),
     };
-    let command = line("command", asked::text(wanted, "command").unwrap_or_default())?;
+    let command = line("command", properties.command.clone().unwrap_or_default())?;
     if command.trim().is_empty() {
         return Err(Raised::new("Chef::Exceptions::ValidationFailed", "command is a required property"));
     }
-    let limit = timeout(wanted)?.map(|words| format!("{words} ")).unwrap_or_default();
+    let limit = timeout(&properties.time_out)?.map(|words| format!("{words} ")).unwrap_or_default();
     Ok(Entry { variables, job: Some(format!("{time} {limit}{command}")) })
 }

@@ -1,16 +1,14 @@
 //! What the fields of `cron` and `cron_d` jobs may hold: nothing that would begin another job.
 
-use crate::resources::asked;
-use contract::{Raised, Wanted};
+use contract::Raised;
 
 /// The `timeout` command that the job runs under. (Chef's `cron_d` accepts the property and does nothing with it; its
 /// `cron` writes it as this does.)
-pub(super) fn timeout(wanted: &Wanted<'_>) -> Result<Option<String>, Raised> {
+pub(super) fn timeout(options: &[(String, String)]) -> Result<Option<String>, Raised> {
     let mut words = vec!["timeout".to_owned()];
-    let options = asked::map(wanted, "time_out");
     let mut duration = None;
     for (name, value) in options {
-        let value = field("time_out", value)?;
+        let value = field("time_out", value.clone())?;
         match (name.as_str(), value.as_str()) {
             ("duration", _) => duration = Some(value),
             ("preserve-status" | "foreground", "true") => words.push(format!("--{name}")),
@@ -21,6 +19,12 @@ pub(super) fn timeout(wanted: &Wanted<'_>) -> Result<Option<String>, Raised> {
     let Some(duration) = duration else { return Ok(None) };
     words.push(duration);
     Ok(Some(words.join(" ")))
+}
+
+/// The five fields of a time, in the order of a crontab: minute, hour, day, month, weekday.
+pub(super) fn times(fields: [&String; 5]) -> Result<Vec<String>, Raised> {
+    let names = ["minute", "hour", "day", "month", "weekday"];
+    names.into_iter().zip(fields).map(|(name, value)| field(name, value.clone())).collect()
 }
 
 /// A value that ends where its line ends.

@@ -21,6 +21,7 @@ use machine::command::MAX_OUTPUT;
 use machine::denied::denied;
 use machine::root::{Kind, absent};
 use refs::Target;
+use schema::types::git::GitProperties;
 use std::collections::HashSet;
 
 /// A checkout of a git repository.
@@ -89,20 +90,21 @@ struct Task {
 
 impl Task {
     fn read(wanted: &Wanted<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<Self, Silence> {
-        let destination = asked::name(wanted, "destination");
+        let properties: GitProperties = asked::properties(wanted)?;
+        let destination = &properties.destination;
         let destination =
-            destination.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(&destination).to_owned();
-        let repository = plain("repository", asked::text(wanted, "repository").unwrap_or_default())?;
-        let revision = asked::text(wanted, "revision").unwrap_or_else(|| "HEAD".into());
+            destination.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(destination).to_owned();
+        let repository = plain("repository", properties.repository.clone().unwrap_or_default())?;
+        let revision = properties.revision.clone();
         let revision = if revision.is_empty() { revision } else { plain("revision", revision)? };
-        let checkout_branch = asked::text(wanted, "checkout_branch").map(|branch| plain("checkout_branch", branch));
-        let remote = plain("remote", asked::text(wanted, "remote").unwrap_or_else(|| "origin".into()))?;
+        let checkout_branch = properties.checkout_branch.clone().map(|branch| plain("checkout_branch", branch));
+        let remote = plain("remote", properties.remote.clone())?;
         let mut remotes = vec![];
-        for (name, address) in asked::map(wanted, "additional_remotes") {
+        for (name, address) in properties.additional_remotes.clone() {
             remotes.push((plain("additional_remotes", name)?, plain("additional_remotes", address)?));
         }
-        let submodules = asked::flag(wanted, "enable_submodules");
-        let mut caller = Caller::read(wanted);
+        let submodules = properties.enable_submodules;
+        let mut caller = Caller::read(&properties);
         let rights = Rights::of(&destination, &repository, &mut caller, submodules, view)?;
         let shown_repository = match wanted.declaration.sensitive {
             true => "**Suppressed Sensitive URL**".to_owned(),
@@ -116,9 +118,9 @@ impl Task {
             shown_repository,
             revision,
             remote,
-            depth: asked::number(wanted, "depth"),
+            depth: properties.depth,
             submodules,
-            check_out: asked::json(wanted, "enable_checkout").is_none() || asked::flag(wanted, "enable_checkout"),
+            check_out: properties.enable_checkout,
             checkout_branch: checkout_branch.transpose()?,
             remotes,
             caller,

@@ -15,6 +15,7 @@ use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::{Launch, require_success};
 use machine::root::absent;
 use machine::written;
+use schema::types::mount::MountProperties;
 use std::time::{Duration, Instant};
 use table::Line;
 
@@ -85,13 +86,14 @@ struct Task {
 
 impl Task {
     fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Self, Raised> {
-        let mount_point = asked::name(wanted, "mount_point");
-        let Some(device) = asked::text(wanted, "device") else {
+        let MountProperties { mount_point, device, device_type, fstype: kind, options, dump, pass, supports } =
+            asked::properties(wanted)?;
+        let Some(device) = device else {
             return Err(Raised::new("Chef::Exceptions::ValidationFailed", "device is a required property"));
         };
-        let named = match asked::text(wanted, "device_type").as_deref() {
-            Some("label") => Named::Label,
-            Some("uuid") => Named::Uuid,
+        let named = match device_type.as_str() {
+            "label" => Named::Label,
+            "uuid" => Named::Uuid,
             _ => Named::Device,
         };
         let device = without_slash(&device).to_owned();
@@ -104,13 +106,7 @@ impl Task {
             Named::Device => real_device(&device, view),
             Named::Label | Named::Uuid => in_table_as_written.clone(),
         };
-        let kind = asked::text(wanted, "fstype").unwrap_or_else(|| "auto".into());
-        let options = asked::list(wanted, "options").unwrap_or_else(|| vec!["defaults".into()]);
         let joined = if options.is_empty() { "defaults".to_owned() } else { options.join(",") };
-        let number = |name: &str, default: u32| match asked::json(wanted, name) {
-            None => default,
-            Some(_) => asked::number(wanted, name).unwrap_or(0),
-        };
         let real_mount_point = real_mount_point(&mount_point, view);
         let line = Line {
             device: table::escape(&in_table),
@@ -118,8 +114,8 @@ impl Task {
             mount_point: table::escape(&real_mount_point),
             kind: kind.clone(),
             options: joined.clone(),
-            dump: number("dump", 0),
-            pass: number("pass", 2),
+            dump: dump.0,
+            pass: pass.0,
         };
         let asked = MountAsked { device: &line.device, mount_point: &line.mount_point, kind: &kind, options: &joined };
         let granted = view.grants.mount(&asked).map_err(|denial| {
@@ -132,9 +128,7 @@ impl Task {
             Named::Label | Named::Uuid => find_device(&in_table, view)?,
         };
         let link = link_of(&real_device, view);
-        let supports_remount = asked::json(wanted, "supports")
-            .and_then(|map| map.get("remount"))
-            .is_some_and(|flag| flag.as_bool() == Some(true));
+        let supports_remount = supports.get("remount").is_some_and(|flag| flag.as_bool() == Some(true));
         Ok(Self {
             mount_point,
             real_mount_point,

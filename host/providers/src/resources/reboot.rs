@@ -7,9 +7,7 @@ use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;
 use contract::{Change, Raised, StopReason, Wanted};
 use machine::denied::denied;
-
-/// The reason if nothing is said: Chef's words.
-const REASON: &str = "Reboot by Chef Infra Client";
+use schema::types::reboot::RebootProperties;
 
 /// A start of the node.
 pub(crate) struct RebootResource;
@@ -26,9 +24,8 @@ impl Provider for RebootResource {
         }
         let now = wanted.action == "reboot_now";
         let granted = view.grants.reboot().map_err(denied)?;
-        let minutes = asked::number::<i64>(wanted, "delay_mins").unwrap_or(0);
-        let minutes = u32::try_from(minutes.max(0)).unwrap_or(u32::MAX);
-        let reason = asked::text(wanted, "reason").unwrap_or_else(|| REASON.into());
+        let RebootProperties { reason, delay_mins } = asked::properties(wanted)?;
+        let minutes = u32::try_from(delay_mins.max(0)).unwrap_or(u32::MAX);
         let reboot = Reboot::new(granted, minutes, &reason, &wanted.declaration.name);
         let sentence = if now {
             "rebooting the system immediately"

@@ -2,6 +2,7 @@
 
 use crate::property::{Class, Coercion, Deputy, Literal, Matcher, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{Mode, properties};
 
 /// Unpacks an archive.
 pub static ARCHIVE_FILE: ResourceType = ResourceType {
@@ -46,3 +47,17 @@ pub static ARCHIVE_FILE: ResourceType = ResourceType {
 };
 
 static ARCHIVE_FILE_ACTIONS: [Action; 1] = [action("extract", "Unpacks what is missing or differs.")];
+
+properties! {
+    /// The properties of `archive_file`.
+    pub struct ArchiveFileProperties for ARCHIVE_FILE {
+        path: String,
+        destination: Option<String>,
+        owner: Option<String>,
+        group: Option<String>,
+        mode: Mode,
+        options: Vec<String>,
+        overwrite: String,
+        strip_components: u32,
+    }
+}

@@ -5,6 +5,7 @@ use crate::property::{
     Literal, Matcher, Property,
 };
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{Mode, TextMap, properties};
 
 /// Manages a file in `cron.d`.
 pub static CRON_D: ResourceType = ResourceType {
@@ -114,3 +115,47 @@ static CRON_FAMILY: [Property; 12] = [
         .default(Literal::Map(&[]))
         .since("15.7"),
 ];
+
+properties! {
+    /// The properties of `cron`.
+    pub struct CronProperties for CRON {
+        minute: String,
+        hour: String,
+        day: String,
+        month: String,
+        weekday: String,
+        user: String,
+        shell: Option<String>,
+        path: Option<String>,
+        home: Option<String>,
+        mailto: Option<String>,
+        environment: TextMap,
+        time_out: TextMap,
+        command: Option<String>,
+        time: Option<String>,
+    }
+}
+
+properties! {
+    /// The properties of `cron_d`.
+    pub struct CronDProperties for CRON_D {
+        cron_name: String,
+        minute: String,
+        hour: String,
+        day: String,
+        month: String,
+        weekday: String,
+        user: String,
+        shell: Option<String>,
+        path: Option<String>,
+        home: Option<String>,
+        mailto: Option<String>,
+        environment: TextMap,
+        time_out: TextMap,
+        command: Option<String>,
+        predefined_value: Option<String>,
+        comment: Option<String>,
+        mode: Mode,
+        random_delay: Option<String>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Class, Default, Deputy, Literal, Matcher, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{TextMap, properties};
 
 /// Manages a checkout of a git repository.
 pub static GIT: ResourceType = ResourceType {
@@ -61,3 +62,23 @@ pub(crate) static CHECKOUT_FAMILY: [Property; 5] = [
     .aliases(&["env"])
     .deputy(Deputy::Environment),
 ];
+
+properties! {
+    /// The properties of `git`.
+    pub struct GitProperties for GIT {
+        destination: String,
+        repository: Option<String>,
+        revision: String,
+        remote: String,
+        additional_remotes: TextMap,
+        depth: Option<u32>,
+        enable_submodules: bool,
+        enable_checkout: bool,
+        checkout_branch: Option<String>,
+        user: Option<String>,
+        group: Option<String>,
+        timeout: Option<u64>,
+        environment: TextMap,
+        ssh_wrapper: Option<String>,
+    }
+}

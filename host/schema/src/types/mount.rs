@@ -4,6 +4,7 @@ use crate::property::{
     Class, Coercion, Deputy, INTEGER_OR_FALSE, Literal, Matcher, Property, TEXT_OR_NIL, TEXT_OR_SYMBOL,
 };
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{NumberOrFalse, properties};
 
 /// Manages a mounted file system.
 pub static MOUNT: ResourceType = ResourceType {
@@ -58,3 +59,17 @@ static MOUNT_PROPERTIES: [Property; 13] = [
     Property::text("password", "The user's password.").sensitive(),
     Property::text("domain", "The user's domain."),
 ];
+
+properties! {
+    /// The properties of `mount`.
+    pub struct MountProperties for MOUNT {
+        mount_point: String,
+        device: Option<String>,
+        device_type: String,
+        fstype: String,
+        options: Vec<String>,
+        dump: NumberOrFalse,
+        pass: NumberOrFalse,
+        supports: serde_json::Value,
+    }
+}

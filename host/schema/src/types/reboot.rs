@@ -2,6 +2,7 @@
 
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Starts the node again.
 pub static REBOOT: ResourceType = ResourceType {
@@ -23,3 +24,11 @@ static REBOOT_ACTIONS: [Action; 3] = [
     action("reboot_now", "Ends the run and starts the node again."),
     action("cancel", "Takes back a request."),
 ];
+
+properties! {
+    /// The properties of `reboot`.
+    pub struct RebootProperties for REBOOT {
+        reason: String,
+        delay_mins: i64,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Class, Coercion, Default, Deputy, Literal, Matcher, Property, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Manages a file in `sudoers.d`.
 pub static SUDO: ResourceType = ResourceType {
@@ -71,3 +72,27 @@ static SUDO_PROPERTIES: [Property; 18] = [
         .deprecated("use visudo_binary")
         .deputy(Deputy::Command),
 ];
+
+properties! {
+    /// The properties of `sudo`.
+    pub struct SudoProperties for SUDO {
+        filename: String,
+        users: Vec<String>,
+        groups: Vec<String>,
+        commands: Vec<String>,
+        host: String,
+        runas: String,
+        nopasswd: bool,
+        noexec: bool,
+        setenv: bool,
+        env_keep_add: Vec<String>,
+        env_keep_subtract: Vec<String>,
+        defaults: Vec<String>,
+        command_aliases: serde_json::Value,
+        template: Option<String>,
+        variables: Option<serde_json::Value>,
+        config_prefix: Option<String>,
+        visudo_binary: String,
+        visudo_path: Option<String>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Class, Coercion, Deputy, LIST_OR_TEXT, Literal, Matcher, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Sets a kernel parameter.
 pub static SYSCTL: ResourceType = ResourceType {
@@ -43,3 +44,14 @@ static SYSCTL_ACTIONS: [Action; 2] = [
     action("apply", "Sets the value and writes the file."),
     action("remove", "Removes the file; the value in use stays."),
 ];
+
+properties! {
+    /// The properties of `sysctl`.
+    pub struct SysctlProperties for SYSCTL {
+        key: String,
+        value: Option<String>,
+        ignore_error: bool,
+        comment: Vec<String>,
+        conf_dir: String,
+    }
+}

@@ -2,10 +2,10 @@
 
 use super::access::Rights;
 use crate::plan::{View, Writer};
-use crate::resources::asked;
-use contract::{CommandOutcome, Raised, Wanted};
+use contract::{CommandOutcome, Raised};
 use machine::command::{Answer, Launch, require_success};
 use machine::root::Fault;
+use schema::types::git::GitProperties;
 use std::time::Duration;
 
 /// What git does whatever a repository's own configuration says, where a policy may fetch and no more: no hooks, no
@@ -42,18 +42,18 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    pub(super) fn read(wanted: &Wanted<'_>) -> Self {
-        let mut environment = asked::map(wanted, "environment");
-        if let Some(wrapper) = asked::text(wanted, "ssh_wrapper") {
+    pub(super) fn read(properties: &GitProperties) -> Self {
+        let mut environment = properties.environment.clone();
+        if let Some(wrapper) = properties.ssh_wrapper.clone() {
             environment.insert(0, ("GIT_SSH".into(), wrapper));
         }
         Self {
-            user: asked::text(wanted, "user"),
-            group: asked::text(wanted, "group"),
+            user: properties.user.clone(),
+            group: properties.group.clone(),
             environment,
             restrained: true,
             limited: true,
-            timeout: asked::number(wanted, "timeout").map(Duration::from_secs),
+            timeout: properties.timeout.map(Duration::from_secs),
         }
     }
 

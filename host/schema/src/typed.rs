@@ -1,0 +1,360 @@
+//! Typed values of a type's properties, with defaults applied.
+//!
+//! A provider gets a struct per resource type, such as [`MountProperties`](crate::types::mount::MountProperties), which is read
+//! once from what was declared. A property that nobody set has the schema's default, so that no provider repeats one; a value of
+//! another kind than the struct has is an error, and never counts as absent.
+
+use crate::property::{Default, Property};
+use crate::resource::ResourceType;
+use serde_json::Value as Json;
+use std::borrow::Cow;
+
+/// The values that a declaration sets.
+pub trait DeclaredValues {
+    /// Returns the resource's name.
+    fn name(&self) -> &str;
+
+    /// Returns the value of a property, or `None` if the declaration does not set it.
+    fn value(&self, property: &str) -> Option<&Json>;
+}
+
+/// The properties of one resource type.
+pub trait TypedProperties: Sized {
+    /// Reads the properties of a declaration.
+    ///
+    /// # Errors
+    /// A value is of another kind, or one is absent that has no default.
+    fn read(values: &dyn DeclaredValues) -> Result<Self, PropertyError>;
+}
+
+/// The reason why properties cannot be read. Chef raises `Chef::Exceptions::ValidationFailed` for it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PropertyError {
+    /// A value is of another kind than the property.
+    #[error("{property} must be {expected}, not {found}")]
+    WrongKind {
+        /// The property.
+        property: &'static str,
+        /// The kind that it must have, as in `a whole number`.
+        expected: &'static str,
+        /// The kind of the value, as in `a list`. Values are not shown: they may be secret.
+        found: &'static str,
+    },
+    /// A property without a default is not set.
+    #[error("{property} is a required property")]
+    Unset {
+        /// The property.
+        property: &'static str,
+    },
+    /// A struct has a property that its type does not have: a mistake of wrun's own.
+    #[error("resource type `{kind}` does not have the property `{property}`")]
+    Unknown {
+        /// The type.
+        kind: &'static str,
+        /// The property.
+        property: &'static str,
+    },
+}
+
+/// A kind of value that a property may have.
+pub trait PropertyKind: Sized {
+    /// The kind in words, as in `a whole number`.
+    const EXPECTED: &'static str;
+
+    /// Reads a value; `None` if it is of another kind.
+    fn of(value: &Json) -> Option<Self>;
+
+    /// Returns the value of a property that is neither set nor has a default; `None` if there must be one.
+    fn unset() -> Option<Self> {
+        None
+    }
+}
+
+impl PropertyKind for String {
+    const EXPECTED: &'static str = "a text";
+
+    /// Numbers and switches are texts too.
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::String(text) => Some(text.clone()),
+            Json::Number(number) => Some(number.to_string()),
+            Json::Bool(switch) => Some(switch.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl PropertyKind for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn of(value: &Json) -> Option<Self> {
+        value.as_bool()
+    }
+}
+
+/// A whole number that fits, written as number or text.
+fn whole_number<N: TryFrom<i64> + std::str::FromStr>(value: &Json) -> Option<N> {
+    match value {
+        Json::Number(number) => N::try_from(number.as_i64()?).ok(),
+        Json::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+impl PropertyKind for i64 {
+    const EXPECTED: &'static str = "a whole number";
+
+    fn of(value: &Json) -> Option<Self> {
+        whole_number(value)
+    }
+}
+
+impl PropertyKind for u32 {
+    const EXPECTED: &'static str = "a whole number from 0";
+
+    fn of(value: &Json) -> Option<Self> {
+        whole_number(value)
+    }
+}
+
+impl PropertyKind for u64 {
+    const EXPECTED: &'static str = "a whole number from 0";
+
+    fn of(value: &Json) -> Option<Self> {
+        whole_number(value)
+    }
+}
+
+/// A number that `false` stands for, too: as 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberOrFalse(pub u32);
+
+impl PropertyKind for NumberOrFalse {
+    const EXPECTED: &'static str = "a whole number from 0, or false";
+
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::Bool(false) => Some(Self(0)),
+            other => whole_number(other).map(Self),
+        }
+    }
+}
+
+/// Permission bits, as octal text or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mode(pub u32);
+
+impl PropertyKind for Mode {
+    const EXPECTED: &'static str = "permission bits";
+
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::String(octal) => u32::from_str_radix(octal, 8).ok().map(Self),
+            other => whole_number(other).map(Self),
+        }
+    }
+}
+
+impl PropertyKind for Vec<String> {
+    const EXPECTED: &'static str = "a list of texts";
+
+    /// A single text is a list of one. Entries that are null are empty texts, which keep their place.
+    fn of(value: &Json) -> Option<Self> {
+        let entry = |entry: &Json| if entry.is_null() { Some(String::new()) } else { String::of(entry) };
+        match value {
+            Json::Array(entries) => entries.iter().map(entry).collect(),
+            single => String::of(single).map(|text| vec![text]),
+        }
+    }
+}
+
+/// The entries of a map, in order.
+pub type TextMap = Vec<(String, String)>;
+
+impl PropertyKind for TextMap {
+    const EXPECTED: &'static str = "a map of texts";
+
+    /// Entries that are null are empty texts.
+    fn of(value: &Json) -> Option<Self> {
+        let entry = |(key, entry): (&String, &Json)| {
+            let text = if entry.is_null() { Some(String::new()) } else { String::of(entry) };
+            text.map(|text| (key.clone(), text))
+        };
+        value.as_object()?.iter().map(entry).collect()
+    }
+
+    fn unset() -> Option<Self> {
+        Some(vec![])
+    }
+}
+
+impl PropertyKind for Json {
+    const EXPECTED: &'static str = "a value";
+
+    fn of(value: &Json) -> Option<Self> {
+        Some(value.clone())
+    }
+}
+
+impl<T: PropertyKind> PropertyKind for Option<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+
+    fn of(value: &Json) -> Option<Self> {
+        T::of(value).map(Some)
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
+    }
+}
+
+/// Reads one property of a declaration.
+///
+/// # Errors
+/// As [`TypedProperties::read`].
+pub fn read<T: PropertyKind>(
+    resource: &'static ResourceType,
+    property: &'static str,
+    values: &dyn DeclaredValues,
+) -> Result<T, PropertyError> {
+    let Some(specification) = resource.property(property) else {
+        return Err(PropertyError::Unknown { kind: resource.name, property });
+    };
+    let value = match values.value(specification.name).filter(|value| !value.is_null()) {
+        Some(value) => Cow::Borrowed(value),
+        None => default_of(resource, specification, values),
+    };
+    if value.is_null() {
+        return T::unset().ok_or(PropertyError::Unset { property });
+    }
+    T::of(&value).ok_or(PropertyError::WrongKind { property, expected: T::EXPECTED, found: kind_of(&value) })
+}
+
+/// The default of a property in its canonical form; null where the schema has none.
+fn default_of<'v>(
+    resource: &'static ResourceType,
+    property: &'static Property,
+    values: &'v dyn DeclaredValues,
+) -> Cow<'v, Json> {
+    let other = |name: &str| match values.value(name).filter(|value| !value.is_null()) {
+        Some(value) => Cow::Borrowed(value),
+        // A default never follows one that follows another.
+        None => resource.property(name).map_or(Cow::Owned(Json::Null), |other| own_default(other, values)),
+    };
+    match property.default {
+        Default::SameAs(name) => other(name),
+        Default::BaseNameOf(name) if name != "name" => match &*other(name) {
+            Json::String(path) => Cow::Owned(Json::from(crate::property::base_name(path))),
+            _ => Cow::Owned(Json::Null),
+        },
+        _ => own_default(property, values),
+    }
+}
+
+/// A default that does not depend on other properties. Those of the schema's tables are valid, which a test holds.
+fn own_default<'v>(property: &Property, values: &'v dyn DeclaredValues) -> Cow<'v, Json> {
+    Cow::Owned(property.default_value(values.name()).map_or(Json::Null, crate::value::Value::into_json))
+}
+
+fn kind_of(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "true or false",
+        Json::Number(_) => "such a number",
+        Json::String(_) => "such a text",
+        Json::Array(_) => "such a list",
+        Json::Object(_) => "a map",
+    }
+}
+
+/// Defines the struct of a type's properties. Each field is called as its property.
+macro_rules! properties {
+    ($(#[$about:meta])* pub struct $name:ident for $resource:path { $($field:ident: $kind:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $name {
+            $(#[doc = concat!("The value of the property `", stringify!($field), "`.")] pub $field: $kind,)*
+        }
+
+        impl $crate::typed::TypedProperties for $name {
+            fn read(values: &dyn $crate::typed::DeclaredValues) -> Result<Self, $crate::typed::PropertyError> {
+                Ok(Self { $($field: $crate::typed::read(&$resource, stringify!($field), values)?,)* })
+            }
+        }
+    };
+}
+pub(crate) use properties;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{archive_file, cron, git, mount, reboot, sudo, sysctl};
+    use serde_json::{Map, json};
+
+    struct Declared(Map<String, Json>);
+
+    impl DeclaredValues for Declared {
+        fn name(&self) -> &str {
+            "/x/name"
+        }
+
+        fn value(&self, property: &str) -> Option<&Json> {
+            self.0.get(property)
+        }
+    }
+
+    #[track_caller]
+    fn from<T: TypedProperties>(values: Json) -> Result<T, String> {
+        T::read(&Declared(values.as_object().unwrap().clone())).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_schema() {
+        let mount: mount::MountProperties = from(json!({})).unwrap();
+        assert_eq!(
+            (mount.mount_point.as_str(), mount.fstype.as_str(), mount.pass),
+            ("/x/name", "auto", NumberOrFalse(2))
+        );
+        assert_eq!((mount.options, mount.dump, mount.device), (vec!["defaults".to_owned()], NumberOrFalse(0), None));
+        let git: git::GitProperties = from(json!({})).unwrap();
+        assert_eq!((git.revision.as_str(), git.remote.as_str(), git.enable_checkout), ("HEAD", "origin", true));
+        let cron: cron::CronProperties = from(json!({})).unwrap();
+        assert_eq!((cron.minute.as_str(), cron.user.as_str()), ("*", "root"));
+        let file: cron::CronDProperties = from(json!({})).unwrap();
+        assert_eq!((file.cron_name.as_str(), file.mode), ("/x/name", Mode(0o600)));
+        let reboot: reboot::RebootProperties = from(json!({})).unwrap();
+        assert_eq!((reboot.delay_mins, reboot.reason.as_str()), (0, "Reboot by Chef Infra Client"));
+        let archive: archive_file::ArchiveFileProperties = from(json!({})).unwrap();
+        assert_eq!(
+            (archive.mode, archive.options, archive.overwrite.as_str()),
+            (Mode(0o755), vec!["time".into()], "false")
+        );
+        let sudo: sudo::SudoProperties = from(json!({})).unwrap();
+        assert_eq!((sudo.filename.as_str(), sudo.commands, sudo.nopasswd), ("/x/name", vec!["ALL".to_owned()], false));
+        let sysctl: sysctl::SysctlProperties = from(json!({})).unwrap();
+        assert_eq!((sysctl.key.as_str(), sysctl.conf_dir.as_str(), sysctl.value), ("/x/name", "/etc/sysctl.d", None));
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_an_error() {
+        let check = |values: Json, expected: &str| {
+            assert_eq!(from::<mount::MountProperties>(values.clone()).unwrap_err(), expected, "{values}");
+        };
+        check(json!({ "fstype": ["ext4"] }), "fstype must be a text, not such a list");
+        check(json!({ "options": { "a": 1 } }), "options must be a list of texts, not a map");
+        check(json!({ "dump": -1 }), "dump must be a whole number from 0, or false, not such a number");
+        check(json!({ "dump": true }), "dump must be a whole number from 0, or false, not true or false");
+        let delay = from::<reboot::RebootProperties>(json!({ "delay_mins": "soon" })).unwrap_err();
+        assert_eq!(delay, "delay_mins must be a whole number, not such a text");
+    }
+
+    #[test]
+    fn null_is_as_if_nobody_had_set_it() {
+        let mount: mount::MountProperties =
+            from(json!({ "fstype": null, "pass": false, "device": "/dev/sda" })).unwrap();
+        assert_eq!(
+            (mount.fstype.as_str(), mount.pass, mount.device.as_deref()),
+            ("auto", NumberOrFalse(0), Some("/dev/sda"))
+        );
+    }
+}
