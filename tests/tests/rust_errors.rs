@@ -57,7 +57,7 @@ fn mistakes_are_told_with_their_place() {
     check("unset_property", "property `domain` of mistakes_vhost is not set", Value::Null);
     check("bad_mode", "file[/srv/x]: ", Value::Null);
     check("bad_mode", "rw-r--r--", Value::Null);
-    check("attribute_type", "attribute mistakes.name is not a list of strings: \"shop\"", Value::Null);
+    check("attribute_type", "attribute mistakes.name must be a list, not the string \"shop\"", Value::Null);
     check("attribute_unset", "attribute mistakes.nmae is not set", near("name"));
     check("unknown_recipe", "cookbook mistakes does not have a recipe `printz`", near("prints"));
     check("notified_action", "service does not have the action `reloadd`; it has: enable", near("reload"));

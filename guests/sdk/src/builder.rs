@@ -5,7 +5,7 @@ mod common;
 mod declared;
 mod values;
 
-pub use crate::bindings::wrun::resources::collection::Timing;
+pub use crate::bindings::wrun::resources::collection::{Party, Timing};
 pub(crate) use common::common_methods;
 pub use declared::{Declared, IntoTruth, Target, find};
 pub use values::{IntoProperty, Lazy, Property, kinds, lazy};
@@ -23,7 +23,7 @@ use serde_json::Value;
 use std::fmt;
 use std::panic::Location;
 use std::rc::Rc;
-use values::Value_;
+use values::Given;
 
 /// A resource on its way to the host.
 pub struct Builder {
@@ -73,7 +73,7 @@ enum Found {
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}]", self.kind, self.name)?;
+        f.write_str(&self.key())?;
         f.debug_map()
             .entries(self.properties.iter().filter(|_| !self.sensitive).map(|(name, value)| (name, value)))
             .finish()
@@ -113,8 +113,8 @@ impl Builder {
     /// Adds to a property that collects over several calls.
     pub fn append(&mut self, property: &str, value: Property) {
         let items = |value: Property| match value.0 {
-            Value_::Plain(Value::Array(items)) => Ok(items),
-            Value_::Plain(item) => Ok(vec![item]),
+            Given::Plain(Value::Array(items)) => Ok(items),
+            Given::Plain(item) => Ok(vec![item]),
             other => Err(Property(other)),
         };
         let at = self.properties.iter().position(|(name, _)| name == property);
@@ -122,7 +122,7 @@ impl Builder {
         match (before.map(items).unwrap_or(Ok(vec![])), items(value)) {
             (Ok(mut all), Ok(more)) => {
                 all.extend(more);
-                self.properties.push((property.into(), Property(Value_::Plain(Value::Array(all)))));
+                self.properties.push((property.into(), Property(Given::Plain(Value::Array(all)))));
             }
             // A lazy list takes the place of what was there.
             (_, Err(value)) | (Err(value), _) => self.properties.push((property.into(), value)),
@@ -183,7 +183,7 @@ impl Builder {
 
     fn plain(&self, name: &str) -> Option<&Value> {
         self.properties.iter().find(|(other, _)| other == name).and_then(|(_, property)| match &property.0 {
-            Value_::Plain(value) => Some(value),
+            Given::Plain(value) => Some(value),
             _ => None,
         })
     }
@@ -208,8 +208,8 @@ impl Builder {
         let variables = at.map(|at| self.properties.remove(at).1.0);
         let render: Closure = Rc::new(move |_| {
             let variables = match &variables {
-                Some(Value_::Plain(value)) => value.clone(),
-                Some(Value_::Lazy(closure)) => match closure(None)? {
+                Some(Given::Plain(value)) => value.clone(),
+                Some(Given::Lazy(closure)) => match closure(None)? {
                     Got::Json(value) => value,
                     Got::Bytes(_) => Value::Null,
                 },
@@ -217,7 +217,12 @@ impl Builder {
             };
             template::render(&cookbook, &sources, variables).map(Got::Bytes)
         });
-        self.properties.push(("content".into(), Property(Value_::Rendered(render))));
+        self.properties.push(("content".into(), Property(Given::Rendered(render))));
+    }
+
+    /// The resource as a text, `type[name]`, by which notifications find it.
+    fn key(&self) -> String {
+        format!("{}[{}]", self.kind, self.name)
     }
 
     /// Hands the resource to the host.
@@ -225,12 +230,20 @@ impl Builder {
     /// # Errors
     /// The host refuses it: an unknown property, a wrong type, ..; or, where resources converge as they are declared,
     /// it failed.
-    pub fn declare(self) -> Result<Declared> {
+    pub fn declare(self) -> Result {
+        self.declared().map(drop)
+    }
+
+    /// Hands the resource to the host, as [`declare`](Self::declare) does, and returns its handle.
+    ///
+    /// # Errors
+    /// Those of [`declare`](Self::declare).
+    pub fn declared(self) -> Result<Declared> {
         let place = self.place;
         self.declare_as(false).map_err(|error| error.at(place))
     }
 
-    /// As [`declare`](Self::declare), but it stands in no collection: only [`Declared::run_action`] runs it.
+    /// As [`declared`](Self::declared), but outside of the collection: only [`Declared::run_action`] runs it.
     ///
     /// # Errors
     /// The host refuses it.
@@ -249,10 +262,10 @@ impl Builder {
             .into_iter()
             .map(|(name, value)| {
                 let value = match value.0 {
-                    Value_::Plain(value) => known(value),
-                    Value_::Bytes(bytes) => HostProperty::Bytes(bytes),
-                    Value_::Lazy(closure) => HostProperty::Lazy(keep(closure)),
-                    Value_::Rendered(closure) => HostProperty::Rendered(keep(closure)),
+                    Given::Plain(value) => known(value),
+                    Given::Bytes(bytes) => HostProperty::Bytes(bytes),
+                    Given::Lazy(closure) => HostProperty::Lazy(keep(closure)),
+                    Given::Rendered(closure) => HostProperty::Rendered(keep(closure)),
                 };
                 NamedProperty { name, value }
             })

@@ -12,12 +12,12 @@
 //! }
 //!
 //! fn attributes() -> Result {
-//!     node::default().set("motd.text", "Welcome")
+//!     node::DEFAULT.set("motd.text", "Welcome")
 //! }
 //!
 //! fn default() -> Result {
-//!     file("/etc/motd").content(format!("{}\n", node::text("motd.text")?)).mode("0644").declare()?;
-//!     Ok(())
+//!     let text: String = node::get("motd.text")?;
+//!     file("/etc/motd").content(format!("{text}\n")).mode("0644").declare()
 //! }
 //! ```
 //!
@@ -37,6 +37,7 @@ mod cookbook;
 pub mod custom;
 pub mod data;
 mod error;
+mod from_value;
 pub mod handlers;
 mod json;
 pub mod log;
@@ -53,7 +54,11 @@ mod template;
 pub use builder::find;
 pub use cookbook::{Cookbook, include_recipe};
 pub use error::{Error, Result};
+pub use from_value::{FromValue, Mismatch};
 pub use serde_json::{self, Value, json};
+
+/// A JSON object whose keys keep their order.
+pub type Map = serde_json::Map<String, Value>;
 
 /// What a cookbook usually needs.
 pub mod prelude {
@@ -61,7 +66,8 @@ pub mod prelude {
     pub use crate::custom::{CustomResource, Property, Resource, custom};
     pub use crate::resources::*;
     pub use crate::{
-        Cookbook, Error, Result, Value, bail, cookbook, handlers, include_recipe, json, log, machine, node,
+        Cookbook, Error, FromValue, Map, Result, Value, bail, cookbook, handlers, include_recipe, json, log, machine,
+        node,
     };
 }
 

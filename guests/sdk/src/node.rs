@@ -1,12 +1,21 @@
 //! Node attributes.
 //!
-//! A path is a text with dots (`"ntp.servers"`) or, where keys hold dots themselves, an array of keys
-//! (`["filesystem", "/dev/vda1"]`). Reads see all levels merged; writes go to one level:
+//! A path is a text with dots (`"ntp.servers"`) or, if keys contain dots themselves, an array of keys
+//! (`["filesystem", "/dev/vda1"]`). [`get`] reads all levels merged, as the type that you name; the levels ([`DEFAULT`],
+//! [`OVERRIDE`], ..) write:
 //!
-//! ```ignore
-//! node::default().set("ntp.servers", json!(["a.pool.ntp.org"]))?;
-//! let servers = node::list("ntp.servers")?;
-//! if node::is_platform_family(&["debian"])? { .. }
+//! ```no_run
+//! # use wrun_sdk::prelude::*;
+//! # fn recipe() -> Result {
+//! node::DEFAULT.set("ntp.servers", json!(["a.pool.ntp.org"]))?;
+//! let servers: Vec<String> = node::get("ntp.servers")?;
+//! let port = node::get::<u16>("ntp.port")?;
+//! let key = node::get::<Option<String>>("ntp.key")?; // absent is None
+//! if node::is_platform_family(&["debian"])? {
+//!     log::info(&format!("{} servers, port {port}, key {key:?}", servers.len()));
+//! }
+//! # Ok(())
+//! # }
 //! ```
 
 use crate::bindings::wrun::node::attributes::{
@@ -14,6 +23,7 @@ use crate::bindings::wrun::node::attributes::{
 };
 use crate::bindings::wrun::node::identity;
 use crate::error::{Error, Here as _, Result};
+use crate::from_value::{FromValue, Mismatch};
 use crate::json::parse;
 use crate::near::did_you_mean;
 use crate::table::{Closure, Got, origin, table};
@@ -135,32 +145,46 @@ fn failed(error: AttributeError) -> Error {
     }
 }
 
-/// The value at a path, if there is one.
+/// Reads the attribute at a path as a type: `node::get::<u16>("web.port")`.
+///
+/// Any [`FromValue`] will do, also `Vec<String>`, [`Map`](crate::Map) and [`Value`]. `Option<T>` accepts that the
+/// attribute is absent.
 ///
 /// # Errors
-/// The policy may not read it.
+/// The attribute is absent or of another kind (the error names the path, the expected and the found kind), or the
+/// policy may not read it.
 #[track_caller]
-pub fn get(path: impl Path) -> Result<Option<Value>> {
-    let path = path.keys();
+pub fn get<T: FromValue>(path: impl Path) -> Result<T> {
+    let keys = path.keys();
+    let Some(found) = read(&keys)? else { return T::from_absent().ok_or_else(|| not_set(&keys)).here() };
+    let wrong = |mismatch: Mismatch| {
+        Error::new("TypeError", format!("attribute {} {mismatch}", mismatch.path_from(&keys.join("."))))
+    };
+    T::from_value(found).map_err(wrong).here()
+}
+
+/// Returns the value at a path, or `None` if it is absent.
+#[track_caller]
+fn read(path: &[String]) -> Result<Option<Value>> {
     let version = version();
     let kept = KEPT.with_borrow_mut(|kept| {
         if kept.version != version {
             *kept = Kept { version, ..Kept::default() };
         }
-        kept.values.get(&path).cloned()
+        kept.values.get(path).cloned()
     });
     let found = match kept {
         Some(found) => found,
         None => {
-            let read = host::read(View::Merged, &path, Some(&origin(Location::caller()))).map_err(failed).here()?;
+            let read = host::read(View::Merged, path, Some(&origin(Location::caller()))).map_err(failed).here()?;
             let found = read.map(Found::read).transpose()?;
-            KEPT.with_borrow_mut(|kept| kept.values.insert(path.clone(), found.clone()));
+            KEPT.with_borrow_mut(|kept| kept.values.insert(path.to_vec(), found.clone()));
             found
         }
     };
     match found {
         Some(found) => Ok(Some(found.computed()?)),
-        None => behind_computed(&path),
+        None => behind_computed(path),
     }
 }
 
@@ -197,19 +221,6 @@ fn behind_computed(path: &[String]) -> Result<Option<Value>> {
     Ok(None)
 }
 
-/// The value at a path; an absent one is an error.
-///
-/// # Errors
-/// There is none, or the policy may not read it.
-#[track_caller]
-pub fn value(path: impl Path) -> Result<Value> {
-    let keys = path.keys();
-    match get(&keys)? {
-        Some(value) => Ok(value),
-        None => Err(not_set(&keys)),
-    }
-}
-
 #[track_caller]
 fn not_set(keys: &[String]) -> Error {
     let error = Error::new("Chef::Exceptions::NoSuchAttribute", format!("attribute {} is not set", keys.join(".")));
@@ -226,67 +237,6 @@ fn sibling(keys: &[String]) -> Option<String> {
         Ok(Some(Shape::Object(there))) => did_you_mean(last, there.iter().map(String::as_str)),
         _ => None,
     }
-}
-
-#[track_caller]
-fn typed<T>(path: impl Path, what: &str, take: impl FnOnce(&Value) -> Option<T>) -> Result<T> {
-    let keys = path.keys();
-    let found = value(&keys)?;
-    let wrong = || Error::new("TypeError", format!("attribute {} is not {what}: {found}", keys.join(".")));
-    take(&found).ok_or_else(wrong).here()
-}
-
-/// A text; numbers and booleans are written out.
-///
-/// # Errors
-/// There is none, or it is something else.
-#[track_caller]
-pub fn text(path: impl Path) -> Result<String> {
-    typed(path, "a string", |value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-        _ => None,
-    })
-}
-
-/// A whole number.
-///
-/// # Errors
-/// There is none, or it is something else.
-#[track_caller]
-pub fn integer(path: impl Path) -> Result<i64> {
-    typed(path, "a whole number", Value::as_i64)
-}
-
-/// True or false.
-///
-/// # Errors
-/// There is none, or it is something else.
-#[track_caller]
-pub fn flag(path: impl Path) -> Result<bool> {
-    typed(path, "a boolean", Value::as_bool)
-}
-
-/// A list of texts.
-///
-/// # Errors
-/// There is none, or it is something else.
-#[track_caller]
-pub fn list(path: impl Path) -> Result<Vec<String>> {
-    typed(path, "a list of strings", |value| {
-        value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
-    })
-}
-
-/// An object's entries, in order.
-///
-/// # Errors
-/// There is none, or it is something else.
-#[track_caller]
-pub fn entries(path: impl Path) -> Result<Vec<(String, Value)>> {
-    typed(path, "an object", |value| {
-        Some(value.as_object()?.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
-    })
 }
 
 /// Whether there is anything at a path that the policy may read.
@@ -327,7 +277,7 @@ pub fn recipes() -> Vec<String> {
 /// The policy may not read it.
 #[track_caller]
 pub fn is_platform(platforms: &[&str]) -> Result<bool> {
-    Ok(get("platform")?.is_some_and(|found| platforms.iter().any(|platform| found == *platform)))
+    Ok(get::<Option<String>>("platform")?.is_some_and(|found| platforms.contains(&found.as_str())))
 }
 
 /// Whether the platform's family is one of these.
@@ -336,37 +286,27 @@ pub fn is_platform(platforms: &[&str]) -> Result<bool> {
 /// The policy may not read it.
 #[track_caller]
 pub fn is_platform_family(families: &[&str]) -> Result<bool> {
-    Ok(get("platform_family")?.is_some_and(|found| families.iter().any(|family| found == *family)))
+    Ok(get::<Option<String>>("platform_family")?.is_some_and(|found| families.contains(&found.as_str())))
 }
 
-/// A level to write to.
+/// A level to write to: one of the constants below.
 #[derive(Clone, Copy)]
 pub struct Level(HostLevel);
 
-/// `node.default`: what a cookbook suggests.
-pub fn default() -> Level {
-    Level(HostLevel::Default)
-}
+/// `node.default` in Chef: what a cookbook suggests.
+pub const DEFAULT: Level = Level(HostLevel::Default);
 
-/// `node.force_default`: above the defaults of roles and policies.
-pub fn force_default() -> Level {
-    Level(HostLevel::ForceDefault)
-}
+/// `node.force_default` in Chef: above the defaults of roles and policies.
+pub const FORCE_DEFAULT: Level = Level(HostLevel::ForceDefault);
 
-/// `node.normal`: belongs to the node and outlives the run.
-pub fn normal() -> Level {
-    Level(HostLevel::Normal)
-}
+/// `node.normal` in Chef: belongs to the node and is kept for later runs.
+pub const NORMAL: Level = Level(HostLevel::Normal);
 
-/// `node.override`: what a cookbook insists on.
-pub fn override_() -> Level {
-    Level(HostLevel::Override)
-}
+/// `node.override` in Chef: what a cookbook insists on.
+pub const OVERRIDE: Level = Level(HostLevel::Override);
 
-/// `node.force_override`: above everything but facts.
-pub fn force_override() -> Level {
-    Level(HostLevel::ForceOverride)
-}
+/// `node.force_override` in Chef: above everything but facts.
+pub const FORCE_OVERRIDE: Level = Level(HostLevel::ForceOverride);
 
 impl Level {
     /// Sets a value; what is no container on the way is replaced.

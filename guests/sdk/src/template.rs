@@ -38,8 +38,8 @@ pub(crate) fn render(cookbook: &str, sources: &[String], variables: Value) -> Re
             .map_err(|error| minijinja::Error::new(ErrorKind::BadSerialization, error.to_string()))
     });
     environment.add_function("node", |path: String| -> std::result::Result<minijinja::Value, minijinja::Error> {
-        let found =
-            node::value(&path).map_err(|error| minijinja::Error::new(ErrorKind::UndefinedError, error.to_string()))?;
+        let found = node::get::<Value>(&path)
+            .map_err(|error| minijinja::Error::new(ErrorKind::UndefinedError, error.to_string()))?;
         Ok(Serde(found).into())
     });
     environment.add_template_owned(path.clone(), text).map_err(|error| failed(cookbook, &path, &error, None))?;

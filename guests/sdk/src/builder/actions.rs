@@ -2,7 +2,7 @@
 //!
 //! The host would find an action that does not exist only when the notification is due, without the line that asked for it.
 
-use crate::bindings::wrun::resources::collection::{Notification, Party};
+use crate::bindings::wrun::resources::collection::{self, Notification, Party};
 use crate::bindings::wrun::resources::schema;
 use crate::error::{Error, Result};
 use crate::near::did_you_mean;
@@ -25,7 +25,10 @@ pub(super) fn check(notification: &Notification, declaring: &str) -> Result {
     let kind = match (&notification.other, notification.subscribes) {
         (_, true) => declaring,
         (Party::Key(key), false) => key.split('[').next().unwrap_or_default(),
-        (Party::Declared(_), false) => return Ok(()),
+        (Party::Declared(id), false) => match collection::describe(*id) {
+            Some(described) => &described.kind.clone(),
+            None => return Ok(()),
+        },
     };
     let action = notification.action.as_str();
     let Some(known) = actions(kind) else { return Ok(()) };

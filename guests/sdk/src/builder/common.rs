@@ -30,7 +30,9 @@ macro_rules! common_methods {
                 self
             }
 
-            /// Once at the end, if this resource changed, the other acts: `.notifies("restart", "service[ntp]")`.
+            /// Once at the end, if this resource changed, the other acts.
+            ///
+            /// The other is a resource (`&nginx`, before or after it is declared) or its text (`"service[nginx]"`).
             pub fn notifies(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(false, $crate::builder::Timing::Delayed, action, &other);
                 self
@@ -107,16 +109,31 @@ macro_rules! common_methods {
             /// # Errors
             /// The host refuses it: an unknown property, a wrong type, ..; or, inside an action of a custom resource,
             /// it failed.
-            pub fn declare(self) -> $crate::Result<$crate::builder::Declared> {
+            pub fn declare(self) -> $crate::Result {
                 self.0.declare()
             }
 
-            /// As `declare`, but it stands in no collection: only `run_action` runs it.
+            /// Hands the resource to the host, as `declare` does, and returns its handle: to run an action while the
+            /// policy compiles, to change it later, to ask whether it was updated.
+            ///
+            /// # Errors
+            /// Those of `declare`.
+            pub fn declared(self) -> $crate::Result<$crate::builder::Declared> {
+                self.0.declared()
+            }
+
+            /// As `declared`, but outside of the collection: only `run_action` runs it.
             ///
             /// # Errors
             /// The host refuses it.
             pub fn build(self) -> $crate::Result<$crate::builder::Declared> {
                 self.0.build()
+            }
+        }
+
+        impl $crate::builder::Target for $builder {
+            fn party(&self) -> $crate::builder::Party {
+                self.0.party()
             }
         }
     };

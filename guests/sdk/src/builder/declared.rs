@@ -1,8 +1,8 @@
 //! Resources that are declared, and whatever else notifications can be sent to.
 
 use super::values::kinds::Anything;
-use super::values::{IntoProperty, Value_};
-use super::{Timing, known};
+use super::values::{Given, IntoProperty};
+use super::{Builder, Timing, known};
 use crate::bindings::wrun::resources::collection::{
     self as resources, NamedProperty, Notification, Party, Property as HostProperty,
 };
@@ -38,11 +38,11 @@ impl Declared {
     #[track_caller]
     pub fn set(&self, property: &str, value: impl IntoProperty<Anything>) -> Result {
         let value = match value.into_property().0 {
-            Value_::Plain(value) => known(value),
-            Value_::Bytes(bytes) => HostProperty::Bytes(bytes),
+            Given::Plain(value) => known(value),
+            Given::Bytes(bytes) => HostProperty::Bytes(bytes),
             // The resource may outlive the context that this is said in.
-            Value_::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
-            Value_::Rendered(closure) => HostProperty::Rendered(table(|table| table.keep(ROOT, closure))),
+            Given::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
+            Given::Rendered(closure) => HostProperty::Rendered(table(|table| table.keep(ROOT, closure))),
         };
         let property = NamedProperty { name: property.to_owned(), value };
         resources::amend(self.id, &resources::Amendment::Property(property)).here()
@@ -58,7 +58,7 @@ impl Declared {
         resources::amend(self.id, &resources::Amendment::Actions(actions)).here()
     }
 
-    /// Has another act when this one changes.
+    /// Has another resource act when this one changes.
     ///
     /// # Errors
     /// The resource is gone.
@@ -101,9 +101,29 @@ impl Declared {
     }
 }
 
-/// The other end of a notification: `"service[ntp]"`, which may be declared later, or a declared resource.
+/// The other end of a notification.
+///
+/// | form | finds |
+/// |---|---|
+/// | `"service[nginx]"` | the last resource of this type and name, here or around this custom resource |
+/// | `&nginx`, a resource that is not declared yet | the same, by its type and name |
+/// | a handle from `declared()` | exactly that resource |
+///
+/// ```no_run
+/// # use wrun_sdk::prelude::*;
+/// # fn recipe() -> Result {
+/// let nginx = service("nginx").action_enable().action_start();
+/// template("/etc/nginx/nginx.conf").notifies("reload", &nginx).declare()?;
+/// nginx.declare()
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "notifications cannot be sent to `{Self}`",
+    note = "name a resource before it is declared (`&nginx`), its text (`\"service[nginx]\"`), or a handle: \
+            `.declared()?` returns one, `.declare()?` does not"
+)]
 pub trait Target {
-    /// As the contract has it.
+    /// The resource, as the contract names it.
     fn party(&self) -> Party;
 }
 
@@ -122,6 +142,12 @@ impl Target for String {
 impl Target for Declared {
     fn party(&self) -> Party {
         Party::Declared(self.id)
+    }
+}
+
+impl Target for Builder {
+    fn party(&self) -> Party {
+        Party::Key(self.key())
     }
 }
 

@@ -47,9 +47,10 @@ pub mod kinds {
 use kinds::*;
 
 /// A property's value on its way to the host: known now, or computed right before the action.
-pub struct Property(pub(super) Value_);
+pub struct Property(pub(super) Given);
 
-pub(super) enum Value_ {
+/// Where the value comes from.
+pub(super) enum Given {
     Plain(Value),
     Bytes(Vec<u8>),
     Lazy(Closure),
@@ -59,9 +60,9 @@ pub(super) enum Value_ {
 impl fmt::Debug for Property {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Value_::Plain(value) => value.fmt(f),
-            Value_::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
-            Value_::Lazy(_) | Value_::Rendered(_) => f.write_str("lazy"),
+            Given::Plain(value) => value.fmt(f),
+            Given::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
+            Given::Lazy(_) | Given::Rendered(_) => f.write_str("lazy"),
         }
     }
 }
@@ -75,7 +76,7 @@ pub trait IntoProperty<Kind> {
 /// A value that is computed right before the action, after the guards.
 pub struct Lazy<F>(F);
 
-/// Computes a property's value right before the action: `file("/x").content(lazy(|| Ok(node::text("x")?)))`.
+/// Computes a property's value right before the action: `file("/x").content(lazy(|| node::get::<String>("x")))`.
 pub fn lazy<T: Into<Value>, F: Fn() -> Result<T> + 'static>(value: F) -> Lazy<F> {
     Lazy(value)
 }
@@ -83,7 +84,7 @@ pub fn lazy<T: Into<Value>, F: Fn() -> Result<T> + 'static>(value: F) -> Lazy<F>
 impl<Kind, T: Into<Value>, F: Fn() -> Result<T> + 'static> IntoProperty<Kind> for Lazy<F> {
     fn into_property(self) -> Property {
         let value = self.0;
-        Property(Value_::Lazy(Rc::new(move |_| Ok(Got::Json(value()?.into())))))
+        Property(Given::Lazy(Rc::new(move |_| Ok(Got::Json(value()?.into())))))
     }
 }
 
@@ -91,7 +92,7 @@ macro_rules! plain {
     ($($from:ty => $($kind:ident),+;)+) => { $($(
         impl IntoProperty<$kind> for $from {
             fn into_property(self) -> Property {
-                Property(Value_::Plain(Value::from(self)))
+                Property(Given::Plain(Value::from(self)))
             }
         }
     )+)+ };
@@ -114,7 +115,7 @@ macro_rules! texts {
     ($($kind:ident),+) => { $(
         impl IntoProperty<$kind> for &String {
             fn into_property(self) -> Property {
-                Property(Value_::Plain(Value::from(self.as_str())))
+                Property(Given::Plain(Value::from(self.as_str())))
             }
         }
     )+ };
@@ -125,7 +126,7 @@ macro_rules! json {
     ($($kind:ident),+) => { $(
         impl IntoProperty<$kind> for Value {
             fn into_property(self) -> Property {
-                Property(Value_::Plain(self))
+                Property(Given::Plain(self))
             }
         }
     )+ };
@@ -147,11 +148,11 @@ json!(
 );
 
 fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Property {
-    Property(Value_::Plain(Value::Array(items.into_iter().map(Into::into).collect())))
+    Property(Given::Plain(Value::Array(items.into_iter().map(Into::into).collect())))
 }
 
 fn object<K: Into<String>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Property {
-    Property(Value_::Plain(Value::Object(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())))
+    Property(Given::Plain(Value::Object(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())))
 }
 
 macro_rules! lists {
@@ -189,6 +190,6 @@ objects!(Map, TextOrMap);
 
 impl IntoProperty<Text> for Vec<u8> {
     fn into_property(self) -> Property {
-        Property(Value_::Bytes(self))
+        Property(Given::Bytes(self))
     }
 }

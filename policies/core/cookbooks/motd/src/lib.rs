@@ -11,12 +11,12 @@ pub fn cookbook() -> Cookbook {
 
 /// Adds a line to the message. The same topic twice is one line, the later one.
 pub fn note(topic: &str, text: &str) -> Result {
-    node::default().set(["motd", "notes", topic], text)
+    node::DEFAULT.set(["motd", "notes", topic], text)
 }
 
 fn attributes() -> Result {
-    node::default().set("motd.title", "Welcome.")?;
-    node::default().set("motd.notes", json!({}))
+    node::DEFAULT.set("motd.title", "Welcome.")?;
+    node::DEFAULT.set("motd.notes", json!({}))
 }
 
 fn default() -> Result {
@@ -24,7 +24,8 @@ fn default() -> Result {
         .owner("root")
         .group("root")
         .mode("0644")
-        .variables(lazy(|| Ok(json!({ "title": node::text("motd.title")?, "notes": node::value("motd.notes")? }))))
-        .declare()?;
-    Ok(())
+        .variables(lazy(|| {
+            Ok(json!({ "title": node::get::<String>("motd.title")?, "notes": node::get::<Value>("motd.notes")? }))
+        }))
+        .declare()
 }

@@ -9,7 +9,7 @@ pub fn cookbook() -> Cookbook {
 }
 
 fn attributes() -> Result {
-    node::default().set("sudoers.administrators", json!({ "group": "administrators", "members": [] }))
+    node::DEFAULT.set("sudoers.administrators", json!({ "group": "administrators", "members": [] }))
 }
 
 fn default() -> Result {
@@ -23,8 +23,8 @@ fn default() -> Result {
         .verify(sudo_rule::CHECK)
         .declare()?;
 
-    let administrators = node::text("sudoers.administrators.group")?;
-    let members = node::list("sudoers.administrators.members")?;
+    let administrators: String = node::get("sudoers.administrators.group")?;
+    let members: Vec<String> = node::get("sudoers.administrators.members")?;
     for name in &members {
         user(name)
             .comment("administrator")

@@ -23,13 +23,9 @@ pub fn sudo_rule() -> CustomResource {
                     ("without_password", rule.get("without_password")?),
                 ])
                 .verify(CHECK)
-                .declare()?;
-            Ok(())
+                .declare()
         })
-        .action("remove", |rule| {
-            file(path(rule)?).action_delete().declare()?;
-            Ok(())
-        })
+        .action("remove", |rule| file(path(rule)?).action_delete().declare())
 }
 
 fn path(rule: &Resource) -> Result<String> {

@@ -8,7 +8,7 @@ pub fn cookbook() -> Cookbook {
 
 fn attributes() -> Result {
     // What applications write, by facility: its name is the file's.
-    node::default().set("syslog.applications", json!({ "local0": "applications", "local7": "deployments" }))
+    node::DEFAULT.set("syslog.applications", json!({ "local0": "applications", "local7": "deployments" }))
     // syslog.forward_to: a host that gets a copy of everything. Unset: nobody does.
 }
 
@@ -18,7 +18,7 @@ fn default() -> Result {
     template("/etc/rsyslog.d/20-applications.conf")
         .source("applications.conf.j2")
         .mode("0644")
-        .variables([("applications", node::value("syslog.applications")?)])
+        .variables([("applications", node::get::<Value>("syslog.applications")?)])
         .verify("/usr/sbin/rsyslogd -N1 -f %{path}")
         .notifies("restart", "service[rsyslog]")
         .declare()?;
@@ -27,7 +27,7 @@ fn default() -> Result {
         .source("forward.conf.j2")
         .mode("0644")
         .notifies("restart", "service[rsyslog]");
-    match node::get("syslog.forward_to")? {
+    match node::get::<Option<Value>>("syslog.forward_to")? {
         Some(host) => forwarding.variables([("host", host)]).action_create().declare()?,
         // A node that forwarded once and no longer does must not go on.
         None => forwarding.action_delete().declare()?,
@@ -38,7 +38,6 @@ fn default() -> Result {
     service("rsyslog")
         .action_enable()
         .action_start()
-        .only_if(|| Ok(node::get("init_package")?.is_some_and(|init| init == "systemd")))
-        .declare()?;
-    Ok(())
+        .only_if(|| Ok(node::get::<Option<String>>("init_package")?.as_deref() == Some("systemd")))
+        .declare()
 }

@@ -9,13 +9,14 @@ pub fn cookbook() -> Cookbook {
 }
 
 fn attributes() -> Result {
-    node::default().set("timekeeping.pools", json!(["2.debian.pool.ntp.org"]))?;
-    node::default().set("timekeeping.servers", json!([]))?;
-    node::default().set("timekeeping.time_zone", "Etc/UTC")?;
+    node::DEFAULT.set("timekeeping.pools", json!(["2.debian.pool.ntp.org"]))?;
+    node::DEFAULT.set("timekeeping.servers", json!([]))?;
+    node::DEFAULT.set("timekeeping.time_zone", "Etc/UTC")?;
     // A machine that does not boot by itself (a container, an image that is being built) has its clock from its host,
     // and must leave it alone. Computed whenever it is read, so that a role may still override it.
-    node::default()
-        .set_lazy("timekeeping.steers_clock", || Ok(node::get("init_package")?.is_some_and(|init| init == "systemd")))
+    node::DEFAULT.set_lazy("timekeeping.steers_clock", || {
+        Ok(node::get::<Option<String>>("init_package")?.as_deref() == Some("systemd"))
+    })
 }
 
 fn default() -> Result {
@@ -25,13 +26,16 @@ fn default() -> Result {
         .owner("root")
         .group("root")
         .mode("0644")
-        .variables([("pools", node::value("timekeeping.pools")?), ("servers", node::value("timekeeping.servers")?)])
+        .variables([
+            ("pools", node::get::<Value>("timekeeping.pools")?),
+            ("servers", node::get::<Value>("timekeeping.servers")?),
+        ])
         .verify("/usr/sbin/chronyd -p -f %{path}")
         .notifies("restart", "service[chrony]")
         .declare()?;
 
     // -F 1: chrony's system call filter; -x: watch the clock, but never set it.
-    let options = if node::flag("timekeeping.steers_clock")? { "-F 1" } else { "-F 1 -x" };
+    let options = if node::get::<bool>("timekeeping.steers_clock")? { "-F 1" } else { "-F 1 -x" };
     file("/etc/default/chrony")
         .content(format!("# Managed by the core team.\nDAEMON_OPTS=\"{options}\"\n"))
         .mode("0644")
@@ -41,10 +45,9 @@ fn default() -> Result {
     service("chrony").action_enable().action_start().declare()?;
 
     include_recipe("::zone")?;
-    motd::note("time", &format!("chrony, {}", node::text("timekeeping.time_zone")?))
+    motd::note("time", &format!("chrony, {}", node::get::<String>("timekeeping.time_zone")?))
 }
 
 fn zone() -> Result {
-    custom("time_zone", node::text("timekeeping.time_zone")?).declare()?;
-    Ok(())
+    custom("time_zone", node::get::<String>("timekeeping.time_zone")?).declare()
 }

@@ -20,8 +20,7 @@ pub fn time_zone() -> CustomResource {
             time_zone.converge_if_changed(&["zone"], || {
                 let zone = time_zone.text("zone")?;
                 link("/etc/localtime").to(format!("{DATABASE}{zone}")).declare()?;
-                file("/etc/timezone").content(format!("{zone}\n")).mode("0644").declare()?;
-                Ok(())
+                file("/etc/timezone").content(format!("{zone}\n")).mode("0644").declare()
             })?;
             Ok(())
         })

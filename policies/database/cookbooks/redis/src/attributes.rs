@@ -6,7 +6,7 @@ use wrun_sdk::prelude::*;
 const MEMORY_SHARE: i64 = 4;
 
 pub fn default() -> Result {
-    let redis = node::default();
+    let redis = node::DEFAULT;
     redis.set("redis.port", 6379)?;
     redis.set("redis.bind", json!(["127.0.0.1", "-::1"]))?;
     redis.set("redis.data_directory", "/var/lib/redis/data")?;
@@ -19,6 +19,6 @@ pub fn default() -> Result {
 
 /// The fact reads `16384256kB`.
 fn memory_in_kilobytes() -> Result<i64> {
-    let total = node::text("memory.total")?;
+    let total: String = node::get("memory.total")?;
     Ok(total.trim_end_matches("kB").parse()?)
 }

@@ -10,11 +10,11 @@ pub fn cookbook() -> Cookbook {
 }
 
 fn attributes() -> Result {
-    node::default().set("redis_backup.directory", "/var/backups/redis")?;
-    node::default().set("redis_backup.keep_days", 7)?;
-    node::default().set("redis_backup.readers", json!([]))?;
+    node::DEFAULT.set("redis_backup.directory", "/var/backups/redis")?;
+    node::DEFAULT.set("redis_backup.keep_days", 7)?;
+    node::DEFAULT.set("redis_backup.readers", json!([]))?;
     // Not all nodes at once. What a node got once it keeps, also when the rule below changes.
-    node::normal().set_unless("redis_backup.minute", minute_of(&node::name()))?;
+    node::NORMAL.set_unless("redis_backup.minute", minute_of(&node::name()))?;
     Ok(())
 }
 
@@ -24,11 +24,12 @@ fn minute_of(name: &str) -> u32 {
 }
 
 fn default() -> Result {
-    let directory_path = node::text("redis_backup.directory")?;
+    let directory_path: String = node::get("redis_backup.directory")?;
+    let readers: Vec<String> = node::get("redis_backup.readers")?;
 
     package("cron").options("--no-install-recommends").declare()?;
 
-    group("dba").members(&node::list("redis_backup.readers")?[..]).system(true).declare()?;
+    group("dba").members(readers).system(true).declare()?;
     user(USER)
         .comment("copies Redis' data")
         .system(true)
@@ -45,17 +46,11 @@ fn default() -> Result {
         .group("root")
         .mode("0755")
         .variables([
-            ("port", node::value("redis.port")?),
+            ("port", node::get::<Value>("redis.port")?),
             ("directory", directory_path.into()),
-            ("keep_days", node::value("redis_backup.keep_days")?),
+            ("keep_days", node::get::<Value>("redis_backup.keep_days")?),
         ])
         .declare()?;
 
-    cron_d("redis-backup")
-        .minute(node::integer("redis_backup.minute")?)
-        .hour(2)
-        .user(USER)
-        .command(SCRIPT)
-        .declare()?;
-    Ok(())
+    cron_d("redis-backup").minute(node::get::<u32>("redis_backup.minute")?).hour(2).user(USER).command(SCRIPT).declare()
 }

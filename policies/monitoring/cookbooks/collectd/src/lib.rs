@@ -14,7 +14,7 @@ pub fn cookbook() -> Cookbook {
 }
 
 fn attributes() -> Result {
-    let collectd = node::default();
+    let collectd = node::DEFAULT;
     collectd.set("collectd.interval", 10)?;
     collectd.set("collectd.plugins", json!({ "cpu": {}, "load": {}, "memory": {} }))?;
     // collectd.graphite: host and port of a server that gets the values. Unset: they are kept on the node.

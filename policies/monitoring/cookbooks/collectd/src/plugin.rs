@@ -19,12 +19,10 @@ pub fn collectd_plugin() -> CustomResource {
                 // Both are declared outside, by the recipe. A mistake ends the run here, and the old daemon runs on.
                 .notifies_immediately("run", "execute[check collectd's configuration]")
                 .notifies("restart", "service[collectd]")
-                .declare()?;
-            Ok(())
+                .declare()
         })
         .action("unload", |plugin| {
-            file(path(plugin)?).action_delete().notifies("restart", "service[collectd]").declare()?;
-            Ok(())
+            file(path(plugin)?).action_delete().notifies("restart", "service[collectd]").declare()
         })
 }
 

@@ -18,7 +18,7 @@ pub fn default() -> Result {
         .mode("0644")
         .variables([
             ("name", json!(node::name())),
-            ("interval", node::value("collectd.interval")?),
+            ("interval", node::get::<Value>("collectd.interval")?),
             ("plugins", json!(FOLDER)),
         ])
         .notifies("restart", "service[collectd]")
@@ -26,7 +26,7 @@ pub fn default() -> Result {
 
     execute("check collectd's configuration").command("/usr/sbin/collectd -t").action_nothing().declare()?;
 
-    for (name, settings) in node::entries("collectd.plugins")? {
+    for (name, settings) in node::get::<Map>("collectd.plugins")? {
         let plugin = custom("collectd_plugin", name);
         match settings {
             Value::Bool(false) => plugin.action("unload").declare()?,
@@ -39,20 +39,19 @@ pub fn default() -> Result {
         .action_enable()
         .action_start()
         .subscribes("restart", "cookbook_file[/etc/collectd/types.local.db]")
-        .declare()?;
-    Ok(())
+        .declare()
 }
 
 /// Where the values go.
 fn destination() -> Result {
     let (graphite, csv) = (custom("collectd_plugin", "write_graphite"), custom("collectd_plugin", "csv"));
-    match node::get("collectd.graphite")? {
+    match node::get::<Option<Value>>("collectd.graphite")? {
         Some(server) => {
             graphite.set("settings", json!({ "Node": { "graphite": server } })).declare()?;
             csv.action("unload").declare()?;
         }
         None => {
-            csv.set("settings", lazy(|| node::value("collectd.csv"))).declare()?;
+            csv.set("settings", lazy(|| node::get::<Value>("collectd.csv"))).declare()?;
             graphite.action("unload").declare()?;
         }
     }
@@ -62,7 +61,7 @@ fn destination() -> Result {
 /// What the database policy left on the node tells whether there is a server to watch, and where.
 pub fn redis() -> Result {
     let plugin = custom("collectd_plugin", "redis");
-    match node::get("redis.port")? {
+    match node::get::<Option<u16>>("redis.port")? {
         Some(port) => {
             let port = port.to_string();
             plugin
