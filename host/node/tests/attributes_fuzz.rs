@@ -27,7 +27,7 @@ fn check(case: &Value) -> Result<(), String> {
     }
     let levels: Map<String, Value> = Level::ALL
         .into_iter()
-        .map(|level| (level.as_str().to_owned(), attributes.level(level).clone()))
+        .map(|level| (level.as_str().to_owned(), attributes.level(level).into_owned()))
         .filter(|(_, tree)| *tree != json!({}))
         .collect();
     same("levels", &Value::Object(levels), &case["levels"])?;

@@ -40,7 +40,7 @@ fn run_given(
     let start = PolicyStart { name: Some(policy.to_owned()), ..PolicyStart::default() };
     let sight = ReadFilter { inherited: &nothing, normal, facts: &whole };
     let mut attributes = node.begin_policy_seeing(&start, &Map::new(), &sight).unwrap();
-    let seen = attributes.level(Level::Normal).clone();
+    let seen = attributes.level(Level::Normal).into_owned();
     act(&mut attributes, &Origin::policy(policy));
     node.commit(&start, attributes, &normal).unwrap();
     seen

@@ -148,7 +148,7 @@ impl Replay {
         let set = self.sets.get(name).ok_or("never made")?;
         let levels: Map<String, Value> = Level::ALL
             .into_iter()
-            .map(|level| (level.as_str().to_owned(), set.level(level).clone()))
+            .map(|level| (level.as_str().to_owned(), set.level(level).into_owned()))
             .filter(|(_, tree)| *tree != json!({}))
             .collect();
         self.compare("levels", &Value::Object(levels), &expected["levels"])?;
@@ -247,7 +247,7 @@ fn on_tree(
     let below = |args: &[Value]| [path.clone(), steps(args)].concat();
     Ok(match (method, args) {
         // Reading through a level makes an empty object where nothing stands: what a guest does by writing one.
-        ("[]", [_]) => match set.read_level(level, &below(args)).cloned() {
+        ("[]", [_]) => match set.read_level(level, &below(args)).map(Cow::into_owned) {
             Some(value) => Ok(value),
             None => set.host_write(level, &below(args), json!({}), &origin()).map(|()| json!({})),
         },
@@ -263,10 +263,10 @@ fn on_tree(
         ("unlink" | "delete", _) => set.host_unlink(level, &below(args), &origin()).map(Option::unwrap_or_default),
         ("unlink!", _) => set.host_unlink_strict(level, &below(args), &origin()).map(Option::unwrap_or_default),
         ("key?" | "has_key?" | "include?" | "member?" | "attribute?" | "exist?", _) => {
-            Ok(json!(set.read_level(level, &below(args)).is_some()))
+            Ok(json!(set.has_in_level(level, &below(args))))
         }
-        ("read" | "dig", _) => Ok(set.read_level(level, &below(args)).cloned().unwrap_or_default()),
-        ("to_hash" | "to_h", []) => Ok(set.read_level(level, &path).cloned().unwrap_or_default()),
+        ("read" | "dig", _) => Ok(set.read_level(level, &below(args)).map(Cow::into_owned).unwrap_or_default()),
+        ("to_hash" | "to_h", []) => Ok(set.read_level(level, &path).map(Cow::into_owned).unwrap_or_default()),
         _ => return Err(format!("unknown call on a level: {method}")),
     })
 }
@@ -327,7 +327,7 @@ fn writing(
         ("rm_override", _) => removed(set.remove_override(&path, &origin)),
         ("reset_defaults_and_overrides", []) => {
             set.reset_defaults_and_overrides();
-            Ok(set.level(Level::Override).clone())
+            Ok(set.level(Level::Override).into_owned())
         }
         ("write" | "write!" | "unlink" | "unlink!", [_, rest @ ..]) => {
             let level = level_of(args).ok_or("no such level")?;
@@ -371,7 +371,7 @@ fn hash_reading(
     has_block: bool,
 ) -> Result<Option<Outcome>, String> {
     if let Some(level) = Level::from_name(method.trim_end_matches("_attrs")).filter(|_| args.is_empty()) {
-        return Ok(Some(Ok(set.level(level).clone())));
+        return Ok(Some(Ok(set.level(level).into_owned())));
     }
     let path = steps(args);
     let merged = set.merged();
@@ -426,7 +426,7 @@ fn is_listed(set: &Attributes, method: &str, args: &[Value], result: Option<&Val
 fn consume_external_attributes(set: &mut Attributes, args: &[Value], state: &Value) -> Result<Value, String> {
     let [facts, json] = args else { return Err("two arguments".to_owned()) };
     let taken = JsonAttributes::from_json(json.clone()).map_err(|error| error.to_string())?;
-    let normal = deep_merge::merge(object(set.level(Level::Normal)), taken.attributes);
+    let normal = deep_merge::merge(object(&set.level(Level::Normal)), taken.attributes);
     let fail = |error: AttributeError| error.to_string();
     set.set_level(Level::Normal, normal, &origin()).map_err(fail)?;
     set.tags(&origin()).map_err(fail)?;
@@ -473,9 +473,9 @@ fn filters_of(set: &Attributes, expected: &Value) -> SavedFilters {
         LevelFilter { allowed: Some(items), blocked: None }
     };
     SavedFilters {
-        automatic: of(set.level(Level::Automatic).clone(), "automatic"),
+        automatic: of(set.level(Level::Automatic).into_owned(), "automatic"),
         default: of(set.combined_default::<&str>(&[]).unwrap_or_default(), "default"),
-        normal: of(set.level(Level::Normal).clone(), "normal"),
+        normal: of(set.level(Level::Normal).into_owned(), "normal"),
         r#override: of(set.combined_override::<&str>(&[]).unwrap_or_default(), "override"),
     }
 }

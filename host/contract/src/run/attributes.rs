@@ -31,7 +31,7 @@ impl Run {
     pub fn levels(&self) -> Map<String, Value> {
         let empty = || Value::Object(Map::new());
         let levels = [
-            ("normal", Some(self.node.level(Level::Normal).clone())),
+            ("normal", Some(self.node.level(Level::Normal).into_owned())),
             ("default", self.node.combined_default::<&str>(&[])),
             ("override", self.node.combined_override::<&str>(&[])),
         ];

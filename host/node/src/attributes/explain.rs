@@ -1,5 +1,7 @@
 //! Why an attribute has the value that it has: per level who wrote it, and who won.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::history::WriteRecord;
@@ -62,7 +64,7 @@ impl Attributes {
         let own: Vec<WriteRecord> = self.history().about(path).into_iter().cloned().collect();
         let earlier: Vec<WriteRecord> = self.earlier.iter().flat_map(|history| history.about(path)).cloned().collect();
         let levels = Level::ALL.into_iter().map(|level| {
-            let value = self.read_level(level, path).cloned();
+            let value = self.read_level(level, path).map(Cow::into_owned);
             let outcome = match (&value, visible.contains(&level), visible.len()) {
                 (None, _, _) => Outcome::NotPresent,
                 (Some(_), false, _) => Outcome::Hidden,

@@ -132,6 +132,8 @@ pub(crate) struct LevelTrees {
     force_override: Value,
     /// There are thousands of facts, which nearly nobody changes: copies of attributes share them.
     automatic: Arc<Value>,
+    /// Whether a removal left a gap in any of them ([`gaps`](super::gaps)): readers look for gaps only then.
+    has_gaps: bool,
 }
 
 impl Default for LevelTrees {
@@ -149,6 +151,7 @@ impl Default for LevelTrees {
             env_override: empty(),
             force_override: empty(),
             automatic: Arc::new(empty()),
+            has_gaps: false,
         }
     }
 }
@@ -184,6 +187,16 @@ impl LevelTrees {
             Level::ForceOverride => &mut self.force_override,
             Level::Automatic => Arc::make_mut(&mut self.automatic),
         }
+    }
+
+    /// Whether an object may have a gap.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.has_gaps
+    }
+
+    /// From now on readers look for gaps.
+    pub(crate) fn expect_gaps(&mut self) {
+        self.has_gaps = true;
     }
 
     /// Every tree with its level, lowest first.

@@ -3,8 +3,9 @@
 //! A guest's writes are counted as what they add to what the policy found, so that a node that other policies filled
 //! does not stop this one, and replacing a value never costs more than the new value.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::gaps::is_gap;
 use super::guest_values::{GUEST_VALUE_KEY, is_guest_value};
 use super::{AttributeError, path};
 
@@ -79,7 +80,7 @@ pub(crate) fn check_path<Step: AsRef<str>>(path: &[Step]) -> Result<(), Attribut
         if step.len() > MAX_KEY_BYTES {
             return Err(AttributeError::KeyTooLong { bytes: step.len(), limit: MAX_KEY_BYTES });
         }
-        if step == GUEST_VALUE_KEY {
+        if is_reserved(step) {
             return Err(AttributeError::GuestValueNotAccepted { path: path::join(path) });
         }
     }
@@ -89,6 +90,11 @@ pub(crate) fn check_path<Step: AsRef<str>>(path: &[Step]) -> Result<(), Attribut
 /// Bytes that a value takes with what is made on the way to it, as they are counted against the limits.
 pub(crate) fn bytes_of(value: &Value, made: MadeOnTheWay) -> u64 {
     Usage::of_made(made).plus(Usage::of(value)).bytes()
+}
+
+/// Whether a key means something to the host, so that no guest may write it by itself.
+fn is_reserved(key: &str) -> bool {
+    key == GUEST_VALUE_KEY || is_gap(key)
 }
 
 enum Refusal {
@@ -107,7 +113,7 @@ fn inspect_below(value: &Value, depth_left: usize, inspection: &mut Inspection) 
         Value::Object(object) if is_guest_value(object) => inspection.holds_guest_values = true,
         Value::Object(object) => {
             for (key, child) in object {
-                if key == GUEST_VALUE_KEY {
+                if is_reserved(key) {
                     return Err(Refusal::Marker);
                 }
                 if key.len() > MAX_KEY_BYTES {
@@ -163,7 +169,9 @@ impl Usage {
     fn of(value: &Value) -> Self {
         let below = match value {
             Value::Array(array) => array.iter().map(Self::of).fold(Self::default(), Self::plus),
-            Value::Object(object) => object.values().map(Self::of).fold(Self::default(), Self::plus),
+            Value::Object(object) => {
+                members(object).map(|(_, member)| Self::of(member)).fold(Self::default(), Self::plus)
+            }
             _ => Self::default(),
         };
         Self::of_one(value).plus(below)
@@ -173,7 +181,7 @@ impl Usage {
     fn of_one(value: &Value) -> Self {
         let more = match value {
             Value::String(text) => text.len() as u64,
-            Value::Object(object) => BYTES_PER_OBJECT + object.keys().map(|key| key.len() as u64).sum::<u64>(),
+            Value::Object(object) => BYTES_PER_OBJECT + members(object).map(|(key, _)| key.len() as u64).sum::<u64>(),
             _ => 0,
         };
         Self { values: 1, bytes: signed(BYTES_PER_VALUE + more) }
@@ -186,6 +194,11 @@ impl Usage {
     fn minus(self, other: Self) -> Self {
         Self { values: self.values.saturating_sub(other.values), bytes: self.bytes.saturating_sub(other.bytes) }
     }
+}
+
+/// An object's members; gaps cost nothing, as what stood there was paid for.
+fn members(object: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    object.iter().filter(|(key, _)| !is_gap(key))
 }
 
 fn signed(number: u64) -> i64 {

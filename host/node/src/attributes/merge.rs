@@ -6,11 +6,13 @@
 //! The rules (Chef's): inside the group of defaults and inside the group of overrides, objects merge and arrays are
 //! united; a value of another kind hides what is below it. Between groups only objects merge. `null` is a value.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::levels::{Group, LevelTrees};
 use super::path::{self, Kind, kind_of};
-use super::{Level, Shape};
+use super::{Level, Shape, gaps};
 use crate::deep_merge::union;
 
 /// What the levels hold at one path, lowest first; `None` where a level has nothing there or is hidden.
@@ -18,6 +20,8 @@ use crate::deep_merge::union;
 pub(crate) struct View<'tree> {
     values: [Option<&'tree Value>; 11],
     kind: Option<Kind>,
+    /// Whether objects may have [`gaps`].
+    has_gaps: bool,
 }
 
 /// What a path leads to.
@@ -31,22 +35,22 @@ pub(crate) enum Found<'tree> {
 impl<'tree> View<'tree> {
     /// The roots of all levels.
     pub(crate) fn root(trees: &'tree LevelTrees) -> Self {
-        Self::new(trees.each().map(|(_, tree)| Some(tree)))
+        Self::new(trees.each().map(|(_, tree)| Some(tree)), trees.has_gaps())
     }
 
     /// The roots of the levels of one group.
     pub(crate) fn group_root(trees: &'tree LevelTrees, group: Group) -> Self {
-        Self::new(trees.each().map(|(level, tree)| (level.group() == group).then_some(tree)))
+        Self::new(trees.each().map(|(level, tree)| (level.group() == group).then_some(tree)), trees.has_gaps())
     }
 
     /// The roots of what a policy leaves for the next one: neither `normal`, which goes on as itself, nor `automatic`.
     pub(crate) fn leaving(trees: &'tree LevelTrees) -> Self {
         let stays = |level: Level| matches!(level, Level::Normal | Level::Automatic);
-        Self::new(trees.each().map(|(level, tree)| (!stays(level)).then_some(tree)))
+        Self::new(trees.each().map(|(level, tree)| (!stays(level)).then_some(tree)), trees.has_gaps())
     }
 
     /// Hides what is hidden: from the highest level down, until a value of another kind ends the group or the view.
-    fn new(mut values: [Option<&'tree Value>; 11]) -> Self {
+    fn new(mut values: [Option<&'tree Value>; 11], has_gaps: bool) -> Self {
         let mut seen: Option<Kind> = None;
         let mut group: Option<(Group, Kind)> = None;
         let mut group_is_closed = false;
@@ -73,7 +77,7 @@ impl<'tree> View<'tree> {
                 *slot = None;
             }
         }
-        Self { values, kind: seen }
+        Self { values, kind: seen, has_gaps }
     }
 
     /// Follows a path. `None` where it leads to nothing.
@@ -92,12 +96,12 @@ impl<'tree> View<'tree> {
     }
 
     fn step(&self, key: &str) -> Self {
-        Self::new(self.values.map(|value| value.and_then(|value| path::child(value, key))))
+        Self::new(self.values.map(|value| value.and_then(|value| path::child(value, key))), self.has_gaps)
     }
 
     fn element<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
         match self.only() {
-            Some(array) => path::descend(array, path).cloned(),
+            Some(array) => path::descend(array, path).map(|value| self.whole(value).into_owned()),
             None => path::descend(&Value::Array(self.united()), path).cloned(),
         }
     }
@@ -114,14 +118,20 @@ impl<'tree> View<'tree> {
     }
 
     fn united(&self) -> Vec<Value> {
-        union(self.values.into_iter().flatten().filter_map(Value::as_array))
+        let whole: Vec<_> = self.values.into_iter().flatten().map(|value| self.whole(value)).collect();
+        union(whole.iter().filter_map(|value| value.as_array()))
+    }
+
+    /// A value as readers see it.
+    fn whole(&self, value: &'tree Value) -> Cow<'tree, Value> {
+        gaps::without_gaps(value, self.has_gaps)
     }
 
     /// The keys of the merged object, in the order in which the levels bring them in.
     fn keys(&self) -> impl Iterator<Item = &'tree String> {
         let mut seen = std::collections::HashSet::new();
         let objects = self.values.into_iter().flatten().filter_map(Value::as_object);
-        objects.flat_map(Map::keys).filter(move |key| seen.insert(*key))
+        objects.flat_map(Map::keys).filter(move |key| !gaps::is_gap(key) && seen.insert(*key))
     }
 
     pub(crate) fn is_object(&self) -> bool {
@@ -131,7 +141,7 @@ impl<'tree> View<'tree> {
     /// What a reader sees here.
     pub(crate) fn merged(&self) -> Option<Value> {
         if let Some(value) = self.only() {
-            return Some(value.clone());
+            return Some(self.whole(value).into_owned());
         }
         Some(match self.kind? {
             Kind::Scalar => self.values.iter().flatten().next().copied().cloned()?,

@@ -10,6 +10,7 @@
 
 mod error;
 pub mod explain;
+pub(crate) mod gaps;
 pub mod guest_values;
 pub mod history;
 mod history_json;
@@ -26,6 +27,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -77,8 +79,8 @@ impl Attributes {
     }
 
     /// The tree of one level; always an object.
-    pub fn level(&self, level: Level) -> &Value {
-        self.trees.tree(level)
+    pub fn level(&self, level: Level) -> Cow<'_, Value> {
+        gaps::without_gaps(self.trees.tree(level), self.trees.has_gaps())
     }
 
     /// Replaces a whole level: for the host, which loads facts, saved attributes and a policy's own attributes.

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::gaps::is_gap;
 use super::guest_values::is_guest_value;
 
 /// What a value is to a reader who wants to go on.
@@ -38,7 +39,7 @@ pub(crate) fn array_index(step: &str, length: usize) -> Option<usize> {
 /// One step down, or `None` where there is nothing.
 pub(crate) fn child<'value>(value: &'value Value, step: &str) -> Option<&'value Value> {
     match value {
-        Value::Object(object) if !is_guest_value(object) => object.get(step),
+        Value::Object(object) if !is_guest_value(object) && !is_gap(step) => object.get(step),
         Value::Array(array) => array.get(array_index(step, array.len())?),
         _ => None,
     }

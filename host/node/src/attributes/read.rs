@@ -1,10 +1,12 @@
 //! Reading: the merged view, one group, one level.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::merge::{Found, View};
 use super::path::{self, Kind, kind_of};
-use super::{AttributeError, Attributes, Group, Level};
+use super::{AttributeError, Attributes, Group, Level, gaps};
 use crate::deep_merge::hash_only_merge;
 
 /// What stands at a path, without what stands below it.
@@ -93,13 +95,23 @@ impl Attributes {
     }
 
     /// The value in one level alone. Chef's `node.default.read(..)` and the like.
-    pub fn read_level<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> Option<&Value> {
+    pub fn read_level<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> Option<Cow<'_, Value>> {
+        self.stored(level, path).map(|value| gaps::without_gaps(value, self.trees.has_gaps()))
+    }
+
+    /// Whether one level has anything at `path`, null included.
+    pub fn has_in_level<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> bool {
+        self.stored(level, path).is_some()
+    }
+
+    /// The value in one level as it is stored, with its gaps.
+    pub(super) fn stored<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> Option<&Value> {
         path::descend(self.trees.tree(level), path)
     }
 
     /// Per level, lowest first, its own value at `path`, `None` where it has none. Chef's `debug_value`, with the
     /// inherited level before Chef's ten.
-    pub fn debug_value<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<(Level, Option<&Value>)> {
+    pub fn debug_value<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<(Level, Option<Cow<'_, Value>>)> {
         Level::ALL.into_iter().map(|level| (level, self.read_level(level, path))).collect()
     }
 
@@ -107,7 +119,7 @@ impl Attributes {
     pub fn debug_value_json<Step: AsRef<str>>(&self, path: &[Step]) -> Value {
         let rows = self.debug_value(path).into_iter().filter(|(level, _)| *level != Level::Inherited);
         rows.map(|(level, value)| {
-            let value = value.cloned().unwrap_or_else(|| Value::from("not_present"));
+            let value = value.map_or_else(|| Value::from("not_present"), Cow::into_owned);
             Value::Array(vec![Value::from(level.as_str()), value])
         })
         .collect()

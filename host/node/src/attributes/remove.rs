@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::path::{self, Kind, array_index, kind_of};
 use super::write::check_guest_writable;
-use super::{AttributeError, Attributes, Group, Level, limits};
+use super::{AttributeError, Attributes, Group, Level, gaps, limits};
 use crate::origin::Origin;
 
 impl Attributes {
@@ -52,7 +52,7 @@ impl Attributes {
         path: &[Step],
         origin: &Origin,
     ) -> Result<Option<Value>, AttributeError> {
-        if self.read_level(level, path).is_none() {
+        if self.stored(level, path).is_none() {
             return Err(AttributeError::NoSuchAttribute { path: path::join(path) });
         }
         self.host_unlink(level, path, origin)
@@ -70,12 +70,17 @@ impl Attributes {
     ) -> Result<Option<Value>, AttributeError> {
         limits::check_path(path)?;
         let Some((last, parents)) = path.split_last() else { return Err(AttributeError::EmptyPath) };
+        let were_made = self.trees.has_gaps();
         let Some(parent) = descend_mut(self.trees.tree_mut(level), parents) else { return Ok(None) };
-        let removed = match (kind_of(parent), parent) {
-            (Kind::Object, Value::Object(object)) => object.shift_remove(last.as_ref()),
-            (Kind::Array, Value::Array(array)) => remove_equal(array, last.as_ref()),
-            _ => None,
+        let (removed, makes_gaps) = match (kind_of(parent), parent) {
+            (Kind::Object, Value::Object(object)) => (gaps::remove(object, last.as_ref()), gaps::has_gaps(object)),
+            (Kind::Array, Value::Array(array)) => (remove_equal(array, last.as_ref()), false),
+            _ => (None, false),
         };
+        let removed = removed.map(|removed| gaps::without_gaps(&removed, were_made).into_owned());
+        if makes_gaps {
+            self.trees.expect_gaps();
+        }
         if let Some(removed) = &removed {
             self.usage = self.usage.after_removing(last.as_ref(), removed);
             self.history.record_removal(level, path, origin);
@@ -176,7 +181,7 @@ impl Attributes {
 
 fn descend_mut<'tree, Step: AsRef<str>>(tree: &'tree mut Value, path: &[Step]) -> Option<&'tree mut Value> {
     path.iter().try_fold(tree, |here, step| match kind_of(here) {
-        Kind::Object => here.as_object_mut()?.get_mut(step.as_ref()),
+        Kind::Object => here.as_object_mut()?.get_mut(step.as_ref()).filter(|_| !gaps::is_gap(step.as_ref())),
         Kind::Array => {
             let array = here.as_array_mut()?;
             let index = array_index(step.as_ref(), array.len())?;

@@ -1,5 +1,7 @@
 //! Tags: a list of words under `normal.tags`, so that they outlive the run.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::{AttributeError, Attributes, Level};
@@ -14,10 +16,10 @@ impl Attributes {
     /// # Errors
     /// A broken limit.
     pub fn tags(&mut self, origin: &Origin) -> Result<Vec<Value>, AttributeError> {
-        let (tags, is_list) = match self.read_level(Level::Normal, &[TAGS]) {
-            Some(Value::Array(tags)) => (tags.clone(), true),
+        let (tags, is_list) = match self.read_level(Level::Normal, &[TAGS]).map(Cow::into_owned) {
+            Some(Value::Array(tags)) => (tags, true),
             None | Some(Value::Null) => (Vec::new(), false),
-            Some(single) => (vec![single.clone()], false),
+            Some(single) => (vec![single], false),
         };
         if !is_list {
             self.write(Level::Normal, &[TAGS], Value::Array(tags.clone()), origin)?;

@@ -1,5 +1,7 @@
 //! What the vectors do not have: limits, guest values, records and explanations, arrays on the way.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::guest_values::{GUEST_VALUE_KEY, guest_value};
@@ -31,7 +33,7 @@ fn refused(path: &[&str], value: Value, expect: impl Fn(&AttributeError) -> bool
     let error = attributes.write(Level::Default, path, value.clone(), &origin()).unwrap_err();
     assert!(expect(&error), "{error:?}");
     attributes.force_default(path, value, &origin()).unwrap_err();
-    assert_eq!(attributes.level(Level::Default), &json!({"a": {"b": [1]}}));
+    assert_eq!(*attributes.level(Level::Default), json!({"a": {"b": [1]}}));
     assert_eq!((attributes.version(), attributes.history().all().len()), (version, records));
 }
 
@@ -108,7 +110,11 @@ fn arrays_are_read_and_written_by_index() {
     assert_eq!(attributes.read(&["list", "4"]), Some(json!(5)), "united with another level's");
     assert_eq!(attributes.unlink(Level::RoleDefault, &["list", "5"], &origin()), Ok(Some(json!(5))), "by value");
     attributes.write(Level::Default, &["list", "key"], json!(1), &origin()).unwrap();
-    assert_eq!(attributes.read_level(Level::Default, &["list"]), Some(&json!({"key": 1})), "no index: replaced");
+    assert_eq!(
+        attributes.read_level(Level::Default, &["list"]).as_deref(),
+        Some(&json!({"key": 1})),
+        "no index: replaced"
+    );
 }
 
 #[test]
@@ -120,7 +126,7 @@ fn strict_writes_do_not_replace() {
     }
     attributes.write_strict(Level::Default, &["a", "new", "c"], json!(1), &origin()).unwrap();
     attributes.write_strict(Level::Default, &["list", "1"], json!(2), &origin()).unwrap();
-    assert_eq!(attributes.level(Level::Default), &json!({"a": {"b": 1, "new": {"c": 1}}, "list": [1, 2]}));
+    assert_eq!(*attributes.level(Level::Default), json!({"a": {"b": 1, "new": {"c": 1}}, "list": [1, 2]}));
 }
 
 #[test]
@@ -214,4 +220,49 @@ fn records_stop_where_they_would_take_too_much() {
     assert!(attributes.history().all().len() < 300);
     attributes.write(Level::Default, &["still"], json!("works"), &origin()).unwrap();
     assert_eq!(attributes.read(&["still"]), Some(json!("works")));
+}
+
+#[test]
+fn attributes_removed_from_a_large_object_are_gone_for_every_reader() {
+    let members = |from: usize| (from..300).map(|at| (format!("k{at}"), json!(at))).collect::<Map<_, _>>();
+    let mut attributes = Attributes::new();
+    let plain = attributes.held_bytes();
+    attributes.write(Level::Default, &["big"], json!({"in": members(0)}), &origin()).unwrap();
+    attributes.write(Level::Override, &["big"], json!({"in": {"above": 1}}), &origin()).unwrap();
+    attributes.write(Level::Default, &["list"], json!([{"of": members(0)}]), &origin()).unwrap();
+    for at in 0..100 {
+        let key = format!("k{at}");
+        assert_eq!(attributes.remove(&["big", "in", &key], &origin()).unwrap(), Some(json!(at)));
+        attributes.unlink(Level::Default, &["list", "0", "of", &key], &origin()).unwrap();
+        attributes.unlink(Level::Default, &["list", "-1", "of", &key], &origin()).unwrap();
+    }
+    let mut expected = members(100);
+    let text = |value: Option<Value>| value.unwrap().to_string();
+    assert_eq!(text(attributes.read(&["list"])), json!([{"of": expected}]).to_string());
+    assert_eq!(text(attributes.read(&["list", "0"])), json!({"of": expected}).to_string());
+    let level = attributes.read_level(Level::Default, &["big"]).map(Cow::into_owned);
+    assert_eq!(text(level), json!({"in": expected}).to_string());
+    assert_eq!(text(attributes.combined_default(&["big", "in"])), json!(expected).to_string());
+    // A name that is written again comes last.
+    attributes.write(Level::Default, &["big", "in", "k0"], json!(0), &origin()).unwrap();
+    expected.insert("k0".to_owned(), json!(0));
+    assert_eq!(
+        text(attributes.read_level(Level::Default, &["big", "in"]).map(Cow::into_owned)),
+        json!(expected).to_string()
+    );
+    expected.insert("above".to_owned(), json!(1));
+    assert_eq!(text(attributes.read(&["big", "in"])), json!(expected).to_string());
+    let keys: Vec<String> = expected.keys().cloned().collect();
+    assert_eq!(attributes.shape(&["big", "in"]), Some(Shape::Object(keys)));
+    assert!(attributes.read(&["big", "in", "\u{0}gap"]).is_none(), "the host's own bookkeeping");
+    let written = attributes.write(Level::Default, &["big", "\u{0}gap1"], json!(1), &origin());
+    assert!(matches!(written, Err(AttributeError::GuestValueNotAccepted { .. })), "{written:?}");
+    let below = attributes.write(Level::Default, &["new"], json!({"\u{0}gap": 1}), &origin());
+    assert!(matches!(below, Err(AttributeError::GuestValueNotAccepted { .. })), "{below:?}");
+    // What is gone is counted once.
+    attributes.unlink(Level::Default, &["big"], &origin()).unwrap();
+    attributes.unlink(Level::Override, &["big"], &origin()).unwrap();
+    attributes.unlink(Level::Default, &["list"], &origin()).unwrap();
+    let records = attributes.history().bytes() as u64;
+    assert_eq!(attributes.held_bytes(), plain + records, "nothing is left of the values");
 }

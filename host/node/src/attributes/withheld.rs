@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Attributes, Level, path};
+use super::{Attributes, Level, gaps, path};
 use crate::deep_merge::hash_only_merge;
 
 /// The parts that were taken out.
@@ -65,7 +65,11 @@ impl Attributes {
     /// Takes out the `normal` attributes as this policy leaves them, without those that it was not shown.
     pub(crate) fn take_normal(&mut self) -> Map<String, Value> {
         self.changed();
-        taken(self.trees.tree_mut(Level::Normal))
+        let mut normal = taken(self.trees.tree_mut(Level::Normal));
+        if self.trees.has_gaps() {
+            gaps::close(&mut normal);
+        }
+        normal
     }
 
     /// The facts, with those that were not shown. They are copied only if some were not: there are many.

@@ -64,7 +64,7 @@ impl Attributes {
     ) -> Result<bool, AttributeError> {
         check_guest_writable(level, path)?;
         limits::check_path(path)?;
-        if self.read_level(level, path).is_some_and(|present| !present.is_null()) {
+        if self.stored(level, path).is_some_and(|present| !present.is_null()) {
             return Ok(false);
         }
         self.write_anywhere(level, path, value, origin, OnTheWay::Replace).map(|()| true)

@@ -1,5 +1,7 @@
 //! Why an attribute of the saved node has the value that it has: each policy's part, and who wrote it.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::NodeObject;
@@ -75,8 +77,8 @@ impl NodeObject {
         }
         let own = as_seen(&[(Level::Normal, self.normal.merged()), (Level::Automatic, &self.automatic)]);
         NodeExplanation {
-            automatic: own.read_level(Level::Automatic, path).cloned(),
-            normal: own.read_level(Level::Normal, path).cloned(),
+            automatic: own.read_level(Level::Automatic, path).map(Cow::into_owned),
+            normal: own.read_level(Level::Normal, path).map(Cow::into_owned),
             policies,
         }
     }

@@ -11,6 +11,7 @@
 use serde_json::{Map, Value};
 
 use super::Visible;
+use crate::attributes::gaps;
 use crate::deep_merge::{self, hash_only_merge, union};
 
 /// The attribute whose list is put together from those of all writers.
@@ -67,6 +68,7 @@ impl Normal {
         all.given = deep_merge::merge(all.given, now.clone());
         for (_, tree) in &mut all.written {
             make_way(tree, now, true);
+            gaps::close(tree);
         }
         all.merge();
         all
@@ -108,6 +110,7 @@ impl Normal {
         }
         let [before, after] = [tags_before, tags].map(|tags| tags.as_ref().map(list).unwrap_or_default());
         self.take_tags(policy, &before, &after, overwrites);
+        self.all_trees().for_each(gaps::close);
         self.merge();
     }
 
@@ -201,7 +204,7 @@ fn make_way(tree: &mut Map<String, Value>, now: &Map<String, Value>, is_top: boo
             (own, _) => own.is_some(),
         };
         if is_gone {
-            tree.shift_remove(key);
+            gaps::remove(tree, key);
         }
     }
 }
@@ -261,7 +264,7 @@ fn remove(tree: &mut Map<String, Value>, path: &[String]) {
     match path {
         [] => {}
         [last] => {
-            tree.shift_remove(last);
+            gaps::remove(tree, last);
         }
         [first, rest @ ..] => {
             if let Some(Value::Object(below)) = tree.get_mut(first) {

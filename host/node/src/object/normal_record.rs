@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::normal::{Normal, TAGS, list, set};
 use super::{COMMAND_LINE, NodeObject, ObjectError};
+use crate::attributes::gaps;
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::attributes::{Change, History, Level};
 use crate::saved_filter::{FilterError, SavedFilters};
@@ -58,6 +59,7 @@ impl NodeObject {
                 written.insert(0, (name.clone(), own));
             }
         }
+        gaps::close(&mut given);
         self.normal = Normal::of(given, written);
     }
 }
@@ -100,12 +102,12 @@ fn down_to_a_value<'path>(tree: &Map<String, Value>, path: &'path [String]) -> &
 fn take(tree: &mut Map<String, Value>, path: &[String]) -> Option<Value> {
     let (first, rest) = path.split_first()?;
     if rest.is_empty() {
-        return tree.shift_remove(first);
+        return gaps::remove(tree, first);
     }
     let Value::Object(below) = tree.get_mut(first)? else { return None };
     let found = take(below, rest);
     if below.is_empty() {
-        tree.shift_remove(first);
+        gaps::remove(tree, first);
     }
     found
 }

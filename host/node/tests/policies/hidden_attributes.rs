@@ -64,7 +64,7 @@ fn normal_attributes_that_a_policy_may_not_read_are_not_there_and_are_not_lost()
     };
     let sight = ReadFilter { inherited: &|_| part(json!({})), normal, facts: &whole };
     let mut attributes = node.begin_policy_seeing(&second, &facts(), &sight).unwrap();
-    assert_eq!(attributes.level(Level::Normal), &json!({"tags": [], "mine": {"a": 1}}));
+    assert_eq!(*attributes.level(Level::Normal), json!({"tags": [], "mine": {"a": 1}}));
     for hidden in [&["given"][..], &["mine", "key"], &["closed"]] {
         assert_eq!(attributes.read(hidden), None, "{hidden:?}");
     }

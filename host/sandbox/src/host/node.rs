@@ -11,6 +11,7 @@ use ::node::origin::Origin;
 use ::node::run_list::RunList;
 use contract::AttributeChange;
 use serde_json::Value;
+use std::borrow::Cow;
 use wasmtime::Result;
 
 /// The most items that a guest may put into the node's run list.
@@ -204,9 +205,9 @@ impl wit::Host for State {
         }
         let voice = self.voice;
         let attributes = self.run()?.attributes();
-        let level = |(level, value): (Level, Option<&Value>)| wit::LevelValue {
+        let level = |(level, value): (Level, Option<Cow<'_, Value>>)| wit::LevelValue {
             level: level.as_str().to_owned(),
-            value: value.map(|value| values::shown(voice, attributes, value.clone())),
+            value: value.map(|value| values::shown(voice, attributes, value.into_owned())),
         };
         Ok(Ok(attributes.debug_value(&path).into_iter().map(level).collect()))
     }

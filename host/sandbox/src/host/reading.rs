@@ -13,6 +13,7 @@ use ::node::object::is_policys_own;
 use ::node::origin::Origin;
 use contract::{AttributeRights, HiddenRead, ReadKind, Run};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The most bytes of one text of a place that is recorded with a read.
 const MAX_PLACE: usize = 512;
@@ -106,7 +107,7 @@ impl<'a> Reading<'a> {
 
     fn value(&self) -> Option<Value> {
         let (node, path) = (self.run.attributes(), self.path);
-        let own = |level| node.read_level(level, path).cloned();
+        let own = |level| node.read_level(level, path).map(Cow::into_owned);
         match self.view {
             wit::View::Merged => node.read(path),
             wit::View::Default => own(Level::Default),
@@ -157,7 +158,7 @@ impl<'a> Reading<'a> {
     /// Whether the policy sees a value of this kind there.
     fn shows(&self, kind: ReadKind) -> bool {
         let (node, path) = (self.run.attributes(), self.path);
-        let has = |level| node.read_level(level, path).is_some();
+        let has = |level| node.has_in_level(level, path);
         match (kind, self.view) {
             _ if self.is_own(kind) => false,
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => has(Level::Automatic),

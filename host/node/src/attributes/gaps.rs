@@ -1,0 +1,158 @@
+//! Removal from an object whose members keep their order, without moving all members behind the removed one.
+//!
+//! `serde_json`'s map moves them one place up, so that a policy which removes n attributes of one object would make the
+//! host move n times n members. Here a removed member of a large object leaves a *gap*: a member with a reserved key and
+//! no value in its place. An object also counts its gaps, under another reserved key, and is freed of them when they are
+//! half of its members: so a removal costs what it removes, and a read at most twice what it returns. Gaps are seen by no
+//! reader: [`child`](super::path::child) does not find them, and what leaves the levels goes through [`without_gaps`].
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+/// The key under which an object counts its gaps; a gap's own key is this one with its number. Guests cannot write keys
+/// that begin so, see [`limits`](super::limits).
+const GAP: &str = "\u{0}gap";
+
+/// Up to how many members an object is simply closed up.
+const SMALL: usize = 64;
+
+/// Whether a key is the host's own and no attribute.
+pub(crate) fn is_gap(key: &str) -> bool {
+    key.starts_with(GAP)
+}
+
+/// Takes a member out of an object. The others keep their order.
+pub(crate) fn remove(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
+    if is_gap(key) || !object.contains_key(key) {
+        return None;
+    }
+    if object.len() <= SMALL || object.keys().next_back().is_some_and(|last| last == key) {
+        close_here(object);
+        return object.shift_remove(key);
+    }
+    let gaps = object.get(GAP).and_then(Value::as_u64).unwrap_or(0) + 1;
+    object.insert(GAP.to_owned(), gaps.into());
+    object.insert(format!("{GAP}{gaps}"), Value::Null);
+    // The last member, which is the new gap, takes the place of the removed one.
+    let removed = object.swap_remove(key);
+    if gaps.saturating_mul(2) > object.len() as u64 {
+        close_here(object);
+    }
+    removed
+}
+
+/// Whether an object has gaps of its own.
+pub(crate) fn has_gaps(object: &Map<String, Value>) -> bool {
+    object.contains_key(GAP)
+}
+
+/// The value without gaps: itself, where none were ever made.
+pub(crate) fn without_gaps(value: &Value, were_made: bool) -> Cow<'_, Value> {
+    if were_made { Cow::Owned(copy(value)) } else { Cow::Borrowed(value) }
+}
+
+/// Takes the gaps out of an object and of all below it.
+pub(crate) fn close(object: &mut Map<String, Value>) {
+    close_here(object);
+    object.values_mut().for_each(close_in);
+}
+
+fn close_in(value: &mut Value) {
+    match value {
+        Value::Object(object) => close(object),
+        Value::Array(array) => array.iter_mut().for_each(close_in),
+        _ => {}
+    }
+}
+
+fn close_here(object: &mut Map<String, Value>) {
+    if has_gaps(object) {
+        object.retain(|key, _| !is_gap(key));
+    }
+}
+
+fn copy(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let members = object.iter().filter(|(key, _)| !is_gap(key));
+            Value::Object(members.map(|(key, member)| (key.clone(), copy(member))).collect())
+        }
+        Value::Array(array) => array.iter().map(copy).collect(),
+        plain => plain.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn numbered(count: usize) -> Map<String, Value> {
+        (0..count).map(|at| (format!("k{at}"), json!(at))).collect()
+    }
+
+    /// As `serde_json` does it, in every order of removals and writes that a small generator makes.
+    #[test]
+    fn order_and_values_are_those_of_a_plain_removal() {
+        for seed in 1..20_u64 {
+            let (mut state, mut plain) = (seed, numbered(300));
+            let mut object = plain.clone();
+            for _ in 0..2_000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let key = format!("k{}", (state >> 33) % 300);
+                if (state >> 20).is_multiple_of(4) {
+                    object.insert(key.clone(), json!(state));
+                    plain.insert(key, json!(state));
+                } else {
+                    assert_eq!(remove(&mut object, &key), plain.shift_remove(&key));
+                }
+                let gaps = object.keys().filter(|key| is_gap(key)).count();
+                assert!(gaps <= 1 + SMALL / 2 + object.len() / 2, "{gaps} of {}", object.len());
+            }
+            let seen = copy(&Value::Object(object.clone()));
+            assert_eq!(seen.to_string(), Value::Object(plain.clone()).to_string());
+            close(&mut object);
+            assert_eq!(Value::Object(object).to_string(), Value::Object(plain).to_string());
+        }
+    }
+
+    #[test]
+    fn an_object_that_is_emptied_is_empty() {
+        for count in [1, 2, SMALL, SMALL + 1, 1_000] {
+            let mut object = numbered(count);
+            for at in 0..count {
+                assert_eq!(remove(&mut object, &format!("k{at}")), Some(json!(at)));
+            }
+            assert!(object.is_empty(), "{count}: {object:?}");
+        }
+    }
+
+    /// Only closing up looks at all members.
+    #[test]
+    fn members_that_removals_look_at_grow_with_their_number() {
+        let looked_at = |count: usize| {
+            let mut object = numbered(count);
+            let looked_at = |at| {
+                let before = object.len();
+                remove(&mut object, &format!("k{at}"));
+                if has_gaps(&object) { 1 } else { before }
+            };
+            (0..count).map(looked_at).sum::<usize>()
+        };
+        for count in [1_000, 2_000, 4_000, 8_000] {
+            let most = 4 * count + SMALL * SMALL;
+            assert!(looked_at(count) <= most, "{} of {count}", looked_at(count));
+        }
+    }
+
+    #[test]
+    fn a_gap_is_no_member() {
+        let mut object = numbered(200);
+        remove(&mut object, "k0");
+        assert_eq!(remove(&mut object, "\u{0}gap"), None);
+        assert_eq!(remove(&mut object, "\u{0}gap1"), None);
+        assert_eq!(object.len(), 201, "199 members, a gap, and the number of gaps");
+    }
+}
