@@ -13,7 +13,7 @@ const BEFORE: [(&str, &str, &str); 3] =
     [("file", "/srv/brought", "create"), ("directory", "/srv/made", "create"), ("apt_package", "brought", "install")];
 
 /// Types that are sure of everything, or have a step wherever they are not.
-const SURE: [&str; 18] = [
+const SURE: [&str; 20] = [
     "bash",
     "csh",
     "ksh",
@@ -28,6 +28,9 @@ const SURE: [&str; 18] = [
     "reboot",
     "remote_directory",
     "systemd_unit",
+    // A gem travels with the policy, or is refused.
+    "gem_package",
+    "chef_gem",
     // What is missing would be mounted all the same.
     "mount",
     // An account that is not there is made up, so that there are sentences about it.
@@ -55,8 +58,6 @@ fn situations() -> Vec<Situation> {
         ("rpm_package", "absent", "install", json!({"source": "/srv/absent.rpm"}), Status::Updated),
         ("dnf_package", "absent", "install", json!({}), Status::Updated),
         ("yum_package", "absent", "install", json!({}), Status::Updated),
-        ("gem_package", "absent", "install", json!({}), Status::Unknown),
-        ("chef_gem", "absent", "install", json!({}), Status::Unknown),
         ("service", "absent", "reload", json!({}), Status::Updated),
         ("archive_file", "/srv/brought", "extract", json!({"destination": "/srv/out"}), Status::Updated),
         ("cron", "job", "delete", json!({}), Status::Updated),

@@ -5,7 +5,7 @@
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
-use contract::{Certainty, Raised, Wanted};
+use contract::{Raised, Wanted};
 
 /// The pseudo-cookbook that holds the policy's gems, in folders called NAME-VERSION.
 const GEMS: &str = "wrun:gems";
@@ -24,9 +24,6 @@ impl Provider for Gem {
             return Ok(Plan::up_to_date());
         }
         let message = format!("gem {name} is not installed: wrun installs no gems");
-        if view.why_run {
-            return Ok(Plan::uncertain(Certainty::Unknown(format!("{message}; a real run ends here"))));
-        }
         let hint = if is_chef_gem {
             "gems of plain Ruby that the cookbook's metadata name can travel with the policy; what else the cookbook \
              needs must come without gems"
