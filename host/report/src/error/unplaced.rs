@@ -10,9 +10,15 @@ use node::origin::Origin;
 /// What the SDK begins a panic's words with if it does not know the place.
 const WITHOUT_PLACE: &str = "panicked: ";
 
-/// Calls that a sandbox does not have, and that panic where the standard library is. The first is put together: this
-/// room asks no clock, and is searched for its name.
-const CALLS: [&str; 4] = [concat!("SystemTime", "::now"), "Instant::now", "thread::spawn", "thread::scope"];
+/// Calls that a sandbox does not have, and that panic where the standard library is, with a part of the panic's words. The
+/// first is put together: this room asks no clock, and is searched for its name.
+const CALLS: [(&str, &str); 5] = [
+    (concat!("SystemTime", "::now"), "time not implemented"),
+    ("Instant::now", "time not implemented"),
+    ("thread::spawn", "spawn thread"),
+    ("thread::scope", "spawn thread"),
+    ("sleep(", "can't sleep"),
+];
 
 /// The most lines that are looked for.
 const MAX_FOUND: usize = 5;
@@ -28,7 +34,10 @@ pub(super) fn calls(failure: &Failure, about: &Origin, files: &dyn CookbookFiles
     let sources = paths.iter().filter(|path| path.ends_with(".rs"));
     let found = sources.flat_map(|path| {
         let text = files.read(cookbook, path).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
-        let is_call = |line: &str| CALLS.iter().any(|call| line.contains(call)) && !line.trim_start().starts_with("//");
+        let is_call = |line: &str| {
+            let called = CALLS.iter().any(|(call, words)| line.contains(call) && lost.why.contains(words));
+            called && !line.trim_start().starts_with("//")
+        };
         let lines = (1..).zip(text.lines()).filter(|(_, line)| is_call(line)).map(|(at, _)| at).collect::<Vec<u32>>();
         lines.into_iter().map(move |line| Origin { file: Some(path.clone()), line: Some(line), ..about.clone() })
     });
@@ -83,6 +92,10 @@ mod tests {
         assert_eq!(hint(&found), None);
         assert!(calls(&lost("panicked at site/src/lib.rs:3: no"), &about, &one).is_empty());
         assert!(calls(&Failure::raised("E", "panicked: no"), &about, &one).is_empty());
+        // Another call that the sandbox does not have is not the one that panicked.
+        let slept = Files(vec![("src/a.rs", "Instant::now()\nthread::sleep(second)\n")]);
+        let found = calls(&lost("panicked: can't sleep"), &about, &slept);
+        assert_eq!(found.iter().map(|call| call.line).collect::<Vec<_>>(), [Some(2)]);
         let two = Files(vec![("src/a.rs", "Instant::now()"), ("src/b.rs", "\nInstant::now()")]);
         let said = hint(&calls(&clock, &about, &two));
         assert_eq!(said.as_deref(), Some("it is one of these lines: site/src/a.rs:1, site/src/b.rs:2"));
