@@ -14,7 +14,12 @@ pub fn of(failure: &Failure, file: Option<&str>) -> String {
         Failure::Lost(_) => (failure.class(), failure.to_string()),
         Failure::Many(all) => return many(all, file),
     };
-    if is_plain(class, file) { plain(class, &message) } else { format!("{class}: {message}") }
+    of_recorded(class, &message, file)
+}
+
+/// As [`of`], of a failure in a run's record.
+pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
+    if is_plain(class, file) { plain(class, message) } else { format!("{class}: {message}") }
 }
 
 /// As [`of`], with the resources that it passed through.

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use assemble::Records;
-use report::{Record, RecordedPolicy, shortened, status};
+use report::{Record, RecordedPolicy, sentence, shortened, status};
 use serde_json::Value;
 use text::{escape, escape_line};
 
@@ -61,24 +61,27 @@ fn of_policy(policy: RecordedPolicy<'_>, is_dry: bool, all: bool, printer: Print
     if error.is_object() {
         of_error(error, printer);
         if let Some(hint) = error["hint"].as_str() {
-            printer.line(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
+            printer.prose(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
         }
     }
 }
 
-/// The class and the message of an error; of several errors at once those of each.
+/// The sentence of an error with its place; of several errors at once those of each.
 fn of_error(error: &Value, printer: Printer) {
     let causes = error["causes"].as_array().filter(|causes| causes.len() > 1);
     let each = causes.map_or_else(|| std::slice::from_ref(error), Vec::as_slice);
     if causes.is_some() {
         printer.line(Tone::Error, &format!("  {} errors:", each.len()));
     }
+    let file = ["/excerpt/file", "/origin/file"].into_iter().find_map(|path| error.pointer(path)?.as_str());
     for one in each {
-        let place = one["in"].as_str().filter(|place| *place != "converge").map(|place| format!(", in a {place}"));
-        let heading = format!("  error: {}{}", text(one, "class"), place.unwrap_or_default());
-        printer.line(Tone::Error, &escape_line(&heading));
-        let message = text(one, "message").lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n");
-        printer.line(Tone::Plain, &escape(&message));
+        let phase = one["in"].as_str().filter(|phase| *phase != "converge").map(|phase| format!(" in a {phase}"));
+        let sentence = sentence::of_recorded(text(one, "class"), text(one, "message"), file);
+        let (first, rest) = sentence.split_once('\n').unwrap_or((&sentence, ""));
+        let place = if causes.is_none() { place(&error["origin"]) } else { String::new() };
+        let heading = format!("  error{}: {first}{place}", phase.unwrap_or_default());
+        printer.prose(Tone::Error, &escape_line(&heading));
+        rest.lines().for_each(|line| printer.prose(Tone::Plain, &escape_line(&format!("    {line}"))));
     }
 }
 
