@@ -149,7 +149,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
                 }
                 None => {
                     let line = format!(
-                        "{receiver} {action} was due when the last run ended, but {receiver} is declared no more"
+                        "{receiver} {action} was due when the last run ended, but {receiver} is no longer declared"
                     );
                     self.run.log(LogLevel::Warn, &line);
                     self.memory.done(self.run.policy(), &receiver, &action);

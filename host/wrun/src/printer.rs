@@ -126,9 +126,9 @@ impl Printer {
         Ok(())
     }
 
-    /// A line for people.
+    /// A line for people: on a terminal it is wrapped if it is too long.
     pub(crate) fn note(self, tone: Tone, text: &str) {
-        let style = style(tone);
+        let (style, text) = (style(tone), terminal::fitted_note(text));
         terminal::above(|| {
             // Both may lead to one file: what was said before stands before.
             let _ = io::stdout().flush();

@@ -6,6 +6,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _, Write};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
@@ -137,7 +138,16 @@ pub(crate) fn is_shown() -> bool {
 /// A text as a terminal shows it: each line that is longer than the terminal is wide is wrapped at blanks, if it has any,
 /// and its further rows are indented. In pipes and files lines stay as they are.
 pub(crate) fn fitted(text: &str) -> String {
-    match columns() {
+    fitted_to(text, columns())
+}
+
+/// The same of a text for standard error.
+pub(crate) fn fitted_note(text: &str) -> String {
+    fitted_to(text, if is_watched() { columns_of(io::stderr()) } else { None })
+}
+
+fn fitted_to(text: &str, columns: Option<usize>) -> String {
+    match columns {
         Some(columns) => wrapped(text, columns),
         None => text.to_owned(),
     }
@@ -153,10 +163,11 @@ pub(crate) fn cut(line: &str) -> String {
 
 /// Columns of the terminal that standard output is.
 fn columns() -> Option<usize> {
-    if !is_shown() {
-        return None;
-    }
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    if is_shown() { columns_of(io::stdout()) } else { None }
+}
+
+fn columns_of(terminal: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
