@@ -1,10 +1,10 @@
-//! What is denied while Ruby recipes are compiled: one dry run lists all of it, and asks for no more than was read.
+//! What is denied while recipes are compiled: one dry run lists all of it, and asks for no more than was read.
 
 #![cfg(target_arch = "x86_64")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use specs::{Network, Program, Root};
+use specs::{Network, Program, Root, fixtures};
 use std::fs;
 
 /// Builds a policy of these recipes, runs it in a dry run with these grants; the run as JSON.
@@ -76,4 +76,33 @@ fn another_error_ends_the_policy_as_ever() {
     let recipes = ["raise 'broken'\n", "file '/srv/never'\n"];
     let run = dry_run(&recipes, "[policy.web]\n", &json!({ "platform": "debian", "os": "linux" }));
     assert_eq!((entries(&run).len(), &run["error"]["message"]), (0, &json!("broken")), "{run:#}");
+}
+
+#[test]
+fn a_rust_policy_without_needs_that_may_import_nothing_is_looked_at_all_the_same() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let (policies, grants) = (fixtures().display().to_string(), program.configuration().join("grants.toml"));
+    fs::write(&grants, "").unwrap();
+    let (grants, root) = (grants.display().to_string(), machine.root().path().display().to_string());
+    let run = |more: &[&str]| {
+        let fixed = ["--policies", &policies, "--policy-name", "everything", "--grants", &grants, "--root", &root];
+        let recipes = ["--format", "json", "-o", "everything::machine,everything::data"];
+        program.run_in(&machine, &[&["converge"], &fixed[..], &recipes, more].concat()).unwrap().expect_code(1).unwrap()
+    };
+    let dry: Value = serde_json::from_str(&run(&["--why-run"]).stdout).unwrap();
+    let expect =
+        ["read_paths \"/etc/hostname\"", "data_bags \"users\"", "clock true", "random true"].map(str::to_owned);
+    assert_eq!(entries(&dry), expect, "{dry:#}");
+    // It fails of what a real run refuses it for, and not of a resource or recipe.
+    let (error, is_refusal) = (&dry["error"], |error: &Value| error["class"] == "Wrun::PolicyNotStarted");
+    assert!(is_refusal(error) && error["origin"]["line"].is_null(), "{error:#}");
+    let allowed = ["grants", "allow", "--last", "--yes", "--grants", &grants];
+    let _written = program.run(&allowed).unwrap().expect_code(0).unwrap();
+    let next: Value = serde_json::from_str(&run(&["--why-run"]).stdout).unwrap();
+    assert!(!is_refusal(&next["error"]) && !entries(&next).contains(&expect[0]), "{next:#}");
+    // A real run does not open it, and says how to find out.
+    fs::write(&grants, "").unwrap();
+    let real: Value = serde_json::from_str(&run(&[]).stdout).unwrap();
+    assert!(is_refusal(&real["error"]) && real["error"]["hint"].as_str().unwrap().contains("--why-run"), "{real:#}");
 }

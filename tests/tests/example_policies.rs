@@ -133,7 +133,13 @@ fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
     grant("");
     let refused = run().expect_code(1).unwrap();
     assert!(refused.stderr.contains("wrun:machine/"), "{}", refused.text());
-    // Its author's needs are listed instead, and can be added.
+    // A dry run finds out what they ask for, with its place.
+    let dry = converge(&program, &machine, &["--grants", little.to_str().unwrap(), "--why-run"]).expect_code(1);
+    let dry = json(&dry.unwrap());
+    let denied = dry["denials"].as_array().unwrap();
+    assert!(denied.iter().any(|one| one["policy"] == "core" && one["by"]["line"].is_u64()), "{denied:#?}");
+    // In a real run the author's needs are listed instead, and can be added.
+    let refused = run().expect_code(1).unwrap();
     let denials = json(&refused)["denials"].clone();
     let chrony = denials.as_array().unwrap().iter().find(|one| one["value"] == "\"chrony\"").unwrap();
     assert_eq!((&chrony["policy"], &chrony["by"]["file"]), (&"core".into(), &"policy.toml".into()), "{denials:#}");

@@ -13,15 +13,12 @@ use crate::settings::Settings;
 use crate::source::{Released, Source};
 use artifact::{Artifact, ArtifactError};
 use contract::{Failure, Interfaces, Stop};
-use grants::Grants;
+use grants::{Grants, Needs, PolicyGrants};
 use machine::data::DataFolders;
 use sandbox::{Sandbox, SandboxError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use text::error_chain;
-
-/// The class of the failure of a policy that cannot be run.
-const CLASS: &str = "Wrun::PolicyNotStarted";
 
 /// The artifacts of a run's policies.
 #[derive(Default)]
@@ -44,7 +41,7 @@ impl Artifacts {
                 Ok(artifact) => drop(artifacts.read.insert(name.clone(), artifact)),
                 Err(error) if is_of_operator(&error, grants) => return Err(error.into()),
                 Err(error) => {
-                    let failure = Failure::raised(CLASS, error_chain(&error));
+                    let failure = Failure::raised(Failure::NOT_STARTED, error_chain(&error));
                     artifacts.refused.insert(name.clone(), failure);
                 }
             }
@@ -62,6 +59,34 @@ fn is_of_operator(error: &ArtifactError, grants: &Grants) -> bool {
     }
 }
 
+/// The policies that can be opened, and those that are granted too little for it.
+#[derive(Default)]
+pub(crate) struct Ready {
+    /// The code of each policy that can be opened.
+    pub(crate) sources: BTreeMap<String, Source>,
+    /// The policies that import an interface of which they are granted nothing.
+    pub(crate) ungranted: BTreeMap<String, Ungranted>,
+}
+
+/// The needs of a policy that imports more than it is granted.
+pub(crate) struct Ungranted {
+    /// What its author asks for.
+    needs: Needs,
+    /// The packages of these interfaces, such as `machine`.
+    interfaces: Vec<String>,
+}
+
+impl Ungranted {
+    /// Records as denials what the author asks for and what no run has been denied yet.
+    pub(crate) fn deny(&self, grants: &PolicyGrants) {
+        grants.deny_needs(&self.needs, &self.interfaces);
+    }
+}
+
+/// The advice where a policy cannot be started for want of grants.
+const TRY_DRY: &str =
+    "a dry run (`--why-run`) lists everything that the policy asks for, and the lines that would allow it";
+
 /// Compiles the policies' components, and holds their imports against their grants. `None`: the operator wants to stop.
 /// A policy that cannot be run is refused in `input`, and told.
 ///
@@ -73,9 +98,10 @@ pub(crate) fn make_ready(
     sandbox: &Sandbox,
     settings: &Settings,
     stop: &Stop,
+    is_dry: bool,
     notify: &Notify,
-) -> Result<Option<BTreeMap<String, Source>>, AssembleError> {
-    let mut sources = BTreeMap::new();
+) -> Result<Option<Ready>, AssembleError> {
+    let mut ready = Ready::default();
     for policy in &mut input.policies {
         let name = policy.name.as_str();
         if policy.refused.is_none()
@@ -83,25 +109,33 @@ pub(crate) fn make_ready(
             && let Some(grants) = input.grants.get(name)
         {
             let limits = house::limits(settings, grants);
-            let check = |source: &Source| -> Result<(), SandboxError> {
+            let check = |source: &Source, imports: Interfaces| -> Result<(), SandboxError> {
                 if let Some(code) = source.own_code() {
-                    sandbox.check(name, code, Interfaces::granted(grants), &limits)?;
+                    sandbox.check(name, code, imports, &limits)?;
                 }
                 let Some(runtime) = source.runtime() else { return Ok(()) };
                 sandbox.check(name, runtime.component(), Interfaces::ALL, &limits)
             };
             match Released::new(artifact.clone(), data.cloned(), settings).map(Source::Released) {
-                Err(error) => policy.refused = Some(Failure::raised(CLASS, error_chain(&error))),
-                Ok(source) => match check(&source) {
-                    Ok(()) => drop(sources.insert(name.to_owned(), source)),
+                Err(error) => policy.refused = Some(Failure::raised(Failure::NOT_STARTED, error_chain(&error))),
+                Ok(source) => match check(&source, Interfaces::granted(grants)) {
+                    Ok(()) => drop(ready.sources.insert(name.to_owned(), source)),
                     Err(SandboxError::Interrupted { .. }) if stop.requested().is_some() => return Ok(None),
                     Err(error @ SandboxError::Engine(_)) => return Err(error.into()),
-                    Err(error) => {
-                        if let SandboxError::NotGranted { interfaces, .. } = &error {
-                            grants.deny_needs(&artifact.manifest().needs, interfaces);
+                    Err(SandboxError::NotGranted { policy: named, import, interfaces }) => {
+                        let needs = artifact.manifest().needs.clone();
+                        ready.ungranted.insert(name.to_owned(), Ungranted { needs, interfaces: interfaces.clone() });
+                        let error = SandboxError::NotGranted { policy: named, import, interfaces };
+                        let failure = Failure::raised(Failure::NOT_STARTED, error_chain(&error));
+                        // Each call is checked: a dry run finds out what the policy asks for.
+                        if is_dry && check(&source, Interfaces::ALL).is_ok() {
+                            policy.real_refusal = Some(failure);
+                            ready.sources.insert(name.to_owned(), source);
+                        } else {
+                            policy.refused = Some(failure.and_hint(TRY_DRY.to_owned()));
                         }
-                        policy.refused = Some(Failure::raised(CLASS, error_chain(&error)));
                     }
+                    Err(error) => policy.refused = Some(Failure::raised(Failure::NOT_STARTED, error_chain(&error))),
                 },
             }
         }
@@ -109,5 +143,5 @@ pub(crate) fn make_ready(
             notify(Notice::Refused { policy: policy.name.clone(), failure: failure.clone() });
         }
     }
-    Ok(Some(sources))
+    Ok(Some(ready))
 }

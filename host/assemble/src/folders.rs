@@ -155,6 +155,7 @@ impl FolderInput {
             start: resolved.start,
             places,
             refused: resolved.refused,
+            real_refusal: None,
         })
     }
 

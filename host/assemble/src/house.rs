@@ -5,6 +5,7 @@ mod remembered;
 mod rights;
 mod types;
 
+use crate::artifacts::Ungranted;
 use crate::program::Program;
 use crate::settings::Settings;
 use crate::source::Source;
@@ -40,6 +41,8 @@ pub(crate) struct AssembledHouse<'a> {
     pub(crate) program: &'a Program,
     pub(crate) sandbox: Sandbox,
     pub(crate) sources: BTreeMap<String, Source>,
+    /// The policies that import more than they are granted. A dry run opens them all the same.
+    pub(crate) ungranted: BTreeMap<String, Ungranted>,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
@@ -130,6 +133,14 @@ pub(crate) fn policy_grants(
 impl AssembledHouse<'_> {
     fn grants_of(&self, policy: &str) -> Result<&Arc<PolicyGrants>, Failure> {
         self.grants.get(policy).ok_or_else(|| Failure::raised("Wrun::Bug", format!("policy {policy} has no grants")))
+    }
+
+    /// Records as denials what the authors of policies ask for that import more than they are granted. What the policies
+    /// themselves asked for is recorded already, with its place.
+    pub(crate) fn deny_ungranted(&self) {
+        for (policy, ungranted) in &self.ungranted {
+            self.grants.get(policy).into_iter().for_each(|grants| ungranted.deny(grants));
+        }
     }
 
     fn services(
@@ -224,10 +235,14 @@ impl House for AssembledHouse<'_> {
         let start = |code: Code<'_>, interfaces, limits: &Limits| {
             let services = self.services(grants, providers.machine(), source, interfaces, account);
             block_on(self.sandbox.open(name, code, limits, services))
-                .map_err(|error| Failure::raised("Wrun::PolicyNotStarted", error.to_string()))
+                .map_err(|error| Failure::raised(Failure::NOT_STARTED, error.to_string()))
         };
         let limits = limits(self.settings, grants);
-        let imports = if self.links_all { Interfaces::ALL } else { Interfaces::granted(grants) };
+        let imports = if self.links_all || self.ungranted.contains_key(name) {
+            Interfaces::ALL
+        } else {
+            Interfaces::granted(grants)
+        };
         let own = source.own_code().map(|code| start(code, imports, &limits)).transpose()?;
         // A language's runtime imports everything, and each call is checked.
         let ruby = source.runtime().map(|runtime| {

@@ -71,6 +71,7 @@ impl<'a> OpenRun<'a> {
         let stop = house.stop.clone();
         let whole = WholeRun::new(&mut house, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
         let report = block_on(whole.run(&mut node, policies));
+        house.deny_ungranted();
         house.grants.values().for_each(|grants| grants.end_audit());
         EndedRun { report, journal, node, ending: Ending { house, folder, id } }
     }

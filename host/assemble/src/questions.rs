@@ -74,6 +74,7 @@ fn ask_in<T>(
         program,
         sandbox,
         sources: BTreeMap::from([(policy.to_owned(), source)]),
+        ungranted: BTreeMap::new(),
         grants: BTreeMap::from([(policy.to_owned(), grants)]),
         node: NodeIdentity::default(),
         started: Moment::default(),

@@ -1,5 +1,6 @@
 //! A run made ready: everything that can be wrong with what it is given is found before anything is changed.
 
+use crate::artifacts::{Ready, Ungranted};
 use crate::error::AssembleError;
 use crate::house::{AssembledHouse, DueNotifications, Keeper, Kept, Remembered, compiler};
 use crate::input::Input;
@@ -48,6 +49,7 @@ pub struct Assembly<'a> {
 struct Prepared {
     input: Input,
     sources: BTreeMap<String, Source>,
+    ungranted: BTreeMap<String, Ungranted>,
     sandbox: Sandbox,
     state: Option<StateDirectory>,
 }
@@ -58,6 +60,7 @@ pub struct ReadyRun<'a> {
     input: Input,
     known: KnownNode,
     sources: BTreeMap<String, Source>,
+    ungranted: BTreeMap<String, Ungranted>,
     sandbox: Sandbox,
     node: NodeObject,
     keeper: Keeper,
@@ -81,14 +84,14 @@ impl<'a> Assembly<'a> {
             (prepared, gathering.join().unwrap_or(Err(AssembleError::NoFacts)))
         });
         let (Some(prepared), known) = (prepared?, known?) else { return Ok(None) };
-        let Prepared { input, sources, sandbox, state } = prepared;
+        let Prepared { input, sources, ungranted, sandbox, state } = prepared;
         let (keeper, folder) = self.keeper(state.as_ref(), &known.name, due)?;
         let mut node = load_node(state.as_ref(), &keeper, &known.name, notify)?;
         let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
         node.begin_run(&names, input.attributes.clone());
         let folder = folder.map(Arc::new);
         let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
-        Ok(Some(ReadyRun { assembly: self, input, known, sources, sandbox, node, keeper, folder, id }))
+        Ok(Some(ReadyRun { assembly: self, input, known, sources, ungranted, sandbox, node, keeper, folder, id }))
     }
 
     /// Reads and checks everything that does not depend on the machine's facts. `None`: the run was asked to stop meanwhile.
@@ -112,8 +115,8 @@ impl<'a> Assembly<'a> {
             sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;
         }
         let data = data::of_policies(settings)?;
-        let sources = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, notify)?;
-        Ok(sources.map(|sources| Prepared { input, sources, sandbox, state }))
+        let ready = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, is_dry, notify)?;
+        Ok(ready.map(|Ready { sources, ungranted }| Prepared { input, sources, ungranted, sandbox, state }))
     }
 
     /// The engine of the run. In a real run, says which policies were not built for nodes.
@@ -199,7 +202,7 @@ impl<'a> ReadyRun<'a> {
     pub fn open(self, watchers: Vec<Box<dyn Observer>>, is_live: bool) -> Result<OpenRun<'a>, AssembleError> {
         let watchers = Watchers::new(self.journal().clone(), watchers);
         let started = self.started();
-        let Self { assembly, input, known, sources, sandbox, mut node, keeper, folder, id } = self;
+        let Self { assembly, input, known, sources, ungranted, sandbox, mut node, keeper, folder, id } = self;
         let Assembly { request, settings, program, stop, .. } = assembly;
         let (log, live) = (watchers.clone(), watchers.clone());
         let mut house = AssembledHouse {
@@ -207,6 +210,7 @@ impl<'a> ReadyRun<'a> {
             program,
             sandbox,
             sources,
+            ungranted,
             grants: input.grants,
             node: known.identity,
             started,

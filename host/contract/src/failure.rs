@@ -132,6 +132,9 @@ const NOT_STANDARD: [&str; 19] = [
 ];
 
 impl Failure {
+    /// The class of the failure of a policy that could not be started.
+    pub const NOT_STARTED: &str = "Wrun::PolicyNotStarted";
+
     /// An exception of the host's.
     pub fn raised(class: &str, message: impl Into<String>) -> Self {
         Self::Raised(Box::new(Raised::new(class, message)))

@@ -6,7 +6,7 @@
 use crate::commands::CommandGrant;
 use crate::denied::Capability;
 use crate::file::{self, GrantsError, json_of};
-use crate::journal::Asker;
+use crate::journal::{Asker, Denial};
 use crate::limits::Limits;
 use crate::pattern::{Asked, Pattern};
 use crate::policy::{PolicyGrants, PolicyRules};
@@ -155,6 +155,14 @@ impl PolicyGrants {
                 missing.push((flag, "true".to_owned()));
             }
         }
+        // What the policy has been denied already is recorded with its place.
+        let (denied, _) = self.journal().denials();
+        let known = |key: &str, value: &str| {
+            let is_it =
+                |one: &Denial| one.policy == self.policy && one.key == key && one.value.as_deref() == Some(value);
+            denied.iter().any(is_it)
+        };
+        missing.retain(|(key, value)| !known(key, value));
         let asker = Asker { file: Some(AUTHORS_FILE.to_owned()), ..Asker::default() };
         self.journal().asks(Some(asker.into()));
         for (key, value) in missing {

@@ -53,7 +53,9 @@ pub fn json(
 ) -> Value {
     // A recipe that ended early failed outside of all actions, also if the actions that a dry run looks at then fail too.
     let is_of_recipe = report.ended_recipes.iter().any(|ended| ended.failure == *failure);
-    let record = innermost(&report.records).filter(|_| !is_of_recipe);
+    // A dry run looks at a policy that a real run would not start.
+    let is_of_policy = failure.class() == Failure::NOT_STARTED;
+    let record = innermost(&report.records).filter(|_| !is_of_recipe && !is_of_policy);
     let origin = record.map(|record| Origin::clone(&record.origin));
     let raised = || place(failure).map(|place| with_recipe(place, failure));
     let origin = origin.or_else(raised).or_else(|| recipe(failure)).unwrap_or_default();

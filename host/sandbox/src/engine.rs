@@ -70,7 +70,7 @@ pub enum SandboxError {
         why: String,
     },
     /// It imports interfaces that its grants open nothing of.
-    #[error("policy `{policy}` imports `{import}`, but it is granted nothing of it. {}", grant_for(policy, interfaces))]
+    #[error("policy `{policy}` imports `{import}`, but it is granted nothing of it: {}", missing_grants(interfaces))]
     NotGranted {
         /// The policy's name.
         policy: String,
@@ -445,18 +445,15 @@ fn is_compatible(version: &str) -> bool {
     theirs.zip(ours).is_some_and(|((theirs, patch), (ours, highest))| theirs == ours && patch <= highest)
 }
 
-/// The lines of the grants file that would let the policy import the interfaces of the first of some packages.
-fn grant_for(policy: &str, packages: &[String]) -> String {
-    let line = match packages.first().map_or("", String::as_str) {
-        "machine" => "read_paths = [\"/path/it/reads\"]` (or `commands`, `download_hosts`)",
-        "data" => "data_bags = [\"NAME\"]` (or `search`)",
-        "clock" => "clock = true`",
-        _ => "random = true`",
-    };
-    format!(
-        "To allow it, add to the grants file, below `[policy.{policy}]`: `{line}. \
-         `wrun grants suggest` with the same options prints all grants that it needs"
-    )
+/// Says which keys of the grants file open the interfaces of some packages.
+fn missing_grants(packages: &[String]) -> String {
+    let needs = packages.iter().map(|package| match package.as_str() {
+        "machine" => "one of `paths`, `read_paths`, `commands`, `download_hosts` and `environment`",
+        "data" => "one of `data_bags`, `search`, `roles` and `environments`",
+        "clock" => "`clock`",
+        _ => "`random`",
+    });
+    format!("it needs {}", needs.collect::<Vec<_>>().join(", and "))
 }
 
 /// What all code is made for and runs under.
