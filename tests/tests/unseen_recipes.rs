@@ -130,3 +130,12 @@ fn of_a_recipe_in_rust_nothing_is_claimed() {
     assert!(shown.contains("may not read path /etc/shadow  (hostile/src/files.rs:"), "{shown}");
     assert!(shown.contains("  wrun cannot read its source: run again after granting"), "{shown}");
 }
+
+#[test]
+fn where_everything_is_granted_nothing_is_proposed() {
+    let bench = Bench::new("`touch /srv/one`\nfile '/srv/site'\n");
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let shown = bench.run(&machine, &["converge", "--allow-all"], &["--why-run"]).expect_code(1).unwrap().text();
+    assert!(shown.contains("Not all was seen:") && shown.contains("  paths \"/srv/site\"  (site/"), "{shown}");
+    assert!(!shown.contains("To allow it") && !shown.contains("grants allow"), "{shown}");
+}

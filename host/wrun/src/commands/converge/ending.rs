@@ -114,9 +114,12 @@ impl Running<'_> {
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
         let (denied, left_out) = (parts.denials, parts.denials_left_out);
         let elevated = assemble::elevated_accounts(&self.settings.run.root);
-        let to_write = files.new_lines(&denials::additions(denied, parts.unseen), &elevated);
-        let why_run = self.arguments.why_run;
-        let block = denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), why_run);
+        // Nothing need be added where everything is granted.
+        let is_limited = !self.arguments.allow_all;
+        let additions = if is_limited { denials::additions(denied, parts.unseen) } else { vec![] };
+        let to_write = files.new_lines(&additions, &elevated);
+        let is_plan = is_limited && self.arguments.why_run;
+        let block = denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), is_plan);
         Ok(block.into_iter().collect())
     }
 

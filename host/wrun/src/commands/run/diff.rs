@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result
         (false, false) => "  (real run)",
     };
     printer.line(Tone::Heading, &format!("--- {}{}\n+++ {}{}", from.id, kind(&older), to.id, kind(&newer)));
-    difference.lines().for_each(|line| printer.line(Tone::Plain, &escape_line(&line)));
+    difference.lines().for_each(|line| printer.prose(Tone::Plain, &escape_line(&line)));
     if difference.is_empty() {
         printer.line(Tone::Quiet, "no difference");
     }

@@ -41,7 +41,7 @@ fn of_policy(policy: RecordedPolicy<'_>, is_dry: bool, all: bool, printer: Print
         (revision, "") => format!(" (revision {revision})"),
         (revision, artifact) => format!(" (revision {revision}, artifact {artifact})"),
     };
-    printer.line(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
+    printer.prose(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
     let is_shown =
         |resource: &&Value| all || ["updated", "unknown", "failed"].iter().any(|it| resource["status"] == *it);
     for resource in policy.list("resources").iter().filter(is_shown) {
@@ -49,13 +49,13 @@ fn of_policy(policy: RecordedPolicy<'_>, is_dry: bool, all: bool, printer: Print
     }
     for write in policy.list("writes") {
         let (mark, what) = (format!("{:12}", "by code"), text(write, "what"));
-        printer.line(Tone::Change, &escape_line(&format!("  {mark}  {what}{}", place(write))));
+        printer.prose(Tone::Change, &escape_line(&format!("  {mark}  {what}{}", place(write))));
     }
     let is_own = |command: &&Value| command["resource"].is_null() && command["effect"] != "looked";
     for command in policy.list("commands").iter().filter(is_own) {
         let (mark, line) = (format!("{:12}", "by code"), text(command, "command"));
         let end = if command["effect"] == "unknown" { ": not known what it changes" } else { "" };
-        printer.line(Tone::Change, &escape_line(&format!("  {mark}  run {line}{end}{}", place(command))));
+        printer.prose(Tone::Change, &escape_line(&format!("  {mark}  run {line}{end}{}", place(command))));
     }
     let error = &policy.json()["error"];
     if error.is_object() {
@@ -108,12 +108,12 @@ fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
     let texts = |key: &str| resource[key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let updates = shortened(texts("updates")).into_iter().map(|what| ("-", what));
     for (mark, what) in updates.chain(texts("uncertain").map(|what| ("?", what.to_owned()))) {
-        printer.line(Tone::Plain, &escape_line(&format!("  {margin}              {mark} {what}")));
+        printer.prose(Tone::Plain, &escape_line(&format!("  {margin}              {mark} {what}")));
     }
     let error = &resource["error"];
     if let Some(message) = error["message"].as_str() {
         let first = message.lines().next().unwrap_or_default();
-        printer.line(Tone::Plain, &escape_line(&format!("  {margin}              ! {first}")));
+        printer.prose(Tone::Plain, &escape_line(&format!("  {margin}              ! {first}")));
     }
 }
 
