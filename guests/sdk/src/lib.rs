@@ -50,6 +50,8 @@ pub mod random;
 pub mod resources;
 mod table;
 mod template;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
 
 pub use builder::find;
 pub use cookbook::{Cookbook, include_recipe};

@@ -23,6 +23,23 @@ use crate::saved_node::SavedNodeError;
 /// The reason why a run cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
+    /// A run with a stand-in for the machine could reach the real one.
+    #[error("a test is a dry run below a root of its own, with given facts")]
+    StandIn,
+    /// A test was asked to stop before it began.
+    #[error("the test was stopped")]
+    TestStopped,
+    /// The folder of a test cannot be written.
+    #[error("{} cannot be written for the test", path.display())]
+    TestPlace {
+        /// The path.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// What came of a test cannot be written as JSON.
+    #[error("what came of the test is not JSON")]
+    TestOutcome(#[source] serde_json::Error),
     /// A file that a setting or option names cannot be read.
     #[error("{what} {} cannot be read", path.display())]
     Read {

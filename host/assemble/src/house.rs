@@ -9,6 +9,7 @@ use crate::artifacts::Ungranted;
 use crate::program::Program;
 use crate::settings::Settings;
 use crate::source::Source;
+use crate::stand_in::StandIn;
 use artifact::Artifact;
 use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Moment, Services, Stop};
 use converge::{House, Instance, PolicyInput};
@@ -53,6 +54,8 @@ pub(crate) struct AssembledHouse<'a> {
     pub(crate) reboots: Reboots,
     /// The facts were taken from a file and stay as they are.
     pub(crate) given_facts: bool,
+    /// What stands in for the machine, in a test.
+    pub(crate) stand_in: Option<StandIn>,
     /// Components may import every interface, whatever they are granted of it. Each call is checked in any case.
     pub(crate) links_all: bool,
     pub(crate) keeper: Keeper,
@@ -187,7 +190,11 @@ impl AssembledHouse<'_> {
     }
 
     fn downloads(&self) -> Downloads {
-        Downloads { bytes: self.settings.download_size, time: self.settings.download_time }
+        Downloads {
+            bytes: self.settings.download_size,
+            time: self.settings.download_time,
+            are_off: self.stand_in.is_some(),
+        }
     }
 
     fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source, account: &Account) -> providers::Settings {
@@ -200,7 +207,7 @@ impl AssembledHouse<'_> {
             cache_dir: self.settings.cache_dir.join("files"),
             node: self.node.clone(),
             why_run: self.why_run,
-            launcher: Some(self.program.path.clone()),
+            launcher: self.stand_in.is_none().then(|| self.program.path.clone()),
             stop: self.stop.clone(),
             package_lock_wait: self.settings.package_lock_timeout,
             backups: self.settings.backups,
@@ -209,6 +216,8 @@ impl AssembledHouse<'_> {
             facts: (!self.given_facts).then(|| fresh_facts::gatherer(&self.settings.root, grants)),
             live: self.live.clone(),
             log: Some(Arc::clone(&self.log)),
+            answers: self.stand_in.as_ref().map(|given| given.answers.clone()),
+            contents: self.stand_in.as_ref().map(|given| Arc::clone(&given.contents)),
         }
     }
 }

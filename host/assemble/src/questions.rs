@@ -85,6 +85,7 @@ fn ask_in<T>(
         reboots: Reboots::default(),
         // The cookbooks are the author's: no machine's facts are gathered for them.
         given_facts: true,
+        stand_in: None,
         // A component may import what it is not granted: each call is refused.
         links_all: true,
         keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),

@@ -13,7 +13,7 @@ use crate::saved_node::{SavedNodeError, saved_node};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::watchers::Watchers;
-use crate::{artifacts, data, folders, native_cache, own_state};
+use crate::{artifacts, data, folders, native_cache, own_state, stand_in};
 use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
 use converge::RunOptions;
 use grants::Journal;
@@ -75,6 +75,7 @@ impl<'a> Assembly<'a> {
     /// Something is wrong with what the run is given. Nothing has been changed but the state directory and caches.
     pub fn make_ready(self, due: Box<dyn DueNotifications>) -> Result<Option<ReadyRun<'a>>, AssembleError> {
         let Self { request, settings, .. } = self;
+        stand_in::check(request, settings)?;
         let notify = Arc::clone(&self.notify);
         let notify = notify.as_ref();
         // Gathering facts means waiting for the kernel a thousand times, so everything that does not need them is done meanwhile.
@@ -222,6 +223,7 @@ impl<'a> ReadyRun<'a> {
             live: is_live.then(|| Arc::new(move |bytes: &[u8]| live.clone().notice(&Event::Output { bytes })) as _),
             reboots: Reboots::default(),
             given_facts: request.facts.is_some(),
+            stand_in: request.stand_in.clone(),
             links_all: false,
             keeper,
         };
@@ -234,6 +236,7 @@ impl<'a> ReadyRun<'a> {
             compile_only: request.mode.is_compile_only(),
             survey: request.mode == Mode::Survey,
             all_frames: request.all_frames,
+            lists_declared: request.stand_in.is_some(),
         };
         let mut policies = input.policies;
         if let (Some(folders), Some(given)) = (input.folders, &request.folders) {

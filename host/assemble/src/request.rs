@@ -1,5 +1,6 @@
 //! What one run is asked for, as opposed to the settings, which all runs of a node share.
 
+use crate::stand_in::StandIn;
 use std::path::PathBuf;
 
 /// A run that somebody asks for.
@@ -26,6 +27,8 @@ pub struct Request {
     /// Files that the program reads, writes or starts beside those of the settings: no policy may write to them by a rule
     /// with wildcards.
     pub own_files: OwnFiles,
+    /// What stands in for the machine, in a test.
+    pub stand_in: Option<StandIn>,
 }
 
 /// Cookbooks that are run from the folders of a Chef repository.

@@ -22,5 +22,5 @@ mod policy;
 pub use folders::CookbookFolders;
 pub use policy::{
     AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, build, cookbook_folders, create,
-    store,
+    shipped_facts, store,
 };

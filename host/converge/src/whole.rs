@@ -5,6 +5,7 @@
 //! goes on. Every instance stays alive until the end, so that callbacks which outlive a converge still answer: no policy
 //! is special.
 
+mod declared;
 mod policy;
 mod questions;
 mod report;
@@ -76,6 +77,8 @@ pub struct RunOptions {
     pub survey: bool,
     /// Backtraces show frames of a language's runtime too, not only the cookbooks'.
     pub all_frames: bool,
+    /// The report has the resources as the recipes declared them.
+    pub lists_declared: bool,
 }
 
 impl RunOptions {

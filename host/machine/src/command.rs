@@ -11,6 +11,7 @@
 //! Programs get a clean environment, never that of wrun. A program that is confined to a root other than `/` is so by
 //! `chroot`: that keeps names apart; it does not hold a program that runs as root and wants out.
 
+mod answers;
 mod confine;
 mod exported;
 mod failure;
@@ -19,6 +20,7 @@ mod process_tree;
 mod start;
 mod wait;
 
+pub use answers::Answers;
 pub use confine::{Answer, MAX_PLACED, PLACED};
 pub use confine::{give_up_all_rights, launch_confined};
 pub(crate) use exported::Exported;
@@ -66,6 +68,8 @@ pub struct Commands {
     stop: Stop,
     /// Who pays for the processes of granted commands.
     account: Option<Account>,
+    /// A test's answers. With them no program is started.
+    answers: Option<Answers>,
 }
 
 /// The file mode creation mask of a program for which none was granted. That of the resource it is started for is for files
@@ -226,6 +230,11 @@ impl Launch {
         self.shown_as(&shown)
     }
 
+    /// The program and its arguments.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// How it is called in messages.
     pub fn shown(&self) -> &str {
         &self.shown
@@ -237,7 +246,7 @@ impl Commands {
     pub fn new(root: &Path, launcher: Option<&Path>) -> Self {
         let (root, launcher) = (root.into(), launcher.map(Into::into));
         let (exported, overlay, stop) = (Exported::default(), Overlay::default(), Stop::default());
-        Self { root, launcher, exported, overlay, stop, account: None }
+        Self { root, launcher, exported, overlay, stop, account: None, answers: None }
     }
 
     /// The same, which end when the run is to end at once.
@@ -252,6 +261,12 @@ impl Commands {
         Self { account: Some(account.clone()), ..self }
     }
 
+    /// The same, with a test's answers, if there are any: then no program is ever started.
+    #[must_use]
+    pub fn answered_by(self, answers: Option<&Answers>) -> Self {
+        Self { answers: answers.cloned(), ..self }
+    }
+
     /// The variables that the policy has set for all its commands.
     pub(crate) fn exported(&self) -> &Exported {
         &self.exported
@@ -264,6 +279,9 @@ impl Commands {
 
     /// Asks a command in a dry run: it runs confined, and what it may not do makes its answer unknown.
     pub fn ask(&self, launch: &Launch, users: &mut Users) -> Answer {
+        if let Some(answers) = &self.answers {
+            return answers.ask(launch);
+        }
         let Some(launcher) = &self.launcher else {
             return Answer::Unknown("a dry run runs no commands here".into());
         };
@@ -299,6 +317,9 @@ impl Commands {
         users: &mut Users,
         live: Option<&Live>,
     ) -> Result<CommandOutcome, CommandFailure> {
+        if let Some(answers) = &self.answers {
+            return answers.run(launch);
+        }
         let stopped = |what| CommandFailure::Stopped { shown: launch.shown.clone(), what };
         if self.stop.step() >= Some(StopStep::AtOnce) {
             return Err(stopped("was not started"));

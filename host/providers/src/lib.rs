@@ -19,7 +19,7 @@ mod settings;
 mod standing;
 
 pub use reboots::{Reboot, Reboots};
-pub use settings::{GatherFacts, Log, Settings};
+pub use settings::{Contents, GatherFacts, Log, Settings};
 pub use standing::{elevated_accounts, homes};
 
 use contract::{
@@ -68,7 +68,8 @@ impl MachineProviders {
         let root = Arc::new(Root::open(&settings.root, &settings.account)?);
         let commands = Commands::new(&settings.root, settings.launcher.as_deref())
             .stopped_by(&settings.stop)
-            .charged_to(&settings.account);
+            .charged_to(&settings.account)
+            .answered_by(settings.answers.as_ref());
         Ok(Self {
             settings,
             root,

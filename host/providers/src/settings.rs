@@ -3,7 +3,7 @@
 use crate::reboots::Reboots;
 use contract::{Account, CookbookFiles, LogLevel, Stop};
 use grants::PolicyGrants;
-use machine::command::Live;
+use machine::command::{Answers, Live};
 use machine::download::Downloads;
 use node::file_specificity::NodeIdentity;
 use serde_json::{Map, Value};
@@ -16,6 +16,9 @@ pub type Log = dyn Fn(LogLevel, &str) + Send + Sync;
 
 /// Gathers facts: those below one key, or all. An error is a sentence.
 pub type GatherFacts = dyn Fn(Option<&str>) -> Result<Map<String, Value>, String> + Send + Sync;
+
+/// Hears a path and the content that a file there would get.
+pub type Contents = dyn Fn(&str, &[u8]) + Send + Sync;
 
 /// What the providers of one policy need to know of the run.
 pub struct Settings {
@@ -54,6 +57,10 @@ pub struct Settings {
     pub live: Option<Arc<Live>>,
     /// Hears what `log` resources say.
     pub log: Option<Arc<Log>>,
+    /// A test's answers. With them no program is started.
+    pub answers: Option<Answers>,
+    /// Hears the contents that files would get, in a test.
+    pub contents: Option<Arc<Contents>>,
 }
 
 impl Settings {

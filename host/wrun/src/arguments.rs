@@ -4,6 +4,7 @@
 mod config;
 mod converge;
 mod cookbook;
+mod facts;
 mod grants;
 mod node;
 mod policy;
@@ -19,9 +20,12 @@ use std::path::PathBuf;
 pub(crate) use config::{ConfigCommand, ShowConfigArguments};
 pub(crate) use converge::{ConvergeArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand};
+pub(crate) use facts::FactsArguments;
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use node::NodeCommand;
-pub(crate) use policy::{BuildArguments, DevArguments, NewArguments, PolicyCommand, ShowPolicyArguments};
+pub(crate) use policy::{
+    BuildArguments, DevArguments, NewArguments, PolicyCommand, ShowPolicyArguments, TestArguments, TestServerArguments,
+};
 pub(crate) use resources::ResourcesArguments;
 pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};
 pub(crate) use shell::{CompletionsArguments, ManArguments};
@@ -130,6 +134,8 @@ pub(crate) enum Command {
     /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Print the facts of this machine as JSON
+    Facts(FactsArguments),
     /// Print the reference of the built-in resource types
     Resources(ResourcesArguments),
     /// Check cookbooks before they are run

@@ -4,6 +4,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod converge;
 pub(crate) mod cookbook;
+pub(crate) mod facts;
 pub(crate) mod grants;
 pub(crate) mod node;
 pub(crate) mod policy;

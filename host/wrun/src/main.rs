@@ -51,6 +51,7 @@ fn main() -> ExitCode {
             Command::Config(config) => commands::config::run(&config, &printer),
             Command::Completions(completions) => commands::completions::run(&completions, &printer),
             Command::Man(man) => commands::completions::man(&man, &printer),
+            Command::Facts(facts) => commands::facts::run(&facts, &printer),
             Command::Resources(resources) => commands::resources::run(&resources, &printer),
             Command::Cookbook(cookbook) => commands::cookbook::run(cookbook, &printer),
             Command::Policy(policy) => commands::policy::run(policy, &printer),

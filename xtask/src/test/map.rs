@@ -76,11 +76,12 @@ const PROGRAM: [&str; 16] = [
 ];
 
 /// The program's files that touch files or start programs, each with the reason.
-const PROGRAM_TOUCHES: [(&str, &str); 7] = [
+const PROGRAM_TOUCHES: [(&str, &str); 8] = [
     ("host/wrun/src/commands/completions.rs", "writes manual pages"),
     ("host/wrun/src/commands/converge/handlers.rs", "starts the operator's handlers"),
     ("host/wrun/src/commands/grants/edit.rs", "writes what the operator agreed to"),
     ("host/wrun/src/commands/policy/dev.rs", "watches an author's folder"),
+    ("host/wrun/src/commands/policy/test.rs", "reads and writes the snapshots of a policy's author"),
     ("host/wrun/src/logging.rs", "opens the log"),
     ("host/wrun/src/settings.rs", "reads the settings' file"),
     ("host/wrun/src/signals.rs", "asks which signals are ignored"),

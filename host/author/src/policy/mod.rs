@@ -34,6 +34,7 @@ use serde_json::{Map, Value};
 pub use checks::Described;
 pub use create::{SdkSource, Start, create};
 pub use error::AuthorError;
+pub use sdk::shipped_facts;
 
 use crate::build::{GuestCompiler, Profile, ToolchainError, compile_component};
 use artifact::lock::{AttributeValue, CookbookIdentifier, FileChecksum};

@@ -21,6 +21,14 @@ pub(super) fn requirement() -> &'static str {
     VERSION.rsplit_once('.').map_or(VERSION, |(compatible, _)| compatible)
 }
 
+/// The folder of facts in the SDK, below its own.
+const FACTS: &str = "src/testing/facts/";
+
+/// Returns the facts of machines that the SDK brings along for tests: their names, such as `debian-12`, and their JSON.
+pub fn shipped_facts() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    FILES.iter().filter_map(|(path, content)| Some((path.strip_prefix(FACTS)?.strip_suffix(".json")?, *content)))
+}
+
 /// Whether a policy's Cargo.toml takes the SDK from [`FOLDER`].
 fn is_wanted(policy: &Path) -> bool {
     let Ok(text) = fs::read_to_string(policy.join("Cargo.toml")) else { return false };

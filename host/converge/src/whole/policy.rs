@@ -67,6 +67,7 @@ pub(super) struct FinishedPolicy<I> {
     node: NodeState,
     /// Nothing but compile was asked for, and it succeeded.
     compiled_only: bool,
+    lists_declared: bool,
     /// None: it was refused, or could not be started.
     instance: Option<I>,
     /// How long it took, in seconds.
@@ -125,8 +126,8 @@ impl<I: Instance> FinishedPolicy<I> {
 
     /// What is left for the report.
     pub(super) fn ended(self) -> Ended {
-        let Self { run, revision, artifact, node, compiled_only, seconds, .. } = self;
-        Ended { run, revision, artifact, node, compiled_only, seconds }
+        let Self { run, revision, artifact, node, compiled_only, lists_declared, seconds, .. } = self;
+        Ended { run, revision, artifact, node, compiled_only, lists_declared, seconds }
     }
 }
 
@@ -162,7 +163,17 @@ impl<H: House> WholeRun<'_, H> {
         let state = NodeState::new(&run, &policy.start, node.chef_environment());
         let PolicyInput { revision, artifact, .. } = policy;
         let seconds = began.elapsed().as_secs_f64();
-        self.finished.push(FinishedPolicy { run, revision, artifact, node: state, compiled_only, instance, seconds });
+        let lists_declared = self.options.lists_declared;
+        self.finished.push(FinishedPolicy {
+            run,
+            revision,
+            artifact,
+            node: state,
+            compiled_only,
+            lists_declared,
+            instance,
+            seconds,
+        });
         outcome
     }
 

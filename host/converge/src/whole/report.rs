@@ -60,6 +60,8 @@ pub struct PolicyReport {
     pub collection: Vec<Value>,
     /// Nothing but compile was asked for, and it succeeded.
     pub compiled_only: bool,
+    /// The resources as the recipes declared them, where a test asks for them.
+    pub declared: Vec<Value>,
     /// The facts and attributes that it read and wrote, and those that it could not see.
     pub reads: Reads,
     /// What it cost the host, and what it might.
@@ -148,6 +150,7 @@ pub(super) struct Ended {
     pub(super) artifact: String,
     pub(super) node: NodeState,
     pub(super) compiled_only: bool,
+    pub(super) lists_declared: bool,
     pub(super) seconds: f64,
 }
 
@@ -166,6 +169,7 @@ impl PolicyReport {
             recipes: vec![],
             collection: vec![],
             compiled_only: false,
+            declared: vec![],
             reads: Reads::default(),
             account: Account::default(),
             node: None,
@@ -174,10 +178,11 @@ impl PolicyReport {
     }
 
     pub(super) fn new(name: String, outcome: PolicyOutcome, finished: Option<Ended>) -> Self {
-        let Some(Ended { run, revision, artifact, node, compiled_only, seconds }) = finished else {
+        let Some(Ended { run, revision, artifact, node, compiled_only, lists_declared, seconds }) = finished else {
             return Self { outcome, ..Self::not_run(name) };
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
+        let declared = if lists_declared { super::declared::declared(&run) } else { vec![] };
         let account = run.account().clone();
         let RunResults { records, writes, commands, ended_recipes, recipes, reads } = run.into_results();
         Self {
@@ -192,6 +197,7 @@ impl PolicyReport {
             recipes,
             collection,
             compiled_only,
+            declared,
             reads,
             account,
             node: Some(node),

@@ -137,6 +137,8 @@ impl Machine {
             facts: None,
             live: None,
             log: None,
+            answers: None,
+            contents: None,
         };
         Self { folder, root, providers: MachineProviders::new(Arc::new(settings)).unwrap() }
     }

@@ -124,6 +124,8 @@ impl Bench {
             facts: None,
             live: None,
             log: Some(Arc::new(move |level, line: &str| log.lock().unwrap().push((level, line.into())))),
+            answers: None,
+            contents: None,
         }
     }
 

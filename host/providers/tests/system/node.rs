@@ -129,6 +129,8 @@ impl Node {
             facts: None,
             live: None,
             log: None,
+            answers: None,
+            contents: None,
         };
         Self { providers: MachineProviders::new(Arc::new(settings)).unwrap(), root, _own: own }
     }

@@ -222,6 +222,7 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
         compile_only: false,
         survey: false,
         all_frames: false,
+        lists_declared: false,
     };
     let facts = json!({
         "platform": "debian", "platform_family": "debian", "quiet": 1, "partly": { "open": 1, "closed": "secret" },

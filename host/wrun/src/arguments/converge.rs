@@ -146,6 +146,7 @@ impl ConvergeArguments {
             facts: self.facts.clone(),
             grants,
             mode: self.mode(),
+            stand_in: None,
             all_frames: settings.log_level.threshold() <= LogLevel::Debug,
             own_files: OwnFiles {
                 data: log.into_iter().chain([config]).collect(),

@@ -15,6 +15,38 @@ pub(crate) enum PolicyCommand {
     Show(ShowPolicyArguments),
     /// Build a policy and show what it would change, again whenever one of its files changes
     Dev(DevArguments),
+    /// Run a policy's recipes against facts of several machines and compare what comes of it with its snapshots
+    Test(TestArguments),
+    /// Answer the tests of a policy's author
+    #[command(hide = true)]
+    TestServer(TestServerArguments),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Facts of machines are taken from DIR/tests/facts/*.json (`wrun facts` prints them), without such files from \
+                        Debian 12 and 13.\nThe snapshots are DIR/tests/snapshots/*.json. See docs/testing.md."
+)]
+pub(crate) struct TestArguments {
+    /// The policy's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Keep the compiler's output here [default: DIR/target]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
+    /// Write the snapshots anew instead of comparing with them
+    #[arg(long)]
+    pub(crate) update: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestServerArguments {
+    /// The policy's folder
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Keep the compiler's output here [default: DIR/target]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

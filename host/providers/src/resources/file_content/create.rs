@@ -22,6 +22,9 @@ const PRIVATE: ModeBits = ModeBits::plain(0o600);
 /// Permission bits of a new file before the process's file mode creation mask.
 const NEW_FILE: ModeBits = ModeBits::plain(0o666);
 
+/// Most bytes of a file that a test hears.
+const MAX_HEARD: u64 = 16 << 20;
+
 /// A staged file, shared between whoever stages it and whoever puts it in place.
 type Shared = Arc<Mutex<Option<StagedFile>>>;
 
@@ -45,6 +48,9 @@ pub(crate) fn plan_create(
         There::Other(_) => None,
         _ => source.content(wanted, &mut current, view)?,
     };
+    if let (Some(content), Some(hear)) = (&content, &view.settings.contents) {
+        hear(wish.path, &content.head(MAX_HEARD));
+    }
     let changed = compare_content(wish, content, &mut current)?;
     let access = wish.access.compare(numbers, current.entry(), &current.granted, false, view)?;
     let is_new = matches!(current.there, There::Nothing | There::InTheWay(_));

@@ -1,0 +1,53 @@
+//! Tests of a policy: its recipes run against facts, attributes and grants that the test gives.
+//!
+//! A test is an ordinary `#[test]` below `tests/` of the policy or of one of its cookbooks, run by `cargo test`. It needs
+//! no rights and changes nothing: the program `wrun` (from `PATH`, or from the variable `WRUN`) builds the policy and makes
+//! a dry run for each test, below an empty folder. Facts are those of a Debian 12 machine unless the test gives others;
+//! commands and packages answer from the test's own tables, and nothing is started or downloaded.
+//!
+//! ```no_run
+//! use wrun_sdk::testing::policy;
+//!
+//! #[test]
+//! fn the_port_is_written() {
+//!     let run = policy().attribute("web.port", 8080).run().succeeded();
+//!     assert!(run.file("/etc/nginx/sites-enabled/default").contains("listen 8080;"));
+//!     assert_eq!(run.resource("service[nginx]")["actions"], "enable start".split(' ').collect::<Vec<_>>());
+//!     assert_eq!(run.action("service[nginx]", "reload")["status"], "updated");
+//! }
+//! ```
+//!
+//! A run without the grants that the policy needs says what is missing:
+//!
+//! ```no_run
+//! use wrun_sdk::testing::policy;
+//!
+//! #[test]
+//! fn it_needs_one_path_only() {
+//!     let run = policy().grants("[policy.web]\npaths = [\"/etc/nginx/**\"]\n").run();
+//!     assert_eq!(run.error().as_deref(), None);
+//! }
+//! ```
+
+mod case;
+mod run;
+mod server;
+
+pub use case::{Case, policy, policy_at};
+pub use run::Run;
+
+use serde_json::Value;
+
+/// The facts of a Debian 12 machine (bookworm), as `wrun facts` printed them.
+pub fn debian_12() -> Value {
+    read(include_str!("testing/facts/debian-12.json"))
+}
+
+/// The facts of a Debian 13 machine (trixie), as `wrun facts` printed them.
+pub fn debian_13() -> Value {
+    read(include_str!("testing/facts/debian-13.json"))
+}
+
+fn read(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}

@@ -1,0 +1,160 @@
+//! What a test gives to a run.
+
+use super::run::Run;
+use super::server;
+use crate::node::Path as AttributePath;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// A run of a policy, being described by a test.
+#[derive(Debug, Clone)]
+#[must_use = "a case does nothing until it is run"]
+pub struct Case {
+    folder: PathBuf,
+    facts: Value,
+    attributes: Value,
+    asked: Map<String, Value>,
+}
+
+/// The policy that the crate of this test belongs to: the nearest folder above it with a `policy.toml`.
+///
+/// # Panics
+/// There is no such folder.
+pub fn policy() -> Case {
+    let start = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let start = start.canonicalize().unwrap_or(start);
+    match start.ancestors().find(|folder| folder.join("policy.toml").is_file()) {
+        Some(folder) => policy_at(folder),
+        None => panic!("neither {} nor a folder above it has a policy.toml", start.display()),
+    }
+}
+
+/// The policy in a folder.
+pub fn policy_at(folder: impl AsRef<Path>) -> Case {
+    let folder = folder.as_ref().to_owned();
+    Case { folder, facts: super::debian_12(), attributes: json!({}), asked: Map::new() }
+}
+
+impl Case {
+    /// Takes these facts, an object, instead of those of Debian 12; see also [`debian_13`](super::debian_13).
+    pub fn facts(mut self, facts: Value) -> Self {
+        self.facts = facts;
+        self
+    }
+
+    /// Sets one fact: `.fact("memory.total", "2048000kB")`.
+    pub fn fact(mut self, path: impl AttributePath, value: impl Into<Value>) -> Self {
+        put(&mut self.facts, &path.keys(), value.into());
+        self
+    }
+
+    /// Sets an attribute, as the operator's JSON attributes would (level `normal`).
+    pub fn attribute(mut self, path: impl AttributePath, value: impl Into<Value>) -> Self {
+        put(&mut self.attributes, &path.keys(), value.into());
+        self
+    }
+
+    /// Runs these items, such as `redis::kernel`, instead of the policy's run list.
+    pub fn run_list(self, items: &[&str]) -> Self {
+        self.set("run_list", json!(items))
+    }
+
+    /// Runs the named run list of `policy.toml`.
+    pub fn named_run_list(self, name: &str) -> Self {
+        self.set("named_run_list", name.into())
+    }
+
+    /// Grants what this text of a grants file says, and nothing else. Without it everything is granted.
+    pub fn grants(self, toml: &str) -> Self {
+        self.set("grants", toml.into())
+    }
+
+    /// Has a command exit with a code and print a text, wherever a guard, a check or code of a cookbook asks it. The
+    /// answer of a command that the test does not name is unknown, as in a dry run that may not ask it.
+    pub fn command(self, line: &str, code: i32, output: &str) -> Self {
+        self.add("commands", line, json!({ "code": code, "output": output }))
+    }
+
+    /// Has the archives offer a package in this version. Packages that the test does not name are offered as `1.0`.
+    pub fn package(self, name: &str, version: &str) -> Self {
+        self.add("packages", name, version.into())
+    }
+
+    /// Has no archive offer a package: the action's `uncertain` says so, as in every dry run.
+    pub fn no_package(self, name: &str) -> Self {
+        self.add("packages", name, Value::Null)
+    }
+
+    /// Has a package installed in this version.
+    pub fn installed(self, name: &str, version: &str) -> Self {
+        self.add("installed", name, version.into())
+    }
+
+    /// Has a file on the machine.
+    pub fn file(self, path: &str, content: &str) -> Self {
+        self.add("files", path, content.into())
+    }
+
+    /// Has a user, and a group of the same name, on the machine. There is always `root`.
+    pub fn user(self, name: &str) -> Self {
+        self.add("users", name, Value::Null)
+    }
+
+    /// Has a group on the machine.
+    pub fn group(self, name: &str) -> Self {
+        self.add("groups", name, Value::Null)
+    }
+
+    /// Sets an environment variable of the run, for policies that are granted to read it.
+    pub fn environment(self, name: &str, value: &str) -> Self {
+        self.add("environment", name, value.into())
+    }
+
+    /// Puts an item into a data bag.
+    pub fn data_bag_item(self, bag: &str, id: &str, item: Value) -> Self {
+        self.add("data_bags", &format!("{bag}/{id}"), item)
+    }
+
+    /// Makes the run, a dry one.
+    ///
+    /// # Panics
+    /// The program `wrun` is missing or too old, the policy cannot be built, or what the test gives is invalid. A run
+    /// that fails is no reason: see [`Run::succeeded`] and [`Run::error`].
+    #[track_caller]
+    pub fn run(self) -> Run {
+        let Self { folder, facts, attributes, mut asked } = self;
+        asked.insert("facts".into(), facts);
+        asked.insert("attributes".into(), attributes);
+        match server::ask(&folder, &Value::Object(asked)) {
+            Ok(answer) => Run::new(answer),
+            Err(why) => panic!("{why}"),
+        }
+    }
+
+    fn set(mut self, key: &str, value: Value) -> Self {
+        self.asked.insert(key.into(), value);
+        self
+    }
+
+    fn add(mut self, table: &str, key: &str, value: Value) -> Self {
+        let entries = self.asked.entry(table).or_insert_with(|| json!({}));
+        if let Some(entries) = entries.as_object_mut() {
+            entries.insert(key.into(), value);
+        }
+        self
+    }
+}
+
+/// Sets a value below an object; what is not an object on the way is replaced.
+fn put(place: &mut Value, keys: &[String], value: Value) {
+    let Some((key, below)) = keys.split_first() else {
+        *place = value;
+        return;
+    };
+    if !place.is_object() {
+        *place = json!({});
+    }
+    if let Some(object) = place.as_object_mut() {
+        put(object.entry(key.as_str()).or_insert(Value::Null), below, value);
+    }
+}

@@ -1,0 +1,61 @@
+//! The resources of a policy as its recipes declared them: what a policy's own tests look at.
+
+use contract::{Declaration, FailureMode, Party, Property, Run, Wish};
+use serde_json::{Map, Value, json};
+
+/// The root context.
+const ROOT: u32 = 0;
+
+/// Returns the resources of a policy's recipes, in order: type, name, actions, properties, notifications, place.
+///
+/// A value that only the guest can compute is `{"lazy": true}`, content that is no text `{"bytes": LENGTH}`. Nothing of a
+/// sensitive resource's properties is shown.
+pub(super) fn declared(run: &Run) -> Vec<Value> {
+    let resources = run.all(ROOT).into_iter().filter_map(|id| run.known(id).ok());
+    resources.map(|resource| one(run, &resource.declaration)).collect()
+}
+
+fn one(run: &Run, declaration: &Declaration) -> Value {
+    let Declaration { kind, name, actions, origin, sensitive, .. } = declaration;
+    let properties: Map<String, Value> = match sensitive {
+        true => Map::new(),
+        false => declaration.properties.iter().filter_map(|(name, one)| Some((name.clone(), value(one)?))).collect(),
+    };
+    let notifications: Vec<Value> = declaration.notifications.iter().map(|wish| notification(run, wish)).collect();
+    json!({
+        "type": kind,
+        "name": name,
+        "actions": actions,
+        "properties": properties,
+        "guards": declaration.guards.len(),
+        "notifications": notifications,
+        "retries": declaration.retries,
+        "ignore_failure": declaration.on_failure != FailureMode::Raise,
+        "sensitive": sensitive,
+        "cookbook": origin.cookbook,
+        "recipe": origin.recipe,
+        "file": origin.file,
+        "line": origin.line,
+    })
+}
+
+/// A property's value. `None` for checks of content, which are code.
+fn value(property: &Property) -> Option<Value> {
+    match property {
+        Property::Plain(value) => Some(value.clone()),
+        Property::Bytes(bytes) => Some(match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => json!({ "bytes": bytes.len() }),
+        }),
+        Property::Lazy(_) => Some(json!({ "lazy": true })),
+        Property::Rendered(_) | Property::Verify(_) => None,
+    }
+}
+
+fn notification(run: &Run, wish: &Wish) -> Value {
+    let other = match &wish.other {
+        Party::Key(key) => key.clone(),
+        Party::Resource(id) => run.known(*id).map(|resource| resource.declaration.key()).unwrap_or_default(),
+    };
+    json!({ "action": wish.action, "resource": other, "timing": wish.timing.name(), "subscribes": wish.subscribes })
+}

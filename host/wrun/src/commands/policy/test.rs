@@ -1,0 +1,137 @@
+//! `wrun policy test`: what a policy's recipes ask for on several machines, compared with what they asked for before.
+//!
+//! Each file of facts is a machine. What the recipes declare, what a dry run would do and the contents of files are one
+//! snapshot, from which times and lines are left out.
+
+use super::test_server::prepare;
+use crate::arguments::TestArguments;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use anyhow::Context as _;
+use assemble::{TestCase, TestOutcome};
+use contract::Stop;
+use serde_json::{Map, Value, json};
+use similar::TextDiff;
+use std::collections::BTreeMap;
+use std::path::Path;
+use text::escape;
+
+/// The folder of facts below the policy's: a file for each machine.
+const FACTS: &str = "tests/facts";
+
+/// The folder of snapshots below the policy's.
+const SNAPSHOTS: &str = "tests/snapshots";
+
+/// The file with what all machines have beside their facts, below the policy's folder.
+const CASE: &str = "tests/case.toml";
+
+/// Keys that differ from run to run, or with each line that is put above.
+const UNSTABLE: [&str; 2] = ["seconds", "line"];
+
+/// Keys of an action and of an error that a snapshot has.
+const OF_ERROR: [&str; 4] = ["class", "message", "hint", "origin"];
+
+pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let folder = &arguments.folder;
+    let (machines, case) = (machines(folder)?, case(folder)?);
+    let tests = prepare(folder, arguments.target_dir.as_deref(), printer)?;
+    let (mut same, mut differing) = (0_usize, 0_usize);
+    for (name, facts) in machines {
+        let case = TestCase { facts, ..case.clone() };
+        let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
+        let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
+        let path = folder.join(SNAPSHOTS).join(format!("{name}.json"));
+        if arguments.update {
+            write(&path, &found)?;
+            printer.line(Tone::Plain, &format!("{name}: wrote {}", path.display()));
+            same += 1;
+            continue;
+        }
+        let Ok(expected) = std::fs::read_to_string(&path) else {
+            let hint = "`wrun policy test --update` writes it";
+            printer.line(Tone::Error, &format!("{name}: there is no snapshot {}; {hint}", path.display()));
+            differing += 1;
+            continue;
+        };
+        if expected == found {
+            printer.line(Tone::Plain, &format!("{name}: as in {}", path.display()));
+            same += 1;
+        } else {
+            let (before, now) = (path.display().to_string(), "now".to_owned());
+            let difference = TextDiff::from_lines(&expected, &found);
+            let difference = difference.unified_diff().header(&before, &now).to_string();
+            printer.line(Tone::Error, &format!("{name}: differs from {before}"));
+            printer.part(Tone::Plain, &escape(&difference));
+            differing += 1;
+        }
+    }
+    printer.line(Tone::Plain, &format!("{same} passed, {differing} failed"));
+    Ok(if differing == 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// The facts of each machine, by the names of their files; those of Debian where the policy has none.
+fn machines(folder: &Path) -> anyhow::Result<BTreeMap<String, Map<String, Value>>> {
+    let place = folder.join(FACTS);
+    let mut machines = BTreeMap::new();
+    if place.is_dir() {
+        for entry in std::fs::read_dir(&place).with_context(|| format!("{} cannot be read", place.display()))? {
+            let path = entry.with_context(|| format!("{} cannot be read", place.display()))?.path();
+            if path.extension().is_none_or(|end| end != "json") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            let facts = serde_json::from_slice(&bytes)
+                .with_context(|| format!("{} is not a JSON object with facts", path.display()))?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            machines.insert(name, facts);
+        }
+    }
+    if machines.is_empty() {
+        for (name, facts) in author::shipped_facts() {
+            machines.insert(name.to_owned(), serde_json::from_slice(facts).context("shipped facts are invalid")?);
+        }
+    }
+    Ok(machines)
+}
+
+fn case(folder: &Path) -> anyhow::Result<TestCase> {
+    let path = folder.join(CASE);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => toml::from_str(&text).with_context(|| format!("{} is invalid", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(TestCase::default()),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| std::fs::write(path, text)).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// What is compared.
+fn snapshot(outcome: &TestOutcome) -> Value {
+    let error = outcome.run.get("error").and_then(Value::as_object).map(|error| {
+        let kept = OF_ERROR.iter().filter_map(|key| Some(((*key).to_owned(), stable(error.get(*key)?))));
+        Value::Object(kept.collect())
+    });
+    let actions = outcome.run.pointer("/policies/0/resources").cloned().unwrap_or_default();
+    json!({
+        "error": error,
+        "denials": stable(outcome.run.get("denials").unwrap_or(&Value::Null)),
+        "declared": stable(&Value::from(outcome.declared.clone())),
+        "actions": stable(&actions),
+        "contents": outcome.contents,
+    })
+}
+
+/// The value without what differs from run to run.
+fn stable(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(stable).collect(),
+        Value::Object(entries) => {
+            let kept = entries.iter().filter(|(key, _)| !UNSTABLE.contains(&key.as_str()));
+            Value::Object(kept.map(|(key, value)| (key.clone(), stable(value))).collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,84 @@
+//! `wrun policy test-server`: builds a policy and answers the tests of its author, which start it. It is not for people.
+//!
+//! One JSON value a line. It writes `{"ready": 1}` when the policy is built, then answers each line `{"id", "case"}` with one
+//! `{"id", "run", "declared", "contents", "notices"}`, or `{"id", "error"}` where the case cannot be run. It ends with its
+//! standard input.
+
+use super::build;
+use crate::arguments::TestServerArguments;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use crate::settings::Layer;
+use anyhow::Context as _;
+use assemble::{PolicyTests, TestCase};
+use author::Options;
+use author::build::Profile;
+use contract::Stop;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::BufRead as _;
+use std::path::Path;
+use text::error_chain;
+
+/// The version of the lines. It grows when one of them changes its meaning.
+const VERSION: u32 = 1;
+
+/// Where the artifact goes, below the policy's folder: not over the one that was built for nodes.
+const ARTIFACTS: &str = ".wrun/test";
+
+/// A question of the tests.
+#[derive(Debug, Deserialize)]
+struct Question {
+    id: u64,
+    case: TestCase,
+}
+
+pub(super) fn run(arguments: &TestServerArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let tests = prepare(&arguments.folder, arguments.target_dir.as_deref(), printer)?;
+    printer.line(Tone::Plain, &json!({ "ready": VERSION }).to_string());
+    for line in std::io::stdin().lock().lines() {
+        let line = line.context("standard input cannot be read")?;
+        printer.line(Tone::Plain, &answer(&tests, &line).to_string());
+        if printer.lost().is_some() {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Builds a policy, so that it can be tested.
+///
+/// # Errors
+/// The policy cannot be built.
+pub(super) fn prepare(folder: &Path, target: Option<&Path>, printer: Printer) -> anyhow::Result<PolicyTests> {
+    let target = build::target_folder(folder, target);
+    let options = Options { gems: None, target_folder: &target, profile: Profile::Dev };
+    let artifact = build::built(folder, &options, printer)?;
+    let policies = folder.join(ARTIFACTS);
+    author::store(&artifact, &policies)?;
+    let settings = crate::commands::settings(None, Layer::default())?;
+    let program = crate::program::program();
+    let mut tests = PolicyTests { policy: artifact.manifest().name.clone(), policies, settings: settings.run, program };
+    tests.keep_native_code();
+    Ok(tests)
+}
+
+fn answer(tests: &PolicyTests, line: &str) -> Value {
+    let question: Question = match serde_json::from_str(line) {
+        Ok(question) => question,
+        Err(error) => {
+            let id = serde_json::from_str::<Value>(line).ok().and_then(|line| line.get("id").cloned());
+            return json!({ "id": id, "error": format!("what the test gives is invalid: {error}") });
+        }
+    };
+    match tests.run(&question.case, &Stop::default()) {
+        Ok(outcome) => json!({
+            "id": question.id,
+            "run": outcome.run,
+            "declared": outcome.declared,
+            "contents": outcome.contents,
+            "notices": outcome.notices,
+        }),
+        Err(error) => json!({ "id": question.id, "error": error_chain(&error) }),
+    }
+}

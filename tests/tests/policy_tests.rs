@@ -1,0 +1,178 @@
+//! The tests of policies: `wrun policy test`, the server that `cargo test` of a policy speaks to, and `wrun facts`.
+//!
+//! The policy is in Ruby, which needs no compiler. Those in Rust have their own tests, in `policies/`.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use specs::Program;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A policy that asks a command, installs a package, writes a file and announces a service.
+const RECIPE: &str = r##"
+motd = "#{node['platform']} #{node['platform_version']}, port #{node['web']['port']}"
+package 'nginx'
+file '/etc/web.conf' do
+  content "#{motd}\n"
+  notifies :restart, 'service[nginx]'
+end
+service 'nginx' do
+  action :nothing
+end
+file '/etc/extra' do
+  content 'x'
+  only_if 'test -e /extra'
+end
+"##;
+
+fn policy(recipe: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("policy.toml", "name = \"web\"\nrun_list = [\"web\"]\n");
+    write("cookbooks/web/metadata.rb", "name 'web'\nversion '1.0.0'\n");
+    write("cookbooks/web/attributes/default.rb", "default['web']['port'] = 80\n");
+    write("cookbooks/web/recipes/default.rb", recipe);
+    folder
+}
+
+fn command(program: &Program, home: &Path) -> Command {
+    let mut command = Command::new(program.executable());
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", home)
+        .env("WRUN_CONFIG", program.configuration().join("wrun.toml"));
+    command
+}
+
+/// Has a server run some cases, and returns its answers.
+fn answers(program: &Program, folder: &Path, cases: &[Value]) -> Vec<Value> {
+    let mut command = command(program, folder);
+    command.args(["policy", "test-server"]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let mut lines = BufReader::new(output).lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    assert_eq!(lines.next().unwrap(), json!({ "ready": 1 }));
+    let mut answers = Vec::new();
+    for (id, case) in cases.iter().enumerate() {
+        writeln!(input, "{}", json!({ "id": id, "case": case })).unwrap();
+        let answer = lines.next().unwrap();
+        assert_eq!(answer["id"], id);
+        answers.push(answer);
+    }
+    drop(input);
+    assert!(server.wait().unwrap().success());
+    answers
+}
+
+fn action<'a>(answer: &'a Value, name: &str) -> &'a Value {
+    let rows = answer["run"]["policies"][0]["resources"].as_array().unwrap();
+    rows.iter().rev().find(|row| row["name"] == name).unwrap()
+}
+
+#[test]
+fn a_test_says_what_the_machine_is_and_what_commands_answer() {
+    let program = Program::new().unwrap();
+    let folder = policy(RECIPE);
+    let facts =
+        json!({ "platform": "debian", "platform_version": "13", "fqdn": "a.example", "platform_family": "debian" });
+    let cases = [
+        json!({ "facts": facts, "attributes": { "web": { "port": 8080 } } }),
+        json!({ "facts": facts, "commands": { "test -e /extra": { "code": 0 } }, "packages": { "nginx": null } }),
+        json!({ "facts": facts, "commands": { "test -e /extra": { "code": 1 } }, "installed": { "nginx": "1.0" } }),
+        json!({ "facts": facts, "grants": "[policy.web]\npackages = [\"nginx\"]\nfacts = [\"**\"]\n" }),
+        json!({ "facts": facts, "files": { "/../outside": "x" } }),
+        json!({ "facts": facts, "nonsense": 1 }),
+    ];
+    let answers = answers(&program, folder.path(), &cases);
+    let [plain, without, with, denied, outside, nonsense] = &answers[..] else { unreachable!() };
+    assert_eq!(plain["run"]["outcome"], "success", "{plain:#}");
+    assert_eq!(plain["contents"]["/etc/web.conf"], "debian 13, port 8080\n");
+    assert_eq!(plain["declared"][1]["name"], "/etc/web.conf");
+    assert_eq!(plain["declared"][1]["properties"]["content"], "debian 13, port 8080\n");
+    assert_eq!(plain["declared"][1]["notifications"][0]["resource"], "service[nginx]");
+    assert_eq!(action(plain, "nginx")["action"], "restart");
+    // A command that the test does not name is not known, and none is started.
+    assert!(action(plain, "/etc/extra")["uncertain"][0].as_str().unwrap().contains("the test does not say"));
+    assert_eq!(action(without, "/etc/extra")["status"], "updated");
+    let missing = &without["run"]["policies"][0]["resources"][0]["uncertain"][0];
+    assert!(missing.as_str().unwrap().contains("a repository that offers nginx"), "{without:#}");
+    assert_eq!(action(with, "/etc/extra")["status"], "skipped");
+    assert_eq!(action(with, "nginx")["action"], "restart");
+    assert!(denied["run"]["error"]["message"].as_str().unwrap().contains("/etc/web.conf"), "{denied:#}");
+    assert!(outside["error"].as_str().unwrap().contains("/../outside"), "{outside}");
+    assert!(nonsense["error"].as_str().unwrap().contains("nonsense"), "{nonsense}");
+}
+
+#[test]
+fn a_test_server_is_no_way_to_the_machine() {
+    let program = Program::new().unwrap();
+    let secret = tempfile::tempdir().unwrap();
+    let (made, kept) = (secret.path().join("made"), secret.path().join("kept"));
+    fs::write(&kept, "secret").unwrap();
+    let recipe = format!(
+        "begin; shell_out('touch {made}'); rescue StandardError, SystemExit; end\n\
+         begin; File.write('{made}', 'x'); rescue StandardError; end\n\
+         log \"found #{{File.exist?('{kept}')}}\"\n\
+         execute 'touch {made}'\n\
+         file '{kept}' do\n  action :delete\nend\n\
+         remote_file '/etc/fetched' do\n  source 'http://127.0.0.1:9/x'\n  ignore_failure true\nend\n",
+        made = made.display(),
+        kept = kept.display(),
+    );
+    let folder = policy(&recipe);
+    let answer = &answers(&program, folder.path(), &[json!({ "facts": { "fqdn": "a.example" } })])[0];
+    assert!(!made.exists(), "{answer:#}");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "secret");
+    assert!(answer["declared"].to_string().contains("found false"), "{answer:#}");
+}
+
+#[test]
+fn snapshots_are_written_held_and_told_apart() {
+    let program = Program::new().unwrap();
+    let folder = policy(RECIPE);
+    let run = |arguments: &[&str]| {
+        let mut command = command(&program, folder.path());
+        let output = command.args(["policy", "test"]).arg(folder.path()).args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr))
+    };
+    let (code, said) = run(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("there is no snapshot") && said.contains("0 passed, 2 failed"), "{said}");
+    assert_eq!(run(&["--update"]).0, Some(0));
+    let (code, said) = run(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("2 passed, 0 failed"), "{said}");
+    let attributes = folder.path().join("cookbooks/web/attributes/default.rb");
+    fs::write(&attributes, "default['web']['port'] = 81\n").unwrap();
+    let (code, said) = run(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("-      \"/etc/web.conf\"") || said.contains("port 81"), "{said}");
+    // A machine of the policy's own takes the place of those that are shipped.
+    fs::create_dir_all(folder.path().join("tests/facts")).unwrap();
+    fs::write(folder.path().join("tests/facts/mine.json"), "{\"platform\": \"mine\", \"platform_version\": \"1\"}")
+        .unwrap();
+    fs::write(folder.path().join("tests/case.toml"), "[attributes.web]\nport = 90\n").unwrap();
+    assert_eq!(run(&["--update"]).0, Some(0));
+    let snapshot = fs::read_to_string(folder.path().join("tests/snapshots/mine.json")).unwrap();
+    assert!(snapshot.contains("mine 1, port 90"), "{snapshot}");
+}
+
+#[test]
+fn facts_are_printed_as_json() {
+    let program = Program::new().unwrap();
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("etc")).unwrap();
+    fs::write(root.path().join("etc/os-release"), "ID=debian\nVERSION_ID=\"13\"\n").unwrap();
+    let output = command(&program, root.path()).args(["facts", "--root"]).arg(root.path()).output().unwrap();
+    let facts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(facts["platform"], "debian");
+    assert_eq!(facts["platform_version"], "13");
+}
