@@ -3,6 +3,7 @@
 
 use crate::error::AssembleError;
 use crate::house::{AssembledHouse, BuiltinTypes, Keeper, compiler};
+use crate::native_cache;
 use crate::program::Program;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
@@ -37,7 +38,9 @@ pub fn ask<T>(
     questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let source = Source::Folders(Folders::new(runtime, files));
-    let sandbox = Sandbox::new(None, compiler(settings, program, stop))?;
+    // As in a dry run: what an earlier run compiled is used, and no folder of the node's is made for questions.
+    let cache = native_cache::open(settings, true, &|_| {});
+    let sandbox = Sandbox::new(cache, compiler(settings, program, stop))?;
     ask_in(sandbox, settings, program, stop, AUTHOR, source, questions)
 }
 
