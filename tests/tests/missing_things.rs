@@ -121,6 +121,10 @@ fn a_type_that_is_called_by_its_file_alone_has_a_near_name() {
         ("cookbooks/site/recipes/typo.rb", "vhots 'x'\n"),
         ("cookbooks/site/recipes/declared.rb", "declare_resource(:vhost, 'x')\n"),
         ("cookbooks/site/recipes/bag.rb", "data_bag('users')\n"),
+        (
+            "cookbooks/site/recipes/told.rb",
+            "log('web') { action :nothing }\nlog('x') { notifies :write, 'log[wbe]' }\n",
+        ),
     ];
     for (path, text) in files {
         let path = program.configuration().join(path);
@@ -132,6 +136,8 @@ fn a_type_that_is_called_by_its_file_alone_has_a_near_name() {
         let (_, hint) = shop.failed("cookbooks", &["--run-list", &format!("recipe[site::{recipe}]")]);
         assert_eq!(hint, "did you mean `site_vhost`?", "{recipe}");
     }
+    let (class, hint) = shop.failed("cookbooks", &["--run-list", "recipe[site::told]"]);
+    assert_eq!((&*class, &*hint), ("Chef::Exceptions::ResourceNotFound", "did you mean `log[web]`?"));
     let told = shop.told(&["--cookbooks", "@cookbooks", "-r", "site::bag"]);
     assert!(told.contains("no directory of data bags was given (--data-bags DIR)"), "{told}");
 }

@@ -34,7 +34,7 @@ pub use run::{
     FailureMode, Guard, GuestCommand, GuestType, GuestWrite, HiddenRead, MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH,
     MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified, Parts,
     Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, RunResults, RunStart, SensitiveMessage, Speaker,
-    Tally, Test, Timing, Wish, dotted_path, grant_lines, not_found,
+    Tally, Test, Timing, Wish, dotted_path, grant_lines,
 };
 pub use services::{
     Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,

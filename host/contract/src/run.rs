@@ -29,7 +29,7 @@ pub use declaration::{
     Amendment, Declaration, FailureMode, Guard, GuestType, Party, Property, Resource, ResourceId, Speaker, Test,
     Timing, Wish,
 };
-pub use notifications::{Notification, not_found};
+pub use notifications::Notification;
 pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
 pub use record::{ActionRecord, Notified, Tally};
 pub use reporting::Parts;

@@ -3,6 +3,9 @@
 use super::{Due, Party, ResourceId, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
 
+/// The most resources whose names are compared with a receiver's that was not found.
+const MAX_COMPARED: usize = 1_000;
+
 /// A notification as its context keeps it.
 #[derive(Debug, Clone)]
 pub struct Notification {
@@ -97,7 +100,8 @@ impl Run {
                     }
                     None if context.unified && !always && timing != Timing::Before => {}
                     None => {
-                        return Err(not_found(&own.key, &self.place(&own.declaration.origin), target, &note.action));
+                        let place = self.place(&own.declaration.origin);
+                        return Err(self.no_receiver(context_id, &own.key, &place, target, &note.action));
                     }
                 }
             }
@@ -113,6 +117,21 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Returns the failure of a notification whose receiver nobody declared. Its hint is the nearest key that there is.
+    pub fn no_receiver(
+        &self,
+        context: super::ContextId,
+        sender: &str,
+        place: &str,
+        target: &str,
+        action: &str,
+    ) -> Failure {
+        let declared = self.contexts.get(context as usize).into_iter().flat_map(|context| &context.resources);
+        let known = declared.take(MAX_COMPARED).filter_map(|id| self.known(*id).ok());
+        let hint = text::did_you_mean(target, known.map(|resource| &*resource.key));
+        hint.into_iter().fold(not_found(sender, place, target, action), Failure::and_hint)
     }
 
     /// Whether a key is a list, `type[a,b]`, of resources that are all there.
@@ -134,7 +153,7 @@ fn too_many(sender: &str, place: &str, target: &str) -> Failure {
 }
 
 /// Chef's sentence for a receiver that nobody declared.
-pub fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
+fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
     // A type alone stands for its resource without a name.
     let target = target.strip_suffix("[]").unwrap_or(target);
     Failure::raised(

@@ -1,11 +1,11 @@
 //! Converging a context: its resources in order, then its delayed notifications, then forgetting it.
 
 use super::Runner;
+use contract::Due;
 use contract::{
     ActionRecord, ContextId, Failure, Guest, MAX_RECORDS, Notified, Outcome, Party, Place, Providers, ROOT, Request,
     ResourceId, Status, Timing,
 };
-use contract::{Due, not_found};
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// Converges a context and then its delayed notifications, these also after a failure.
@@ -142,7 +142,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Party::Key(key) => self.run.find(context, key).ok_or_else(|| {
                 let origin = self.run.find(context, sender).and_then(|id| self.run.known(id).ok());
                 let origin = origin.map(|sender| sender.declaration.origin.clone()).unwrap_or_default();
-                not_found(sender, &self.run.place(&origin), key, action)
+                self.run.no_receiver(context, sender, &self.run.place(&origin), key, action)
             }),
         }
     }
