@@ -73,7 +73,7 @@ fn property_line(property: &Property) -> String {
     words.extend(equal.map(|values| format!("equal_to: {values}")));
     words.extend(property.regex.map(|patterns| format!("regex: {}", regex(patterns))));
     if !property.callbacks.is_empty() {
-        let checks = property.callbacks.iter().map(|callback| format!("{:?}", callback.message));
+        let checks = property.callbacks.iter().map(|callback| format!("{}: {:?}", callback.id, callback.message));
         words.push(format!("callbacks: checks({})", checks.collect::<Vec<_>>().join(", ")));
     }
     words.extend(coercion(property).map(|coercion| format!("coerce: {coercion}")));
@@ -163,6 +163,18 @@ fn default(default: Default) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ruby_has_a_check_for_each_validator_and_picks_it_by_its_id() {
+        let text = ruby_types();
+        assert!(text.contains("callbacks: checks(mode_in_range: \"not in valid numeric range\")"), "{text}");
+        let library = include_str!("../../../guests/ruby/lib/wrun/resources/coercions.rb");
+        let types = BUILTIN.into_iter().chain(RUBY_ONLY).chain(WITHOUT_PROVIDER);
+        for callback in types.flat_map(ResourceType::own_properties).flat_map(|property| property.callbacks) {
+            assert!(library.contains(&format!("        {}: ->(value) {{", callback.id)), "{callback:?}");
+            assert!(!library.contains(callback.message), "{callback:?} is picked by its id");
+        }
+    }
 
     #[test]
     fn a_type_becomes_a_block_of_properties() {

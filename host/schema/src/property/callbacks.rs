@@ -7,6 +7,8 @@ use crate::value::Value;
 /// A function that accepts or rejects a value, with the words that Chef puts into the message when it rejects.
 #[derive(Clone, Copy)]
 pub struct Callback {
+    /// The validator's name, by which the Ruby library finds its own side of it (`coercions.rb`).
+    pub id: &'static str,
     /// What is said of a rejected value, as in "Option mode's value 99999 not in valid numeric range!".
     pub message: &'static str,
     /// The test.
@@ -15,30 +17,36 @@ pub struct Callback {
 
 impl fmt::Debug for Callback {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Callback").field(&self.message).finish()
+        formatter.debug_tuple("Callback").field(&self.id).finish()
     }
 }
 
 /// Permission bits between 0 and 07777: the check of Chef's `mode`, on the canonical octal text.
-pub const MODE_IN_RANGE: Callback = Callback { message: "not in valid numeric range", test: &is_mode };
+pub const MODE_IN_RANGE: Callback =
+    Callback { id: "mode_in_range", message: "not in valid numeric range", test: &is_mode };
 
 /// The minute of a crontab line: `*`, a number within the range, or lists, ranges and steps of such.
-pub const CRON_MINUTE: Callback = Callback { message: "should be a valid minute spec", test: &is_cron_minute };
+pub const CRON_MINUTE: Callback =
+    Callback { id: "cron_minute", message: "should be a valid minute spec", test: &is_cron_minute };
 
 /// The hour of a crontab line.
-pub const CRON_HOUR: Callback = Callback { message: "should be a valid hour spec", test: &is_cron_hour };
+pub const CRON_HOUR: Callback =
+    Callback { id: "cron_hour", message: "should be a valid hour spec", test: &is_cron_hour };
 
 /// The day of the month of a crontab line.
-pub const CRON_DAY: Callback = Callback { message: "should be a valid day spec", test: &is_cron_day };
+pub const CRON_DAY: Callback = Callback { id: "cron_day", message: "should be a valid day spec", test: &is_cron_day };
 
 /// The month of a crontab line: numbers from 1 to 12, or one English abbreviation.
-pub const CRON_MONTH: Callback = Callback { message: "should be a valid month spec", test: &is_cron_month };
+pub const CRON_MONTH: Callback =
+    Callback { id: "cron_month", message: "should be a valid month spec", test: &is_cron_month };
 
 /// The weekday of a crontab line: numbers from 0 to 7, or one English name or abbreviation.
-pub const CRON_WEEKDAY: Callback = Callback { message: "should be a valid weekday spec", test: &is_cron_weekday };
+pub const CRON_WEEKDAY: Callback =
+    Callback { id: "cron_weekday", message: "should be a valid weekday spec", test: &is_cron_weekday };
 
 /// A cipher's name: letters, digits and dashes. Which ciphers there are only the machine knows.
 pub const CIPHER_NAME: Callback = Callback {
+    id: "cipher_name",
     message: "key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options.",
     test: &is_cipher_name,
 };

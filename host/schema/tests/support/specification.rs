@@ -139,7 +139,7 @@ fn matcher(value: &Expression) -> Result<Matcher, String> {
                 }
                 _ => false,
             };
-            Ok(Matcher::Test(Callback { message: "range", test: Box::leak(Box::new(within)) }))
+            Ok(Matcher::Test(Callback { id: "range", message: "range", test: Box::leak(Box::new(within)) }))
         }
         other => Ok(Matcher::Equal(literal(other)?)),
     }
@@ -181,7 +181,7 @@ fn test(message: &'static str, parameters: &[String], body: &Expression) -> Call
     let (parameters, body) = (parameters.to_vec(), body.clone());
     // A block that raises accepts nothing.
     let accepts = move |value: &Value| evaluate::call(&parameters, &body, value).is_ok_and(|answer| answer.is_truthy());
-    Callback { message, test: Box::leak(Box::new(accepts)) }
+    Callback { id: "test", message, test: Box::leak(Box::new(accepts)) }
 }
 
 /// Ruby's `Array()`: a list's elements, nothing of nil, the pairs of a hash, else the one thing.

@@ -131,7 +131,7 @@ class Chef
       def path = target_file
 
       def mode(given = nil)
-        set_or_return(:mode, given, callbacks: { "not in valid numeric range" => Wrun::Resources::Coercions.check("not in valid numeric range") })
+        set_or_return(:mode, given, callbacks: { "not in valid numeric range" => Wrun::Resources::Coercions.check(:mode_in_range) })
       end
     end
 

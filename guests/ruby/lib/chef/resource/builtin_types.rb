@@ -29,7 +29,9 @@ module Wrun
       # What a type's block may say, as a class body of its own.
       module Words
         def coercion(name) = Coercions.fetch(name)
-        def checks(*messages) = messages.to_h { |message| [message, Coercions.check(message)] }
+
+        # Validators by their ids in the host's schema, each with its sentence.
+        def checks(**validators) = validators.to_h { |id, message| [message, Coercions.check(id)] }
 
         # Another name of a property.
         def also(name, property)

@@ -38,6 +38,17 @@ module Wrun
         timeout: ->(value) { timeout(value) },
       }.freeze
 
+      # Validators by their ids in the host's schema.
+      CHECKS = {
+        mode_in_range: ->(value) { Coercions.mode?(value) },
+        cron_minute: ->(value) { Coercions.cron?(value, 0..59) },
+        cron_hour: ->(value) { Coercions.cron?(value, 0..23) },
+        cron_day: ->(value) { Coercions.cron?(value, 1..31) },
+        cron_month: ->(value) { Coercions.cron?(value, 1..12, MONTHS) },
+        cron_weekday: ->(value) { Coercions.cron?(value.to_s, 0..7, WEEKDAYS + LONG_WEEKDAYS) },
+        cipher_name: ->(value) { value.to_s.match?(/\A[A-Za-z0-9_-]{1,63}\z/) },
+      }.freeze
+
       class << self
         # As an option of `property`: run in a resource, so it must not depend on self.
         def fetch(name)
@@ -45,17 +56,22 @@ module Wrun
           proc { |value| coercion.call(value) }
         end
 
-        # A check by what is said of a value that fails it. Others are the host's alone.
-        def check(message)
-          case message
-          when "not in valid numeric range" then ->(value) { mode?(value) }
-          when "should be a valid minute spec" then ->(value) { cron?(value, 0..59) }
-          when "should be a valid hour spec" then ->(value) { cron?(value, 0..23) }
-          when "should be a valid day spec" then ->(value) { cron?(value, 1..31) }
-          when "should be a valid month spec" then ->(value) { cron?(value, 1..12, MONTHS) }
-          when "should be a valid weekday spec" then ->(value) { cron?(value.to_s, 0..7, WEEKDAYS + LONG_WEEKDAYS) }
-          else ->(_value) { true }
-          end
+        # The check with an id of the host's schema; an unknown id is an error.
+        def check(id) = CHECKS.fetch(id)
+
+        # A number or a name; of numbers, lists, ranges and steps too. What is neither number nor text fails by its class.
+        def cron?(value, range, names = [])
+          return range.cover?(value) if value.is_a?(Integer)
+          return true unless value.is_a?(String)
+          return true if value == "*" || names.include?(value.downcase)
+
+          value.split(%r{[/,-]}).all? { |part| part == "*" || (part.match?(/\A\d+\z/) && range.cover?(part.to_i)) }
+        end
+
+        # What is no number is Ruby's to complain of.
+        def mode?(value)
+          value = "0#{value}" if value.is_a?(String) && !value.match?(/^0/)
+          Integer(value).between?(0, 0o7777)
         end
 
         private
@@ -99,21 +115,6 @@ module Wrun
           name = value.to_s.downcase
           number = WEEKDAYS.index(name) || LONG_WEEKDAYS.index(name)
           number ? number.to_s : value
-        end
-
-        # A number or a name; of numbers, lists, ranges and steps too. What is neither number nor text fails by its class.
-        def cron?(value, range, names = [])
-          return range.cover?(value) if value.is_a?(Integer)
-          return true unless value.is_a?(String)
-          return true if value == "*" || names.include?(value.downcase)
-
-          value.split(%r{[/,-]}).all? { |part| part == "*" || (part.match?(/\A\d+\z/) && range.cover?(part.to_i)) }
-        end
-
-        # What is no number is Ruby's to complain of.
-        def mode?(value)
-          value = "0#{value}" if value.is_a?(String) && !value.match?(/^0/)
-          Integer(value).between?(0, 0o7777)
         end
       end
     end

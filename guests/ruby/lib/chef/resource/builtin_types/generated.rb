@@ -59,7 +59,7 @@ Wrun::Resources::Builtin.fill do
     property :destination, String, required: true
     property :owner, String
     property :group, String
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "755"
+    property :mode, [String, Integer], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "755"
     property :options, [Array, Symbol], default: [:time]
     property :overwrite, [TrueClass, FalseClass, :auto], default: false
     property :strip_components, Integer, default: 0
@@ -120,7 +120,7 @@ Wrun::Resources::Builtin.fill do
     property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
     property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
-    property :mode, callbacks: checks("not in valid numeric range")
+    property :mode, callbacks: checks(mode_in_range: "not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
     property :atomic_update, [TrueClass, FalseClass], desired_state: false
     property :backup, [Integer, FalseClass], default: 5, desired_state: false
@@ -134,11 +134,11 @@ Wrun::Resources::Builtin.fill do
   end
 
   type :cron, by: :host, actions: %i[create delete], default: :create do
-    property :minute, [Integer, String], callbacks: checks("should be a valid minute spec"), default: "*"
-    property :hour, [Integer, String], callbacks: checks("should be a valid hour spec"), default: "*"
-    property :day, [Integer, String], callbacks: checks("should be a valid day spec"), default: "*"
-    property :month, [Integer, String], callbacks: checks("should be a valid month spec"), default: "*"
-    property :weekday, [Integer, String, Symbol], callbacks: checks("should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
+    property :minute, [Integer, String], callbacks: checks(cron_minute: "should be a valid minute spec"), default: "*"
+    property :hour, [Integer, String], callbacks: checks(cron_hour: "should be a valid hour spec"), default: "*"
+    property :day, [Integer, String], callbacks: checks(cron_day: "should be a valid day spec"), default: "*"
+    property :month, [Integer, String], callbacks: checks(cron_month: "should be a valid month spec"), default: "*"
+    property :weekday, [Integer, String, Symbol], callbacks: checks(cron_weekday: "should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
     property :user, String, default: "root"
     property :shell, String
     property :path, String
@@ -155,11 +155,11 @@ Wrun::Resources::Builtin.fill do
   end
 
   type :cron_d, by: :host, actions: %i[create create_if_missing delete], default: :create do
-    property :minute, [Integer, String], callbacks: checks("should be a valid minute spec"), default: "*"
-    property :hour, [Integer, String], callbacks: checks("should be a valid hour spec"), default: "*"
-    property :day, [Integer, String], callbacks: checks("should be a valid day spec"), default: "*"
-    property :month, [Integer, String], callbacks: checks("should be a valid month spec"), default: "*"
-    property :weekday, [Integer, String, Symbol], callbacks: checks("should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
+    property :minute, [Integer, String], callbacks: checks(cron_minute: "should be a valid minute spec"), default: "*"
+    property :hour, [Integer, String], callbacks: checks(cron_hour: "should be a valid hour spec"), default: "*"
+    property :day, [Integer, String], callbacks: checks(cron_day: "should be a valid day spec"), default: "*"
+    property :month, [Integer, String], callbacks: checks(cron_month: "should be a valid month spec"), default: "*"
+    property :weekday, [Integer, String, Symbol], callbacks: checks(cron_weekday: "should be a valid weekday spec"), coerce: coercion(:cron_weekday), default: "*"
     property :user, String, default: "root"
     property :shell, String
     property :path, String
@@ -171,7 +171,7 @@ Wrun::Resources::Builtin.fill do
     property :predefined_value, String, equal_to: ["@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]
     property :command, String, required: %i[create create_if_missing]
     property :comment, String
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :mode, [String, Integer], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0600"
     property :random_delay, Integer
   end
 
@@ -200,7 +200,7 @@ Wrun::Resources::Builtin.fill do
     property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
     property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
-    property :mode, callbacks: checks("not in valid numeric range")
+    property :mode, callbacks: checks(mode_in_range: "not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
     property :recursive, [TrueClass, FalseClass], default: false
   end
@@ -252,7 +252,7 @@ Wrun::Resources::Builtin.fill do
     property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
     property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
-    property :mode, callbacks: checks("not in valid numeric range")
+    property :mode, callbacks: checks(mode_in_range: "not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
     property :atomic_update, [TrueClass, FalseClass], desired_state: false
     property :backup, [Integer, FalseClass], default: 5, desired_state: false
@@ -422,7 +422,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0640"
     property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048, validation_message: "key_length must be 1024, 2048, 4096, or 8192."
     property :generator, Integer, equal_to: [2, 5], default: 2, validation_message: "generator must be either 2 or 5."
   end
@@ -431,10 +431,10 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0600"
     property :key_curve, String, equal_to: ["secp384r1", "secp521r1", "prime256v1", "secp224r1", "secp256k1"], default: "prime256v1"
     property :key_pass, String, sensitive: true
-    property :key_cipher, String, callbacks: checks("key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
+    property :key_cipher, String, callbacks: checks(cipher_name: "key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
@@ -442,7 +442,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0640"
     property :private_key_path, String
     property :private_key_content, String, sensitive: true
     property :private_key_pass, String, sensitive: true
@@ -452,10 +452,10 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0600"
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0600"
     property :key_length, Integer, equal_to: [1024, 2048, 4096, 8192], default: 2048, validation_message: "key_length (bits) must be 1024, 2048, 4096, or 8192!"
     property :key_pass, String, sensitive: true
-    property :key_cipher, String, callbacks: checks("key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
+    property :key_cipher, String, callbacks: checks(cipher_name: "key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options."), default: "des3"
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
@@ -463,7 +463,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range"), default: "0640"
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0640"
     property :private_key_path, String
     property :private_key_content, String, sensitive: true
     property :private_key_pass, String, sensitive: true
@@ -473,7 +473,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range")
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range")
     property :country, String
     property :state, String
     property :city, String
@@ -500,7 +500,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range")
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range")
     property :serial_to_revoke, [Integer, String]
     property :revocation_reason, Integer, default: 0
     property :expire, Integer, default: 8
@@ -514,7 +514,7 @@ Wrun::Resources::Builtin.fill do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
-    property :mode, [Integer, String], callbacks: checks("not in valid numeric range")
+    property :mode, [Integer, String], callbacks: checks(mode_in_range: "not in valid numeric range")
     property :country, String
     property :state, String
     property :city, String
@@ -594,7 +594,7 @@ Wrun::Resources::Builtin.fill do
     property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
     property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
-    property :mode, callbacks: checks("not in valid numeric range")
+    property :mode, callbacks: checks(mode_in_range: "not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
     property :source, String, default: lazy { ::File.basename(path) }, desired_state: false
     property :cookbook, String, desired_state: false
@@ -604,14 +604,14 @@ Wrun::Resources::Builtin.fill do
     property :files_backup, [Integer, FalseClass], default: 5, desired_state: false
     property :files_owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     property :files_group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
-    property :files_mode, [String, Integer, nil], regex: /^\d{3,4}$/, callbacks: checks("not in valid numeric range"), default: "0644"
+    property :files_mode, [String, Integer, nil], regex: /^\d{3,4}$/, callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0644"
   end
 
   type :remote_file, by: :host, actions: %i[create delete touch create_if_missing], default: :create do
     property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
     property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
-    property :mode, callbacks: checks("not in valid numeric range")
+    property :mode, callbacks: checks(mode_in_range: "not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
     property :atomic_update, [TrueClass, FalseClass], desired_state: false
     property :backup, [Integer, FalseClass], default: 5, desired_state: false
@@ -716,7 +716,7 @@ Wrun::Resources::Builtin.fill do
     property :key_type, String, default: "rsa"
     property :port, Integer, default: 22
     property :timeout, Integer, default: 30, desired_state: false
-    property :mode, String, callbacks: checks("not in valid numeric range"), default: "0644"
+    property :mode, String, callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0644"
     property :owner, [String, Integer], default: "root"
     property :group, [String, Integer]
     property :hash_entries, [TrueClass, FalseClass], default: false
@@ -790,7 +790,7 @@ Wrun::Resources::Builtin.fill do
     property :owner, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
     also :user, :owner
     property :group, [String, Integer], regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/]
-    property :mode, callbacks: checks("not in valid numeric range")
+    property :mode, callbacks: checks(mode_in_range: "not in valid numeric range")
     property :path, String, name_property: true, identity: true, desired_state: false
     property :atomic_update, [TrueClass, FalseClass], desired_state: false
     property :backup, [Integer, FalseClass], default: 5, desired_state: false
@@ -917,7 +917,7 @@ Wrun::Resources::Builtin.fill do
     property :max_retries, [String, Integer]
     property :cost, String, regex: /^\d+$/, validation_message: "The cost property must be a numeric value!"
     property :priority, String, regex: /^(\d?[1-9]|[0-9][0-9])$/, validation_message: "The priority property must be a numeric value from 1-99!"
-    property :mode, [String, Integer], callbacks: checks("not in valid numeric range"), default: "0644"
+    property :mode, [String, Integer], callbacks: checks(mode_in_range: "not in valid numeric range"), default: "0644"
     property :options, Hash
     property :username, String
     property :password, String, sensitive: true
