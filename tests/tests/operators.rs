@@ -388,8 +388,8 @@ fn shells_and_manuals_know_every_command() {
 #[test]
 fn every_type_of_the_reference_works_in_the_languages_that_it_names() {
     let program = Program::new().unwrap();
-    let sysctl = program.run(&["resources", "sysctl"]).unwrap().expect_code(0).unwrap().stdout;
-    assert!(sysctl.contains("For cookbooks in Ruby only.") && sysctl.contains("`apply` (default)"), "{sysctl}");
+    let module = program.run(&["resources", "kernel_module"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(module.contains("For cookbooks in Ruby only.") && module.contains("`install` (default)"), "{module}");
     let near = program.run(&["resources", "sysctll"]).unwrap().expect_code(43).unwrap().stderr;
     assert!(near.contains("did you mean `sysctl`?"), "{near}");
     let all = answer(&program, &["resources", "--format", "json"])["resources"].clone();

@@ -26,15 +26,15 @@ pub use conversation::{
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised, Resolved};
 pub use providers::{
-    Certainty, Change, CommandLine, CommandTest, Expected, GuardResult, Known, Memory, Part, PartStatus, Prepared,
-    Providers, Types, Wanted,
+    Certainty, Change, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory, Part, PartStatus,
+    Prepared, Providers, Types, Wanted,
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, CommandEffect, Context, ContextId, Declaration, Due, EndedRecipe,
-    FailureMode, Guard, GuestCommand, GuestType, GuestWrite, HiddenRead, MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH,
-    MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified, Parts,
-    Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, RunResults, RunStart, SensitiveMessage, Speaker,
-    Tally, Test, Timing, Wish, dotted_path, grant_lines,
+    FailureMode, Guard, GuestCommand, GuestType, GuestWrite, HOST_SPEAKER, HiddenRead, MAX_ACTIONS, MAX_DELAYED,
+    MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified,
+    Parts, Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, RunResults, RunStart, SensitiveMessage,
+    Speaker, Tally, Test, Timing, Wish, dotted_path, grant_lines,
 };
 pub use services::{
     Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,

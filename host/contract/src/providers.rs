@@ -17,6 +17,15 @@ pub trait Providers: Send {
     /// What is wanted makes no sense, is denied, or the machine cannot be read.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<Self::Plan>, Raised>;
 
+    /// Returns what an action of a composite type is made of; see [`Types::is_composite`]. Never changes anything. The runner
+    /// declares the children and converges them inside the action.
+    ///
+    /// # Errors
+    /// The properties are invalid, or the machine cannot be read.
+    fn compose(&mut self, _wanted: &Wanted<'_>) -> Result<Composition, Raised> {
+        Ok(Composition::default())
+    }
+
     /// Asks for the grants of everything that a resource could come to, whatever the machine looks like now: of commands that
     /// accept new content, and of actions that nobody asked for. Only a survey does this; what cannot be asked is left out.
     fn survey(&mut self, _wanted: &Wanted<'_>) {}
@@ -76,6 +85,16 @@ pub trait Providers: Send {
 
     /// Waits between attempts; returns early when the run is to stop.
     fn pause(&mut self, seconds: u32);
+}
+
+/// The parts of an action of a composite type.
+#[derive(Debug, Default)]
+pub struct Composition {
+    /// The action's own sentences. If there are any, the action counts as a change. A dry run then shows them alone: it plans the
+    /// children, so that what they are denied is an error, and has no rows for them.
+    pub changes: Vec<Change>,
+    /// The resources that carry the action out, in order.
+    pub children: Vec<Declaration>,
 }
 
 /// A declaration whose lazy values are resolved.
@@ -307,6 +326,11 @@ pub trait Types: Send + Sync {
     /// The name under which reports and messages show a type: Chef's, where it differs from what cookbooks write.
     fn shown<'a>(&self, kind: &'a str) -> &'a str {
         kind
+    }
+
+    /// Tells whether the actions of a type are made of other resources.
+    fn is_composite(&self, _kind: &str) -> bool {
+        false
     }
 
     /// Checks a declaration's type, actions and plain properties, and brings the properties into their canonical form.

@@ -10,6 +10,7 @@
 //! operator's file can make.
 
 mod claims;
+mod composite;
 mod parts;
 mod plan;
 mod reboots;
@@ -23,8 +24,8 @@ pub use settings::{Contents, GatherFacts, Log, Settings};
 pub use standing::{elevated_accounts, homes};
 
 use contract::{
-    Account, Certainty, Change, Claim, CommandTest, Declaration, GuardResult, Known, Part, Prepared, Property,
-    Providers, Raised, Wanted,
+    Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, GuardResult, Known, Part, Prepared,
+    Property, Providers, Raised, Wanted,
 };
 use machine::command::{self, Commands};
 use machine::denied::DENIED;
@@ -244,6 +245,11 @@ impl Providers for MachineProviders {
         self.parts = parts::foreseen(&plan, wanted.why_run);
         let plan = (!plan.steps.is_empty()).then_some(ReadyPlan(plan));
         Ok(Prepared::new(plan, changes, certainty))
+    }
+
+    fn compose(&mut self, wanted: &Wanted<'_>) -> Result<Composition, Raised> {
+        let Some(composite) = composite::find(&wanted.declaration.kind) else { return Ok(Composition::default()) };
+        self.look(wanted, |view| composite.compose(wanted, view))
     }
 
     fn needs(&mut self, wanted: &Wanted<'_>, property: &str) -> Result<bool, Raised> {

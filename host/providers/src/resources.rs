@@ -21,7 +21,7 @@ mod template;
 // System family.
 mod account;
 mod archive_file;
-mod asked;
+pub(crate) mod asked;
 mod cron;
 mod cron_d;
 mod cron_fields;

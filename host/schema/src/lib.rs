@@ -24,6 +24,11 @@ pub use validation::{
     Given, ValidationFailed, check_actions, check_required, check_sizes, find, require, validate, validate_one,
 };
 
+/// Tells whether the actions of a type are made of other resources.
+pub fn is_composite(kind: &str) -> bool {
+    types::COMPOSITE.contains(&kind)
+}
+
 /// The types that something carries out, in alphabetical order.
 pub fn builtin() -> &'static [&'static ResourceType] {
     &types::BUILTIN

@@ -1,7 +1,7 @@
 //! The built-in resource types, one file each (variants of one type share a file).
 //!
 //! Names, actions, properties and defaults follow Chef 18.9. [`BUILTIN`] holds the types that something carries out: a provider of
-//! the host or the guest itself. [`RUBY_ONLY`] holds those that the Ruby library carries out: a cookbook in another language
+//! the host, other resources that the host declares ([`COMPOSITE`]), or the guest itself. [`RUBY_ONLY`] holds those that the Ruby library carries out: a cookbook in another language
 //! cannot declare one. [`WITHOUT_PROVIDER`] holds those that are described already and have no provider yet; a declaration of one
 //! is refused by name. A new provider moves its type's line from one table to another. Types of other platforms are listed by
 //! name alone.
@@ -59,9 +59,13 @@ pub mod yum_repository;
 use crate::resource::ResourceType;
 pub(crate) use securable::{ACCOUNT_NAMES, SECURABLE};
 
+/// Types whose actions the host makes of other resources. The Ruby library carries them out by itself.
+pub static COMPOSITE: [&str; 6] = ["apt_preference", "hostname", "sudo", "sysctl", "timezone", "user_ulimit"];
+
 /// Types that something carries out.
-pub static BUILTIN: [&ResourceType; 40] = [
+pub static BUILTIN: [&ResourceType; 46] = [
     &apt_package::APT_PACKAGE,
+    &apt_preference::APT_PREFERENCE,
     &archive_file::ARCHIVE_FILE,
     &script::BASH,
     &gem_package::CHEF_GEM,
@@ -78,6 +82,7 @@ pub static BUILTIN: [&ResourceType; 40] = [
     &git::GIT,
     &group::GROUP,
     &guest_block::GUEST_BLOCK,
+    &hostname::HOSTNAME,
     &http_request::HTTP_REQUEST,
     &script::KSH,
     &link::LINK,
@@ -97,16 +102,19 @@ pub static BUILTIN: [&ResourceType; 40] = [
     &guest_block::RUBY_BLOCK,
     &script::SCRIPT,
     &service::SERVICE,
+    &sudo::SUDO,
+    &sysctl::SYSCTL,
     &systemd_unit::SYSTEMD_UNIT,
     &template::TEMPLATE,
+    &timezone::TIMEZONE,
     &user::USER,
+    &user_ulimit::USER_ULIMIT,
     &rpm_packages::YUM_PACKAGE,
 ];
 
 /// Types that the Ruby library carries out, for cookbooks in Ruby only.
-pub static RUBY_ONLY: [&ResourceType; 29] = [
+pub static RUBY_ONLY: [&ResourceType; 23] = [
     &alternatives::ALTERNATIVES,
-    &apt_preference::APT_PREFERENCE,
     &apt_repository::APT_REPOSITORY,
     &apt_update::APT_UPDATE,
     &chef_sleep::BREAKPOINT,
@@ -114,7 +122,6 @@ pub static RUBY_ONLY: [&ResourceType; 29] = [
     &chef_handler::CHEF_HANDLER,
     &chef_sleep::CHEF_SLEEP,
     &cron_access::CRON_ACCESS,
-    &hostname::HOSTNAME,
     &kernel_module::KERNEL_MODULE,
     &locale::LOCALE,
     &ohai::OHAI_HINT,
@@ -127,11 +134,7 @@ pub static RUBY_ONLY: [&ResourceType; 29] = [
     &openssl::X509_CRL,
     &openssl::X509_REQUEST,
     &ssh_known_hosts_entry::SSH_KNOWN_HOSTS_ENTRY,
-    &sudo::SUDO,
     &swap_file::SWAP_FILE,
-    &sysctl::SYSCTL,
-    &timezone::TIMEZONE,
-    &user_ulimit::USER_ULIMIT,
     &guest_block::WHYRUN_SAFE_RUBY_BLOCK,
     &yum_repository::YUM_REPOSITORY,
 ];

@@ -302,16 +302,16 @@ fn the_reference_names_everything() {
 fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
     let text = schema::reference::list_text();
     let line = |name: &str| text.lines().find(|line| line.split_whitespace().next() == Some(name));
-    assert!(line("sysctl").unwrap().ends_with("(Ruby only)"), "{text}");
+    assert!(line("kernel_module").unwrap().ends_with("(Ruby only)"), "{text}");
     assert!(!line("file").unwrap().ends_with("(Ruby only)"), "{text}");
     assert_eq!(line("subversion"), None, "nothing carries it out");
     let languages =
         |name: &str| schema::reference::type_json(schema::reference::find(name).unwrap())["languages"].clone();
-    assert_eq!((languages("sysctl_param"), languages("file")), (json!(["ruby"]), json!(["rust", "ruby"])));
-    let sysctl = schema::reference::type_text(schema::reference::find("sysctl").unwrap());
-    assert!(sysctl.contains("\nFor cookbooks in Ruby only.\n") && sysctl.contains("- `apply` (default)"), "{sysctl}");
+    assert_eq!((languages("kernel_module"), languages("sysctl_param")), (json!(["ruby"]), json!(["rust", "ruby"])));
+    let module = schema::reference::type_text(schema::reference::find("kernel_module").unwrap());
+    assert!(module.contains("\nFor cookbooks in Ruby only.\n") && module.contains("- `install` (default)"), "{module}");
     let refused = |name: &str| require(name).unwrap_err().to_string();
-    assert_eq!(refused("sysctl"), "resource type `sysctl` exists in Ruby cookbooks only");
+    assert_eq!(refused("kernel_module"), "resource type `kernel_module` exists in Ruby cookbooks only");
     assert_eq!(refused("subversion"), "resource type `subversion` has no provider");
     assert_eq!(schema::reference::find("sysctll").unwrap_err().did_you_mean(), Some("sysctl"));
     assert!(schema::reference::find("subversion").is_err());

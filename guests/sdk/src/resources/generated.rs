@@ -148,6 +148,71 @@ impl AptPackage {
 
 common_methods!(AptPackage);
 
+/// Tells apt which version or release of a package to prefer.
+///
+/// Default action: `add`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct AptPreference(pub(crate) Builder);
+
+/// A new `apt_preference` resource. The name is also its `package_name`, unless that is set.
+#[track_caller]
+pub fn apt_preference(name: impl Into<String>) -> AptPreference {
+    AptPreference(Builder::new("apt_preference", name))
+}
+
+impl AptPreference {
+    /// The package, or a pattern with `*`.
+    ///
+    /// Default: the resource's name.
+    pub fn package_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("package_name", value.into_property());
+        self
+    }
+
+    /// A pattern of packages in place of the name.
+    pub fn glob(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("glob", value.into_property());
+        self
+    }
+
+    /// What is preferred, such as `version 1.2*` or `release a=stable`.
+    ///
+    /// Required for `add`.
+    pub fn pin(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("pin", value.into_property());
+        self
+    }
+
+    /// The priority.
+    ///
+    /// Required for `add`.
+    pub fn pin_priority(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("pin_priority", value.into_property());
+        self
+    }
+
+    /// Writes the preference's file.
+    pub fn action_add(mut self) -> Self {
+        self.0.action("add");
+        self
+    }
+
+    /// Removes the preference's file.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(AptPreference);
+
 /// Unpacks an archive that is on the node.
 ///
 /// Default action: `extract`.
@@ -1879,6 +1944,87 @@ impl GuestBlock {
 }
 
 common_methods!(GuestBlock);
+
+/// Sets the host's name, also in /etc/hosts.
+///
+/// Default action: `set`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Hostname(pub(crate) Builder);
+
+/// A new `hostname` resource. The name is also its `hostname`, unless that is set.
+#[track_caller]
+pub fn hostname(name: impl Into<String>) -> Hostname {
+    Hostname(Builder::new("hostname", name))
+}
+
+impl Hostname {
+    /// The name.
+    ///
+    /// Default: the resource's name.
+    pub fn hostname(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("hostname", value.into_property());
+        self
+    }
+
+    /// The full name, where it is more than the name.
+    pub fn fqdn(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("fqdn", value.into_property());
+        self
+    }
+
+    /// The address that the name stands for in /etc/hosts.
+    ///
+    /// Default: the node's own address.
+    pub fn ipaddress(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("ipaddress", value.into_property());
+        self
+    }
+
+    /// Further names in the line of /etc/hosts.
+    ///
+    /// Default: `nil`.
+    pub fn aliases(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("aliases", value.into_property());
+        self
+    }
+
+    /// Whether the node is started again (Windows only).
+    ///
+    /// Default: `true`.
+    pub fn windows_reboot(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("windows_reboot", value.into_property());
+        self
+    }
+
+    /// A user who may rename the node (Windows only).
+    pub fn domain_user(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain_user", value.into_property());
+        self
+    }
+
+    /// The user's password (Windows only).
+    ///
+    /// Never shown.
+    pub fn domain_password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("domain_password", value.into_property());
+        self
+    }
+
+    /// Sets the name.
+    pub fn action_set(mut self) -> Self {
+        self.0.action("set");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Hostname);
 
 /// Sends an HTTP request each time.
 ///
@@ -4014,6 +4160,269 @@ impl Service {
 
 common_methods!(Service);
 
+/// Manages a file in /etc/sudoers.d: who may run what as whom. It is checked before it is put in place.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Sudo(pub(crate) Builder);
+
+/// A new `sudo` resource. The name is also its `filename`, unless that is set.
+#[track_caller]
+pub fn sudo(name: impl Into<String>) -> Sudo {
+    Sudo(Builder::new("sudo", name))
+}
+
+impl Sudo {
+    /// The file's name.
+    ///
+    /// Default: the resource's name.
+    pub fn filename(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("filename", value.into_property());
+        self
+    }
+
+    /// The users who may run the commands.
+    ///
+    /// Default: `[]`.
+    pub fn users(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("users", value.into_property());
+        self
+    }
+
+    /// The groups whose members may run the commands.
+    ///
+    /// Default: `[]`.
+    pub fn groups(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("groups", value.into_property());
+        self
+    }
+
+    /// The commands, with their full paths, or names of `command_aliases`.
+    ///
+    /// Default: `["ALL"]`.
+    pub fn commands(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("commands", value.into_property());
+        self
+    }
+
+    /// The host on which the line holds.
+    ///
+    /// Default: `"ALL"`.
+    pub fn host(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("host", value.into_property());
+        self
+    }
+
+    /// As whom the commands may be run.
+    ///
+    /// Default: `"ALL"`.
+    pub fn runas(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("runas", value.into_property());
+        self
+    }
+
+    /// Whether no password is asked.
+    ///
+    /// Default: `false`.
+    pub fn nopasswd(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("nopasswd", value.into_property());
+        self
+    }
+
+    /// Whether the commands are kept from starting others.
+    ///
+    /// Default: `false`.
+    pub fn noexec(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("noexec", value.into_property());
+        self
+    }
+
+    /// Whether the users may set environment variables.
+    ///
+    /// Default: `false`.
+    pub fn setenv(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("setenv", value.into_property());
+        self
+    }
+
+    /// Environment variables that are kept.
+    ///
+    /// Default: `[]`.
+    pub fn env_keep_add(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("env_keep_add", value.into_property());
+        self
+    }
+
+    /// Environment variables that are not kept.
+    ///
+    /// Default: `[]`.
+    pub fn env_keep_subtract(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("env_keep_subtract", value.into_property());
+        self
+    }
+
+    /// Settings for these users.
+    ///
+    /// Default: `[]`.
+    pub fn defaults(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("defaults", value.into_property());
+        self
+    }
+
+    /// Names for groups of commands: maps with `name` and `command_list`.
+    ///
+    /// Default: `[]`.
+    pub fn command_aliases(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("command_aliases", value.into_property());
+        self
+    }
+
+    /// A template of the cookbook for the whole file.
+    pub fn template(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("template", value.into_property());
+        self
+    }
+
+    /// What the template sees as its variables.
+    ///
+    /// Default: `nil`.
+    pub fn variables(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("variables", value.into_property());
+        self
+    }
+
+    /// The folder that has sudoers.d.
+    ///
+    /// Default: /etc, or the platform's own.
+    pub fn config_prefix(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("config_prefix", value.into_property());
+        self
+    }
+
+    /// The program that checks the file.
+    ///
+    /// Default: `"/usr/sbin/visudo"`.
+    pub fn visudo_binary(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("visudo_binary", value.into_property());
+        self
+    }
+
+    /// The former name of `visudo_binary`.
+    #[deprecated = "use visudo_binary"]
+    pub fn visudo_path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("visudo_path", value.into_property());
+        self
+    }
+
+    /// Writes the file, or corrects it.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// The older name of `create`.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// The older name of `delete`.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Removes the file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Sudo);
+
+/// Sets a kernel parameter, now and for the next start.
+///
+/// Default action: `apply`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Sysctl(pub(crate) Builder);
+
+/// A new `sysctl` resource. The name is also its `key`, unless that is set.
+#[track_caller]
+pub fn sysctl(name: impl Into<String>) -> Sysctl {
+    Sysctl(Builder::new("sysctl", name))
+}
+
+impl Sysctl {
+    /// The parameter's name.
+    ///
+    /// Default: the resource's name.
+    pub fn key(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("key", value.into_property());
+        self
+    }
+
+    /// The value.
+    ///
+    /// Required for `apply`.
+    pub fn value(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("value", value.into_property());
+        self
+    }
+
+    /// Whether a parameter that cannot be set is no failure.
+    ///
+    /// Default: `false`.
+    pub fn ignore_error(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("ignore_error", value.into_property());
+        self
+    }
+
+    /// Remarks in the file.
+    ///
+    /// Default: `[]`.
+    pub fn comment(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("comment", value.into_property());
+        self
+    }
+
+    /// The folder of the file.
+    ///
+    /// Default: `"/etc/sysctl.d"`.
+    pub fn conf_dir(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("conf_dir", value.into_property());
+        self
+    }
+
+    /// Sets the value and writes the file.
+    pub fn action_apply(mut self) -> Self {
+        self.0.action("apply");
+        self
+    }
+
+    /// Removes the file; the value in use stays.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Sysctl);
+
 /// Manages a unit file of systemd and the unit's state.
 ///
 /// Default action: `nothing`.
@@ -4322,6 +4731,43 @@ impl Template {
 
 common_methods!(Template);
 
+/// Sets the node's time zone.
+///
+/// Default action: `set`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Timezone(pub(crate) Builder);
+
+/// A new `timezone` resource. The name is also its `timezone`, unless that is set.
+#[track_caller]
+pub fn timezone(name: impl Into<String>) -> Timezone {
+    Timezone(Builder::new("timezone", name))
+}
+
+impl Timezone {
+    /// The zone's name, such as `Europe/Berlin`.
+    ///
+    /// Default: the resource's name.
+    pub fn timezone(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("timezone", value.into_property());
+        self
+    }
+
+    /// Sets the time zone.
+    pub fn action_set(mut self) -> Self {
+        self.0.action("set");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Timezone);
+
 /// Manages a local user.
 ///
 /// Default action: `create`.
@@ -4476,6 +4922,273 @@ impl User {
 }
 
 common_methods!(User);
+
+/// Manages a file in /etc/security/limits.d that limits what one user may use.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct UserUlimit(pub(crate) Builder);
+
+/// A new `user_ulimit` resource. The name is also its `username`, unless that is set.
+#[track_caller]
+pub fn user_ulimit(name: impl Into<String>) -> UserUlimit {
+    UserUlimit(Builder::new("user_ulimit", name))
+}
+
+impl UserUlimit {
+    /// The user, or `*` for all.
+    ///
+    /// Default: the resource's name.
+    pub fn username(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("username", value.into_property());
+        self
+    }
+
+    /// The file's name.
+    ///
+    /// Default: the user's name and _limits.conf, or 00_all_limits.conf.
+    pub fn filename(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("filename", value.into_property());
+        self
+    }
+
+    /// The address space, soft and hard.
+    pub fn as_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("as_limit", value.into_property());
+        self
+    }
+
+    /// The address space, soft.
+    pub fn as_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("as_soft_limit", value.into_property());
+        self
+    }
+
+    /// The address space, hard.
+    pub fn as_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("as_hard_limit", value.into_property());
+        self
+    }
+
+    /// Open files, soft and hard.
+    pub fn filehandle_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("filehandle_limit", value.into_property());
+        self
+    }
+
+    /// Open files, soft.
+    pub fn filehandle_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("filehandle_soft_limit", value.into_property());
+        self
+    }
+
+    /// Open files, hard.
+    pub fn filehandle_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("filehandle_hard_limit", value.into_property());
+        self
+    }
+
+    /// Processes, soft and hard.
+    pub fn process_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("process_limit", value.into_property());
+        self
+    }
+
+    /// Processes, soft.
+    pub fn process_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("process_soft_limit", value.into_property());
+        self
+    }
+
+    /// Processes, hard.
+    pub fn process_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("process_hard_limit", value.into_property());
+        self
+    }
+
+    /// File locks.
+    pub fn locks_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("locks_limit", value.into_property());
+        self
+    }
+
+    /// Locked memory.
+    pub fn memory_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("memory_limit", value.into_property());
+        self
+    }
+
+    /// Logins at once, soft and hard.
+    pub fn maxlogins_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("maxlogins_limit", value.into_property());
+        self
+    }
+
+    /// Logins at once, soft.
+    pub fn maxlogins_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("maxlogins_soft_limit", value.into_property());
+        self
+    }
+
+    /// Logins at once, hard.
+    pub fn maxlogins_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("maxlogins_hard_limit", value.into_property());
+        self
+    }
+
+    /// Message queues, soft and hard.
+    pub fn msgqueue_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("msgqueue_limit", value.into_property());
+        self
+    }
+
+    /// Message queues, soft.
+    pub fn msgqueue_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("msgqueue_soft_limit", value.into_property());
+        self
+    }
+
+    /// Message queues, hard.
+    pub fn msgqueue_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("msgqueue_hard_limit", value.into_property());
+        self
+    }
+
+    /// The size of core dumps, soft and hard.
+    pub fn core_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("core_limit", value.into_property());
+        self
+    }
+
+    /// The size of core dumps, soft.
+    pub fn core_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("core_soft_limit", value.into_property());
+        self
+    }
+
+    /// The size of core dumps, hard.
+    pub fn core_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("core_hard_limit", value.into_property());
+        self
+    }
+
+    /// Minutes of processor time, soft and hard.
+    pub fn cpu_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("cpu_limit", value.into_property());
+        self
+    }
+
+    /// Minutes of processor time, soft.
+    pub fn cpu_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("cpu_soft_limit", value.into_property());
+        self
+    }
+
+    /// Minutes of processor time, hard.
+    pub fn cpu_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("cpu_hard_limit", value.into_property());
+        self
+    }
+
+    /// Pending signals, soft and hard.
+    pub fn sigpending_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("sigpending_limit", value.into_property());
+        self
+    }
+
+    /// Pending signals, soft.
+    pub fn sigpending_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("sigpending_soft_limit", value.into_property());
+        self
+    }
+
+    /// Pending signals, hard.
+    pub fn sigpending_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("sigpending_hard_limit", value.into_property());
+        self
+    }
+
+    /// The stack, soft and hard.
+    pub fn stack_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("stack_limit", value.into_property());
+        self
+    }
+
+    /// The stack, soft.
+    pub fn stack_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("stack_soft_limit", value.into_property());
+        self
+    }
+
+    /// The stack, hard.
+    pub fn stack_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("stack_hard_limit", value.into_property());
+        self
+    }
+
+    /// Resident memory, soft and hard.
+    pub fn rss_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("rss_limit", value.into_property());
+        self
+    }
+
+    /// Resident memory, soft.
+    pub fn rss_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("rss_soft_limit", value.into_property());
+        self
+    }
+
+    /// Resident memory, hard.
+    pub fn rss_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("rss_hard_limit", value.into_property());
+        self
+    }
+
+    /// Real-time priority, soft and hard.
+    pub fn rtprio_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("rtprio_limit", value.into_property());
+        self
+    }
+
+    /// Real-time priority, soft.
+    pub fn rtprio_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("rtprio_soft_limit", value.into_property());
+        self
+    }
+
+    /// Real-time priority, hard.
+    pub fn rtprio_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("rtprio_hard_limit", value.into_property());
+        self
+    }
+
+    /// Virtual memory, soft and hard.
+    pub fn virt_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("virt_limit", value.into_property());
+        self
+    }
+
+    /// Writes the file, or corrects it.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the file.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(UserUlimit);
 
 /// Manages packages with yum. A list of names is handled in one transaction.
 ///

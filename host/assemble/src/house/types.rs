@@ -24,6 +24,10 @@ impl Types for BuiltinTypes {
         schema::shown_name(kind)
     }
 
+    fn is_composite(&self, kind: &str) -> bool {
+        schema::is_composite(kind)
+    }
+
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
         let found = schema::require(&declaration.kind).map_err(|error| failed(&error))?;
         let actions: Vec<_> = declaration.actions.iter().map(String::as_str).collect();

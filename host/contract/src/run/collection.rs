@@ -17,7 +17,8 @@ impl Run {
         if name.is_empty() || name.len() > 256 {
             return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
         }
-        if self.builtin.default_action(&name).is_some() {
+        // The Ruby library carries composite types out by itself, for every policy.
+        if self.builtin.default_action(&name).is_some() && !self.builtin.is_composite(&name) {
             let line = format!("policy `{}` replaces the built-in resource type `{name}` by its own", self.policy);
             self.log(LogLevel::Debug, &line);
         }
@@ -214,6 +215,11 @@ impl Run {
     /// Whether an action of a built-in type looks at a property.
     pub fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
         self.builtin.uses(kind, action, name)
+    }
+
+    /// Tells whether the actions of a built-in type are made of other resources.
+    pub fn is_composite(&self, kind: &str) -> bool {
+        self.builtin.is_composite(kind)
     }
 
     /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.

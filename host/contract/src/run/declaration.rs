@@ -13,6 +13,9 @@ pub type ResourceId = u32;
 /// the guest that made them.
 pub type Speaker = u8;
 
+/// The speaker of resources that the host itself declares: no guest has types for them.
+pub const HOST_SPEAKER: Speaker = Speaker::MAX;
+
 /// A resource as the cookbook wrote it.
 #[derive(Debug, Clone, Default)]
 pub struct Declaration {

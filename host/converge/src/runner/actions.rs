@@ -211,11 +211,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         for what in &doubts {
             self.uncertain(resource, what);
         }
-        let outcome = match self.run.type_of(&self.run.known(resource)?.declaration) {
+        let declaration = &self.run.known(resource)?.declaration;
+        let outcome = match self.run.type_of(declaration) {
             Some(guest_type) => {
                 let acted = self.act_in_guest(resource, action, guest_type).await;
                 acted.map_err(|failure| self.hidden(resource, failure))
             }
+            None if self.run.is_composite(&declaration.kind) => self.act_in_children(resource, action).await,
             None => self.act_on_machine(resource, action).await,
         };
         let this = self.run.known_mut(resource)?;

@@ -47,6 +47,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if converged {
             self.run.known_mut(resource)?.mark(true);
         }
+        self.outcome_of(resource)
+    }
+
+    /// The outcome of an action whose children have been converged.
+    pub(super) fn outcome_of(&self, resource: ResourceId) -> Result<ActionOutcome, Failure> {
         let this = self.run.known(resource)?;
         Ok(match (this.updated_by_last_action, this.unsure) {
             (true, true) => ActionOutcome::Unknown,
@@ -158,7 +163,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Resolves and validates lazy values, right before the action, and the texts that the guest renders after all others.
     /// Returns the blocks of `verify`, too.
-    async fn resolve_properties(
+    pub(super) async fn resolve_properties(
         &mut self,
         id: ResourceId,
         action: &str,
@@ -248,13 +253,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(plan)
     }
 
-    fn changed(&mut self, id: ResourceId, changes: Vec<Change>) -> Outcome {
+    pub(super) fn changed(&mut self, id: ResourceId, changes: Vec<Change>) -> Outcome {
         changes.into_iter().try_for_each(|change| self.run.changed(id, change))
     }
 }
 
 /// Why a provider failed: the end of the policy's account or a signal, if one of them ended a step of its, or what it says.
-fn why(run: &Run, raised: Raised) -> Failure {
+pub(super) fn why(run: &Run, raised: Raised) -> Failure {
     match run.account().interruption() {
         Some(ended) => ended.or_at(|| run.here()).into(),
         None => raised.into(),

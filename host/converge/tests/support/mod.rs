@@ -1,9 +1,9 @@
 //! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
 
 use contract::{
-    Answer, Call, Certainty, Change, CommandTest, ContextId, Declaration, Errand, Failure, Got, Guard, GuardResult,
-    Guest, GuestType, Lost, Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId, Run, Said, Tell,
-    Test, Timing, Types, Wanted, Wish,
+    Answer, Call, Certainty, Change, CommandTest, Composition, ContextId, Declaration, Errand, Failure, Got, Guard,
+    GuardResult, Guest, GuestType, Lost, Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId,
+    Run, Said, Tell, Test, Timing, Types, Wanted, Wish,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -22,7 +22,14 @@ impl Case {
         while let Some(spec) = todo.pop() {
             let name = spec["name"].as_str().unwrap().to_owned();
             let in_guest = leaves_in_guest || spec.get("children").is_some();
-            kinds.insert(name.clone(), if in_guest { "g" } else { "t" });
+            let kind = if spec["composite"] == true {
+                "c"
+            } else if in_guest {
+                "g"
+            } else {
+                "t"
+            };
+            kinds.insert(name.clone(), kind);
             todo.extend(spec["children"].as_array().cloned().unwrap_or_default());
             specs.insert(name, spec);
         }
@@ -203,6 +210,18 @@ impl Providers for FakeProviders<'_> {
         }
         Ok(if updates { Prepared::changes((), vec![Change::new("change")]) } else { Prepared::up_to_date() })
     }
+    fn compose(&mut self, wanted: &Wanted<'_>) -> Result<Composition, Raised> {
+        let spec = &self.case.specs[&wanted.declaration.name];
+        let changes = spec["says"].as_str().map(Change::new).into_iter().collect();
+        let children = spec["children"].as_array().cloned().unwrap_or_default();
+        let child = |spec: Value| Declaration {
+            kind: "t".into(),
+            name: spec["name"].as_str().unwrap().into(),
+            actions: vec!["run".into()],
+            ..Declaration::default()
+        };
+        Ok(Composition { changes, children: children.into_iter().map(child).collect() })
+    }
     fn stage(&mut self, _: &mut ()) -> Result<Value, Raised> {
         Ok(Value::Null)
     }
@@ -215,15 +234,18 @@ impl Providers for FakeProviders<'_> {
     fn pause(&mut self, _: u32) {}
 }
 
-/// A type table that knows `t` and takes everything as it comes.
+/// A type table that knows `t`, and `c`, which is made of others; it takes everything as it comes.
 pub(crate) struct AnyType;
 
 impl Types for AnyType {
     fn default_action(&self, kind: &str) -> Option<&str> {
-        (kind == "t").then_some("run")
+        ["t", "c"].contains(&kind).then_some("run")
+    }
+    fn is_composite(&self, kind: &str) -> bool {
+        kind == "c"
     }
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
-        if declaration.kind == "t" {
+        if ["t", "c"].contains(&declaration.kind.as_str()) {
             return Ok(());
         }
         Err(Failure::raised("NoMethodError", format!("there is no resource type {}", declaration.kind)))

@@ -113,7 +113,13 @@ fn probes(kind: &'static schema::ResourceType, path: &str) -> Vec<(String, Map<S
 }
 
 fn answer(machine: &mut Machine, probe: &crate::support::Asked, path: &str, why_run: bool) -> String {
-    let told = match machine.providers.prepare(&probe.wanted(why_run)) {
+    let wanted = probe.wanted(why_run);
+    if schema::is_composite(&wanted.declaration.kind) {
+        // Some names of files are the path with other signs.
+        let told = format!("{:?}", machine.providers.compose(&wanted)).replace(path, "PATH");
+        return told.replace(&path.replace('/', "."), "PATH");
+    }
+    let told = match machine.providers.prepare(&wanted) {
         Ok(prepared) => {
             let certainty = format!("{:?}", prepared.certainty());
             format!("{certainty} {:?}", prepared.expected().1)

@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod archive_file;
+mod composite;
 mod costs;
 mod git;
 mod http_request;

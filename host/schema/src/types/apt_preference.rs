@@ -2,6 +2,7 @@
 
 use crate::property::{Pattern, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 static PACKAGE_GLOB: Pattern = Pattern::new(r"/^([a-z]|[A-Z]|[0-9]|_|-|\.|\*|\+)+$/", r"\A[a-zA-Z0-9_.*+-]+\z");
 
@@ -31,3 +32,13 @@ pub static APT_PREFERENCE: ResourceType = ResourceType {
 
 static APT_PREFERENCE_ACTIONS: [Action; 2] =
     [action("add", "Writes the preference's file."), action("remove", "Removes the preference's file.")];
+
+properties! {
+    /// The properties of `apt_preference`.
+    pub struct AptPreferenceProperties for APT_PREFERENCE {
+        package_name: String,
+        glob: Option<String>,
+        pin: Option<String>,
+        pin_priority: Option<String>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Class, Default, Literal, Matcher, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Sets the host's name.
 pub static HOSTNAME: ResourceType = ResourceType {
@@ -34,3 +35,13 @@ pub static HOSTNAME: ResourceType = ResourceType {
 };
 
 static HOSTNAME_ACTIONS: [Action; 1] = [action("set", "Sets the name.")];
+
+properties! {
+    /// The properties of `hostname`.
+    pub struct HostnameProperties for HOSTNAME {
+        hostname: String,
+        fqdn: Option<String>,
+        ipaddress: Option<String>,
+        aliases: Option<Vec<String>>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::Property;
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Sets the time zone.
 pub static TIMEZONE: ResourceType = ResourceType {
@@ -18,3 +19,10 @@ pub static TIMEZONE: ResourceType = ResourceType {
 };
 
 static TIMEZONE_ACTIONS: [Action; 1] = [action("set", "Sets the time zone.")];
+
+properties! {
+    /// The properties of `timezone`.
+    pub struct TimezoneProperties for TIMEZONE {
+        timezone: String,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Coercion, Default, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Limits what a user may use.
 pub static USER_ULIMIT: ResourceType = ResourceType {
@@ -64,3 +65,47 @@ static USER_ULIMIT_PROPERTIES: [Property; 38] = [
     limit("rtprio_hard_limit", "Real-time priority, hard."),
     limit("virt_limit", "Virtual memory, soft and hard."),
 ];
+
+properties! {
+    /// The properties of `user_ulimit`.
+    pub struct UserUlimitProperties for USER_ULIMIT {
+        username: String,
+        filename: Option<String>,
+        as_limit: Option<String>,
+        as_soft_limit: Option<String>,
+        as_hard_limit: Option<String>,
+        filehandle_limit: Option<String>,
+        filehandle_soft_limit: Option<String>,
+        filehandle_hard_limit: Option<String>,
+        process_limit: Option<String>,
+        process_soft_limit: Option<String>,
+        process_hard_limit: Option<String>,
+        locks_limit: Option<String>,
+        memory_limit: Option<String>,
+        maxlogins_limit: Option<String>,
+        maxlogins_soft_limit: Option<String>,
+        maxlogins_hard_limit: Option<String>,
+        msgqueue_limit: Option<String>,
+        msgqueue_soft_limit: Option<String>,
+        msgqueue_hard_limit: Option<String>,
+        core_limit: Option<String>,
+        core_soft_limit: Option<String>,
+        core_hard_limit: Option<String>,
+        cpu_limit: Option<String>,
+        cpu_soft_limit: Option<String>,
+        cpu_hard_limit: Option<String>,
+        sigpending_limit: Option<String>,
+        sigpending_soft_limit: Option<String>,
+        sigpending_hard_limit: Option<String>,
+        stack_limit: Option<String>,
+        stack_soft_limit: Option<String>,
+        stack_hard_limit: Option<String>,
+        rss_limit: Option<String>,
+        rss_soft_limit: Option<String>,
+        rss_hard_limit: Option<String>,
+        rtprio_limit: Option<String>,
+        rtprio_soft_limit: Option<String>,
+        rtprio_hard_limit: Option<String>,
+        virt_limit: Option<String>,
+    }
+}

@@ -1,0 +1,40 @@
+//! `apt_preference`: the version of a package that apt prefers.
+
+use super::{Composite, child, children, file_name, one_line};
+use crate::plan::View;
+use crate::resources::asked;
+use contract::{Composition, Raised, Wanted};
+use schema::types::apt_preference::AptPreferenceProperties;
+use serde_json::json;
+
+/// The folder of preferences.
+const FOLDER: &str = "/etc/apt/preferences.d";
+
+/// A preference of apt.
+pub(super) struct AptPreference;
+
+impl Composite for AptPreference {
+    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised> {
+        let properties: AptPreferenceProperties = asked::properties(wanted)?;
+        let name = file_name("package_name", &properties.package_name)?;
+        // apt ignores files with other characters in their names.
+        let safe = name.replace('.', "_").replace('*', "wildcard");
+        let path = format!("{FOLDER}/{safe}.pref");
+        if wanted.action == "remove" {
+            return Ok(children(vec![child("file", &path, "delete", [])]));
+        }
+        let package = one_line("glob", properties.glob.as_deref().unwrap_or(name))?;
+        let pin = one_line("pin", properties.pin.as_deref().unwrap_or_default())?;
+        let priority = one_line("pin_priority", properties.pin_priority.as_deref().unwrap_or_default())?;
+        let text = format!("Package: {package}\nPin: {pin}\nPin-Priority: {priority}\n");
+        let mut made = vec![child("directory", FOLDER, "create", [("mode", json!("0755"))])];
+        // The names that earlier versions gave their files.
+        let older =
+            (safe != name).then(|| format!("{FOLDER}/{name}.pref")).into_iter().chain([format!("{FOLDER}/{name}")]);
+        for older in older.filter(|older| matches!(view.seen_target(older), Some(Ok(Some(_))))) {
+            made.push(child("file", &older, "delete", []));
+        }
+        made.push(child("file", &path, "create", [("mode", json!("0644")), ("content", json!(text))]));
+        Ok(children(made))
+    }
+}

@@ -1,0 +1,178 @@
+//! `sudo`: a file below `sudoers.d`, which `visudo` must find correct before it is put in place.
+
+use super::{Composite, child, children, file_name, invalid, one_line};
+use crate::plan::View;
+use crate::resources::asked;
+use contract::{Composition, Raised, Wanted};
+use schema::types::sudo::SudoProperties;
+use serde_json::{Value, json};
+
+/// The folder that has `sudoers` and `sudoers.d` where no property names one.
+const PREFIX: &str = "/etc";
+
+/// The usual path of the program that checks the file.
+const VISUDO: &str = "/usr/sbin/visudo";
+
+/// The class of properties that do not go together.
+const RUNTIME_ERROR: &str = "RuntimeError";
+
+/// A file of sudo's rules.
+pub(super) struct Sudo;
+
+impl Composite for Sudo {
+    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised> {
+        let properties: SudoProperties = asked::properties(wanted)?;
+        let prefix = plain_path("config_prefix", properties.config_prefix.as_deref().unwrap_or(PREFIX))?;
+        plain_path("visudo_binary", &properties.visudo_binary)?;
+        let folder = format!("{prefix}/sudoers.d/");
+        let path = format!("{folder}{}", plain_path("filename", file_name("filename", &properties.filename)?)?);
+        if matches!(wanted.action, "delete" | "remove") {
+            return Ok(children(vec![child("file", &path, "delete", [])]));
+        }
+        let has_people = !properties.users.is_empty() || !properties.groups.is_empty();
+        if properties.template.is_some() {
+            let hint = "declare a `template` below sudoers.d, with `verify`";
+            return Err(invalid("template can be rendered by cookbooks in Ruby only").with_hint(hint));
+        }
+        if !has_people && properties.env_keep_add.is_empty() && properties.env_keep_subtract.is_empty() {
+            let message = "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!";
+            return Err(Raised::new(RUNTIME_ERROR, message));
+        }
+        let content = ("content", json!(text(&properties)?));
+        let mode = ("mode", json!("0440"));
+        let file = match verify(&properties, prefix, &path, view) {
+            Some(command) => child("file", &path, "create", [content, mode, ("verify", json!([command]))]),
+            None => child("file", &path, "create", [content, mode]),
+        };
+        Ok(children(vec![child("directory", &folder, "create", []), file]))
+    }
+}
+
+/// Checks a text that becomes a word of the command that checks the file, which a shell reads.
+fn plain_path<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
+    let plain = |sign: char| sign.is_alphanumeric() || "/._+-".contains(sign);
+    match text.chars().all(plain) && !text.starts_with('-') {
+        true => Ok(text),
+        false => Err(invalid(format!("{property} {text:?} has characters other than letters, digits and `/._+-`"))),
+    }
+}
+
+/// Returns the command that tries the new file: beside the main one, or within what includes it already. `None`: there is no
+/// `visudo`.
+fn verify(properties: &SudoProperties, prefix: &str, path: &str, view: &View<'_>) -> Option<String> {
+    // A policy learns nothing of paths that it may not see; that of the usual program is no secret.
+    let is_seen = |path: &str| matches!(view.seen_target(path), Some(Ok(Some(_))));
+    let (main, program) = (format!("{prefix}/sudoers"), properties.visudo_binary.as_str());
+    let is_usual = program == VISUDO && view.root.target_entry(VISUDO).is_ok_and(|entry| entry.is_some());
+    if !is_usual && !is_seen(program) {
+        return None;
+    }
+    Some(match is_seen(path) {
+        true => format!("cat {main} | {program} -cf - && {program} -cf %{{path}}"),
+        false => format!("cat {main} %{{path}} | {program} -cf -"),
+    })
+}
+
+/// The file's text, as Chef's template makes it.
+fn text(properties: &SudoProperties) -> Result<String, Raised> {
+    let lists = [
+        ("groups", &properties.groups),
+        ("users", &properties.users),
+        ("commands", &properties.commands),
+        ("env_keep_add", &properties.env_keep_add),
+        ("env_keep_subtract", &properties.env_keep_subtract),
+        ("defaults", &properties.defaults),
+    ];
+    for (property, texts) in lists {
+        for text in texts {
+            one_line(property, text)?;
+        }
+    }
+    one_line("host", &properties.host)?;
+    one_line("runas", &properties.runas)?;
+    let people = properties.groups.iter().chain(&properties.users).cloned().collect::<Vec<_>>().join(",");
+    let mut text = String::from("# This file is managed by Chef Infra Client. Changes will be overwritten.\n\n");
+    for alias in properties.command_aliases.as_array().into_iter().flatten() {
+        let name = alias.get("name").and_then(Value::as_str);
+        let commands: Option<Vec<&str>> = alias
+            .get("command_list")
+            .and_then(Value::as_array)
+            .map(|list| list.iter().filter_map(Value::as_str).collect());
+        let (Some(name), Some(commands)) = (name, commands) else {
+            return Err(invalid("command_aliases must be maps with `name` and `command_list`"));
+        };
+        one_line("command_aliases", name)?;
+        for command in &commands {
+            one_line("command_aliases", command)?;
+        }
+        text.push_str(&format!("Cmnd_Alias {} = {}\n", name.to_uppercase(), commands.join(", ")));
+    }
+    for name in &properties.env_keep_add {
+        text.push_str(&format!("Defaults    env_keep += \"{name}\"\n"));
+    }
+    for name in &properties.env_keep_subtract {
+        text.push_str(&format!("Defaults    env_keep -= \"{name}\"\n"));
+    }
+    for command in &properties.commands {
+        if !people.is_empty() {
+            let SudoProperties { host, runas, .. } = properties;
+            text.push_str(&format!("{people} {host}=({runas}) "));
+            let tags =
+                [("NOEXEC:", properties.noexec), ("NOPASSWD:", properties.nopasswd), ("SETENV:", properties.setenv)];
+            tags.iter().filter(|(_, is_set)| *is_set).for_each(|(tag, _)| text.push_str(tag));
+            text.push_str(command);
+        }
+        text.push('\n');
+    }
+    if !properties.defaults.is_empty() {
+        text.push_str(&format!("\nDefaults:{people} {}\n", properties.defaults.join(",")));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::typed::{DeclaredValues, TypedProperties as _};
+    use serde_json::Map;
+
+    struct Given(Map<String, Value>);
+
+    impl DeclaredValues for Given {
+        fn name(&self) -> &str {
+            "ops"
+        }
+
+        fn value(&self, property: &str) -> Option<&Value> {
+            self.0.get(property)
+        }
+    }
+
+    fn text_of(values: Value) -> Result<String, String> {
+        let properties = SudoProperties::read(&Given(values.as_object().unwrap().clone())).unwrap();
+        text(&properties).map_err(|raised| raised.message)
+    }
+
+    #[test]
+    fn rules_are_written_as_chef_writes_them() {
+        let values = json!({
+            "users": ["ann"], "groups": ["%ops"], "nopasswd": true, "commands": ["/bin/true", "WEB"],
+            "command_aliases": [{ "name": "web", "command_list": ["/bin/a", "/bin/b"] }],
+            "env_keep_add": ["EDITOR"], "defaults": ["!requiretty"],
+        });
+        let expected = "# This file is managed by Chef Infra Client. Changes will be overwritten.\n\n\
+                        Cmnd_Alias WEB = /bin/a, /bin/b\nDefaults    env_keep += \"EDITOR\"\n\
+                        %ops,ann ALL=(ALL) NOPASSWD:/bin/true\n%ops,ann ALL=(ALL) NOPASSWD:WEB\n\n\
+                        Defaults:%ops,ann !requiretty\n";
+        assert_eq!(text_of(values).unwrap(), expected);
+        for injected in [
+            json!({ "users": ["ann\nbob ALL=(ALL) ALL"] }),
+            json!({ "users": ["ann"], "commands": ["/bin/true\n"] }),
+            json!({ "users": ["ann"], "host": "ALL\n" }),
+            json!({ "users": ["ann"], "command_aliases": [{ "name": "a\n", "command_list": [] }] }),
+        ] {
+            assert!(text_of(injected.clone()).unwrap_err().contains("control characters"), "{injected}");
+        }
+        assert!(text_of(json!({ "users": ["ann"], "command_aliases": [1] })).unwrap_err().contains("command_aliases"));
+    }
+}

@@ -1,0 +1,113 @@
+//! Types that the host makes of other resources, declared by a policy in Rust: made, found as wanted, and removed. Their
+//! children need grants of their own.
+
+#![cfg(target_arch = "x86_64")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::Value;
+use specs::{Machine, Network, Program, Root, fixtures};
+use std::collections::BTreeMap;
+
+/// Programs of the machine as tests need them: they keep what they are told below `/srv`.
+const PROGRAMS: &str = r#"
+mkdir -p /srv /etc/sudoers.d
+cat > /usr/local/bin/sysctl <<'END'
+#!/bin/sh
+case "$1" in
+-n) cat "/srv/sysctl-$3" 2>/dev/null ;;
+-w) echo "${2#*=}" > "/srv/sysctl-${2%%=*}" ;;
+-p) echo loaded >> /srv/loads ;;
+esac
+END
+cat > /bin/hostname <<'END'
+#!/bin/sh
+if [ -n "$1" ]; then echo "$1" > /srv/hostname; else cat /srv/hostname 2>/dev/null || echo old; fi
+END
+chmod 0755 /usr/local/bin/sysctl /bin/hostname
+echo '127.0.0.1 localhost' > /etc/hosts
+rm -f /usr/sbin/visudo
+"#;
+
+struct Bench {
+    program: Program,
+    root: Root,
+}
+
+impl Bench {
+    fn run(&self, machine: &Machine<'_>, recipe: &str, more: &[&str], code: i32) -> Value {
+        let (place, policies) = (self.root.path().display().to_string(), fixtures().display().to_string());
+        let item = format!("composites::{recipe}");
+        let fixed = ["converge", "-F", "json", "--root", &place, "--node-name", "n1", "--policies", &policies];
+        let arguments = [&fixed[..], &["--policy-name", "composites", "-o", &item], more].concat();
+        let output = self.program.run_in(machine, &arguments).unwrap().expect_code(code).unwrap();
+        serde_json::from_str(&output.stdout).unwrap()
+    }
+}
+
+/// The status of each row at one level: `TYPE[NAME]` and `STATUS`.
+fn rows(run: &Value, nesting: u64) -> BTreeMap<String, String> {
+    let policies = run["policies"].as_array().unwrap().iter();
+    let rows = policies.flat_map(|policy| policy["resources"].as_array().unwrap());
+    let of_level = rows.filter(|row| row["nesting"] == nesting);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    of_level.map(|row| (format!("{}[{}]", text(&row["type"]), text(&row["name"])), text(&row["status"]))).collect()
+}
+
+fn check(found: &BTreeMap<String, String>, expected: &[&str], status: &str) {
+    for key in expected {
+        assert_eq!(found.get(*key).map(String::as_str), Some(status), "{key}: {found:#?}");
+    }
+}
+
+const MADE: [&str; 5] =
+    ["sudo[ops]", "sysctl[net.ipv4.ip_forward]", "hostname[web1]", "apt_preference[libx.y]", "user_ulimit[ann]"];
+
+const REMOVED: [&str; 4] = ["sudo[ops]", "sysctl[net.ipv4.ip_forward]", "apt_preference[libx.y]", "user_ulimit[ann]"];
+
+#[test]
+fn a_policy_in_rust_makes_and_removes_them() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    machine.run(&["sh", "-ec", PROGRAMS]).unwrap();
+    let there = |path: &str| machine.run(&["test", "-e", path]).unwrap().status.success();
+    let file = "/etc/sudoers.d/ops";
+    // A dry run says what would change, and changes nothing.
+    let dry = bench.run(&machine, "create", &["--allow-all", "--why-run"], 0);
+    check(&rows(&dry, 0), &MADE, "updated");
+    check(&rows(&dry, 1), &["file[/etc/sudoers.d/ops]", "execute[set hostname to web1]"], "updated");
+    assert!(!there(file) && !there("/srv/hostname") && !there("/srv/loads"));
+    // The run makes it, and another one finds it so.
+    let run = bench.run(&machine, "create", &["--allow-all"], 0);
+    check(&rows(&run, 0), &MADE, "updated");
+    let children = ["file[/etc/sudoers.d/ops]", "execute[set net.ipv4.ip_forward]", "execute[Load sysctl values]"];
+    check(&rows(&run, 1), &children, "updated");
+    let read = |path: &str| String::from_utf8(machine.run(&["cat", path]).unwrap().stdout).unwrap();
+    assert!(read(file).ends_with("ann ALL=(ALL) NOPASSWD:/bin/true\n"), "{}", read(file));
+    assert_eq!(read("/etc/sysctl.d/99-chef-net.ipv4.ip_forward.conf"), "net.ipv4.ip_forward = 1\n");
+    assert_eq!(read("/etc/hosts"), "127.0.0.1 localhost\n192.0.2.1 web1.example.org web1 web1\n");
+    assert_eq!(read("/etc/hostname"), "web1\n");
+    assert!(read("/etc/security/limits.d/ann_limits.conf").contains("\nann - nofile 100\n"));
+    let again = bench.run(&machine, "create", &["--allow-all"], 0);
+    check(&rows(&again, 0), &[&MADE[..], &["timezone[Etc/UTC]"]].concat(), "up-to-date");
+    let removed = bench.run(&machine, "remove", &["--allow-all"], 0);
+    check(&rows(&removed, 0), &REMOVED, "updated");
+    assert!(!there(file) && !there("/etc/security/limits.d/ann_limits.conf"));
+    check(&rows(&bench.run(&machine, "remove", &["--allow-all"], 0), 0), &REMOVED, "up-to-date");
+}
+
+#[test]
+fn children_need_grants_of_their_own_and_stay_in_their_folders() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    machine.run(&["sh", "-ec", PROGRAMS]).unwrap();
+    let grants = bench.program.configuration().join("grants.toml");
+    std::fs::write(&grants, "[policy.composites]\npaths = [\"/etc/sudoers.d\"]\n").unwrap();
+    let grants = grants.display().to_string();
+    let message = |run: &Value| run["error"]["message"].as_str().unwrap_or_default().to_owned();
+    let denied = bench.run(&machine, "create", &["--grants", &grants], 1);
+    assert!(message(&denied).contains("/etc/sudoers.d/ops"), "{denied:#}");
+    assert_eq!(denied["error"]["origin"]["recipe"], "create", "{denied:#}");
+    let hostile = bench.run(&machine, "hostile", &["--allow-all"], 1);
+    assert!(message(&hostile).contains("is not the name of a file"), "{hostile:#}");
+    assert!(!machine.run(&["test", "-e", "/root/ops"]).unwrap().status.success());
+}
