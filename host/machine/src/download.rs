@@ -205,7 +205,6 @@ fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
         .new_agent()
 }
 
-/// Asks, and asks again where the answer says to, as long as that is granted.
 /// Refuses to speak to a server in a test.
 fn check_on(limits: Downloads) -> Result<(), Raised> {
     match limits.are_off {
@@ -214,6 +213,7 @@ fn check_on(limits: Downloads) -> Result<(), Raised> {
     }
 }
 
+/// Asks, and asks again where the answer says to, as long as that is granted.
 fn follow(
     agent: &Agent,
     grants: &PolicyGrants,
