@@ -97,6 +97,8 @@ fn bench(why_run: bool) -> Bench {
         reboots: Reboots::default(),
         facts: None,
         live: None,
+        answers: None,
+        contents: None,
         log: Some(Arc::new(move |level, line: &str| log.lock().unwrap().push((level, line.into())))),
     };
     Bench { providers: MachineProviders::new(Arc::new(settings)).unwrap(), directory }
