@@ -6,9 +6,9 @@
 //! operator's mistake, and ends the run.
 
 use crate::error::AssembleError;
-use crate::house;
 use crate::input::Input;
 use crate::notice::{Notice, Notify};
+use crate::run_host;
 use crate::settings::Settings;
 use crate::source::{Released, Source};
 use artifact::{Artifact, ArtifactError};
@@ -108,7 +108,7 @@ pub(crate) fn make_ready(
             && let Some(artifact) = input.artifacts.get(name)
             && let Some(grants) = input.grants.get(name)
         {
-            let limits = house::limits(settings, grants);
+            let limits = run_host::limits(settings, grants);
             let check = |source: &Source, imports: Interfaces| -> Result<(), SandboxError> {
                 if let Some(code) = source.own_code() {
                     sandbox.check(name, code, imports, &limits)?;

@@ -10,8 +10,8 @@ mod metadata;
 
 use crate::data;
 use crate::error::AssembleError;
-use crate::house::{AssembledHouse, BuiltinTypes};
 use crate::request::FolderRequest;
+use crate::run_host::{AssembledHost, BuiltinTypes};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::source::{Folders, Source};
@@ -20,7 +20,7 @@ use author::CookbookFolders;
 use author::folders::{Selected, vendor_directories};
 use author::gems::{GemFolder, GemsError, WantedGem};
 use contract::{Failure, Question, Stop};
-use converge::{House as _, PolicyInput, Questions};
+use converge::{PolicyInput, Questions, RunHost as _};
 use documents::Documents;
 use grants::{Grants, PolicyGrants};
 use machine::data::{BagSecrets, DataFolders};
@@ -106,7 +106,7 @@ impl FolderInput {
         mut self,
         given: &FolderRequest,
         all_grants: &Grants,
-        house: &mut AssembledHouse<'_>,
+        run_host: &mut AssembledHost<'_>,
         node: &mut NodeObject,
     ) -> Result<PolicyInput, AssembleError> {
         node.name().clone_into(&mut self.node);
@@ -114,17 +114,17 @@ impl FolderInput {
             node.set_chef_environment(environment)?;
         }
         // What a search finds of this node is what was saved of it, whatever this run is given.
-        let own_node = node.to_saved_json(&house.settings.saved_attributes)?;
+        let own_node = node.to_saved_json(&run_host.settings.saved_attributes)?;
         if let Some(list) = self.run_list.take().filter(|_| !self.ambiguous) {
             node.set_run_list(list);
         }
-        let known = self.ask(all_grants, house);
+        let known = self.ask(all_grants, run_host);
         let list = self.override_run_list.take().unwrap_or_else(|| node.run_list().clone());
         let known = if given.lenient { without_missing(known) } else { known };
         let mut resolved = self.resolve(&list, node.chef_environment(), &known);
         let wanted: Vec<_> = resolved.cookbooks.iter().filter_map(|one| known.get(&one.name)).collect();
         let wanted: Vec<_> = wanted.iter().flat_map(|metadata| metadata.gems.iter().cloned()).collect();
-        let gems = self.gems(&wanted, given, all_grants, house)?.unwrap_or_else(|failure| {
+        let gems = self.gems(&wanted, given, all_grants, run_host)?.unwrap_or_else(|failure| {
             resolved.refused.get_or_insert(failure);
             Gems::default()
         });
@@ -143,8 +143,8 @@ impl FolderInput {
         };
         let folders =
             Folders { runtime: self.runtime, files: Arc::new(chosen), gems: Arc::new(gems), data: Arc::new(data) };
-        house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
-        house.grants.insert(POLICY.to_owned(), grants);
+        run_host.sources.insert(POLICY.to_owned(), Source::Folders(folders));
+        run_host.grants.insert(POLICY.to_owned(), grants);
         Ok(PolicyInput {
             file_cache: None,
             name: POLICY.to_owned(),
@@ -160,9 +160,9 @@ impl FolderInput {
     }
 
     /// Asks what only a guest knows. Returns the cookbooks by their names; what is wrong with one is kept with it.
-    fn ask(&mut self, all_grants: &Grants, house: &mut AssembledHouse<'_>) -> BTreeMap<String, Metadata> {
+    fn ask(&mut self, all_grants: &Grants, run_host: &mut AssembledHost<'_>) -> BTreeMap<String, Metadata> {
         let (runtime, cookbooks) = (Arc::clone(&self.runtime), Arc::clone(&self.cookbooks));
-        asking(Folders::new(runtime, Arc::clone(&cookbooks) as _), all_grants, house, |ask| {
+        asking(Folders::new(runtime, Arc::clone(&cookbooks) as _), all_grants, run_host, |ask| {
             let known = metadata::all(&cookbooks, ask);
             self.roles.evaluate(ask);
             self.environments.evaluate(ask);
@@ -176,7 +176,7 @@ impl FolderInput {
         wanted: &[WantedGem],
         given: &FolderRequest,
         all_grants: &Grants,
-        house: &mut AssembledHouse<'_>,
+        run_host: &mut AssembledHost<'_>,
     ) -> Result<Result<Gems, Failure>, AssembleError> {
         let Some(place) = given.gems.as_deref().filter(|_| !wanted.is_empty()) else {
             for gem in
@@ -194,7 +194,7 @@ impl FolderInput {
         let there = GemFolder::open(place)?;
         let question = there.question(wanted, &given.without_gems);
         let nothing = Folders::new(Arc::clone(&self.runtime), Arc::new(CookbookFolders::default()));
-        let answer = match asking(nothing, all_grants, house, |ask| ask(Question::Gems(question))) {
+        let answer = match asking(nothing, all_grants, run_host, |ask| ask(Question::Gems(question))) {
             Ok(answer) => answer,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -285,15 +285,15 @@ type Ask<'a> = dyn FnMut(Question) -> Result<Value, Failure> + 'a;
 fn asking<Got>(
     folders: Folders,
     all_grants: &Grants,
-    house: &mut AssembledHouse<'_>,
+    run_host: &mut AssembledHost<'_>,
     about: impl FnOnce(&mut Ask<'_>) -> Got,
 ) -> Got {
-    house.sources.insert(POLICY.to_owned(), Source::Folders(folders));
+    run_host.sources.insert(POLICY.to_owned(), Source::Folders(folders));
     let grants: Arc<PolicyGrants> = all_grants.policy(POLICY, &[]);
-    house.grants.insert(POLICY.to_owned(), grants);
+    run_host.grants.insert(POLICY.to_owned(), grants);
     let input = PolicyInput { name: POLICY.to_owned(), ..PolicyInput::default() };
-    let account = house.account(&input);
-    let mut opened = house.open(&input, &account);
+    let account = run_host.account(&input);
+    let mut opened = run_host.open(&input, &account);
     let mut questions = match &mut opened {
         Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account, Stop::default())),
         Err(failure) => Err(failure.clone()),

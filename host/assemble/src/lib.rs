@@ -1,4 +1,4 @@
-//! The house: settings, artifacts, grants and the state become a run that is ready, is carried out and is recorded.
+//! Assembly: settings, artifacts, grants and the state become a run that is ready, is carried out and is recorded.
 //!
 //! A library for every program that converges a node: it reads no arguments, prints nothing, and leaves the process as it
 //! is. What people should hear comes as [`Notice`]s, and whoever wants to follow a run gives it observers.
@@ -14,7 +14,6 @@ mod error;
 mod folders;
 mod grants_check;
 mod grants_files;
-mod house;
 mod input;
 mod known_node;
 mod native_cache;
@@ -28,6 +27,7 @@ mod questions;
 mod ready;
 mod records;
 mod request;
+mod run_host;
 mod runtime;
 mod saved_node;
 mod settings;
@@ -41,7 +41,6 @@ pub use error::AssembleError;
 pub use grants_check::GrantsCheck;
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 
-pub use house::{DueNotifications, limits};
 pub use known_node::machine_facts;
 pub use notice::{Notice, Notify};
 pub use open::{EndedRun, Ending, OpenRun, StartedAgain};
@@ -52,6 +51,7 @@ pub use questions::{ask, ask_component};
 pub use ready::{Assembly, ReadyRun};
 pub use records::{RecordedRun, Records, RecordsError};
 pub use request::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
+pub use run_host::{DueNotifications, limits};
 pub use runtime::{Runtime, RuntimeError};
 pub use saved_node::{HISTORIES, NORMAL_WRITERS, SavedNodeError, saved_node};
 pub use settings::Settings;

@@ -1,9 +1,9 @@
 //! A run that is open to its watchers: it is carried out, and recorded.
 
 use crate::error::AssembleError;
-use crate::house::{AssembledHouse, BuiltinTypes, Keeper, Kept};
 use crate::own_state;
 use crate::questions::ask;
+use crate::run_host::{AssembledHost, BuiltinTypes, Keeper, Kept};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::watchers::Watchers;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// A run that is about to begin.
 pub struct OpenRun<'a> {
-    pub(crate) house: AssembledHouse<'a>,
+    pub(crate) run_host: AssembledHost<'a>,
     pub(crate) options: RunOptions,
     pub(crate) policies: Vec<PolicyInput>,
     pub(crate) facts: Map<String, Value>,
@@ -46,7 +46,7 @@ pub struct EndedRun<'a> {
 
 /// The end of a run: keeps its record, and gives back what it held.
 pub struct Ending<'a> {
-    house: AssembledHouse<'a>,
+    run_host: AssembledHost<'a>,
     folder: Option<Arc<RunFolder>>,
     id: RunId,
 }
@@ -67,36 +67,36 @@ impl<'a> OpenRun<'a> {
     ///
     /// A deeply nested run needs the stack that [`spawn`](crate::spawn) gives.
     pub fn carry_out(self) -> EndedRun<'a> {
-        let Self { mut house, options, policies, facts, watchers, mut node, journal, folder, id } = self;
-        let stop = house.stop.clone();
-        let whole = WholeRun::new(&mut house, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
+        let Self { mut run_host, options, policies, facts, watchers, mut node, journal, folder, id } = self;
+        let stop = run_host.stop.clone();
+        let whole = WholeRun::new(&mut run_host, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
         let report = block_on(whole.run(&mut node, policies));
-        house.deny_ungranted();
-        house.grants.values().for_each(|grants| grants.end_audit());
-        EndedRun { report, journal, node, ending: Ending { house, folder, id } }
+        run_host.deny_ungranted();
+        run_host.grants.values().for_each(|grants| grants.end_audit());
+        EndedRun { report, journal, node, ending: Ending { run_host, folder, id } }
     }
 }
 
 impl Ending<'_> {
     /// The cookbooks' files of each policy, for excerpts of their sources.
     pub fn files(&self) -> BTreeMap<String, Arc<dyn CookbookFiles>> {
-        let sources = self.house.sources.iter();
-        sources.map(|(name, source)| (name.clone(), source.files(self.house.settings))).collect()
+        let sources = self.run_host.sources.iter();
+        sources.map(|(name, source)| (name.clone(), source.files(self.run_host.settings))).collect()
     }
 
     /// Tells whether a policy's cookbook is in Ruby.
     pub fn is_in_ruby(&self, policy: &str, cookbook: &str) -> bool {
-        self.house.sources.get(policy).is_some_and(|source| source.has_ruby(cookbook))
+        self.run_host.sources.get(policy).is_some_and(|source| source.has_ruby(cookbook))
     }
 
     /// The runtime of a policy's Ruby cookbooks, if it has any.
     pub fn runtime(&self, policy: &str) -> Option<Arc<Runtime>> {
-        self.house.sources.get(policy)?.shared_runtime()
+        self.run_host.sources.get(policy)?.shared_runtime()
     }
 
     /// The grants of a policy.
     pub fn grants(&self, policy: &str) -> Option<&Arc<PolicyGrants>> {
-        self.house.grants.get(policy)
+        self.run_host.grants.get(policy)
     }
 
     /// Asks an instance of a runtime about files, after the run; see [`ask`]. The run's own signals end it.
@@ -109,12 +109,12 @@ impl Ending<'_> {
         files: Arc<dyn CookbookFiles>,
         questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
     ) -> Result<T, AssembleError> {
-        ask(self.house.settings, self.house.program, &self.house.stop, runtime, files, questions)
+        ask(self.run_host.settings, self.run_host.program, &self.run_host.stop, runtime, files, questions)
     }
 
     /// How long native code was compiled.
     pub fn compile_time(&self) -> Duration {
-        self.house.sandbox.compile_time()
+        self.run_host.sandbox.compile_time()
     }
 
     /// Keeps the record of a dry run: in the state directory, else in the user's own folder.
@@ -122,7 +122,7 @@ impl Ending<'_> {
     /// # Errors
     /// Neither can be written to.
     pub fn record_dry_run(&self, record: &impl Serialize, error: Option<&Value>) -> Result<(), StateError> {
-        own_state::keep_dry_run(self.house.settings, &self.id, |folder| {
+        own_state::keep_dry_run(self.run_host.settings, &self.id, |folder| {
             folder.save_record(record)?;
             error.map_or(Ok(()), |error| folder.save_error(error))
         })
@@ -134,9 +134,9 @@ impl Ending<'_> {
     /// The state directory cannot be written to, or a notification could not be recorded in the course of the run.
     pub fn record(&mut self, record: &impl Serialize, error: Option<&Value>) -> Result<(), StateError> {
         let left = Keeper::Unrecorded(state::Unrecorded::new(Vec::new()));
-        let Keeper::Kept(kept) = std::mem::replace(&mut self.house.keeper, left) else { return Ok(()) };
+        let Keeper::Kept(kept) = std::mem::replace(&mut self.run_host.keeper, left) else { return Ok(()) };
         let Kept { lock, pending, .. } = *kept;
-        let kept = keep(&lock, self.folder.as_deref(), record, error, self.house.settings);
+        let kept = keep(&lock, self.folder.as_deref(), record, error, self.run_host.settings);
         let finished = pending.finish();
         kept.and(finished)
     }
@@ -146,7 +146,7 @@ impl Ending<'_> {
     /// # Errors
     /// The machine refuses.
     pub fn start_again(&self) -> Result<StartedAgain, Raised> {
-        Ok(match self.house.reboots.carry_out(&self.house.settings.root)? {
+        Ok(match self.run_host.reboots.carry_out(&self.run_host.settings.root)? {
             None => StartedAgain::NotAsked,
             Some(true) => StartedAgain::Scheduled,
             Some(false) => StartedAgain::Elsewhere,

@@ -6,13 +6,13 @@ mod answers;
 mod place;
 
 use crate::error::AssembleError;
-use crate::house::DueNotifications;
 use crate::known_node::text_fact;
 use crate::notice::Notice;
 use crate::own_state;
 use crate::program::Program;
 use crate::ready::Assembly;
 use crate::request::{GrantsSource, Mode, Request};
+use crate::run_host::DueNotifications;
 use crate::settings::Settings;
 use crate::stand_in::StandIn;
 use contract::Stop;

@@ -2,15 +2,15 @@
 //! questions about itself. It is granted nothing: it sees these files and nothing of the machine.
 
 use crate::error::AssembleError;
-use crate::house::{AssembledHouse, BuiltinTypes, Keeper, compiler};
 use crate::native_cache;
 use crate::program::Program;
+use crate::run_host::{AssembledHost, BuiltinTypes, Keeper, compiler};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::source::{Folders, Released, Source};
 use artifact::Artifact;
 use contract::{CookbookFiles, Failure, Moment, Question, Stop};
-use converge::{House as _, PolicyInput, Questions};
+use converge::{PolicyInput, Questions, RunHost as _};
 use grants::Grants;
 use node::file_specificity::NodeIdentity;
 use pollster::block_on;
@@ -72,7 +72,7 @@ fn ask_in<T>(
     questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let grants = Grants::nothing().policy(policy, &[]);
-    let mut house = AssembledHouse {
+    let mut run_host = AssembledHost {
         settings,
         program,
         sandbox,
@@ -94,8 +94,8 @@ fn ask_in<T>(
         keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),
     };
     let input = PolicyInput { name: policy.to_owned(), ..PolicyInput::default() };
-    let account = house.account(&input);
-    let mut opened = house.open(&input, &account)?;
+    let account = run_host.account(&input);
+    let mut opened = run_host.open(&input, &account)?;
     let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account, stop.clone());
     let answered = questions(&mut |question| block_on(asking.ask(question)));
     // It has answered all it was asked.

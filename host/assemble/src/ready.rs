@@ -2,13 +2,13 @@
 
 use crate::artifacts::{Ready, Ungranted};
 use crate::error::AssembleError;
-use crate::house::{AssembledHouse, DueNotifications, Keeper, Kept, Remembered, compiler};
 use crate::input::Input;
 use crate::known_node::KnownNode;
 use crate::notice::{Notice, Notify};
 use crate::open::OpenRun;
 use crate::program::Program;
 use crate::request::{GrantsSource, Mode, Request};
+use crate::run_host::{AssembledHost, DueNotifications, Keeper, Kept, Remembered, compiler};
 use crate::saved_node::{SavedNodeError, saved_node};
 use crate::settings::Settings;
 use crate::source::Source;
@@ -206,7 +206,7 @@ impl<'a> ReadyRun<'a> {
         let Self { assembly, input, known, sources, ungranted, sandbox, mut node, keeper, folder, id } = self;
         let Assembly { request, settings, program, stop, .. } = assembly;
         let (log, live) = (watchers.clone(), watchers.clone());
-        let mut house = AssembledHouse {
+        let mut run_host = AssembledHost {
             settings,
             program,
             sandbox,
@@ -240,7 +240,7 @@ impl<'a> ReadyRun<'a> {
         };
         let mut policies = input.policies;
         if let (Some(folders), Some(given)) = (input.folders, &request.folders) {
-            let policy = folders.policy(given, &input.all_grants, &mut house, &mut node)?;
+            let policy = folders.policy(given, &input.all_grants, &mut run_host, &mut node)?;
             if policy.start.run_list.is_empty() {
                 // Chef's words.
                 let line = format!("Node {} has an empty run list.", node.name());
@@ -249,7 +249,7 @@ impl<'a> ReadyRun<'a> {
             policies.push(policy);
         }
         let journal = input.all_grants.journal().clone();
-        Ok(OpenRun { house, options, policies, facts: known.facts, watchers, node, journal, folder, id })
+        Ok(OpenRun { run_host, options, policies, facts: known.facts, watchers, node, journal, folder, id })
     }
 }
 

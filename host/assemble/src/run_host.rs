@@ -11,8 +11,8 @@ use crate::settings::Settings;
 use crate::source::Source;
 use crate::stand_in::StandIn;
 use artifact::Artifact;
-use contract::{Account, AccountLimits, Failure, Interfaces, Lost, Memory, Moment, Services, Stop};
-use converge::{House, Instance, PolicyInput};
+use contract::{Account, AccountLimits, Failure, GuestLost, Interfaces, Memory, Moment, Services, Stop};
+use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, PolicyGrants};
 use machine::download::Downloads;
 use machine::guest::GuestMachine;
@@ -37,7 +37,7 @@ pub(crate) use remembered::Remembered;
 pub(crate) use types::BuiltinTypes;
 
 /// Everything that the policies of a run need, made once.
-pub(crate) struct AssembledHouse<'a> {
+pub(crate) struct AssembledHost<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) program: &'a Program,
     pub(crate) sandbox: Sandbox,
@@ -90,7 +90,7 @@ impl Instance for Opened {
         (self.policies.conversation(), &mut self.providers)
     }
 
-    fn end<'a>(session: Conversation<'a>) -> impl Future<Output = Result<(), Lost>> + Send
+    fn end<'a>(session: Conversation<'a>) -> impl Future<Output = Result<(), GuestLost>> + Send
     where
         Self: 'a,
     {
@@ -133,7 +133,7 @@ pub(crate) fn policy_grants(
     artifacts.iter().map(|(name, artifact)| (name.clone(), of(artifact))).collect()
 }
 
-impl AssembledHouse<'_> {
+impl AssembledHost<'_> {
     fn grants_of(&self, policy: &str) -> Result<&Arc<PolicyGrants>, Failure> {
         self.grants.get(policy).ok_or_else(|| Failure::raised("Wrun::Bug", format!("policy {policy} has no grants")))
     }
@@ -222,7 +222,7 @@ impl AssembledHouse<'_> {
     }
 }
 
-impl House for AssembledHouse<'_> {
+impl RunHost for AssembledHost<'_> {
     type Instance = Opened;
 
     fn account(&self, policy: &PolicyInput) -> Account {

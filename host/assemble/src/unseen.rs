@@ -5,7 +5,7 @@ use author::check::{Entry, Line, RestReader};
 use contract::{CookbookFiles, EndedRecipe};
 use converge::{PolicyReport, RunReport};
 use facts::Facts;
-use grants::{Denial, Grants, HeldAnswer, MAX_VALUE, Needs, PolicyGrants};
+use grants::{Denial, Grants, MAX_VALUE, NeedAnswer, Needs, PolicyGrants};
 use report::error;
 use report::unseen::{UnseenEntry, UnseenRecipe};
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +140,7 @@ fn is_missing(grants: &PolicyGrants, entry: &UnseenEntry) -> bool {
     let value = if entry.value == "true" { entry.value.clone() } else { format!("[{}]", entry.value) };
     // What cannot be an entry is nobody's to add.
     let Ok(needs) = Needs::parse(&format!("[needs]\n{} = {value}\n", entry.key), "text") else { return false };
-    grants.hold(&needs).iter().any(|held| held.answer == HeldAnswer::Missing)
+    grants.hold(&needs).iter().any(|held| held.answer == NeedAnswer::Missing)
 }
 
 #[cfg(test)]

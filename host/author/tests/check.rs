@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 use author::check::{Ask, CheckError, Kind, Readers, Report, Subject, check, table};
-use contract::{CookbookFiles, Failure, Lost, Question};
+use contract::{CookbookFiles, Failure, GuestLost, Question};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -38,7 +38,8 @@ impl Readers for Facts {
             let (cookbook, file) = (check.cookbook.as_str(), check.file.as_str());
             assert!(files.read(cookbook, file).is_ok(), "the instance sees {cookbook}/{file}");
             if self.loses == Some(file) {
-                let lost = Lost { policy: "author".into(), why: "trapped".into(), backtrace: vec![], recipe: None };
+                let lost =
+                    GuestLost { policy: "author".into(), why: "trapped".into(), backtrace: vec![], recipe: None };
                 return Err(Failure::from(lost));
             }
             Ok((self.of)(cookbook, file))

@@ -15,16 +15,16 @@ const NAME: &str = "new-by-test";
 
 #[test]
 fn a_new_policy_builds() {
-    let house = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap();
+    let run_host = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap();
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join(NAME);
     author::create(&folder, NAME, &Start::Rust(SdkSource::Carried)).unwrap();
     // The guests' lock: the same crates, and nothing to fetch.
-    std::fs::copy(house.join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    std::fs::copy(run_host.join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let mut compiler =
         || guest_compiler(&Settings::from_environment().unwrap(), &mut |sentence| println!("{sentence}"));
     // Relative to where wrun is started, and not to the policy.
-    std::env::set_current_dir(&house).unwrap();
+    std::env::set_current_dir(&run_host).unwrap();
     let target = Path::new("target/guests/of/policies");
     let built = author::build(&folder, &Options::new(target), &mut NoRuby, &mut compiler).unwrap();
     let path = author::store(&built, &temporary.path().join("build")).unwrap();

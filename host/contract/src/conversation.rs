@@ -1,6 +1,6 @@
 //! The conversation with a guest: `wit/deps/turns/turns.wit`, without its bindings.
 
-use crate::{ContextId, Failure, Lost, Raised, ResourceId, Run};
+use crate::{ContextId, Failure, GuestLost, Raised, ResourceId, Run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -13,12 +13,16 @@ pub trait Guest: Send {
     ///
     /// # Errors
     /// The guest is gone for good; it stays gone.
-    fn turn(&mut self, run: &mut Run, tell: Tell) -> impl Future<Output = Result<Said, Lost>> + Send;
+    fn turn(
+        &mut self,
+        run: &mut Run,
+        tell: HostMessage,
+    ) -> impl Future<Output = Result<GuestMessage, GuestLost>> + Send;
 }
 
 /// What a guest hears when it gets the turn.
 #[derive(Debug, Clone)]
-pub enum Tell {
+pub enum HostMessage {
     /// Guest code is needed; the guest answers, and may send errands before it does.
     Request(Request),
     /// The errand that the guest sent last is over.
@@ -27,7 +31,7 @@ pub enum Tell {
 
 /// What a guest says when it gives the turn back.
 #[derive(Debug, Clone)]
-pub enum Said {
+pub enum GuestMessage {
     /// The answer to the innermost open request.
     Answer(Answer),
     /// Something the host must finish before the guest can go on.
@@ -208,14 +212,14 @@ pub enum Answer {
     /// A phase or an action ended well.
     Finished,
     /// A closure's value.
-    Value(Got),
+    Value(ClosureValue),
     /// Guest code raised.
     Failed(Raised),
 }
 
 /// What a closure evaluates to.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Got {
+pub enum ClosureValue {
     /// A value.
     Json(Value),
     /// File content that need not be text.

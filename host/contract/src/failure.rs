@@ -55,7 +55,7 @@ impl Raised {
 
 /// Why a guest can no longer be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
+pub struct GuestLost {
     /// The policy whose guest it is.
     pub policy: String,
     /// The rest of a sentence that begins with the policy's name: `trapped: ..`.
@@ -90,7 +90,7 @@ pub enum Failure {
     /// An exception that guest code may rescue.
     Raised(Box<Raised>),
     /// No `rescue`, `retries` or `ignore_failure` helps against this one.
-    Lost(Box<Lost>),
+    GuestLost(Box<GuestLost>),
     /// The run was asked to end. Nothing more is begun.
     Stopped(StopReason),
     /// A converge failed and so did some of its delayed notifications.
@@ -143,7 +143,7 @@ impl Failure {
     /// The same of a guest that was lost while it compiled a recipe. The innermost recipe is said first, and stays.
     #[must_use]
     pub fn in_recipe(mut self, recipe: &str) -> Self {
-        if let Self::Lost(lost) = &mut self {
+        if let Self::GuestLost(lost) = &mut self {
             lost.recipe.get_or_insert_with(|| recipe.to_owned());
         }
         self
@@ -153,7 +153,7 @@ impl Failure {
     pub fn class(&self) -> &str {
         match self {
             Self::Raised(raised) => &raised.class,
-            Self::Lost(_) => "Wrun::GuestLost",
+            Self::GuestLost(_) => "Wrun::GuestLost",
             Self::Stopped(_) => "SignalException",
             Self::Many(_) => "Chef::Exceptions::MultipleFailures",
         }
@@ -176,7 +176,7 @@ impl Failure {
         match self {
             Self::Raised(raised) => raised.hint.as_deref(),
             Self::Many(all) => all.iter().find_map(|(_, failure)| failure.hint()),
-            Self::Lost(_) | Self::Stopped(_) => None,
+            Self::GuestLost(_) | Self::Stopped(_) => None,
         }
     }
 
@@ -197,7 +197,7 @@ impl Failure {
                 let has_one = all.iter().position(|(_, failure)| failure.hint().is_some());
                 all.iter_mut().skip(has_one.unwrap_or(0)).find_map(|(_, failure)| failure.hinted())
             }
-            Self::Lost(_) | Self::Stopped(_) => None,
+            Self::GuestLost(_) | Self::Stopped(_) => None,
         }
     }
 
@@ -205,7 +205,7 @@ impl Failure {
     pub fn backtrace(&self) -> &[String] {
         match self {
             Self::Raised(raised) => &raised.backtrace,
-            Self::Lost(lost) => &lost.backtrace,
+            Self::GuestLost(lost) => &lost.backtrace,
             _ => &[],
         }
     }
@@ -213,7 +213,7 @@ impl Failure {
     /// True if nothing that a cookbook says may go on after it.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Lost(_) | Self::Stopped(_) => true,
+            Self::GuestLost(_) | Self::Stopped(_) => true,
             Self::Raised(_) => false,
             Self::Many(all) => all.iter().any(|(_, failure)| failure.is_final()),
         }
@@ -225,7 +225,7 @@ impl Failure {
         match self {
             Self::Raised(raised) => !NOT_STANDARD.contains(&raised.class.as_str()),
             Self::Many(_) => !self.is_final(),
-            Self::Lost(_) | Self::Stopped(_) => false,
+            Self::GuestLost(_) | Self::Stopped(_) => false,
         }
     }
 
@@ -252,9 +252,9 @@ impl From<Raised> for Failure {
     }
 }
 
-impl From<Lost> for Failure {
-    fn from(lost: Lost) -> Self {
-        Self::Lost(Box::new(lost))
+impl From<GuestLost> for Failure {
+    fn from(lost: GuestLost) -> Self {
+        Self::GuestLost(Box::new(lost))
     }
 }
 
@@ -262,7 +262,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Raised(raised) => raised.fmt(f),
-            Self::Lost(lost) => {
+            Self::GuestLost(lost) => {
                 write!(f, "policy `{}` {}", lost.policy, lost.why)?;
                 lost.recipe.iter().try_for_each(|recipe| write!(f, ", in recipe {recipe}"))
             }
@@ -285,9 +285,9 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl std::error::Error for Lost {}
+impl std::error::Error for GuestLost {}
 
-impl fmt::Display for Lost {
+impl fmt::Display for GuestLost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "policy `{}` {}", self.policy, self.why)
     }

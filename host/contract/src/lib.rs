@@ -20,25 +20,25 @@ pub use account::{
 };
 pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 pub use conversation::{
-    Answer, Call, Callback, Errand, FileCheck, Got, Guest, Load, Phase, Question, Request, RubyDocument, Said,
-    StartPhase, Tell,
+    Answer, Call, Callback, ClosureValue, Errand, FileCheck, Guest, GuestMessage, HostMessage, Load, Phase, Question,
+    Request, RubyDocument, StartPhase,
 };
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
-pub use failure::{Excerpt, Failure, Lost, Outcome, Place, Raised, Resolved};
+pub use failure::{Excerpt, Failure, GuestLost, Outcome, Place, Raised, Resolved};
 pub use providers::{
     Certainty, Change, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory, Part, PartStatus,
     Prepared, Providers, Types, Wanted,
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, CommandEffect, Context, ContextId, Declaration, Due, EndedRecipe,
-    FailureMode, Guard, GuestCommand, GuestType, GuestWrite, HOST_SPEAKER, HiddenRead, MAX_ACTIONS, MAX_DELAYED,
-    MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES, Notification, Notified,
-    Parts, Party, Property, ROOT, ReadKind, Reads, Resource, ResourceId, Run, RunResults, RunStart, SensitiveMessage,
-    Speaker, Tally, Test, Timing, Wish, dotted_path, grant_lines,
+    FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_SPEAKER, HiddenRead, MAX_ACTIONS,
+    MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES,
+    Notification, Notified, Parts, Property, ROOT, ReadKind, Reads, Resource, ResourceId, ResourceRef, Run, RunResults,
+    RunStart, SensitiveMessage, Tally, Test, Timing, Wish, dotted_path, grant_lines,
 };
 pub use services::{
     Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,
-    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, Outside, Services, Stat,
+    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, OutsideInput, Services, Stat,
     StatKind, TypeTexts,
 };
 pub use stop::{Stop, StopReason, StopStep};

@@ -1,6 +1,6 @@
 //! Those who inspect and change the machine, as the runner sees them.
 
-use crate::{Amendment, Claim, Declaration, Failure, Got, Property, Raised, ResourceId};
+use crate::{Amendment, Claim, ClosureValue, Declaration, Failure, Property, Raised, ResourceId};
 use serde_json::{Map, Value};
 
 /// The providers of one policy. They act only within what the operator granted that policy.
@@ -107,7 +107,7 @@ pub struct Wanted<'a> {
     /// The action that runs.
     pub action: &'a str,
     /// The lazy values that are needed, known now, validated and coerced. The others stand in the declaration.
-    pub resolved: Vec<(String, Got)>,
+    pub resolved: Vec<(String, ClosureValue)>,
     /// Nothing may be changed.
     pub why_run: bool,
 }
@@ -117,8 +117,8 @@ impl Wanted<'_> {
     pub fn get(&self, name: &str) -> Option<Known<'_>> {
         if let Some((_, value)) = self.resolved.iter().rev().find(|(other, _)| other == name) {
             return Some(match value {
-                Got::Json(value) => Known::Json(value),
-                Got::Bytes(bytes) => Known::Bytes(bytes),
+                ClosureValue::Json(value) => Known::Json(value),
+                ClosureValue::Bytes(bytes) => Known::Bytes(bytes),
             });
         }
         match self.declaration.property(name)? {

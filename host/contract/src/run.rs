@@ -26,8 +26,8 @@ pub use bounds::{MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_OPEN_CONTEXTS, MAX_REC
 pub use commands::{CommandEffect, GuestCommand};
 pub use context::{Context, ContextId, Due, ROOT};
 pub use declaration::{
-    Amendment, Declaration, FailureMode, Guard, GuestType, HOST_SPEAKER, Party, Property, Resource, ResourceId,
-    Speaker, Test, Timing, Wish,
+    Amendment, Declaration, FailureMode, Guard, GuestId, GuestType, HOST_SPEAKER, Property, Resource, ResourceId,
+    ResourceRef, Test, Timing, Wish,
 };
 pub use notifications::Notification;
 pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
@@ -82,7 +82,7 @@ pub struct Run {
     run_list: Option<OwnRunList>,
     /// Where cookbooks lie that are read from folders, by name.
     places: BTreeMap<String, String>,
-    types: BTreeMap<Speaker, HashMap<String, GuestType>>,
+    types: BTreeMap<GuestId, HashMap<String, GuestType>>,
     /// The contexts, by number.
     contexts: Vec<Context>,
     /// How many actions were begun, retries included.

@@ -80,12 +80,12 @@ pub trait AttributeRights: Send {
     /// Writes a hidden read that is not refused into the audit log.
     fn audit_hidden(&self, read: &HiddenRead);
     /// Writes down that the policy used a thing from outside that it is granted, for those who write its grants.
-    fn uses_outside(&self, what: Outside<'_>);
+    fn uses_outside(&self, what: OutsideInput<'_>);
 }
 
 /// Things from outside that are granted as a whole, without a decision for each use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outside<'a> {
+pub enum OutsideInput<'a> {
     /// The present time.
     Clock,
     /// Random numbers.

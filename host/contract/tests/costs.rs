@@ -4,7 +4,7 @@
 
 use contract::{
     Account, AccountLimits, ActionRecord, Amendment, AttributeChange, ContextId, Declaration, Failure, GuestType,
-    LogLevel, Meters, Notified, Party, Property, ROOT, ResourceId, Run, Status, Timing, Types, Wish,
+    LogLevel, Meters, Notified, Property, ROOT, ResourceId, ResourceRef, Run, Status, Timing, Types, Wish,
 };
 use grants::Grants;
 use node::attributes::{AttributeError, Level};
@@ -73,7 +73,8 @@ fn a_refused_resource_costs_nothing() {
     let before = used(&run);
     let context = 7;
     assert!(declare(&mut run, context, "nowhere", MIB).is_err());
-    let foreign = Wish { action: "run".into(), other: Party::Resource(99), timing: Timing::Delayed, subscribes: false };
+    let foreign =
+        Wish { action: "run".into(), other: ResourceRef::Resource(99), timing: Timing::Delayed, subscribes: false };
     let declaration = Declaration { kind: "own".into(), notifications: vec![foreign], ..Declaration::default() };
     assert!(run.declare(declaration).is_err());
     assert_eq!(used(&run), before);
@@ -92,7 +93,7 @@ fn a_property_costs_what_it_is_now() {
     run.amend(id, Amendment::Clear("more".into())).unwrap();
     assert_eq!(used(&run), before);
     let too_much = Amendment::Property("more".into(), Property::Bytes(vec![0; 5 * MIB]));
-    let Err(Failure::Lost(lost)) = run.amend(id, too_much) else { panic!("the policy is lost") };
+    let Err(Failure::GuestLost(lost)) = run.amend(id, too_much) else { panic!("the policy is lost") };
     assert!(lost.why.contains("limits.host_memory_mib"), "{}", lost.why);
 }
 
@@ -123,7 +124,7 @@ fn an_attribute_is_paid_for_before_it_is_written() {
     assert_eq!(used(&run) - before, held, "a refused write costs nothing");
     let (written, begun) = write(&mut run, "large", json!("x".repeat(2 * MIB)));
     assert!(!begun, "it was written before it was paid for");
-    let Err(Failure::Lost(lost)) = written else { panic!("the policy is lost") };
+    let Err(Failure::GuestLost(lost)) = written else { panic!("the policy is lost") };
     assert!(lost.why.contains("limits.host_memory_mib"), "{}", lost.why);
     assert_eq!(usize::try_from(run.attributes().held_bytes()).unwrap(), held);
 }
@@ -188,7 +189,7 @@ fn notifications_in_a_unified_context_are_found_without_looking_at_all() {
         let parent = declare(&mut run, ROOT, "parent", 0).unwrap();
         let context = run.begin(ROOT, parent, false).unwrap();
         let child = |run: &mut Run, at: usize| {
-            let other = Party::Key(format!("own[{}]", at + 1));
+            let other = ResourceRef::Key(format!("own[{}]", at + 1));
             let wish = Wish { action: "run".into(), other, timing: Timing::Immediate, subscribes: false };
             let (kind, name) = ("own".to_owned(), at.to_string());
             let declaration = Declaration { context, kind, name, notifications: vec![wish], ..Declaration::default() };

@@ -30,12 +30,12 @@ pub(crate) struct Ended {
 /// All claims of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
-    things: BTreeMap<Identity, Vec<Held>>,
+    things: BTreeMap<Identity, Vec<HeldClaim>>,
     conflicts: Vec<Conflict>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldClaim {
     claimant: Claimant,
     aspects: BTreeMap<&'static str, Option<String>>,
     changes: bool,
@@ -68,7 +68,7 @@ impl Claims {
                 own.changes |= ended.changes;
                 own.claimant = claimant;
             }
-            None => held.push(Held { claimant, aspects, changes: ended.changes }),
+            None => held.push(HeldClaim { claimant, aspects, changes: ended.changes }),
         }
     }
 
@@ -83,7 +83,7 @@ fn is_absent(aspects: &BTreeMap<&'static str, Option<String>>) -> bool {
 }
 
 /// The aspects that an earlier claim and a later one set differently.
-fn differing(earlier: &Held, later: &BTreeMap<&'static str, Option<String>>, ended: Ended) -> Vec<&'static str> {
+fn differing(earlier: &HeldClaim, later: &BTreeMap<&'static str, Option<String>>, ended: Ended) -> Vec<&'static str> {
     let common = later.iter().filter_map(|(aspect, value)| Some((*aspect, earlier.aspects.get(aspect)?, value)));
     let differ = common.filter(|(_, earlier_value, value)| match (earlier_value, value) {
         (Some(earlier_value), Some(value)) => earlier_value != value,

@@ -15,6 +15,6 @@ mod whole;
 
 pub use runner::{Runner, UNSEEN};
 pub use whole::{
-    House, Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunOptions, RunReport,
+    Instance, NodeState, PolicyInput, PolicyOutcome, PolicyReport, Questions, RunHost, RunOptions, RunReport,
     SharedCookbook, WholeRun,
 };

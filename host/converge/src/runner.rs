@@ -16,8 +16,8 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    Due, Ended, Event, Failure, Got, Guest, Limit, LogLevel, Lost, MAX_DEPTH, Memory, Outcome, Party, Phase, Providers,
-    ROOT, Request, ResourceId, Run, Stop,
+    ClosureValue, Due, Ended, Event, Failure, Guest, GuestLost, Limit, LogLevel, MAX_DEPTH, Memory, Outcome, Phase,
+    Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
 };
 use serde_json::{Value, json};
 
@@ -103,8 +103,8 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         for marker in self.run.attributes().guest_values() {
             let callback = u32::try_from(marker.number).unwrap_or(u32::MAX);
             let value = match self.evaluate(callback, None).await? {
-                Got::Json(value) => value,
-                Got::Bytes(_) => Value::Null,
+                ClosureValue::Json(value) => value,
+                ClosureValue::Bytes(_) => Value::Null,
             };
             self.run.freeze_attribute(&marker, value)?;
         }
@@ -145,7 +145,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
                     let line =
                         format!("{receiver} {action} was due when {run} ended; it will run at the end of this one");
                     self.run.log(LogLevel::Info, &line);
-                    let target = Party::Resource(id);
+                    let target = ResourceRef::Resource(id);
                     self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false, since })?;
                 }
                 None => {
@@ -196,6 +196,6 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     fn lost(&self, why: String) -> Failure {
-        Lost { policy: self.run.policy().to_owned(), why, backtrace: vec![], recipe: None }.into()
+        GuestLost { policy: self.run.policy().to_owned(), why, backtrace: vec![], recipe: None }.into()
     }
 }

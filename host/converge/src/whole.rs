@@ -22,8 +22,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Everything that a run needs of the rest of the house.
-pub trait House {
+/// Everything that a run needs of the rest of the program.
+pub trait RunHost {
     /// A policy's instance with its providers.
     type Instance: Instance;
 
@@ -89,8 +89,8 @@ impl RunOptions {
 }
 
 /// A run that goes on, from policy to policy.
-pub struct WholeRun<'a, H: House> {
-    house: &'a mut H,
+pub struct WholeRun<'a, H: RunHost> {
+    run_host: &'a mut H,
     options: RunOptions,
     builtin: Arc<dyn Types>,
     /// What the machine is, under Ohai's keys.
@@ -105,10 +105,10 @@ pub struct WholeRun<'a, H: House> {
     shared_cookbooks: Vec<SharedCookbook>,
 }
 
-impl<'a, H: House> WholeRun<'a, H> {
+impl<'a, H: RunHost> WholeRun<'a, H> {
     /// Prepares a run.
     pub fn new(
-        house: &'a mut H,
+        run_host: &'a mut H,
         options: RunOptions,
         builtin: Arc<dyn Types>,
         facts: Map<String, Value>,
@@ -116,7 +116,7 @@ impl<'a, H: House> WholeRun<'a, H> {
         stop: Stop,
     ) -> Self {
         Self {
-            house,
+            run_host,
             options,
             builtin,
             facts,
@@ -203,7 +203,7 @@ impl<'a, H: House> WholeRun<'a, H> {
                 object.insert("policy".into(), one.run.policy().into());
                 object.insert("resources".into(), report::resources(&one.run));
             }
-            one.handle(end, input, self.house.memory()).await;
+            one.handle(end, input, self.run_host.memory()).await;
             self.observer = one.run.take_observer();
         }
         self.finished = finished;

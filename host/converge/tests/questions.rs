@@ -1,8 +1,8 @@
 //! Questions before a policy begins, and after a run: a signal ends them.
 
 use contract::{
-    Account, Answer, Change, CommandTest, Declaration, Failure, Got, GuardResult, Guest, Lost, Prepared, Property,
-    Providers, Question, Raised, Run, Said, Stop, StopReason, Tell, Types, Wanted,
+    Account, Answer, Change, ClosureValue, CommandTest, Declaration, Failure, GuardResult, Guest, GuestLost,
+    GuestMessage, HostMessage, Prepared, Property, Providers, Question, Raised, Run, Stop, StopReason, Types, Wanted,
 };
 use converge::{Instance, Questions};
 use serde_json::{Value, json};
@@ -58,9 +58,9 @@ struct Counting(Nothing);
 struct Conversation(u32);
 
 impl Guest for Conversation {
-    async fn turn(&mut self, _: &mut Run, _: Tell) -> Result<Said, Lost> {
+    async fn turn(&mut self, _: &mut Run, _: HostMessage) -> Result<GuestMessage, GuestLost> {
         self.0 += 1;
-        Ok(Said::Answer(Answer::Value(Got::Json(self.0.into()))))
+        Ok(GuestMessage::Answer(Answer::Value(ClosureValue::Json(self.0.into()))))
     }
 }
 
@@ -72,7 +72,7 @@ impl Instance for Counting {
         (Conversation(0), &mut self.0)
     }
 
-    async fn end<'a>(_: Conversation) -> Result<(), Lost>
+    async fn end<'a>(_: Conversation) -> Result<(), GuestLost>
     where
         Self: 'a,
     {

@@ -78,7 +78,7 @@ pub struct CommandGrant {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GrantedLine {
     /// Words, with placeholders.
-    Words(Vec<WordPattern>),
+    PathSource(Vec<WordPattern>),
     /// Exactly this line for a shell.
     Shell(String),
     /// Any line for a shell.
@@ -109,7 +109,7 @@ impl GrantedLine {
     /// A line as the cookbook writes it.
     pub(crate) fn line(text: &str) -> Self {
         match split_words(text) {
-            Some(words) => Self::Words(words.into_iter().map(WordPattern::Word).collect()),
+            Some(words) => Self::PathSource(words.into_iter().map(WordPattern::Word).collect()),
             None => Self::Shell(text.into()),
         }
     }
@@ -134,12 +134,12 @@ impl GrantedLine {
                 None => Ok(WordPattern::Word(other.into())),
             },
         });
-        parsed.collect::<Result<_, _>>().map(Self::Words)
+        parsed.collect::<Result<_, _>>().map(Self::PathSource)
     }
 
     fn matches(&self, program: &Program) -> bool {
         match (self, program) {
-            (Self::Words(patterns), Program::Arguments(words)) => words_match(patterns, words),
+            (Self::PathSource(patterns), Program::Arguments(words)) => words_match(patterns, words),
             (Self::Shell(granted), Program::Shell(asked)) => granted == asked,
             (Self::AnyShell, Program::Shell(_) | Program::Arguments(_)) => true,
             (Self::Script { interpreter, sha256 }, Program::Script { interpreter: asked, code }) => {
@@ -154,9 +154,9 @@ impl GrantedLine {
     /// Whether every command that the other line lets be started is one of this line's.
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Words(patterns), Self::Words(others)) => words_cover(patterns, others),
+            (Self::PathSource(patterns), Self::PathSource(others)) => words_cover(patterns, others),
             (Self::Shell(granted), Self::Shell(other)) => granted == other,
-            (Self::AnyShell, Self::AnyShell | Self::Shell(_) | Self::Words(_)) => true,
+            (Self::AnyShell, Self::AnyShell | Self::Shell(_) | Self::PathSource(_)) => true,
             (Self::Script { interpreter, sha256 }, Self::Script { interpreter: other, sha256: digest }) => {
                 interpreter == other && (sha256.is_none() || sha256 == digest)
             }

@@ -283,7 +283,7 @@ impl<'s> Source<'s> {
 
     fn command(&self, key: &str, value: &Entry<'_>) -> Result<CommandGrant, GrantsError> {
         let mut grant = CommandGrant {
-            what: GrantedLine::Words(vec![]),
+            what: GrantedLine::PathSource(vec![]),
             user: None,
             group: None,
             cwd: None,

@@ -53,7 +53,7 @@ pub use file_cache::file_cache;
 pub use journal::{Asker, Denial, Journal, MAX_VALUE, WhoAsks};
 pub use limits::{Limit, LimitDefault, LimitSetting, LimitUnit, Limits};
 pub use mounts::MountAsked;
-pub use needs::{Held, HeldAnswer, Needs};
+pub use needs::{CheckedNeed, NeedAnswer, Needs};
 pub use package_tools::is_harmless_answer;
 pub use policy::{Grants, OwnPlaces, PolicyGrants};
 pub use privileged::Standing;

@@ -36,18 +36,18 @@ pub struct Needs {
 
 /// One entry of [`Needs`], held against the grants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct CheckedNeed {
     /// The key of the operator's file: `packages`.
     pub key: &'static str,
     /// The entry as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`. The author's text: escape it before showing.
     pub value: String,
     /// Whether it is granted.
-    pub answer: HeldAnswer,
+    pub answer: NeedAnswer,
 }
 
 /// Whether an entry of [`Needs`] is granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HeldAnswer {
+pub enum NeedAnswer {
     /// It is.
     Granted,
     /// No rule is about it.
@@ -120,18 +120,22 @@ impl PolicyGrants {
     /// Holds needs against the grants, entry by entry, in the order of the keys. Nothing is written to the audit log.
     ///
     /// A pattern is granted if one rule covers all that it matches.
-    pub fn hold(&self, needs: &Needs) -> Vec<Held> {
+    pub fn hold(&self, needs: &Needs) -> Vec<CheckedNeed> {
         let mut held = Vec::new();
         for (capability, rules) in &needs.rules.lists {
             for rule in rules.iter() {
                 let key = if rule.privileged { Capability::PrivilegedPaths } else { *capability }.key();
-                held.push(Held { key, value: toml_string(&rule.text), answer: self.hold_rule(*capability, rule) });
+                held.push(CheckedNeed {
+                    key,
+                    value: toml_string(&rule.text),
+                    answer: self.hold_rule(*capability, rule),
+                });
             }
         }
         held.sort_by(|one, other| (one.key, &one.value).cmp(&(other.key, &other.value)));
         for command in &needs.rules.commands {
             let key = Capability::Commands.key();
-            held.push(Held { key, value: command.text.clone(), answer: self.hold_command(command) });
+            held.push(CheckedNeed { key, value: command.text.clone(), answer: self.hold_command(command) });
         }
         let flags = [
             (Capability::Clock, needs.rules.clock, self.rules.clock),
@@ -139,8 +143,8 @@ impl PolicyGrants {
             (Capability::Reboot, needs.rules.reboot, self.rules.reboot),
         ];
         for (capability, _, granted) in flags.into_iter().filter(|(_, wanted, _)| *wanted) {
-            let answer = if granted || self.everything { HeldAnswer::Granted } else { HeldAnswer::Missing };
-            held.push(Held { key: capability.key(), value: "true".into(), answer });
+            let answer = if granted || self.everything { NeedAnswer::Granted } else { NeedAnswer::Missing };
+            held.push(CheckedNeed { key: capability.key(), value: "true".into(), answer });
         }
         held
     }
@@ -148,7 +152,7 @@ impl PolicyGrants {
     /// Records as denials the needs of an artifact that the policy is not granted, so that a run which cannot even start the
     /// policy lists them. `interfaces` are those that its component imports and that its grants open nothing of.
     pub fn deny_needs(&self, needs: &Needs, interfaces: &[String]) {
-        let missing = self.hold(needs).into_iter().filter(|held| held.answer == HeldAnswer::Missing);
+        let missing = self.hold(needs).into_iter().filter(|held| held.answer == NeedAnswer::Missing);
         let mut missing: Vec<(&str, String)> = missing.map(|held| (held.key, held.value)).collect();
         for flag in [Capability::Clock, Capability::Random].map(Capability::key) {
             if interfaces.iter().any(|one| one == flag) && !missing.iter().any(|(key, _)| *key == flag) {
@@ -181,17 +185,17 @@ impl PolicyGrants {
         self.journal().asks(None);
     }
 
-    fn hold_rule(&self, capability: Capability, wanted: &Rule) -> HeldAnswer {
+    fn hold_rule(&self, capability: Capability, wanted: &Rule) -> NeedAnswer {
         if self.everything || self.is_own(capability, &wanted.pattern) {
-            return HeldAnswer::Granted;
+            return NeedAnswer::Granted;
         }
         match self.verdict(capability, wanted) {
-            Verdict::Allowed(_) => HeldAnswer::Granted,
-            Verdict::Refused(rule) => HeldAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text)),
-            Verdict::TooWide(rule, why) => HeldAnswer::Refused(why.reason(&rule.text, &format!("line {}", rule.line))),
+            Verdict::Allowed(_) => NeedAnswer::Granted,
+            Verdict::Refused(rule) => NeedAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text)),
+            Verdict::TooWide(rule, why) => NeedAnswer::Refused(why.reason(&rule.text, &format!("line {}", rule.line))),
             // What may be managed may be read.
             Verdict::Unheard if capability == Capability::ReadPaths => self.hold_rule(Capability::Paths, wanted),
-            Verdict::Unheard => HeldAnswer::Missing,
+            Verdict::Unheard => NeedAnswer::Missing,
         }
     }
 
@@ -262,14 +266,14 @@ impl PolicyGrants {
         }
     }
 
-    fn hold_command(&self, wanted: &CommandGrant) -> HeldAnswer {
+    fn hold_command(&self, wanted: &CommandGrant) -> NeedAnswer {
         if self.everything {
-            return HeldAnswer::Granted;
+            return NeedAnswer::Granted;
         }
         if let Some(rule) = self.rules.denied_commands.iter().find(|rule| rule.starts(wanted)) {
-            return HeldAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text));
+            return NeedAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text));
         }
         let granted = self.rules.commands.iter().any(|rule| rule.covers(wanted));
-        if granted { HeldAnswer::Granted } else { HeldAnswer::Missing }
+        if granted { NeedAnswer::Granted } else { NeedAnswer::Missing }
     }
 }

@@ -291,15 +291,17 @@ impl<'g> Assessed<'g> {
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
             GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
-            GrantedLine::Words(_) if files(command).any(|path| own.may_change(&path)) => Some(MAY_CHANGE),
-            GrantedLine::Words(_) if files(command).any(|path| others().any(|other| other.may_change(&path))) => {
+            GrantedLine::PathSource(_) if files(command).any(|path| own.may_change(&path)) => Some(MAY_CHANGE),
+            GrantedLine::PathSource(_) if files(command).any(|path| others().any(|other| other.may_change(&path))) => {
                 Some(OTHER_MAY_CHANGE)
             }
-            GrantedLine::Words(words) if runs_others(words) => {
+            GrantedLine::PathSource(words) if runs_others(words) => {
                 Some("runs code or another program as root: read all of it")
             }
-            GrantedLine::Words(words) if words.iter().any(is_open) => Some("runs as root with arguments of any kind"),
-            GrantedLine::Words(_) => None,
+            GrantedLine::PathSource(words) if words.iter().any(is_open) => {
+                Some("runs as root with arguments of any kind")
+            }
+            GrantedLine::PathSource(_) => None,
         }
     }
 }
@@ -318,7 +320,7 @@ fn has_rights(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
 /// The paths that the words of a command name, in their plain form, each followed by the directories that lead to it.
 fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
     let words = match &command.what {
-        GrantedLine::Words(words) => words.as_slice(),
+        GrantedLine::PathSource(words) => words.as_slice(),
         _ => &[],
     };
     let base =

@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{Grants, HeldAnswer, Limit, Needs};
+use grants::{Grants, Limit, NeedAnswer, Needs};
 use serde_json::{Value, json};
 
 fn needs(text: &str) -> Needs {
@@ -16,9 +16,9 @@ fn check(wanted: &str, granted: &str, expect: &[&str]) {
     let held = grants.policy("web", &["site".into()]).hold(&needs(wanted));
     let shown = held.iter().map(|held| {
         let answer = match &held.answer {
-            HeldAnswer::Granted => "granted",
-            HeldAnswer::Missing => "missing",
-            HeldAnswer::Refused(why) => why,
+            NeedAnswer::Granted => "granted",
+            NeedAnswer::Missing => "missing",
+            NeedAnswer::Refused(why) => why,
         };
         format!("{} {}: {answer}", held.key, held.value)
     });
@@ -42,8 +42,8 @@ fn every_key_of_grants_can_be_asked_for() {
         grants.policy("web", &[]).hold(&needs)
     };
     assert_eq!(held(all).len(), 27);
-    assert!(held(all).iter().all(|held| held.answer == HeldAnswer::Granted), "{:?}", held(all));
-    assert!(held("").iter().all(|held| held.answer == HeldAnswer::Missing), "{:?}", held(""));
+    assert!(held(all).iter().all(|held| held.answer == NeedAnswer::Granted), "{:?}", held(all));
+    assert!(held("").iter().all(|held| held.answer == NeedAnswer::Missing), "{:?}", held(""));
     // An artifact keeps them as JSON.
     let kept: Value = serde_json::to_value(&needs).unwrap();
     assert_eq!(kept["commands"], json!(["r", { "argv": ["s"], "user": "t" }]));

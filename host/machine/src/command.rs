@@ -78,7 +78,7 @@ const HOST_MASK: u32 = 0o022;
 
 /// What is left to say of a granted command when it is run.
 #[derive(Debug, Clone, Default)]
-pub struct How {
+pub struct CommandOptions {
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// Its output is shown while it is written.
@@ -139,7 +139,7 @@ impl Launch {
     }
 
     /// A granted command.
-    pub fn granted(command: &GrantedCommand, how: &How) -> Self {
+    pub fn granted(command: &GrantedCommand, how: &CommandOptions) -> Self {
         let (words, input) = match command.program() {
             Program::Arguments(words) => (words.clone(), command.input().map(Into::into)),
             Program::Shell(line) => ([SHELL, "-c", line].map(Into::into).to_vec(), command.input().map(Into::into)),

@@ -86,7 +86,7 @@ const UNREACHABLE: [&str; 8] = [
 ];
 
 /// A file that is wanted.
-pub struct Wish<'a> {
+pub struct DownloadRequest<'a> {
     pub url: &'a str,
     /// Fields of the request.
     pub headers: Vec<(String, String)>,
@@ -111,7 +111,7 @@ pub enum Fetched {
 pub fn fetch(
     grants: &PolicyGrants,
     cache: Option<&Root>,
-    wish: &Wish<'_>,
+    wish: &DownloadRequest<'_>,
     limits: Downloads,
     account: &Account,
 ) -> Result<Fetched, Raised> {

@@ -11,7 +11,7 @@ mod named;
 
 pub use layer::Overlay;
 
-use crate::command::{self, CommandFailure, Commands, How, Launch};
+use crate::command::{self, CommandFailure, CommandOptions, Commands, Launch};
 use crate::denied;
 use crate::download::Downloads;
 use crate::root::{Entry, Fault, Kind, Place, Root, absent};
@@ -206,7 +206,7 @@ impl Machine for GuestMachine {
     fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError> {
         let granted = command::check(&self.settings.grants, &self.root, command).map_err(raised)?;
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
-        let launch = Launch::granted(&granted, &How { timeout, ..How::default() });
+        let launch = Launch::granted(&granted, &CommandOptions { timeout, ..CommandOptions::default() });
         self.users.doubt();
         self.users.refresh(&self.root);
         if self.is_dry_run(why_run) {

@@ -27,14 +27,14 @@ mod site;
 mod tree;
 mod walk;
 
-pub use asked::{Words, Written};
+pub use asked::{PathSource, Written};
 pub use disk::Disk;
 pub use entry::{Entry, Kind};
 pub use fault::Fault;
 pub use home::HomeAccess;
 pub use nameless::NamelessFile;
 pub(crate) use nameless::memory_file;
-pub use replace::{Dress, ModeBits, StagedFile};
+pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
 
@@ -95,7 +95,7 @@ pub struct Place {
 
 /// Where a path would lead if what is missing were made.
 #[derive(Debug)]
-pub struct Prospect {
+pub struct FuturePlace {
     /// The deepest thing on the way that is there.
     pub base: Place,
     /// What it is.
@@ -107,7 +107,7 @@ pub struct Prospect {
 /// The deepest thing on the way of a path that is there, and the names that are missing below it.
 type Deepest = (Place, Entry, Vec<String>);
 
-impl Prospect {
+impl FuturePlace {
     /// The real path that it all would have.
     pub fn real(&self) -> String {
         self.real_paths().pop().unwrap_or_else(|| self.base.real.clone())
@@ -227,17 +227,17 @@ impl Root {
     ///
     /// # Errors
     /// It is malformed, leads in a circle or may not be searched; `..` stands below what is missing.
-    pub fn prospect(&self, path: &str) -> Result<Prospect, Fault> {
+    pub fn future_place(&self, path: &str) -> Result<FuturePlace, Fault> {
         let (base, entry, missing) = self.deepest(path)?;
         if missing.iter().any(|name| name == "..") {
             return Err(Fault::new(Errno::NOENT, "rb_sysopen", path));
         }
-        let prospect = Prospect { base, entry, missing };
-        self.asked.note(path, &prospect.real());
-        Ok(prospect)
+        let future_place = FuturePlace { base, entry, missing };
+        self.asked.note(path, &future_place.real());
+        Ok(future_place)
     }
 
-    /// The path by which the grant is asked for what may be missing: that of [`prospect`](Self::prospect), and the one that
+    /// The path by which the grant is asked for what may be missing: that of [`future_place`](Self::prospect), and the one that
     /// the text says where `..` stands below what is missing, where links lead in a circle, and where nobody may search.
     /// So a policy cannot probe for what it may not see.
     pub fn asked_about(&self, path: &str) -> String {
@@ -250,7 +250,7 @@ impl Root {
     }
 
     /// How the last path that led to a resolved one, or to one above or below it, was written.
-    pub fn as_written(&self, resolved: &str) -> Words {
+    pub fn as_written(&self, resolved: &str) -> PathSource {
         self.asked.find(resolved)
     }
 

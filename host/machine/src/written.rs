@@ -6,7 +6,7 @@
 //! and the line that would allow it, in the audit log and in the list of denials.
 
 use crate::denied::{DENIED, denied};
-use crate::root::{MAXIMUM_PATH, Root, Words, Written};
+use crate::root::{MAXIMUM_PATH, PathSource, Root, Written};
 use contract::{Raised, Resolved};
 use grants::{CommandAsked, Denied, MountAsked, PolicyGrants};
 
@@ -18,9 +18,9 @@ pub fn as_written(raised: Raised, grants: &PolicyGrants, root: &Root) -> Raised 
     let Some(resolved) = raised.resolved.clone() else { return raised };
     let raised = Raised { resolved: None, ..raised };
     let Written { text, real } = match root.as_written(&resolved.path) {
-        Words::Written(written) => written,
-        Words::Forgotten => return heard(raised, &resolved, "a path of the resource", false, grants),
-        Words::Unwritten => return raised,
+        PathSource::Written(written) => written,
+        PathSource::Forgotten => return heard(raised, &resolved, "a path of the resource", false, grants),
+        PathSource::Unwritten => return raised,
     };
     let below = resolved.path.strip_prefix(&real).unwrap_or_default();
     heard(raised, &resolved, &format!("{text}{below}"), plain(&text).is_some_and(|plain| plain == real), grants)

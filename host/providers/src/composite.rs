@@ -67,7 +67,7 @@ fn command(name: &str, action: &str, words: &[&str]) -> Declaration {
 
 /// The same child, which notifies another one when it changes.
 fn notifying(child: Declaration, timing: Timing, receiver: &str, action: &str) -> Declaration {
-    let other = contract::Party::Key(receiver.to_owned());
+    let other = contract::ResourceRef::Key(receiver.to_owned());
     let wish = Wish { action: action.to_owned(), other, timing, subscribes: false };
     Declaration { notifications: vec![wish], ..child }
 }

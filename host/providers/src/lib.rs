@@ -90,7 +90,7 @@ impl MachineProviders {
     /// It cannot be made.
     pub fn make_file_cache(&self, path: &str) -> Result<(), Raised> {
         if self.settings.why_run {
-            self.commands.overlay().has_from_wrun(self.root.prospect(path)?.real_paths());
+            self.commands.overlay().has_from_wrun(self.root.future_place(path)?.real_paths());
             Ok(())
         } else {
             Ok(self.root.make_file_cache(path, |path| self.settings.grants.guards(path))?)
@@ -324,7 +324,7 @@ impl Providers for MachineProviders {
         let granted = command::check(&self.settings.grants, &self.root, command);
         let granted = granted.map_err(|raised| hidden_guard(raised, command))?;
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
-        let how = command::How { timeout, ..command::How::default() };
+        let how = command::CommandOptions { timeout, ..command::CommandOptions::default() };
         self.caches.users.refresh(&self.root);
         let launch = command::Launch::granted(&granted, &how);
         if why_run || self.settings.why_run {

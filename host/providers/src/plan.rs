@@ -13,7 +13,7 @@ use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Ra
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
 use machine::command::{Answer, CommandFailure, Commands, Launch};
 use machine::denied::denied;
-use machine::root::{Entry, Fault, Place, Prospect, Root, absolute};
+use machine::root::{Entry, Fault, FuturePlace, Place, Root, absolute};
 use machine::users::Users;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -284,19 +284,19 @@ impl View<'_> {
     /// Where a path would lead if what is missing were made. That it cannot is told only to who has the grant.
     ///
     /// # Errors
-    /// As [`Root::prospect`]; or what `granted` says.
-    pub(crate) fn prospect(
+    /// As [`Root::future_place`]; or what `granted` says.
+    pub(crate) fn future_place(
         &self,
         path: &str,
         granted: impl FnOnce(&PolicyGrants, &str) -> Result<(), Denied>,
-    ) -> Result<Prospect, Raised> {
+    ) -> Result<FuturePlace, Raised> {
         absolute(path)?;
-        match self.root.prospect(path) {
+        match self.root.future_place(path) {
             Err(fault) => {
                 granted(self.grants, &self.root.asked_about(path)).map_err(denied)?;
                 Err(fault.into())
             }
-            Ok(prospect) => Ok(prospect),
+            Ok(future_place) => Ok(future_place),
         }
     }
 
@@ -440,7 +440,7 @@ impl Writer<'_> {
     pub(crate) fn run(
         &mut self,
         command: &GrantedCommand,
-        how: &machine::command::How,
+        how: &machine::command::CommandOptions,
     ) -> Result<CommandOutcome, Raised> {
         let launch = Launch::granted(command, how);
         self.launch(&launch).map_err(|failure| failure.into_raised(&launch))

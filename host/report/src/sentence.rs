@@ -11,7 +11,7 @@ pub fn of(failure: &Failure, file: Option<&str>) -> String {
     let (class, message) = match failure {
         Failure::Raised(raised) => (raised.class.as_str(), raised.message.clone()),
         Failure::Stopped(_) => return failure.to_string(),
-        Failure::Lost(_) => (failure.class(), failure.to_string()),
+        Failure::GuestLost(_) => (failure.class(), failure.to_string()),
         Failure::Many(all) => return many(all, file),
     };
     of_recorded(class, &message, file)

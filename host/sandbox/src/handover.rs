@@ -1,17 +1,17 @@
 //! Where the turn is handed over. One slot; the lock is never contended and never held across an await.
 
-use contract::{Lost, Run, Said, Tell};
+use contract::{GuestLost, GuestMessage, HostMessage, Run};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Clone, Default)]
-pub(crate) struct Desk(Arc<Mutex<Option<Slot>>>);
+pub(crate) struct Handover(Arc<Mutex<Option<Slot>>>);
 
 /// Whoever takes a slot has the turn, and with it the run.
 pub(crate) enum Slot {
-    ToGuest(Box<Run>, Tell),
-    ToHost(Box<Run>, Said),
+    ToGuest(Box<Run>, HostMessage),
+    ToHost(Box<Run>, GuestMessage),
     /// The wasm call is over.
-    Ended(Box<Run>, Option<Lost>),
+    Ended(Box<Run>, Option<GuestLost>),
 }
 
 impl Slot {
@@ -21,7 +21,7 @@ impl Slot {
     }
 }
 
-impl Desk {
+impl Handover {
     pub(crate) fn put(&self, slot: Slot) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
     }

@@ -89,7 +89,7 @@ fn may_go_on(run: &Run) -> Result<()> {
 /// A failure that no guest code hears of, because its policy is at its end.
 pub(crate) fn trap(failure: Failure) -> wasmtime::Error {
     match failure {
-        Failure::Lost(lost) => wasmtime::Error::from(*lost),
+        Failure::GuestLost(lost) => wasmtime::Error::from(*lost),
         other => wasmtime::Error::from(other),
     }
 }
@@ -97,7 +97,7 @@ pub(crate) fn trap(failure: Failure) -> wasmtime::Error {
 /// An outcome as the guest hears of it. The end of its policy is a trap.
 pub(crate) fn heard<T>(outcome: Result<T, Failure>) -> Result<Result<T, Failure>> {
     match outcome {
-        Err(failure @ Failure::Lost(_)) => Err(trap(failure)),
+        Err(failure @ Failure::GuestLost(_)) => Err(trap(failure)),
         other => Ok(other),
     }
 }

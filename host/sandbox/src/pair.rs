@@ -5,9 +5,9 @@
 //! last. So a recipe of one language can include one of the other, and notify its resources.
 
 use crate::policy::Policy;
+use crate::policy_guest::PolicyGuest;
 use crate::session::Session;
-use crate::voice::Voice;
-use contract::{Answer, Guest, Load, Lost, Phase, Request, Run, Said, Tell};
+use contract::{Answer, Guest, GuestLost, GuestMessage, HostMessage, Load, Phase, Request, Run};
 use std::collections::BTreeSet;
 
 /// The instances of a policy.
@@ -29,7 +29,7 @@ impl Policies {
     /// Puts two instances together. Nothing of either has run yet.
     #[must_use]
     pub fn two(first: Policy, mut second: Policy, cookbooks: BTreeSet<String>) -> Self {
-        second.store.data_mut().voice = Voice::Second;
+        second.store.data_mut().guest = PolicyGuest::Second;
         Self::InstancePair { first: Box::new(first), second: Box::new(second), cookbooks }
     }
 
@@ -61,11 +61,11 @@ pub struct InstancePair<'a> {
     second: Session<'a>,
     cookbooks: &'a BTreeSet<String>,
     /// Who was asked, innermost last, and what the other one is to be asked when the answer is there.
-    asked: Vec<(Voice, Option<Request>)>,
+    asked: Vec<(PolicyGuest, Option<Request>)>,
 }
 
 impl Guest for Conversation<'_> {
-    async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
+    async fn turn(&mut self, run: &mut Run, tell: HostMessage) -> Result<GuestMessage, GuestLost> {
         match self {
             Self::One(session) => session.turn(run, tell).await,
             Self::InstancePair(two) => two.turn(run, tell).await,
@@ -78,7 +78,7 @@ impl Conversation<'_> {
     ///
     /// # Errors
     /// One was lost before, or is now.
-    pub async fn end(self) -> Result<(), Lost> {
+    pub async fn end(self) -> Result<(), GuestLost> {
         match self {
             Self::One(session) => session.end().await,
             Self::InstancePair(two) => {
@@ -90,67 +90,67 @@ impl Conversation<'_> {
 }
 
 impl InstancePair<'_> {
-    async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
+    async fn turn(&mut self, run: &mut Run, tell: HostMessage) -> Result<GuestMessage, GuestLost> {
         let mut tell = match tell {
-            Tell::Request(request) => {
-                let (voice, request, then) = self.route(run, request);
-                self.asked.push((voice, then));
-                Tell::Request(request)
+            HostMessage::Request(request) => {
+                let (guest, request, then) = self.route(run, request);
+                self.asked.push((guest, then));
+                HostMessage::Request(request)
             }
-            done @ Tell::Done(_) => done,
+            done @ HostMessage::Done(_) => done,
         };
         loop {
-            let Some((voice, _)) = self.asked.last() else {
+            let Some((guest, _)) = self.asked.last() else {
                 let why = "was told of the end of an errand that nobody sent".to_owned();
-                return Err(Lost { policy: run.policy().to_owned(), why, backtrace: vec![], recipe: None });
+                return Err(GuestLost { policy: run.policy().to_owned(), why, backtrace: vec![], recipe: None });
             };
-            let said = match voice {
-                Voice::First => self.first.turn(run, tell).await?,
-                Voice::Second => self.second.turn(run, tell).await?,
+            let said = match guest {
+                PolicyGuest::First => self.first.turn(run, tell).await?,
+                PolicyGuest::Second => self.second.turn(run, tell).await?,
             };
-            let Said::Answer(answer) = said else { return Ok(said) };
+            let GuestMessage::Answer(answer) = said else { return Ok(said) };
             match self.asked.pop() {
-                Some((voice, Some(next))) if !matches!(answer, Answer::Failed(_)) => {
-                    let other = if voice == Voice::First { Voice::Second } else { Voice::First };
+                Some((guest, Some(next))) if !matches!(answer, Answer::Failed(_)) => {
+                    let other = if guest == PolicyGuest::First { PolicyGuest::Second } else { PolicyGuest::First };
                     self.asked.push((other, None));
-                    tell = Tell::Request(next);
+                    tell = HostMessage::Request(next);
                 }
-                _ => return Ok(Said::Answer(answer)),
+                _ => return Ok(GuestMessage::Answer(answer)),
             }
         }
     }
 
     /// Who is asked, what, and what the second is asked after that.
-    fn route(&self, run: &Run, request: Request) -> (Voice, Request, Option<Request>) {
+    fn route(&self, run: &Run, request: Request) -> (PolicyGuest, Request, Option<Request>) {
         match request {
             Request::Phase(Phase::Load(load)) => self.load(&load),
             Request::Phase(Phase::Compile(ref recipe)) => (self.of_recipe(recipe), request, None),
-            Request::Phase(_) | Request::Forget(_) => (Voice::First, request.clone(), Some(request)),
+            Request::Phase(_) | Request::Forget(_) => (PolicyGuest::First, request.clone(), Some(request)),
             // Only a language's runtime knows an answer.
-            Request::Question(_) => (Voice::Second, request, None),
-            Request::Evaluate { callback, .. } => (Voice::of(callback), request, None),
+            Request::Question(_) => (PolicyGuest::Second, request, None),
+            Request::Evaluate { callback, .. } => (PolicyGuest::of(callback), request, None),
             Request::Act(ref call) => (of_resource(run, call.resource), request, None),
             Request::Inspect(id) => (of_resource(run, id), request, None),
         }
     }
 
     /// Each loads its own cookbooks, the compiled ones first.
-    fn load(&self, load: &Load) -> (Voice, Request, Option<Request>) {
+    fn load(&self, load: &Load) -> (PolicyGuest, Request, Option<Request>) {
         let part = |of_second: bool| {
             let cookbooks = load.cookbooks.iter().filter(|name| self.cookbooks.contains(*name) == of_second);
             let cookbooks = cookbooks.cloned().collect();
             Request::Phase(Phase::Load(Box::new(Load { cookbooks, ..load.clone() })))
         };
-        (Voice::First, part(false), Some(part(true)))
+        (PolicyGuest::First, part(false), Some(part(true)))
     }
 
-    fn of_recipe(&self, recipe: &str) -> Voice {
+    fn of_recipe(&self, recipe: &str) -> PolicyGuest {
         let cookbook = recipe.split_once("::").map_or(recipe, |(cookbook, _)| cookbook);
-        if self.cookbooks.contains(cookbook) { Voice::Second } else { Voice::First }
+        if self.cookbooks.contains(cookbook) { PolicyGuest::Second } else { PolicyGuest::First }
     }
 }
 
-fn of_resource(run: &Run, id: contract::ResourceId) -> Voice {
-    let speaker = run.known(id).map_or(0, |resource| resource.declaration.speaker);
-    if speaker == Voice::Second.speaker() { Voice::Second } else { Voice::First }
+fn of_resource(run: &Run, id: contract::ResourceId) -> PolicyGuest {
+    let guest_id = run.known(id).map_or(0, |resource| resource.declaration.guest_id);
+    if guest_id == PolicyGuest::Second.guest_id() { PolicyGuest::Second } else { PolicyGuest::First }
 }

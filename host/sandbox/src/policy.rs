@@ -2,28 +2,28 @@
 
 use crate::bindings;
 use crate::clock::Clock;
-use crate::desk::Desk;
+use crate::handover::Handover;
 use crate::limits::{Bounds, Limits};
+use crate::policy_guest::PolicyGuest;
 use crate::rules::{ProtocolViolation, Rules};
-use crate::voice::Voice;
-use contract::{Lost, Run, Services};
+use contract::{GuestLost, Run, Services};
 use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
 
 /// One policy's instance, alive until the end of the run.
 pub struct Policy {
     pub(crate) store: Store<State>,
     pub(crate) guest: bindings::Policy,
-    pub(crate) lost: Option<Lost>,
+    pub(crate) lost: Option<GuestLost>,
 }
 
 /// What belongs to a policy's store. Nothing here is shared with another.
 pub(crate) struct State {
     pub(crate) policy: String,
     /// Which of the policy's guests it is.
-    pub(crate) voice: Voice,
+    pub(crate) guest: PolicyGuest,
     /// Here exactly while the guest has the turn.
     pub(crate) run: Option<Box<Run>>,
-    pub(crate) desk: Desk,
+    pub(crate) handover: Handover,
     pub(crate) rules: Rules,
     pub(crate) clock: Clock,
     pub(crate) limits: Bounds,
@@ -40,9 +40,9 @@ impl Policy {
     pub(crate) fn store(engine: &Engine, policy: &str, limits: &Limits, services: Services) -> Store<State> {
         let state = State {
             policy: policy.into(),
-            voice: Voice::default(),
+            guest: PolicyGuest::default(),
             run: None,
-            desk: Desk::default(),
+            handover: Handover::default(),
             rules: Rules::default(),
             clock: Clock::new(limits.guest_time, services.account.clone()),
             limits: limits.store(services.account.clone()),
@@ -65,14 +65,14 @@ impl Policy {
     }
 
     /// Why it cannot be asked any more, if so.
-    pub fn lost(&self) -> Option<&Lost> {
+    pub fn lost(&self) -> Option<&GuestLost> {
         self.lost.as_ref()
     }
 }
 
 /// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
-pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> Lost {
-    let told = error.downcast_ref::<Lost>();
+pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> GuestLost {
+    let told = error.downcast_ref::<GuestLost>();
     let why = match (error.downcast_ref::<ProtocolViolation>(), error.downcast_ref::<Trap>()) {
         _ if told.is_some() => told.map(|lost| lost.why.clone()).unwrap_or_default(),
         (None, Some(Trap::UnreachableCodeReached)) if last_words.is_some() => last_words.unwrap_or_default().to_owned(),
@@ -84,7 +84,7 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&st
     let panicked = last_words.and_then(|words| words.strip_prefix("panicked at ")).and_then(place);
     let known = told.map(|lost| lost.backtrace.clone()).unwrap_or_default();
     let backtrace = known.into_iter().chain(panicked).chain(frames(error)).collect();
-    Lost { policy: policy.into(), why, backtrace, recipe: None }
+    GuestLost { policy: policy.into(), why, backtrace, recipe: None }
 }
 
 /// The place that a panic's message begins with: `FILE:LINE`.

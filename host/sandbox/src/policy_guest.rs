@@ -1,14 +1,14 @@
 //! Whose words these are. A policy with cookbooks in two languages has two guests, and each numbers its closures and
 //! exceptions on its own: outside a guest such a number carries a mark of the guest that it is from.
 
-use contract::Speaker;
+use contract::GuestId;
 
 /// Set in the numbers of the second guest; no guest uses numbers that large.
 const MARK: u32 = 1 << 31;
 
 /// One of a policy's guests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum PolicyGuest {
     /// The only guest, or the first.
     #[default]
     First,
@@ -16,9 +16,9 @@ pub(crate) enum Voice {
     Second,
 }
 
-impl Voice {
+impl PolicyGuest {
     /// What the runner knows the guest by.
-    pub(crate) fn speaker(self) -> Speaker {
+    pub(crate) fn guest_id(self) -> GuestId {
         match self {
             Self::First => 0,
             Self::Second => 1,
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn numbers_go_back_to_their_own_guest_alone() {
-        for (voice, other) in [(Voice::First, Voice::Second), (Voice::Second, Voice::First)] {
-            let marked = voice.mark(7).unwrap();
-            assert_eq!((Voice::of(marked), voice.own(marked), other.own(marked)), (voice, Some(7), None));
-            assert_eq!(voice.mark(MARK), None);
+        for (guest, other) in [(PolicyGuest::First, PolicyGuest::Second), (PolicyGuest::Second, PolicyGuest::First)] {
+            let marked = guest.mark(7).unwrap();
+            assert_eq!((PolicyGuest::of(marked), guest.own(marked), other.own(marked)), (guest, Some(7), None));
+            assert_eq!(guest.mark(MARK), None);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bindings::wrun::turns::turns as wit;
 use crate::limits::MAX_OPEN;
-use contract::{Request, Tell};
+use contract::{HostMessage, Request};
 use std::fmt;
 use std::time::Duration;
 
@@ -82,14 +82,14 @@ impl Rules {
     }
 
     /// Opens or closes what the host says; gives a request its number.
-    pub(crate) fn told(&mut self, tell: &Tell) -> u32 {
+    pub(crate) fn told(&mut self, tell: &HostMessage) -> u32 {
         match tell {
-            Tell::Request(request) => {
+            HostMessage::Request(request) => {
                 self.last = self.last.wrapping_add(1);
                 let value = matches!(request, Request::Evaluate { .. } | Request::Inspect(_) | Request::Question(_));
                 self.open.push(Open::Request(self.last, if value { Wants::Value } else { Wants::Finished }));
             }
-            Tell::Done(_) => self.done = self.open.pop().is_none(),
+            HostMessage::Done(_) => self.done = self.open.pop().is_none(),
         }
         self.last
     }

@@ -1,9 +1,9 @@
 //! One call of `serve`, and the turns in it.
 
-use crate::desk::{Desk, Slot};
+use crate::handover::{Handover, Slot};
 use crate::policy::{Policy, lost};
 use crate::rules::Rules;
-use contract::{Guest, Lost, Run, Said, Tell};
+use contract::{Guest, GuestLost, GuestMessage, HostMessage, Run};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
@@ -11,15 +11,15 @@ use std::task::Poll;
 /// One conversation with a policy. Borrows the policy, so a policy has one conversation at a time.
 pub struct Session<'a> {
     call: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
-    desk: Desk,
-    lost: &'a mut Option<Lost>,
+    handover: Handover,
+    lost: &'a mut Option<GuestLost>,
 }
 
 impl Policy {
     /// Begins a conversation. Nothing of the guest runs before the first turn.
     pub fn session(&mut self) -> Session<'_> {
         let Self { store, guest, lost: gone } = self;
-        let desk = store.data().desk.clone();
+        let handover = store.data().handover.clone();
         let call = Box::pin(async move {
             store.data_mut().rules = Rules::default();
             store.data_mut().clock.start();
@@ -30,28 +30,28 @@ impl Policy {
                 Err(error) => Some(lost(&state.policy, &error, state.last_words.as_deref())),
                 Ok(()) if !state.rules.closed() => {
                     let why = "left its loop before it was told to".to_owned();
-                    Some(Lost { policy: state.policy.clone(), why, backtrace: vec![], recipe: None })
+                    Some(GuestLost { policy: state.policy.clone(), why, backtrace: vec![], recipe: None })
                 }
                 Ok(()) => None,
             };
             // The guest has the run, or it never picked it up.
-            let run = state.run.take().or_else(|| state.desk.take_if(|_| true).map(Slot::into_run));
-            state.desk.put(Slot::Ended(run.unwrap_or_default(), why));
+            let run = state.run.take().or_else(|| state.handover.take_if(|_| true).map(Slot::into_run));
+            state.handover.put(Slot::Ended(run.unwrap_or_default(), why));
         });
-        Session { call, desk, lost: gone }
+        Session { call, handover, lost: gone }
     }
 }
 
 impl Guest for Session<'_> {
-    async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
+    async fn turn(&mut self, run: &mut Run, tell: HostMessage) -> Result<GuestMessage, GuestLost> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
-        self.desk.put(Slot::ToGuest(Box::new(std::mem::take(run)), tell));
+        self.handover.put(Slot::ToGuest(Box::new(std::mem::take(run)), tell));
         let slot = poll_fn(|context| {
-            // Not polled again once it is ready: then it has left `Ended` on the desk.
+            // Not polled again once it is ready: then it has left `Ended` in the handover.
             let _ = self.call.as_mut().poll(context);
-            self.desk.take_if(|slot| !matches!(slot, Slot::ToGuest(..))).map_or(Poll::Pending, Poll::Ready)
+            self.handover.take_if(|slot| !matches!(slot, Slot::ToGuest(..))).map_or(Poll::Pending, Poll::Ready)
         });
         match slot.await {
             Slot::ToHost(back, said) => {
@@ -60,7 +60,7 @@ impl Guest for Session<'_> {
             }
             Slot::Ended(back, why) => {
                 *run = *back;
-                let why = why.unwrap_or_else(|| Lost {
+                let why = why.unwrap_or_else(|| GuestLost {
                     policy: run.policy().to_owned(),
                     why: "has ended its conversation".into(),
                     backtrace: vec![],
@@ -71,7 +71,7 @@ impl Guest for Session<'_> {
             // Filtered above; the guest is as good as gone if it were not.
             Slot::ToGuest(back, _) => {
                 *run = *back;
-                Err(Lost {
+                Err(GuestLost {
                     policy: run.policy().to_owned(),
                     why: "did not take its turn".into(),
                     backtrace: vec![],
@@ -87,13 +87,13 @@ impl Session<'_> {
     ///
     /// # Errors
     /// The guest was lost before, or is now.
-    pub async fn end(mut self) -> Result<(), Lost> {
+    pub async fn end(mut self) -> Result<(), GuestLost> {
         if let Some(lost) = self.lost {
             return Err(lost.clone());
         }
-        self.desk.put(Slot::ToGuest(Box::default(), Tell::Done(Ok(()))));
+        self.handover.put(Slot::ToGuest(Box::default(), HostMessage::Done(Ok(()))));
         self.call.as_mut().await;
-        match self.desk.take_if(|_| true) {
+        match self.handover.take_if(|_| true) {
             Some(Slot::Ended(_, Some(why))) => Err(self.lost.insert(why).clone()),
             _ => Ok(()),
         }

@@ -5,11 +5,11 @@ pub(crate) mod values;
 
 use crate::bindings::wrun::{resources::collection as wit, turns::turns, types::types};
 use crate::limits::{ORIGIN_FILE, ORIGIN_NAME, RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
+use crate::policy_guest::PolicyGuest;
 use crate::rules::ProtocolViolation;
-use crate::voice::Voice;
 use contract::{
-    Amendment, Answer, Call, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Got, Guard, Party,
-    Property, Raised, Request, Said, Tell, Test, Timing, Wish, json_text_bytes,
+    Amendment, Answer, Call, ClosureValue, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Guard,
+    GuestMessage, HostMessage, Property, Raised, Request, ResourceRef, Test, Timing, Wish, json_text_bytes,
 };
 use node::origin::Origin;
 use serde_json::Value;
@@ -25,38 +25,45 @@ pub(crate) fn message_bytes(message: &turns::GuestMessage) -> u64 {
 }
 
 /// `None` is `ready`, which is no word of the conversation itself.
-pub(crate) fn said(voice: Voice, message: turns::GuestMessage) -> Result<Option<Said>, ProtocolViolation> {
+pub(crate) fn said(
+    guest: PolicyGuest,
+    message: turns::GuestMessage,
+) -> Result<Option<GuestMessage>, ProtocolViolation> {
     Ok(Some(match message {
         turns::GuestMessage::Ready => return Ok(None),
-        turns::GuestMessage::Task(task) => Said::Errand(match task {
+        turns::GuestMessage::Task(task) => GuestMessage::Errand(match task {
             turns::Task::Converge(id) => Errand::Settle(id),
             turns::Task::RunAction(turns::ResourceAction { id, action }) => Errand::RunAction(id, action),
             turns::Task::IncludeRecipe(recipe) => Errand::IncludeRecipe(recipe),
             turns::Task::CloseContext(context) => Errand::Leave(context),
             turns::Task::AbandonContext(context) => Errand::Abandon(context),
         }),
-        turns::GuestMessage::Answer(turns::NumberedAnswer { number: request, answer }) => Said::Answer(match answer {
-            turns::Answer::Finished => Answer::Finished,
-            turns::Answer::Value(json) => match parse(&json) {
-                Ok(value) => Answer::Value(Got::Json(value)),
-                Err(why) => return Err(ProtocolViolation::BadValue { request, why }),
-            },
-            turns::Answer::Content(bytes) => Answer::Value(Got::Bytes(bytes)),
-            turns::Answer::Failed(raised) => Answer::Failed(raised_from(voice, raised)),
-        }),
+        turns::GuestMessage::Answer(turns::NumberedAnswer { number: request, answer }) => {
+            GuestMessage::Answer(match answer {
+                turns::Answer::Finished => Answer::Finished,
+                turns::Answer::Value(json) => match parse(&json) {
+                    Ok(value) => Answer::Value(ClosureValue::Json(value)),
+                    Err(why) => return Err(ProtocolViolation::BadValue { request, why }),
+                },
+                turns::Answer::Content(bytes) => Answer::Value(ClosureValue::Bytes(bytes)),
+                turns::Answer::Failed(raised) => Answer::Failed(raised_from(guest, raised)),
+            })
+        }
     }))
 }
 
-pub(crate) fn told(voice: Voice, number: u32, tell: Tell) -> turns::HostMessage {
+pub(crate) fn told(guest: PolicyGuest, number: u32, tell: HostMessage) -> turns::HostMessage {
     let request = match tell {
-        Tell::Done(outcome) => return turns::HostMessage::Done(outcome.map_err(|failure| raised(voice, failure))),
-        Tell::Request(request) => request,
+        HostMessage::Done(outcome) => {
+            return turns::HostMessage::Done(outcome.map_err(|failure| raised(guest, failure)));
+        }
+        HostMessage::Request(request) => request,
     };
     let request = match request {
         Request::Phase(phase) => turns::Request::Run(phases::phase(phase)),
         Request::Question(question) => turns::Request::Ask(phases::question(question)),
         Request::Evaluate { callback, input } => turns::Request::Evaluate(turns::Evaluation {
-            callback: voice.number(callback),
+            callback: guest.number(callback),
             input: input.map(|value| value.to_string()),
         }),
         Request::Act(Call { resource, action, context, why_run }) => {
@@ -84,13 +91,13 @@ fn plain_text(json: &str) -> Option<&str> {
 }
 
 /// A failure as guest code hears of it.
-pub(crate) fn raised(voice: Voice, failure: Failure) -> types::Raised {
+pub(crate) fn raised(guest: PolicyGuest, failure: Failure) -> types::Raised {
     let Raised { class, message, passed, backtrace, object, hint, resolved: _, unshown } = failure.into_raised();
     let message = unshown.map_or(message, contract::SensitiveMessage::for_its_guest);
-    types::Raised { class, message, passed, backtrace, object: object.and_then(|object| voice.own(object)), hint }
+    types::Raised { class, message, passed, backtrace, object: object.and_then(|object| guest.own(object)), hint }
 }
 
-fn raised_from(voice: Voice, raised: types::Raised) -> Raised {
+fn raised_from(guest: PolicyGuest, raised: types::Raised) -> Raised {
     let limit = |text: String, most: usize| if text.len() > most { shorten(&text, most) } else { text };
     let cut = |text: String| limit(text, RAISED_TEXT);
     Raised {
@@ -98,7 +105,7 @@ fn raised_from(voice: Voice, raised: types::Raised) -> Raised {
         message: cut(raised.message),
         passed: raised.passed.into_iter().take(contract::MAX_DEPTH as usize).map(cut).collect(),
         backtrace: raised.backtrace.into_iter().take(RAISED_FRAMES).map(cut).collect(),
-        object: raised.object.and_then(|object| voice.mark(object)),
+        object: raised.object.and_then(|object| guest.mark(object)),
         hint: raised.hint.filter(|hint| !hint.is_empty()).map(|hint| limit(hint, RAISED_HINT)),
         resolved: None,
         unshown: None,
@@ -150,16 +157,16 @@ fn property_text_bytes(property: &wit::Property) -> u64 {
     }
 }
 
-pub(crate) fn declaration(policy: &str, voice: Voice, from: wit::Declaration) -> Result<Declaration, Failure> {
+pub(crate) fn declaration(policy: &str, guest: PolicyGuest, from: wit::Declaration) -> Result<Declaration, Failure> {
     let properties: Result<Vec<_>, Failure> = from
         .properties
         .into_iter()
         .map(|wit::NamedProperty { name, value }| {
-            let value = property(voice, &name, value)?;
+            let value = property(guest, &name, value)?;
             Ok((name, value))
         })
         .collect();
-    let guards: Result<_, Failure> = from.guards.into_iter().map(|from| guard(voice, from)).collect();
+    let guards: Result<_, Failure> = from.guards.into_iter().map(|from| guard(guest, from)).collect();
     Ok(Declaration {
         context: from.context,
         kind: from.kind,
@@ -175,7 +182,7 @@ pub(crate) fn declaration(policy: &str, voice: Voice, from: wit::Declaration) ->
         sensitive: from.sensitive,
         umask: from.umask,
         detached: from.detached,
-        speaker: voice.speaker(),
+        guest_id: guest.guest_id(),
     })
 }
 
@@ -187,41 +194,41 @@ fn failure_mode(mode: wit::FailureMode) -> FailureMode {
     }
 }
 
-fn property(voice: Voice, name: &str, property: wit::Property) -> Result<Property, Failure> {
+fn property(guest: PolicyGuest, name: &str, property: wit::Property) -> Result<Property, Failure> {
     Ok(match property {
         wit::Property::Text(text) => Property::Plain(Value::String(text)),
         wit::Property::Plain(json) => Property::Plain(parse(&json).map_err(|why| {
             Failure::raised("Chef::Exceptions::ValidationFailed", format!("property {name} is no JSON: {why}"))
         })?),
         wit::Property::Bytes(bytes) => Property::Bytes(bytes),
-        wit::Property::Lazy(callback) => Property::Lazy(closure(voice, callback)?),
-        wit::Property::Rendered(callback) => Property::Rendered(closure(voice, callback)?),
-        wit::Property::Verify(callback) => Property::Verify(closure(voice, callback)?),
+        wit::Property::Lazy(callback) => Property::Lazy(closure(guest, callback)?),
+        wit::Property::Rendered(callback) => Property::Rendered(closure(guest, callback)?),
+        wit::Property::Verify(callback) => Property::Verify(closure(guest, callback)?),
     })
 }
 
 /// A closure's number, marked as its guest's.
-fn closure(voice: Voice, callback: u32) -> Result<u32, Failure> {
+fn closure(guest: PolicyGuest, callback: u32) -> Result<u32, Failure> {
     let too_large = || Failure::raised("ArgumentError", format!("{callback} is too large for a closure's number"));
-    voice.mark(callback).ok_or_else(too_large)
+    guest.mark(callback).ok_or_else(too_large)
 }
 
 /// A property as the guest wrote it.
-pub(crate) fn property_back(voice: Voice, property: &Property) -> wit::Property {
+pub(crate) fn property_back(guest: PolicyGuest, property: &Property) -> wit::Property {
     match property {
         Property::Plain(Value::String(text)) => wit::Property::Text(text.clone()),
         Property::Plain(value) => wit::Property::Plain(value.to_string()),
         Property::Bytes(bytes) => wit::Property::Bytes(bytes.clone()),
-        Property::Lazy(callback) => wit::Property::Lazy(voice.number(*callback)),
-        Property::Rendered(callback) => wit::Property::Rendered(voice.number(*callback)),
-        Property::Verify(callback) => wit::Property::Verify(voice.number(*callback)),
+        Property::Lazy(callback) => wit::Property::Lazy(guest.number(*callback)),
+        Property::Rendered(callback) => wit::Property::Rendered(guest.number(*callback)),
+        Property::Verify(callback) => wit::Property::Verify(guest.number(*callback)),
     }
 }
 
-fn guard(voice: Voice, guard: wit::Guard) -> Result<Guard, Failure> {
+fn guard(guest: PolicyGuest, guard: wit::Guard) -> Result<Guard, Failure> {
     let test = match guard.test {
         wit::Test::Command(command_of) => Test::Command(Box::new(command(command_of))),
-        wit::Test::Block(callback) => Test::Block(closure(voice, callback)?),
+        wit::Test::Block(callback) => Test::Block(closure(guest, callback)?),
     };
     Ok(Guard { negated: guard.negated, test })
 }
@@ -248,8 +255,8 @@ fn wish(wish: wit::Notification) -> Wish {
     Wish {
         action: wish.action,
         other: match wish.other {
-            wit::Party::Key(key) => Party::Key(key),
-            wit::Party::Declared(id) => Party::Resource(id),
+            wit::Party::Key(key) => ResourceRef::Key(key),
+            wit::Party::Declared(id) => ResourceRef::Resource(id),
         },
         timing: match wish.timing {
             wit::Timing::Before => Timing::Before,
@@ -260,15 +267,15 @@ fn wish(wish: wit::Notification) -> Wish {
     }
 }
 
-pub(crate) fn amendment(voice: Voice, amendment: wit::Amendment) -> Result<Amendment, Failure> {
+pub(crate) fn amendment(guest: PolicyGuest, amendment: wit::Amendment) -> Result<Amendment, Failure> {
     Ok(match amendment {
         wit::Amendment::Actions(actions) => Amendment::Actions(actions),
         wit::Amendment::Property(wit::NamedProperty { name, value }) => {
-            let value = property(voice, &name, value)?;
+            let value = property(guest, &name, value)?;
             Amendment::Property(name, value)
         }
         wit::Amendment::Clear(name) => Amendment::Clear(name),
-        wit::Amendment::Guard(added) => Amendment::Guard(guard(voice, added)?),
+        wit::Amendment::Guard(added) => Amendment::Guard(guard(guest, added)?),
         wit::Amendment::Notification(added) => Amendment::Notification(wish(added)),
         wit::Amendment::Delayed(action) => Amendment::Delayed(action),
         wit::Amendment::Retries(wit::Retry { count, delay }) => Amendment::Retries(count, delay),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{Count, map, supply, targets, waiting};
 use crate::{checkout, say};
 
-/// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts the house together.
+/// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
 const DOORS: [(&str, &[&str]); 17] = [
     ("artifact", &["contract", "grants", "node", "text"]),
     (

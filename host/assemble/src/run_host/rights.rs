@@ -1,6 +1,6 @@
 //! What a policy may read and write of the node, for the sandbox.
 
-use contract::{AttributeRights, HiddenRead, Outside, ReadKind};
+use contract::{AttributeRights, HiddenRead, OutsideInput, ReadKind};
 use grants::{Capability, GrantedAttribute, PolicyGrants};
 use std::sync::Arc;
 
@@ -38,11 +38,11 @@ impl AttributeRights for Rights {
         self.0.audit_hidden(capability, &read.shown(), read.partly);
     }
 
-    fn uses_outside(&self, what: Outside<'_>) {
+    fn uses_outside(&self, what: OutsideInput<'_>) {
         match what {
-            Outside::Clock => self.0.uses_flag(Capability::Clock),
-            Outside::Random => self.0.uses_flag(Capability::Random),
-            Outside::Variable(name) => self.0.uses_variable(name),
+            OutsideInput::Clock => self.0.uses_flag(Capability::Clock),
+            OutsideInput::Random => self.0.uses_flag(Capability::Random),
+            OutsideInput::Variable(name) => self.0.uses_variable(name),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Fact {
 pub(super) enum What {
     Resource(Resource),
     Command {
-        values: Option<Vec<Words>>,
+        values: Option<Vec<OneOrMany>>,
     },
     Path {
         access: Access,
@@ -152,7 +152,7 @@ pub(super) struct Resource {
     #[serde(rename = "type")]
     pub(super) kind: String,
     /// The names that it may have; none where they are computed.
-    pub(super) names: Option<Vec<Words>>,
+    pub(super) names: Option<Vec<OneOrMany>>,
     #[serde(default)]
     pub(super) properties: Vec<Property>,
     /// The word can mean nothing else.
@@ -187,12 +187,12 @@ pub(super) struct Property {
 /// One text, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Words {
+pub(super) enum OneOrMany {
     One(String),
     Several(Vec<String>),
 }
 
-impl Words {
+impl OneOrMany {
     pub(super) fn all(&self) -> &[String] {
         match self {
             Self::One(text) => std::slice::from_ref(text),
@@ -218,7 +218,7 @@ impl Resource {
         if self.property(property).is_some() {
             return self.texts(property);
         }
-        Some(self.names.as_ref()?.iter().flat_map(Words::all).cloned().collect())
+        Some(self.names.as_ref()?.iter().flat_map(OneOrMany::all).cloned().collect())
     }
 }
 

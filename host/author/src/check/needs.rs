@@ -1,7 +1,7 @@
 //! What a cookbook needs from the sandbox, as far as its text says it: by kind, with the places that ask for it.
 
 use super::composed;
-use super::facts::{Access, Fact, Resource, What, Words};
+use super::facts::{Access, Fact, OneOrMany, Resource, What};
 use super::gather::Gathered;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -301,10 +301,10 @@ impl Collector<'_> {
 }
 
 /// A command as one line.
-fn line(words: &Words) -> String {
+fn line(words: &OneOrMany) -> String {
     match words {
-        Words::One(line) => line.clone(),
-        Words::Several(words) => words.join(" "),
+        OneOrMany::One(line) => line.clone(),
+        OneOrMany::Several(words) => words.join(" "),
     }
 }
 

@@ -3,7 +3,7 @@
 //! That can be known of a type only if all its resources have literal names, in this cookbook and in the shared code of those
 //! that it depends on; if all of these are there; and if no recipe of another cookbook is included.
 
-use super::facts::{What, Words};
+use super::facts::{OneOrMany, What};
 use super::gather::Gathered;
 use super::judge::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,9 +21,10 @@ impl<'a> Declared<'a> {
         for (_, fact) in gathered.facts.iter().chain(&gathered.brought) {
             let What::Resource(resource) = &fact.what else { continue };
             let known = by_type.entry(resource.kind.as_str()).or_insert_with(|| Some(BTreeSet::new()));
-            let names = resource.names.as_ref().filter(|names| names.iter().all(|name| matches!(name, Words::One(_))));
+            let names =
+                resource.names.as_ref().filter(|names| names.iter().all(|name| matches!(name, OneOrMany::One(_))));
             match (known.as_mut(), names) {
-                (Some(all), Some(names)) => all.extend(names.iter().flat_map(Words::all).map(String::as_str)),
+                (Some(all), Some(names)) => all.extend(names.iter().flat_map(OneOrMany::all).map(String::as_str)),
                 _ => *known = None,
             }
         }

@@ -1,7 +1,7 @@
 //! Why a policy must end.
 
 use super::{Inner, Limit};
-use crate::{Failure, Lost, StopReason};
+use crate::{Failure, GuestLost, StopReason};
 use grants::LimitSetting;
 use node::origin::Origin;
 use std::fmt;
@@ -91,7 +91,7 @@ impl From<Exceeded> for Ended {
     }
 }
 
-impl From<Exceeded> for Lost {
+impl From<Exceeded> for GuestLost {
     fn from(exceeded: Exceeded) -> Self {
         let Exceeded { policy, why, origin } = exceeded;
         let backtrace = origin.as_ref().and_then(frame).into_iter().collect();
@@ -102,7 +102,7 @@ impl From<Exceeded> for Lost {
 impl From<Ended> for Failure {
     fn from(ended: Ended) -> Self {
         match ended {
-            Ended::Exceeded(exceeded) => Lost::from(*exceeded).into(),
+            Ended::Exceeded(exceeded) => GuestLost::from(*exceeded).into(),
             Ended::Stopped(reason) => Self::Stopped(reason),
         }
     }

@@ -1,6 +1,6 @@
 //! About how many bytes of the host's memory a value takes, never less than half of them.
 
-use crate::{Claim, Failure, Guard, Party, Property, Raised, Test, Wish};
+use crate::{Claim, Failure, Guard, Property, Raised, ResourceRef, Test, Wish};
 use crate::{CommandLine, CommandTest};
 use node::origin::Origin;
 use serde_json::Value;
@@ -86,8 +86,8 @@ fn command_bytes(command: &CommandTest) -> u64 {
 /// A wish and the notification that is made of it, with the sender's key.
 pub(crate) fn wish_bytes(wish: &Wish, key: &str) -> u64 {
     let other = match &wish.other {
-        Party::Key(key) => text_bytes(key),
-        Party::Resource(_) => 0,
+        ResourceRef::Key(key) => text_bytes(key),
+        ResourceRef::Resource(_) => 0,
     };
     128 + 2 * (text_bytes(&wish.action) + other) + text_bytes(key)
 }
@@ -100,7 +100,7 @@ pub(crate) fn failure_bytes(failure: &Failure) -> u64 {
             let hint = hint.as_ref().map_or(0, |hint| text_bytes(hint));
             128 + text_bytes(class) + text_bytes(message) + texts(passed) + texts(backtrace) + hint
         }
-        Failure::Lost(lost) => 128 + text_bytes(&lost.why) + texts(&lost.backtrace),
+        Failure::GuestLost(lost) => 128 + text_bytes(&lost.why) + texts(&lost.backtrace),
         Failure::Stopped(_) => VALUE,
         Failure::Many(all) => all.iter().map(|(_, failure)| failure_bytes(failure)).sum::<u64>() + VALUE,
     }

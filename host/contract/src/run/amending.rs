@@ -1,11 +1,11 @@
 //! Changes of declared resources, and the checks of what a guest says of actions and tries, the same for all types.
 
 use super::{
-    Amendment, ContextId, Due, MAX_ACTION_BYTES, MAX_DELAYED, MAX_PER_RESOURCE, MAX_RETRY_DELAY, Party, ROOT,
-    ResourceId, Run,
+    Amendment, ContextId, Due, MAX_ACTION_BYTES, MAX_DELAYED, MAX_PER_RESOURCE, MAX_RETRY_DELAY, ROOT, ResourceId,
+    ResourceRef, Run,
 };
 use crate::account::{guard_bytes, property_bytes, text_bytes, wish_bytes};
-use crate::{Failure, Lost, Outcome};
+use crate::{Failure, GuestLost, Outcome};
 
 /// The class of a value that a resource cannot have.
 const INVALID: &str = "Chef::Exceptions::ValidationFailed";
@@ -18,7 +18,7 @@ impl Run {
     pub fn amend(&mut self, id: ResourceId, amendment: Amendment) -> Outcome {
         let resource = self.known(id)?;
         let (context, kind) = (resource.declaration.context, resource.declaration.kind.clone());
-        let is_builtin = self.guest_type(resource.declaration.speaker, &kind).is_none();
+        let is_builtin = self.guest_type(resource.declaration.guest_id, &kind).is_none();
         let amendment = match amendment {
             Amendment::Property(name, property) if is_builtin => {
                 let property = self.check_property(&kind, &name, property)?;
@@ -50,7 +50,7 @@ impl Run {
             }
             Amendment::Delayed(action) => {
                 let key = self.known(id)?.key.clone();
-                let (target, sender) = (Party::Resource(id), key.to_string());
+                let (target, sender) = (ResourceRef::Resource(id), key.to_string());
                 self.queue(context, Due { target, action, sender, unsure: false, since: None })?;
             }
             Amendment::Retries(retries, delay) => (declaration.retries, declaration.retry_delay) = (retries, delay),
@@ -71,14 +71,16 @@ impl Run {
         if self.delayed >= MAX_DELAYED {
             // Final, because what is half declared by now cannot be taken back.
             let why = format!("queued more than {MAX_DELAYED} delayed actions");
-            return Err(Lost { policy: self.policy.clone(), why, backtrace: vec![], recipe: None }.into());
+            return Err(GuestLost { policy: self.policy.clone(), why, backtrace: vec![], recipe: None }.into());
         }
         self.pay(due_bytes(&due))?;
         self.delayed += 1;
         let action = due.action.clone();
         let receiver = match &due.target {
-            Party::Key(key) => key.clone(),
-            Party::Resource(id) => self.resources.get(*id as usize).map(|it| it.key.to_string()).unwrap_or_default(),
+            ResourceRef::Key(key) => key.clone(),
+            ResourceRef::Resource(id) => {
+                self.resources.get(*id as usize).map(|it| it.key.to_string()).unwrap_or_default()
+            }
         };
         let there = self.contexts.get_mut(context as usize);
         let new = there.is_some_and(|there| there.queue(due));
@@ -124,8 +126,8 @@ impl Run {
 /// Bytes that a queued notification takes: twice in its context, and once until it is in the journal.
 pub(super) fn due_bytes(due: &Due) -> u64 {
     let target = match &due.target {
-        Party::Key(key) => text_bytes(key),
-        Party::Resource(_) => 64,
+        ResourceRef::Key(key) => text_bytes(key),
+        ResourceRef::Resource(_) => 64,
     };
     3 * (target + text_bytes(&due.action)) + text_bytes(&due.sender)
 }

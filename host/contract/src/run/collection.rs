@@ -2,7 +2,7 @@
 
 use super::amending::{check_actions, check_retry_delay};
 use super::{
-    Context, ContextId, Declaration, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId, Run, Speaker,
+    Context, ContextId, Declaration, GuestId, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId, Run,
 };
 use crate::{Failure, LogLevel, Outcome, Types};
 use node::origin::Origin;
@@ -13,7 +13,7 @@ impl Run {
     ///
     /// # Errors
     /// The name is empty or too long; the policy's memory is used up.
-    pub fn define(&mut self, speaker: Speaker, name: String, guest_type: GuestType) -> Outcome {
+    pub fn define(&mut self, guest_id: GuestId, name: String, guest_type: GuestType) -> Outcome {
         if name.is_empty() || name.len() > 256 {
             return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
         }
@@ -23,7 +23,7 @@ impl Run {
             self.log(LogLevel::Debug, &line);
         }
         self.pay(name.len() as u64 + TYPE_BYTES)?;
-        self.types.entry(speaker).or_default().insert(name, guest_type);
+        self.types.entry(guest_id).or_default().insert(name, guest_type);
         Ok(())
     }
 
@@ -32,13 +32,13 @@ impl Run {
     }
 
     /// The type's traits, if the guest that declares a resource of it implements it.
-    pub fn guest_type(&self, speaker: Speaker, kind: &str) -> Option<GuestType> {
-        self.types.get(&speaker)?.get(kind).copied()
+    pub fn guest_type(&self, guest_id: GuestId, kind: &str) -> Option<GuestType> {
+        self.types.get(&guest_id)?.get(kind).copied()
     }
 
     /// The same of a declared resource.
     pub fn type_of(&self, declaration: &Declaration) -> Option<GuestType> {
-        self.guest_type(declaration.speaker, &declaration.kind)
+        self.guest_type(declaration.guest_id, &declaration.kind)
     }
 
     /// Puts a resource into its context, or changes nothing and says why not. In a unified context the guest must send
@@ -95,7 +95,7 @@ impl Run {
         }
         let paid = self.pay_for_declaration(&declaration)?;
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
-        let shown = self.shown(declaration.speaker, &declaration.kind);
+        let shown = self.shown(declaration.guest_id, &declaration.kind);
         self.resources.push(Resource {
             key: declaration.key().into(),
             declaration,
@@ -122,8 +122,8 @@ impl Run {
     }
 
     /// The name under which a type is shown. Resources of one type often follow each other: they share it.
-    fn shown(&self, speaker: Speaker, kind: &str) -> Arc<str> {
-        let shown = if self.guest_type(speaker, kind).is_some() { kind } else { self.builtin.shown(kind) };
+    fn shown(&self, guest_id: GuestId, kind: &str) -> Arc<str> {
+        let shown = if self.guest_type(guest_id, kind).is_some() { kind } else { self.builtin.shown(kind) };
         let before = self.resources.last().filter(|before| &*before.shown == shown);
         before.map_or_else(|| shown.into(), |before| Arc::clone(&before.shown))
     }
@@ -136,7 +136,7 @@ impl Run {
         check_actions(&declaration.actions)?;
         check_actions(declaration.notifications.iter().map(|wish| &wish.action))?;
         check_retry_delay(declaration.retry_delay)?;
-        match self.guest_type(declaration.speaker, &declaration.kind) {
+        match self.guest_type(declaration.guest_id, &declaration.kind) {
             None => self.builtin.check(declaration),
             Some(_) => self.builtin.check_own(declaration),
         }

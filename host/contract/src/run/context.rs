@@ -1,6 +1,6 @@
 //! A run context: where resources are declared, found and notified.
 
-use super::{Notification, Party, ResourceId, Timing};
+use super::{Notification, ResourceId, ResourceRef, Timing};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub const ROOT: ContextId = 0;
 #[derive(Debug, Clone)]
 pub struct Due {
     /// Its receiver.
-    pub target: Party,
+    pub target: ResourceRef,
     /// The action that the receiver is to do.
     pub action: String,
     /// `type[name]` of the sender; empty if an earlier run left it due.
@@ -41,11 +41,11 @@ pub struct Context {
     pub(crate) groups: Vec<Group>,
     pub(crate) group_of: HashMap<String, usize>,
     /// The places of immediate notifications, group and number in it, by the receiver as it was written.
-    pub(crate) immediate_to: HashMap<Party, Vec<(usize, usize)>>,
+    pub(crate) immediate_to: HashMap<ResourceRef, Vec<(usize, usize)>>,
     /// Delayed notifications, in the order in which they were queued first.
     pub(super) delayed: Vec<Due>,
     /// Where in `delayed` it is, by receiver and action, so that queueing again costs nothing.
-    pub(crate) queued: HashMap<(Party, String), usize>,
+    pub(crate) queued: HashMap<(ResourceRef, String), usize>,
     /// The keys of resources that changed in it, `type[name]`.
     pub(super) updated: HashSet<String>,
     /// While converging: where the next declared resource goes.
@@ -113,7 +113,7 @@ impl Context {
     /// The immediate notifications to a resource, which has this number and this key: in the order of their senders.
     /// Beside them how many were looked at.
     pub(crate) fn immediately_to(&self, receiver: ResourceId, key: &str) -> (Vec<Notification>, u64) {
-        let parties = [Party::Resource(receiver), Party::Key(key.to_owned())];
+        let parties = [ResourceRef::Resource(receiver), ResourceRef::Key(key.to_owned())];
         let places = parties.iter().filter_map(|party| self.immediate_to.get(party)).flatten();
         let mut places: Vec<_> = places.copied().collect();
         places.sort_unstable();
@@ -125,13 +125,13 @@ impl Context {
     }
 
     /// A notification that was queued by a key now has its receiver: it is the same one, also where it waits.
-    pub(crate) fn resolve_queued(&mut self, was: &Party, receiver: ResourceId, action: &str, sender: &str) {
+    pub(crate) fn resolve_queued(&mut self, was: &ResourceRef, receiver: ResourceId, action: &str, sender: &str) {
         let Some(at) = self.queued.get(&(was.clone(), action.to_owned())).copied() else { return };
         if let Some(due) = self.delayed.get_mut(at)
             && due.sender == sender
         {
-            due.target = Party::Resource(receiver);
-            self.queued.entry((Party::Resource(receiver), action.to_owned())).or_insert(at);
+            due.target = ResourceRef::Resource(receiver);
+            self.queued.entry((ResourceRef::Resource(receiver), action.to_owned())).or_insert(at);
         }
     }
 

@@ -11,10 +11,10 @@ pub type ResourceId = u32;
 
 /// Which of a policy's guests: cookbooks of two languages have an instance each. Types, closures and exceptions belong to
 /// the guest that made them.
-pub type Speaker = u8;
+pub type GuestId = u8;
 
 /// The speaker of resources that the host itself declares: no guest has types for them.
-pub const HOST_SPEAKER: Speaker = Speaker::MAX;
+pub const HOST_SPEAKER: GuestId = GuestId::MAX;
 
 /// A resource as the cookbook wrote it.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ pub struct Declaration {
     /// Stands in no collection; only `run_action` runs it.
     pub detached: bool,
     /// The guest that declared it, whose types it may be of.
-    pub speaker: Speaker,
+    pub guest_id: GuestId,
 }
 
 impl Declaration {
@@ -136,7 +136,7 @@ pub struct Wish {
     /// What the receiver is to do.
     pub action: String,
     /// The receiver of `notifies`, the sender of `subscribes`.
-    pub other: Party,
+    pub other: ResourceRef,
     /// When.
     pub timing: Timing,
     /// The other resource is the sender.
@@ -145,7 +145,7 @@ pub struct Wish {
 
 /// The other end of a notification.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Party {
+pub enum ResourceRef {
     /// `type[name]`, which may be declared later.
     Key(String),
     /// Declared already.

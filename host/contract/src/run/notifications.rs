@@ -1,6 +1,6 @@
 //! Who tells whom, when and in which context.
 
-use super::{Due, Party, ResourceId, Run, Timing, Wish};
+use super::{Due, ResourceId, ResourceRef, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
 
 /// The most resources whose names are compared with a receiver's that was not found.
@@ -12,7 +12,7 @@ pub struct Notification {
     /// `type[name]` of the sender.
     pub sender_key: String,
     /// Its receiver.
-    pub target: Party,
+    pub target: ResourceRef,
     /// The action that the receiver is to do.
     pub action: String,
     /// When the receiver does it.
@@ -24,15 +24,15 @@ impl Run {
     pub(super) fn interpret(&self, id: ResourceId, wish: Wish) -> Result<(super::ContextId, Notification), Failure> {
         let own = self.known(id)?;
         let other = match &wish.other {
-            Party::Resource(other) => Some(self.known(*other)?),
-            Party::Key(_) => None,
+            ResourceRef::Resource(other) => Some(self.known(*other)?),
+            ResourceRef::Key(_) => None,
         };
         let (context, sender_key, target) = match (wish.subscribes, wish.other) {
             (false, other) => (own.declaration.context, own.key.to_string(), other),
-            (true, Party::Key(key)) => (own.declaration.context, key, Party::Resource(id)),
-            (true, Party::Resource(_)) => {
+            (true, ResourceRef::Key(key)) => (own.declaration.context, key, ResourceRef::Resource(id)),
+            (true, ResourceRef::Resource(_)) => {
                 let sender = other.unwrap_or(own);
-                (sender.declaration.context, sender.key.to_string(), Party::Resource(id))
+                (sender.declaration.context, sender.key.to_string(), ResourceRef::Resource(id))
             }
         };
         let there = self.open(context)?;
@@ -92,7 +92,7 @@ impl Run {
         for timing in [Timing::Before, Timing::Immediate, Timing::Delayed] {
             for at in own_group.at(timing).iter().copied() {
                 let Some(note) = own_group.notes.get(at) else { continue };
-                let Party::Key(target) = &note.target else { continue };
+                let ResourceRef::Key(target) = &note.target else { continue };
                 match self.find(context_id, target) {
                     Some(receiver) => found.push((at, receiver)),
                     None if self.finds_several(context_id, target) => {
@@ -110,7 +110,7 @@ impl Run {
         for (at, receiver) in found {
             let note = context.groups.get_mut(group).and_then(|own_group| own_group.notes.get_mut(at));
             let Some(note) = note else { continue };
-            let was = std::mem::replace(&mut note.target, Party::Resource(receiver));
+            let was = std::mem::replace(&mut note.target, ResourceRef::Resource(receiver));
             let (action, sender) = (note.action.clone(), note.sender_key.clone());
             if note.timing == Timing::Delayed {
                 context.resolve_queued(&was, receiver, &action, &sender);

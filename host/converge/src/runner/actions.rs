@@ -4,7 +4,7 @@ use super::Runner;
 use contract::Due;
 use contract::{
     ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified,
-    Outcome, Party, Property, Providers, ROOT, ResourceId, Status, Timing,
+    Outcome, Property, Providers, ROOT, ResourceId, ResourceRef, Status, Timing,
 };
 use serde_json::{Value, json};
 use std::pin::Pin;
@@ -79,7 +79,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         while let Some(note) = self.run.open(context)?.sent(&key, Timing::Immediate, at) {
             at += 1;
             // A key that nobody has declared yet: a unified context runs it when it is declared.
-            if let Party::Resource(target) = note.target {
+            if let ResourceRef::Resource(target) = note.target {
                 let by = key.to_string();
                 let notified = Notified {
                     timing: Timing::Immediate,
@@ -94,8 +94,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         while let Some(note) = self.run.open(context)?.sent(&key, Timing::Delayed, at) {
             at += 1;
             let receiver = match &note.target {
-                Party::Resource(target) => self.run.known(*target)?.declaration.context,
-                Party::Key(_) => context,
+                ResourceRef::Resource(target) => self.run.known(*target)?.declaration.context,
+                ResourceRef::Key(_) => context,
             };
             let due = Due { target: note.target, action: note.action, sender: key.to_string(), unsure, since: None };
             self.run.queue(receiver, due)?;

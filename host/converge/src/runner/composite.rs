@@ -43,7 +43,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         for child in children {
             let origin = Arc::clone(&origin);
             let sensitive = sensitive || child.sensitive;
-            self.run.declare(Declaration { context, origin, sensitive, speaker: HOST_SPEAKER, ..child })?;
+            self.run.declare(Declaration { context, origin, sensitive, guest_id: HOST_SPEAKER, ..child })?;
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use super::Runner;
 use contract::Due;
 use contract::{
-    ActionRecord, ContextId, Failure, Guest, MAX_RECORDS, Notified, Outcome, Party, Place, Providers, ROOT, Request,
-    ResourceId, Status, Timing,
+    ActionRecord, ContextId, Failure, Guest, MAX_RECORDS, Notified, Outcome, Place, Providers, ROOT, Request,
+    ResourceId, ResourceRef, Status, Timing,
 };
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
@@ -134,12 +134,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         &self,
         context: ContextId,
         sender: &str,
-        target: &Party,
+        target: &ResourceRef,
         action: &str,
     ) -> Result<ResourceId, Failure> {
         match target {
-            Party::Resource(id) => Ok(*id),
-            Party::Key(key) => self.run.find(context, key).ok_or_else(|| {
+            ResourceRef::Resource(id) => Ok(*id),
+            ResourceRef::Key(key) => self.run.find(context, key).ok_or_else(|| {
                 let origin = self.run.find(context, sender).and_then(|id| self.run.known(id).ok());
                 let origin = origin.map(|sender| sender.declaration.origin.clone()).unwrap_or_default();
                 self.run.no_receiver(context, sender, &self.run.place(&origin), key, action)

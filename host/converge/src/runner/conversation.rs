@@ -1,26 +1,28 @@
 //! Asking the guest: one request, and whatever errands come before its answer.
 
 use super::Runner;
-use contract::{Answer, Callback, Errand, Failure, Got, Guest, Outcome, Providers, Request, Said, Tell};
+use contract::{
+    Answer, Callback, ClosureValue, Errand, Failure, Guest, GuestMessage, HostMessage, Outcome, Providers, Request,
+};
 use serde_json::Value;
 use std::pin::Pin;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// The whole conversation.
     pub(super) async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
-        let mut tell = Tell::Request(request);
+        let mut tell = HostMessage::Request(request);
         loop {
             let said = self.guest.turn(self.run, tell).await?;
             self.remember()?;
             match said {
-                Said::Answer(Answer::Failed(raised)) => return Err(self.run.known_again(raised).into()),
-                Said::Answer(answer) => return Ok(answer),
-                Said::Errand(errand) => tell = Tell::Done(self.errand(errand).await),
+                GuestMessage::Answer(Answer::Failed(raised)) => return Err(self.run.known_again(raised).into()),
+                GuestMessage::Answer(answer) => return Ok(answer),
+                GuestMessage::Errand(errand) => tell = HostMessage::Done(self.errand(errand).await),
             }
         }
     }
 
-    pub(super) async fn evaluate(&mut self, callback: Callback, input: Option<Value>) -> Result<Got, Failure> {
+    pub(super) async fn evaluate(&mut self, callback: Callback, input: Option<Value>) -> Result<ClosureValue, Failure> {
         match self.ask(Request::Evaluate { callback, input }).await? {
             Answer::Value(value) => Ok(value),
             // The sandbox lets no answer of the wrong kind through.

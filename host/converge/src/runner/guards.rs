@@ -3,7 +3,7 @@
 use super::Runner;
 use super::sensitive::SUPPRESSED_GUARD;
 use contract::{
-    CommandLine, CommandTest, Failure, Got, Guard, GuardResult, Guest, LogLevel, Providers, ResourceId, Test,
+    ClosureValue, CommandLine, CommandTest, Failure, Guard, GuardResult, Guest, LogLevel, Providers, ResourceId, Test,
 };
 use serde_json::Value;
 
@@ -55,8 +55,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// A block that gives a text was most likely meant to be a command. Chef's sentence.
-    fn warn_of_text(&mut self, id: ResourceId, negated: bool, got: &Got) {
-        let (Got::Json(Value::String(text)), Ok(resource)) = (got, self.run.known(id)) else { return };
+    fn warn_of_text(&mut self, id: ResourceId, negated: bool, got: &ClosureValue) {
+        let (ClosureValue::Json(Value::String(text)), Ok(resource)) = (got, self.run.known(id)) else { return };
         if text.is_empty() {
             return;
         }
@@ -107,6 +107,6 @@ fn describe(guard: &Guard, sensitive: bool) -> String {
 }
 
 /// Null and false are false, as in Ruby.
-pub(super) fn is_true(got: &Got) -> bool {
-    !matches!(got, Got::Json(Value::Null | Value::Bool(false)))
+pub(super) fn is_true(got: &ClosureValue) -> bool {
+    !matches!(got, ClosureValue::Json(Value::Null | Value::Bool(false)))
 }

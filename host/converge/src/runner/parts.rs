@@ -42,7 +42,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             actions: vec![part.action.into()],
             sensitive: of.sensitive,
             detached: true,
-            speaker: of.speaker,
+            guest_id: of.guest_id,
             ..Declaration::default()
         };
         self.run.add(declaration, nesting)

@@ -5,8 +5,8 @@ use super::actions::ActionOutcome;
 use super::guards::is_true;
 use crate::claims::Ended;
 use contract::{
-    Answer, Call, Callback, Certainty, Change, Claim, Claimant, Expected, Failure, Got, Guest, GuestType, Outcome,
-    Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes,
+    Answer, Call, Callback, Certainty, Change, Claim, Claimant, ClosureValue, Expected, Failure, Guest, GuestType,
+    Outcome, Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let converged = std::mem::replace(&mut self.run.known_mut(resource)?.converged, outer);
         if outcome.is_ok() && guest_type.inspects {
             match self.ask(Request::Inspect(resource)).await {
-                Ok(Answer::Value(Got::Json(state))) => {
+                Ok(Answer::Value(ClosureValue::Json(state))) => {
                     self.run.pay_for_state(&state)?;
                     self.run.known_mut(resource)?.after = Some(state);
                 }
@@ -167,7 +167,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         &mut self,
         id: ResourceId,
         action: &str,
-    ) -> Result<(Vec<(String, Got)>, Vec<Callback>), Failure> {
+    ) -> Result<(Vec<(String, ClosureValue)>, Vec<Callback>), Failure> {
         let mut resolved = Vec::new();
         let mut checks = Vec::new();
         let mut at = 0;
@@ -198,14 +198,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 continue;
             }
             match self.evaluate_of(id, callback, None).await? {
-                Got::Json(value) => {
+                ClosureValue::Json(value) => {
                     let checked = self.run.check_property(&kind, &name, Property::Plain(value));
                     let checked = checked.map_err(|failure| self.hidden(id, failure))?;
                     if let Property::Plain(value) = checked {
-                        resolved.push((name, Got::Json(value)));
+                        resolved.push((name, ClosureValue::Json(value)));
                     }
                 }
-                bytes @ Got::Bytes(_) => resolved.push((name, bytes)),
+                bytes @ ClosureValue::Bytes(_) => resolved.push((name, bytes)),
             }
         }
         Ok((resolved, checks))
@@ -216,7 +216,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         &mut self,
         id: ResourceId,
         action: &str,
-        known: &mut Vec<(String, Got)>,
+        known: &mut Vec<(String, ClosureValue)>,
         name: &str,
     ) -> Result<bool, Failure> {
         let (declaration, why_run) = (&self.run.known(id)?.declaration, self.run.why_run());

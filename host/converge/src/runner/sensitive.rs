@@ -1,7 +1,7 @@
 //! What sensitive resources must not show: their guards, what their blocks and lazy values raise.
 
 use super::Runner;
-use contract::{Answer, Callback, Failure, Got, Guest, Providers, Request, ResourceId};
+use contract::{Answer, Callback, ClosureValue, Failure, Guest, Providers, Request, ResourceId};
 use serde_json::Value;
 
 /// What stands for a guard.
@@ -14,7 +14,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         resource: ResourceId,
         callback: Callback,
         input: Option<Value>,
-    ) -> Result<Got, Failure> {
+    ) -> Result<ClosureValue, Failure> {
         match self.ask(Request::Evaluate { callback, input }).await {
             Ok(Answer::Value(value)) => Ok(value),
             // The sandbox lets no answer of the wrong kind through.

@@ -1,6 +1,6 @@
 //! The resources of a policy as its recipes declared them: what a policy's own tests look at.
 
-use contract::{Declaration, FailureMode, Party, Property, Run, Wish};
+use contract::{Declaration, FailureMode, Property, ResourceRef, Run, Wish};
 use serde_json::{Map, Value, json};
 
 /// The root context.
@@ -54,8 +54,8 @@ fn value(property: &Property) -> Option<Value> {
 
 fn notification(run: &Run, wish: &Wish) -> Value {
     let other = match &wish.other {
-        Party::Key(key) => key.clone(),
-        Party::Resource(id) => run.known(*id).map(|resource| resource.declaration.key()).unwrap_or_default(),
+        ResourceRef::Key(key) => key.clone(),
+        ResourceRef::Resource(id) => run.known(*id).map(|resource| resource.declaration.key()).unwrap_or_default(),
     };
     json!({ "action": wish.action, "resource": other, "timing": wish.timing.name(), "subscribes": wish.subscribes })
 }

@@ -1,10 +1,10 @@
 //! One policy in a run: load, compile, converge, commit; and later its handlers.
 
 use super::report::Ended;
-use super::{House, NodeState, WholeRun};
+use super::{NodeState, RunHost, WholeRun};
 use crate::Runner;
 use contract::{
-    Event, Failure, Guest, Load, Lost, Memory, Outcome, Phase, Providers, Run, RunStart, StartPhase, Stop, Tally,
+    Event, Failure, Guest, GuestLost, Load, Memory, Outcome, Phase, Providers, Run, RunStart, StartPhase, Stop, Tally,
 };
 use node::object::{NodeObject, NormalAccess, ObjectError, PolicyStart, ReadFilter};
 use node::run_list::RunList;
@@ -53,7 +53,7 @@ pub trait Instance: Send {
     fn conversation(&mut self) -> (Self::Session<'_>, &mut Self::Providers);
 
     /// Ends a conversation: the guest returns from its loop.
-    fn end<'a>(session: Self::Session<'a>) -> impl Future<Output = Result<(), Lost>> + Send
+    fn end<'a>(session: Self::Session<'a>) -> impl Future<Output = Result<(), GuestLost>> + Send
     where
         Self: 'a;
 }
@@ -131,7 +131,7 @@ impl<I: Instance> FinishedPolicy<I> {
     }
 }
 
-impl<H: House> WholeRun<'_, H> {
+impl<H: RunHost> WholeRun<'_, H> {
     /// Runs one policy. On failure none of its attribute writes remain.
     pub(super) async fn run_policy(&mut self, node: &mut NodeObject, mut policy: PolicyInput) -> Outcome {
         let began = Instant::now();
@@ -139,7 +139,7 @@ impl<H: House> WholeRun<'_, H> {
         let mut run = self.begin(node, &policy)?;
         let opened = match policy.refused.take() {
             Some(failure) => Err(failure),
-            None => self.house.open(&policy, run.account()),
+            None => self.run_host.open(&policy, run.account()),
         };
         if let Some(failure) = policy.real_refusal.take() {
             run.keep_failure(failure)?;
@@ -190,7 +190,7 @@ impl<H: House> WholeRun<'_, H> {
         let load = self.load_input(policy, node);
         let began = StartPhase { run_id: self.options.run_id.clone(), start_time: self.options.started.seconds };
         let (mut session, providers) = instance.conversation();
-        let memory = self.house.memory();
+        let memory = self.run_host.memory();
         let mut runner =
             Runner::new(run, &mut session, providers, memory, self.stop.clone()).with_claims(self.claims.as_mut());
         let outcome = live(&mut runner, load, began, recipes, self.options.compile_only).await;
@@ -235,15 +235,15 @@ impl<H: House> WholeRun<'_, H> {
 
     /// The run of a policy, with the node as this policy may see it.
     fn begin(&mut self, node: &NodeObject, policy: &PolicyInput) -> Result<Run, Failure> {
-        let house = &*self.house;
+        let run_host = &*self.run_host;
         let sight = ReadFilter {
-            inherited: &|inherited| house.visible(policy, inherited),
+            inherited: &|inherited| run_host.visible(policy, inherited),
             normal: NormalAccess {
-                given: &|given| house.visible_given(policy, given),
-                others: &|left| house.visible(policy, left),
-                overwrites: &|path| house.overwrites(policy, path),
+                given: &|given| run_host.visible_given(policy, given),
+                others: &|left| run_host.visible(policy, left),
+                overwrites: &|path| run_host.overwrites(policy, path),
             },
-            facts: &|facts| house.visible_facts(policy, facts),
+            facts: &|facts| run_host.visible_facts(policy, facts),
         };
         let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
         let run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
@@ -255,17 +255,17 @@ impl<H: House> WholeRun<'_, H> {
             own_names: policy.cookbooks.iter().map(|(cookbook, _)| cookbook.clone()).collect(),
             owns_run_list: policy.start.name.is_none(),
         });
-        run.charge_to(house.account(policy));
+        run.charge_to(run_host.account(policy));
         Ok(run)
     }
 
     /// Lets the next policies and runs see what this one left.
     fn commit(&mut self, node: &mut NodeObject, policy: &PolicyInput, run: &mut Run) -> Outcome {
-        let house = &*self.house;
+        let run_host = &*self.run_host;
         let sight = NormalAccess {
-            given: &|given| house.visible_given(policy, given),
-            others: &|left| house.visible(policy, left),
-            overwrites: &|path| house.overwrites(policy, path),
+            given: &|given| run_host.visible_given(policy, given),
+            others: &|left| run_host.visible(policy, left),
+            overwrites: &|path| run_host.overwrites(policy, path),
         };
         let saves = !(self.options.why_run || self.options.without_saving || self.options.compile_only);
         if saves {
@@ -276,7 +276,7 @@ impl<H: House> WholeRun<'_, H> {
             node.set_run_list(list);
         }
         if saves && node.has_unsaved_changes() {
-            self.house.save(node)?;
+            self.run_host.save(node)?;
             node.mark_saved();
         }
         Ok(())

@@ -2,7 +2,8 @@
 
 use super::Instance;
 use contract::{
-    Account, Answer, Failure, Got, Guest as _, Outcome, Question, Request, Run, Said, Stop, StopReason, Tell, Types,
+    Account, Answer, ClosureValue, Failure, Guest as _, GuestMessage, HostMessage, Outcome, Question, Request, Run,
+    Stop, StopReason, Types,
 };
 use node::attributes::Attributes;
 use serde_json::Value;
@@ -34,15 +35,17 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
         if let Some(StopReason::Signal(signal)) = self.stop.requested() {
             return Err(Failure::raised("Interrupt", format!("{name}: not asked after signal {signal}")));
         }
-        let mut tell = Tell::Request(Request::Question(question));
+        let mut tell = HostMessage::Request(Request::Question(question));
         loop {
             match self.session.turn(&mut self.run, tell).await? {
-                Said::Answer(Answer::Value(Got::Json(value))) => return Ok(value),
-                Said::Answer(Answer::Failed(raised)) => return Err(raised.into()),
-                Said::Answer(_) => return Err(Failure::raised("TypeError", format!("{name}: the answer is no value"))),
-                Said::Errand(_) => {
+                GuestMessage::Answer(Answer::Value(ClosureValue::Json(value))) => return Ok(value),
+                GuestMessage::Answer(Answer::Failed(raised)) => return Err(raised.into()),
+                GuestMessage::Answer(_) => {
+                    return Err(Failure::raised("TypeError", format!("{name}: the answer is no value")));
+                }
+                GuestMessage::Errand(_) => {
                     let message = format!("{name}: resources and recipes are not to be had before the policy begins");
-                    tell = Tell::Done(Err(Failure::raised("Wrun::TooEarly", message)));
+                    tell = HostMessage::Done(Err(Failure::raised("Wrun::TooEarly", message)));
                 }
             }
         }

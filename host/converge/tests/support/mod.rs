@@ -1,9 +1,9 @@
 //! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
 
 use contract::{
-    Answer, Call, Certainty, Change, CommandTest, Composition, ContextId, Declaration, Errand, Failure, Got, Guard,
-    GuardResult, Guest, GuestType, Lost, Memory, Party, Prepared, Property, Providers, Raised, Request, ResourceId,
-    Run, Said, Tell, Test, Timing, Types, Wanted, Wish,
+    Answer, Call, Certainty, Change, ClosureValue, CommandTest, Composition, ContextId, Declaration, Errand, Failure,
+    Guard, GuardResult, Guest, GuestLost, GuestMessage, GuestType, HostMessage, Memory, Prepared, Property, Providers,
+    Raised, Request, ResourceId, ResourceRef, Run, Test, Timing, Types, Wanted, Wish,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -83,10 +83,10 @@ impl<'a> FakeGuest<'a> {
 }
 
 impl Guest for FakeGuest<'_> {
-    async fn turn(&mut self, run: &mut Run, tell: Tell) -> Result<Said, Lost> {
+    async fn turn(&mut self, run: &mut Run, tell: HostMessage) -> Result<GuestMessage, GuestLost> {
         if let Some(left) = &mut self.dies_after {
             if *left == 0 {
-                return Err(Lost {
+                return Err(GuestLost {
                     policy: run.policy().to_owned(),
                     why: "trapped: test".into(),
                     backtrace: vec![],
@@ -96,27 +96,27 @@ impl Guest for FakeGuest<'_> {
             *left -= 1;
         }
         Ok(match tell {
-            Tell::Request(Request::Evaluate { callback, .. }) => {
-                Said::Answer(Answer::Value(Got::Json(self.guards[callback as usize].into())))
+            HostMessage::Request(Request::Evaluate { callback, .. }) => {
+                GuestMessage::Answer(Answer::Value(ClosureValue::Json(self.guards[callback as usize].into())))
             }
-            Tell::Request(Request::Act(call)) => self.act(run, call),
-            Tell::Request(Request::Phase(_) | Request::Question(_) | Request::Inspect(_) | Request::Forget(_)) => {
-                Said::Answer(Answer::Finished)
-            }
-            Tell::Done(Ok(())) => self.go_on(run),
-            Tell::Done(Err(failure)) => {
+            HostMessage::Request(Request::Act(call)) => self.act(run, call),
+            HostMessage::Request(
+                Request::Phase(_) | Request::Question(_) | Request::Inspect(_) | Request::Forget(_),
+            ) => GuestMessage::Answer(Answer::Finished),
+            HostMessage::Done(Ok(())) => self.go_on(run),
+            HostMessage::Done(Err(failure)) => {
                 self.stack.pop();
-                Said::Answer(Answer::Failed(failure.into_raised()))
+                GuestMessage::Answer(Answer::Failed(failure.into_raised()))
             }
         })
     }
 }
 
 impl FakeGuest<'_> {
-    fn act(&mut self, run: &mut Run, call: Call) -> Said {
+    fn act(&mut self, run: &mut Run, call: Call) -> GuestMessage {
         let spec = &self.case.specs[&run.resources()[call.resource as usize].declaration.name];
         match self.invocations.enter(call.resource, spec, call.why_run) {
-            Err(raised) => return Said::Answer(Answer::Failed(raised)),
+            Err(raised) => return GuestMessage::Answer(Answer::Failed(raised)),
             Ok(true) => drop(run.converge_by(call.resource, vec!["change".into()])),
             Ok(false) => {}
         }
@@ -126,19 +126,19 @@ impl FakeGuest<'_> {
     }
 
     /// Declares the next child of the innermost action, or ends the action.
-    fn go_on(&mut self, run: &mut Run) -> Said {
+    fn go_on(&mut self, run: &mut Run) -> GuestMessage {
         let frame = self.stack.last_mut().unwrap();
         let Some(spec) = frame.children.get(frame.next).cloned() else {
             self.stack.pop();
-            return Said::Answer(Answer::Finished);
+            return GuestMessage::Answer(Answer::Finished);
         };
         frame.next += 1;
         let context = frame.call.context;
         match self.declare(run, context, &spec) {
-            Ok(id) => Said::Errand(Errand::Settle(id)),
+            Ok(id) => GuestMessage::Errand(Errand::Settle(id)),
             Err(failure) => {
                 self.stack.pop();
-                Said::Answer(Answer::Failed(failure.into_raised()))
+                GuestMessage::Answer(Answer::Failed(failure.into_raised()))
             }
         }
     }
@@ -155,7 +155,7 @@ impl FakeGuest<'_> {
                     "delayed" => Timing::Delayed,
                     _ => Timing::Immediate,
                 };
-                let other = Party::Key(format!("{}[{other}]", kind(other)));
+                let other = ResourceRef::Key(format!("{}[{other}]", kind(other)));
                 notifications.push(Wish { action: action.into(), other, timing, subscribes });
             }
         }

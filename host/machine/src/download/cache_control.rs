@@ -4,7 +4,7 @@
 //! only as long as the file on the node still has that digest.
 
 use crate::digest::Digest;
-use crate::root::{Dress, Fault, ModeBits, Root};
+use crate::root::{Fault, ModeBits, NewFileAttributes, Root};
 use serde_json::{Value, json};
 use ureq::http::HeaderMap;
 
@@ -52,7 +52,7 @@ impl CacheControl {
     pub fn save(&self, cache: &Root, url: &str) -> Result<(), Fault> {
         let record = json!({ "etag": self.etag, "mtime": self.modified, "checksum": self.checksum });
         let site = cache.own_site(&path(url))?;
-        site.write(record.to_string().as_bytes(), ModeBits::plain(0o600), &Dress::default())
+        site.write(record.to_string().as_bytes(), ModeBits::plain(0o600), &NewFileAttributes::default())
     }
 }
 

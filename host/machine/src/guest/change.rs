@@ -2,7 +2,7 @@
 
 use super::{fault, raised};
 use crate::denied;
-use crate::root::{Dress, Entry, Kind, ModeBits, Root, absent};
+use crate::root::{Entry, Kind, ModeBits, NewFileAttributes, Root, absent};
 use crate::written;
 use contract::{Applied, MachineChange, MachineError};
 use grants::{Denied, GrantedPath, PolicyGrants};
@@ -68,12 +68,12 @@ impl Target<'_> {
         let sentence = sentence(path, &change);
         let effect: Box<dyn FnOnce() -> Result<(), MachineError> + '_> = match change {
             MachineChange::Write(content, mode) => {
-                let dress = self.dress(mode)?;
-                Box::new(move || self.write(&content, dress))
+                let new_attributes = self.new_attributes(mode)?;
+                Box::new(move || self.write(&content, new_attributes))
             }
             MachineChange::Append(content, mode) => {
-                let dress = self.dress(mode)?;
-                Box::new(move || self.append(&content, dress))
+                let new_attributes = self.new_attributes(mode)?;
+                Box::new(move || self.append(&content, new_attributes))
             }
             MachineChange::MakeDirectory(mode) => Box::new(move || {
                 self.root.site(&self.proof).and_then(|site| site.make_directory(ModeBits::plain(mode))).map_err(fault)
@@ -123,37 +123,37 @@ impl Target<'_> {
     }
 
     /// What a written file gets: the old one's looks, or the asked permission bits if it is new.
-    fn dress(&self, mode: u32) -> Result<Dress, MachineError> {
+    fn new_attributes(&self, mode: u32) -> Result<NewFileAttributes, MachineError> {
         let old = absent(self.root.site(&self.proof).and_then(|site| site.open_file())).map_err(fault)?;
         Ok(match old {
             Some((handle, entry)) => {
                 let granted = ModeBits::plain(entry.mode);
-                Dress { mode: Some(granted), old: Some(handle), ..Dress::default() }
+                NewFileAttributes { mode: Some(granted), old: Some(handle), ..NewFileAttributes::default() }
             }
             None => {
                 let granted =
                     self.grants.file_mode(&self.proof, mode, false).map_err(|denial| self.denied(denial, self.path))?;
-                Dress { mode: Some(ModeBits::from(&granted)), ..Dress::default() }
+                NewFileAttributes { mode: Some(ModeBits::from(&granted)), ..NewFileAttributes::default() }
             }
         })
     }
 
-    fn write(&self, content: &[u8], dress: Dress) -> Result<(), MachineError> {
+    fn write(&self, content: &[u8], new_attributes: NewFileAttributes) -> Result<(), MachineError> {
         let site = self.root.site(&self.proof).map_err(fault)?;
-        site.write(content, ModeBits::plain(0o600), &dress).map_err(fault)
+        site.write(content, ModeBits::plain(0o600), &new_attributes).map_err(fault)
     }
 
-    fn append(&self, content: &[u8], dress: Dress) -> Result<(), MachineError> {
+    fn append(&self, content: &[u8], new_attributes: NewFileAttributes) -> Result<(), MachineError> {
         if self.entry()?.is_some_and(|entry| entry.size > MAX_APPENDED) {
             return Err(MachineError::TooMuch(format!("files of up to {MAX_APPENDED} bytes can be added to")));
         }
         let site = self.root.site(&self.proof).map_err(fault)?;
         let mut staged = site.stage(ModeBits::plain(0o600)).map_err(fault)?;
-        if let Some(old) = &dress.old {
+        if let Some(old) = &new_attributes.old {
             staged.copy_from(old.try_clone().map(std::fs::File::from)).map_err(fault)?;
         }
         staged.write(content).map_err(fault)?;
-        staged.publish(&dress).map_err(fault)
+        staged.publish(&new_attributes).map_err(fault)
     }
 
     /// What the policy may not read stays unread under another name.

@@ -15,7 +15,7 @@ pub(super) struct Asked(Mutex<VecDeque<Written>>);
 
 /// What is known of how a resolved path was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Words {
+pub enum PathSource {
     /// In these words.
     Written(Written),
     /// In words that are forgotten.
@@ -46,15 +46,15 @@ impl Asked {
 
     /// The newest that led to a resolved path, or to one above or below it. The root is above all of them, so it counts
     /// for itself only.
-    pub(super) fn find(&self, resolved: &str) -> Words {
+    pub(super) fn find(&self, resolved: &str) -> PathSource {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_within = |inner: &str, outer: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || (rest.starts_with('/') && outer != "/"))
         };
         match all.iter().rev().find(|one| is_within(resolved, &one.real) || is_within(&one.real, resolved)) {
-            Some(written) => Words::Written(written.clone()),
-            None if all.len() == KEPT => Words::Forgotten,
-            None => Words::Unwritten,
+            Some(written) => PathSource::Written(written.clone()),
+            None if all.len() == KEPT => PathSource::Forgotten,
+            None => PathSource::Unwritten,
         }
     }
 

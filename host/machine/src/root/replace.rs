@@ -69,7 +69,7 @@ impl From<&GrantedMode> for ModeBits {
 
 /// What a new file gets before it is put in place.
 #[derive(Debug, Default)]
-pub struct Dress {
+pub struct NewFileAttributes {
     /// Permission bits; none: those it was staged with.
     pub mode: Option<ModeBits>,
     /// Owner; none: as made.
@@ -190,14 +190,14 @@ impl StagedFile {
         Ok(file)
     }
 
-    /// Dresses it and puts it in place of its target in one step.
+    /// Gives it its attributes and puts it in place of its target in one step.
     ///
     /// # Errors
     /// The kernel refuses; then it is removed and the target is as before.
-    pub fn publish(mut self, dress: &Dress) -> Result<(), Fault> {
-        put_on(dress, &self.file).map_err(|errno| Fault::new(errno, "apply2files", &self.real))?;
+    pub fn publish(mut self, new_attributes: &NewFileAttributes) -> Result<(), Fault> {
+        put_on(new_attributes, &self.file).map_err(|errno| Fault::new(errno, "apply2files", &self.real))?;
         let rename = || {
-            if dress.old.is_some() {
+            if new_attributes.old.is_some() {
                 rustix::fs::fdatasync(&self.file)?;
             }
             rustix::fs::renameat(&self.parent, self.name.as_str(), &self.parent, self.target.as_str())
@@ -208,7 +208,7 @@ impl StagedFile {
                 Ok(())
             }
             // The target is a mount point (a container runtime mounts single files): its name cannot be given away.
-            Err(Errno::BUSY) if dress.in_place != Some(false) => self.pour(dress),
+            Err(Errno::BUSY) if new_attributes.in_place != Some(false) => self.pour(new_attributes),
             Err(errno) => Err(Fault::new(errno, "rb_file_s_rename", &self.real)),
         }
     }
@@ -217,7 +217,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn pour(self, dress: &Dress) -> Result<(), Fault> {
+    pub fn pour(self, new_attributes: &NewFileAttributes) -> Result<(), Fault> {
         let mut content = self.content()?;
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let open = || {
@@ -237,7 +237,7 @@ impl StagedFile {
             remark(&self.account, LogLevel::Error, &line);
             return Err(fault);
         }
-        put_on(dress, &target).map_err(|errno| Fault::new(errno, "apply2files", &self.real))
+        put_on(new_attributes, &target).map_err(|errno| Fault::new(errno, "apply2files", &self.real))
     }
 
     /// Copies all of the content, as long as the policy may go on.
@@ -274,23 +274,23 @@ impl Drop for StagedFile {
 }
 
 /// Gives an open file owner, attributes and mode.
-fn put_on(dress: &Dress, file: &File) -> Result<(), Errno> {
+fn put_on(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
     let now = Entry::of(&rustix::fs::fstat(file)?);
-    let old = dress.old.as_ref().and_then(|old| rustix::fs::fstat(old).ok()).map(|stat| Entry::of(&stat));
-    let uid = dress.uid.or(old.map(|old| old.uid)).filter(|uid| *uid != now.uid);
-    let gid = dress.gid.or(old.map(|old| old.gid)).filter(|gid| *gid != now.gid);
+    let old = new_attributes.old.as_ref().and_then(|old| rustix::fs::fstat(old).ok()).map(|stat| Entry::of(&stat));
+    let uid = new_attributes.uid.or(old.map(|old| old.uid)).filter(|uid| *uid != now.uid);
+    let gid = new_attributes.gid.or(old.map(|old| old.gid)).filter(|gid| *gid != now.gid);
     if uid.is_some() || gid.is_some() {
         match rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw)) {
             // Only root can keep another's ownership; as anyone else, the new file is one's own.
-            Err(Errno::PERM) if dress.uid.is_none() && dress.gid.is_none() => {}
+            Err(Errno::PERM) if new_attributes.uid.is_none() && new_attributes.gid.is_none() => {}
             other => other?,
         }
     }
-    if let Some(old) = &dress.old {
+    if let Some(old) = &new_attributes.old {
         copy_attributes(old, file);
     }
     // Last: a change of owner takes set-id bits away.
-    let Some(mode) = dress.mode else { return Ok(()) };
+    let Some(mode) = new_attributes.mode else { return Ok(()) };
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode.of(now.kind)?))
 }
 

@@ -1,6 +1,6 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
-use super::{CONTENT, Dress, Entry, Fault, ModeBits, Place, StagedFile, replace, tree};
+use super::{CONTENT, Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, replace, tree};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW, Uid};
 use rustix::io::Errno;
@@ -227,10 +227,15 @@ impl Site {
     ///
     /// # Errors
     /// It cannot be written or put in place; then all is as before.
-    pub fn write(&self, content: &[u8], creation_mode: ModeBits, dress: &Dress) -> Result<(), Fault> {
+    pub fn write(
+        &self,
+        content: &[u8],
+        creation_mode: ModeBits,
+        new_attributes: &NewFileAttributes,
+    ) -> Result<(), Fault> {
         let mut staged = self.stage(creation_mode)?;
         staged.write(content)?;
-        staged.publish(dress)
+        staged.publish(new_attributes)
     }
 
     fn fault(&self, errno: Errno, operation: &'static str) -> Fault {

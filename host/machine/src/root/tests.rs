@@ -32,7 +32,7 @@ impl Tree {
     }
 
     fn write(&self, real: &str, text: &str) -> Result<(), Fault> {
-        self.site(real)?.write(text.as_bytes(), ModeBits::plain(0o600), &Dress::default())
+        self.site(real)?.write(text.as_bytes(), ModeBits::plain(0o600), &NewFileAttributes::default())
     }
 
     /// The real path that a path leads to, or the error's name.
@@ -95,12 +95,12 @@ fn links_are_resolved_inside_the_root() {
 fn prospects_name_what_is_missing() {
     let tree = Tree::new();
     symlink("/etc", tree.inside("conf")).unwrap();
-    let prospect = tree.root.prospect("/conf/a/b").unwrap();
-    assert_eq!(prospect.real(), "/etc/a/b");
-    assert_eq!(prospect.real_paths(), ["/etc/a", "/etc/a/b"]);
-    assert_eq!(tree.root.prospect("/").unwrap().real(), "/");
-    assert_eq!(tree.root.prospect("/new").unwrap().real(), "/new");
-    assert_eq!(tree.root.prospect("/new/../../x").unwrap_err().name(), "ENOENT");
+    let future_place = tree.root.future_place("/conf/a/b").unwrap();
+    assert_eq!(future_place.real(), "/etc/a/b");
+    assert_eq!(future_place.real_paths(), ["/etc/a", "/etc/a/b"]);
+    assert_eq!(tree.root.future_place("/").unwrap().real(), "/");
+    assert_eq!(tree.root.future_place("/new").unwrap().real(), "/new");
+    assert_eq!(tree.root.future_place("/new/../../x").unwrap_err().name(), "ENOENT");
     for (path, asked) in [("/new/../../x", "/x"), ("/conf/a/../b", "/etc/b"), ("/", "/"), ("/new/a", "/new/a")] {
         assert_eq!(tree.root.asked_about(path), asked, "{path}");
     }
@@ -126,8 +126,8 @@ fn set_id_race_bits_of_a_directory_are_never_set_on_a_file() {
     assert_eq!(site.set_mode(mode).unwrap_err().name(), "ENOTDIR");
     assert_eq!(bits("srv/app/way"), 0o755);
     // New content takes no bits along that were granted for a directory.
-    let dress = Dress { mode: Some(mode), ..Dress::default() };
-    assert_eq!(site.write(b"x", ModeBits::plain(0o600), &dress).unwrap_err().name(), "ENOTDIR");
+    let new_attributes = NewFileAttributes { mode: Some(mode), ..NewFileAttributes::default() };
+    assert_eq!(site.write(b"x", ModeBits::plain(0o600), &new_attributes).unwrap_err().name(), "ENOTDIR");
     assert_eq!(std::fs::read_to_string(tree.inside("srv/app/way")).unwrap(), "#!/bin/sh\n");
 }
 
@@ -156,8 +156,9 @@ fn content_is_replaced_in_one_step_and_dressed() {
     let mode = || std::fs::metadata(tree.inside("etc/file")).unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode(), 0o600);
     let (old, before) = tree.root.open_unlinked("/etc/file").unwrap();
-    let dress = Dress { mode: Some(ModeBits::plain(0o4755)), old: Some(old), ..Dress::default() };
-    tree.site("/etc/file").unwrap().write(b"two", ModeBits::plain(0o600), &dress).unwrap();
+    let new_attributes =
+        NewFileAttributes { mode: Some(ModeBits::plain(0o4755)), old: Some(old), ..NewFileAttributes::default() };
+    tree.site("/etc/file").unwrap().write(b"two", ModeBits::plain(0o600), &new_attributes).unwrap();
     assert_eq!(mode(), 0o755, "plain bits never set an id");
     let (_, after) = tree.root.open_unlinked("/etc/file").unwrap();
     assert_ne!(before.identity, after.identity);
@@ -165,7 +166,7 @@ fn content_is_replaced_in_one_step_and_dressed() {
     assert!(staged.path().starts_with("/etc/.chef-file-"), "{}", staged.path());
     drop(staged);
     assert_eq!(std::fs::read_dir(tree.inside("etc")).unwrap().count(), 1, "leftovers");
-    let in_place = Dress { in_place: Some(true), ..Dress::default() };
+    let in_place = NewFileAttributes { in_place: Some(true), ..NewFileAttributes::default() };
     let mut staged = tree.site("/etc/file").unwrap().stage(ModeBits::plain(0o600)).unwrap();
     staged.write(b"3").unwrap();
     staged.pour(&in_place).unwrap();
@@ -182,8 +183,8 @@ fn extended_attributes_are_kept() {
     if rustix::fs::fsetxattr(&old, "user.label", b"kept", flags).is_err() {
         return; // This file system has none.
     }
-    let dress = Dress { old: Some(old), ..Dress::default() };
-    tree.site("/etc/file").unwrap().write(b"two", ModeBits::plain(0o600), &dress).unwrap();
+    let new_attributes = NewFileAttributes { old: Some(old), ..NewFileAttributes::default() };
+    tree.site("/etc/file").unwrap().write(b"two", ModeBits::plain(0o600), &new_attributes).unwrap();
     let (new, _) = tree.root.open_unlinked("/etc/file").unwrap();
     let mut value = [0; 16];
     let length = rustix::fs::fgetxattr(&new, "user.label", &mut value).unwrap();
@@ -211,8 +212,8 @@ fn trees_are_removed_without_leaving_them() {
 fn own_directories_need_no_proof_and_others_do() {
     let tree = Tree::new();
     let own = Root::open_own(&tree.folder.path().join("own/backups"), &Account::unmetered("test")).unwrap();
-    own.own_site("/etc/a/file").unwrap().write(b"x", ModeBits::plain(0o600), &Dress::default()).unwrap();
-    own.own_site("/etc/a/other").unwrap().write(b"x", ModeBits::plain(0o600), &Dress::default()).unwrap();
+    own.own_site("/etc/a/file").unwrap().write(b"x", ModeBits::plain(0o600), &NewFileAttributes::default()).unwrap();
+    own.own_site("/etc/a/other").unwrap().write(b"x", ModeBits::plain(0o600), &NewFileAttributes::default()).unwrap();
     assert_eq!(own.read("/etc/a/file").unwrap(), b"x");
     let mode = std::fs::metadata(tree.folder.path().join("own/backups/etc")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);

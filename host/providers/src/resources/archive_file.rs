@@ -12,7 +12,7 @@ use crate::resources::asked;
 use contract::{Account, Certainty, Change, Ended, Raised, Receipt, Wanted};
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
-use machine::root::{Dress, Entry, ModeBits, absent};
+use machine::root::{Entry, ModeBits, NewFileAttributes, absent};
 use reader::{Archive, Item, Kind};
 use rustix::io::Errno;
 use schema::types::archive_file::ArchiveFileProperties;
@@ -112,8 +112,8 @@ struct Task {
 /// The plan for an archive that an earlier resource of a dry run would have brought.
 fn still_to_come(properties: &ArchiveFileProperties, destination: &str, view: &View<'_>) -> Result<Plan, Raised> {
     let path = properties.path.as_str();
-    let prospect = view.prospect(destination, |grants, real| grants.manage_tree(real).map(drop))?;
-    let _tree = view.grants.manage_tree(&prospect.real()).map_err(denied)?;
+    let future_place = view.future_place(destination, |grants, real| grants.manage_tree(real).map(drop))?;
+    let _tree = view.grants.manage_tree(&future_place.real()).map_err(denied)?;
     let is_there = view.root.target_entry(destination)?.is_some();
     let gives_away = properties.owner.is_some() || properties.group.is_some();
     let mut plan = match properties.overwrite.as_str() {
@@ -124,7 +124,7 @@ fn still_to_come(properties: &ArchiveFileProperties, destination: &str, view: &V
         _ if is_there && !gives_away => Plan::up_to_date(),
         _ => Plan::uncertain(assumed(path)),
     };
-    plan.assumptions.extend(prospect.real_paths().into_iter().map(Assumption::Directory));
+    plan.assumptions.extend(future_place.real_paths().into_iter().map(Assumption::Directory));
     Ok(plan)
 }
 
@@ -147,7 +147,7 @@ impl Task {
             let message = format!("No such file or directory - No archive found at {path}! Cannot continue.");
             return Err(Raised::new("Errno::ENOENT", message));
         };
-        let real = view.prospect(&destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
+        let real = view.future_place(&destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
         let _tree = view.grants.manage_tree(&real).map_err(denied)?;
         let overwrite = match properties.overwrite.as_str() {
             "true" => Overwrite::Always,
@@ -177,7 +177,7 @@ impl Task {
 
     fn make_destination(&self, view: &View<'_>) -> Result<Step, Raised> {
         let mut directories = vec![];
-        for real in view.root.prospect(&self.destination)?.real_paths() {
+        for real in view.root.future_place(&self.destination)?.real_paths() {
             let granted = view.grants.manage_path(&real).map_err(denied)?;
             let mode = view.grants.file_mode(&granted, self.mode, true).map_err(denied)?;
             directories.push((granted, mode));
@@ -375,7 +375,7 @@ impl Work {
                     }
                 }
                 let mode = self.mode.as_ref().map(ModeBits::from);
-                staged.publish(&Dress { mode, uid, gid, ..Dress::default() })?;
+                staged.publish(&NewFileAttributes { mode, uid, gid, ..NewFileAttributes::default() })?;
             }
             Kind::Directory => {
                 make_directory(writer, &self.granted, plain)?;

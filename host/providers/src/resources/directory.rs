@@ -6,7 +6,7 @@ use crate::plan::{Plan, Provider, Step, View};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
-use machine::root::{Entry, Fault, Kind, ModeBits, Prospect};
+use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
 use rustix::io::Errno;
 
 /// Permission bits before the process's file mode creation mask.
@@ -63,8 +63,8 @@ pub(super) fn plan_create(
         }
         return Ok(plan);
     }
-    let prospect = view.prospect(wish.path, |grants, real| grants.manage_path(real).map(drop))?;
-    let mut paths = prospect.real_paths();
+    let future_place = view.future_place(wish.path, |grants, real| grants.manage_path(real).map(drop))?;
+    let mut paths = future_place.real_paths();
     if !wish.recursive {
         // Missing parents are made only if they are asked for, and then need grants of their own.
         paths.drain(..paths.len().saturating_sub(1));
@@ -80,7 +80,7 @@ pub(super) fn plan_create(
     {
         return Err(Fault::new(Errno::EXIST, "dir_s_mkdir", wish.path).into());
     }
-    require_parent(wish, &prospect, view, &mut plan)?;
+    require_parent(wish, &future_place, view, &mut plan)?;
     let Some(last) = granted.last().cloned() else { return Ok(plan) };
     let access = wish.access.compare(numbers, None, &last, true, view)?;
     if view.why_run && view.assumed.path(last.path()) {
@@ -131,12 +131,12 @@ fn existing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Result<Option<(Granted
 /// The directory that it is made in must be there, or be made too, and be writable.
 fn require_parent(
     wish: &DirectoryWish<'_>,
-    prospect: &Prospect,
+    future_place: &FuturePlace,
     view: &View<'_>,
     plan: &mut Plan,
 ) -> Result<(), Raised> {
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
-    let is_there = prospect.entry.kind == Kind::Directory && (wish.recursive || prospect.missing.len() <= 1);
+    let is_there = future_place.entry.kind == Kind::Directory && (wish.recursive || future_place.missing.len() <= 1);
     if !is_there {
         if !view.why_run {
             return Err(Raised::new(
@@ -145,7 +145,7 @@ fn require_parent(
             ));
         }
         plan.certainty.push(Certainty::Assumed(format!("assuming directory {parent} would have been created")));
-    } else if !prospect.base.is_writable() {
+    } else if !future_place.base.is_writable() {
         return Err(Raised::new(
             "Chef::Exceptions::InsufficientPermissions",
             format!("Cannot create {} at {} due to insufficient permissions", wish.key, wish.path),

@@ -9,7 +9,7 @@ use crate::value;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
 use machine::command::{
-    CommandFailure, How, Launch, denied_secretly, home, list_of_words, real_directory, require_success,
+    CommandFailure, CommandOptions, Launch, denied_secretly, home, list_of_words, real_directory, require_success,
 };
 use machine::denied::DENIED;
 use machine::written;
@@ -24,7 +24,7 @@ pub(crate) struct Execute;
 /// What is run, before it is granted.
 pub(super) enum Command {
     Line(String),
-    Words(Vec<String>),
+    PathSource(Vec<String>),
     /// Interpreter with flags, the script, and how Chef shows it.
     Script(Vec<String>, String, String),
 }
@@ -33,7 +33,7 @@ impl Command {
     fn shown(&self) -> String {
         match self {
             Self::Line(line) => line.clone(),
-            Self::Words(words) => list_of_words(words),
+            Self::PathSource(words) => list_of_words(words),
             Self::Script(_, _, shown) => shown.clone(),
         }
     }
@@ -55,7 +55,7 @@ impl Provider for Execute {
 
 fn command(wanted: &Wanted<'_>) -> Command {
     match value(wanted, "command") {
-        Some(Value::Array(words)) => Command::Words(words.iter().map(plain_text).collect()),
+        Some(Value::Array(words)) => Command::PathSource(words.iter().map(plain_text).collect()),
         Some(other) => Command::Line(plain_text(other)),
         None => Command::Line(wanted.declaration.name.clone()),
     }
@@ -79,7 +79,7 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
     let shown = if sensitive { "sensitive resource".to_owned() } else { shown };
     let unset = unset(wanted);
     let codes = exit_codes(wanted);
-    let how = How {
+    let how = CommandOptions {
         timeout: Some(timeout(wanted).unwrap_or(DEFAULT_TIMEOUT)),
         live: !sensitive && flag(wanted, "live_stream"),
         login: flag(wanted, "login"),
@@ -159,7 +159,7 @@ fn grant(
     let line = match command {
         Command::Line(line) => LineAsked::Text(line),
         // A list of one is the line that a string would be, as for Ruby's `exec`.
-        Command::Words(words) => match words.as_slice() {
+        Command::PathSource(words) => match words.as_slice() {
             [line] => LineAsked::Text(line),
             several => LineAsked::Arguments(several),
         },

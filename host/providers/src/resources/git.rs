@@ -43,8 +43,8 @@ impl Provider for Git {
                 plan.certainty.push(Certainty::Unknown(why));
                 // What comes later may rely on the checkout.
                 let destination = asked::name(wanted, "destination");
-                if let Ok(prospect) = view.root.prospect(&destination) {
-                    plan.assumptions.extend(prospect.real_paths().into_iter().map(Assumption::Directory));
+                if let Ok(future_place) = view.root.future_place(&destination) {
+                    plan.assumptions.extend(future_place.real_paths().into_iter().map(Assumption::Directory));
                 }
                 return Ok(plan);
             }
@@ -343,7 +343,7 @@ impl Job {
 
     fn export(&self, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
         self.checkout(view, plan)?;
-        let real = view.root.prospect(&self.task.destination)?.real();
+        let real = view.root.future_place(&self.task.destination)?.real();
         let tree = view.grants.manage_tree(&format!("{}/.git", real.trim_end_matches('/'))).map_err(denied)?;
         let sentence = format!("complete the export by removing {}.git after checkout", self.task.destination);
         plan.steps.push(Step::new(Change::new(sentence), move |writer| {

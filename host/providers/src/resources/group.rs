@@ -16,7 +16,7 @@ pub(crate) struct Group;
 
 impl Provider for Group {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let wish = Wish::read(wanted)?;
+        let wish = DesiredGroup::read(wanted)?;
         let granted = view.grants.group(&wish.name, standing(&wish, view)).map_err(denied)?;
         let current = view.users().group(&wish.name).cloned();
         let mut plan = Plan::default();
@@ -61,7 +61,7 @@ impl Provider for Group {
 
 /// The properties.
 #[derive(Debug, Clone, Default)]
-struct Wish {
+struct DesiredGroup {
     name: String,
     gid: Option<u32>,
     members: Vec<String>,
@@ -71,7 +71,7 @@ struct Wish {
     non_unique: bool,
 }
 
-impl Wish {
+impl DesiredGroup {
     fn read(wanted: &Wanted<'_>) -> Result<Self, Raised> {
         let names = |property: &str| -> Result<Vec<String>, Raised> {
             let mut names: Vec<String> = vec![];
@@ -107,7 +107,7 @@ impl Wish {
 }
 
 /// Another group's number is that group's rights.
-fn check_number(granted: &GrantedGroup, wish: &Wish, view: &mut View<'_>) -> Result<(), Raised> {
+fn check_number(granted: &GrantedGroup, wish: &DesiredGroup, view: &mut View<'_>) -> Result<(), Raised> {
     let Some(gid) = wish.gid else { return Ok(()) };
     let holder = view.users().group_by_id(gid).map(|group| group.name.clone());
     let holder = holder.as_deref().map(|name| (name, standing::of_group(name, view)));
@@ -115,7 +115,7 @@ fn check_number(granted: &GrantedGroup, wish: &Wish, view: &mut View<'_>) -> Res
 }
 
 /// Where the group stands, also once it is made as wanted.
-fn standing(wish: &Wish, view: &mut View<'_>) -> Standing {
+fn standing(wish: &DesiredGroup, view: &mut View<'_>) -> Standing {
     let is_system = wish.system || wish.gid.is_some_and(|gid| standing::is_number_of_system_group(gid, view));
     match standing::of_group(&wish.name, view) {
         Standing::Ordinary if is_system => Standing::System,
@@ -134,7 +134,7 @@ struct Difference {
     sentences: Vec<String>,
 }
 
-fn compare(wish: &Wish, current: &MachineGroup) -> Difference {
+fn compare(wish: &DesiredGroup, current: &MachineGroup) -> Difference {
     let mut difference = Difference::default();
     if let Some(gid) = wish.gid.filter(|gid| *gid != current.gid) {
         difference.gid = Some(gid);
@@ -169,7 +169,7 @@ fn compare(wish: &Wish, current: &MachineGroup) -> Difference {
 fn modify(
     verb: &str,
     granted: &GrantedGroup,
-    wish: Wish,
+    wish: DesiredGroup,
     current: &MachineGroup,
     view: &mut View<'_>,
 ) -> Result<Option<Step>, Raised> {
@@ -186,7 +186,7 @@ fn modify(
     Ok(Some(sentences.into_iter().map(Change::new).fold(step, Step::also)))
 }
 
-fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+fn create(writer: &mut Writer<'_>, wish: &DesiredGroup) -> Result<(), Raised> {
     let number: Vec<String> = wish.gid.map(|gid| ["-g".to_owned(), gid.to_string()]).into_iter().flatten().collect();
     let mut options: Vec<String> = vec![];
     if wish.system {
@@ -206,7 +206,7 @@ fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
     apply(writer, wish, &all)
 }
 
-fn apply(writer: &mut Writer<'_>, wish: &Wish, difference: &Difference) -> Result<(), Raised> {
+fn apply(writer: &mut Writer<'_>, wish: &DesiredGroup, difference: &Difference) -> Result<(), Raised> {
     if let Some(gid) = difference.gid {
         let mut arguments = vec!["-g".to_owned(), gid.to_string()];
         if wish.non_unique {
@@ -249,7 +249,8 @@ mod tests {
     fn check(members: &[&str], excluded: &[&str], append: bool, sentences: &[&str]) {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         let current = MachineGroup { name: "x".into(), gid: 5, members: names(&["a", "b"]) };
-        let wish = Wish { members: names(members), excluded: names(excluded), append, ..Wish::default() };
+        let wish =
+            DesiredGroup { members: names(members), excluded: names(excluded), append, ..DesiredGroup::default() };
         assert_eq!(compare(&wish, &current).sentences, sentences);
     }
 

@@ -188,7 +188,7 @@ fn original(wish: &LinkWish<'_>, to: &str, view: &View<'_>) -> Result<GrantedPat
             let real = fault.real().map_or_else(|| view.root.asked_about(to), str::to_owned);
             let granted = view.grants.manage_path(&real).map_err(denied)?;
             if fault.is_absence() && view.why_run {
-                let _there = view.root.prospect(to)?;
+                let _there = view.root.future_place(to)?;
                 return Ok(granted);
             }
             return Err(refused(fault, true, to, wish.path).into());
@@ -220,7 +220,7 @@ fn missing_parent(wish: &LinkWish<'_>, to: &str, view: &View<'_>, plan: &mut Pla
     }
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
     plan.certainty.push(Certainty::Assumed(format!("assuming directory {parent} would have been created")));
-    Ok(view.root.prospect(wish.path)?.real())
+    Ok(view.root.future_place(wish.path)?.real())
 }
 
 fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &mut View<'_>) -> Result<Plan, Raised> {

@@ -9,7 +9,7 @@ use address::Address;
 use contract::{Certainty, Known, LogLevel, Raised, Wanted};
 use machine::denied::denied;
 use machine::digest::Digest;
-use machine::download::{self, CacheControl, Fetched, Wish};
+use machine::download::{self, CacheControl, DownloadRequest, Fetched};
 use machine::pace::Paced;
 use machine::remarks::remark;
 use machine::root::NamelessFile;
@@ -101,8 +101,8 @@ fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<
         "what {path} would hold is not known, since it cannot be downloaded now: {}",
         raised.message
     )));
-    if let Ok(prospect) = view.root.prospect(path) {
-        plan.assume(file_content::assumption(&prospect.real(), false));
+    if let Ok(future_place) = view.root.future_place(path) {
+        plan.assume(file_content::assumption(&future_place.real(), false));
     }
     Ok(plan)
 }
@@ -139,7 +139,7 @@ fn fetch(
             "a server that need not prove who it is may send anything: ssl_verify_mode verify_none needs a checksum",
         ));
     }
-    let wish = Wish { url, headers, compressed: !url.ends_with("gz"), verify };
+    let wish = DownloadRequest { url, headers, compressed: !url.ends_with("gz"), verify };
     let fetched = download::fetch(
         view.grants,
         view.cache.map(AsRef::as_ref),

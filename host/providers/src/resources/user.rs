@@ -118,7 +118,7 @@ fn require(wanted: &Wanted<'_>, name: &str, view: &View<'_>, plan: &mut Plan) ->
     Ok(())
 }
 
-fn modify(verb: &str, wish: change::Wish, difference: Difference, home: home::MovedHome) -> Option<Step> {
+fn modify(verb: &str, wish: change::DesiredUser, difference: Difference, home: home::MovedHome) -> Option<Step> {
     if difference.sentences.is_empty() {
         return None;
     }

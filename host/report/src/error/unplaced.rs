@@ -26,7 +26,7 @@ const MAX_FOUND: usize = 5;
 /// Returns the lines of the cookbook's own code that may have panicked so, in the order of its files. Empty: the failure is
 /// something else.
 pub(super) fn calls(failure: &Failure, about: &Origin, files: &dyn CookbookFiles) -> Vec<Origin> {
-    let Failure::Lost(lost) = failure else { return vec![] };
+    let Failure::GuestLost(lost) = failure else { return vec![] };
     let Some(cookbook) = about.cookbook.as_deref().filter(|_| lost.why.starts_with(WITHOUT_PLACE)) else {
         return vec![];
     };
@@ -57,7 +57,7 @@ pub(super) fn hint(calls: &[Origin]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::{FileError, Lost};
+    use contract::{FileError, GuestLost};
 
     /// One cookbook's files.
     struct Files(Vec<(&'static str, &'static str)>);
@@ -79,8 +79,9 @@ mod tests {
 
     #[test]
     fn the_line_is_found_that_calls_a_clock() {
-        let lost =
-            |why: &str| Failure::from(Lost { policy: "web".into(), why: why.into(), backtrace: vec![], recipe: None });
+        let lost = |why: &str| {
+            Failure::from(GuestLost { policy: "web".into(), why: why.into(), backtrace: vec![], recipe: None })
+        };
         let about = Origin { cookbook: Some("site".into()), recipe: Some("default".into()), ..Origin::default() };
         let one = Files(vec![
             ("src/lib.rs", "use std::time::SystemTime;\n// SystemTime::now() is away\nlet now = SystemTime::now();\n"),

@@ -4,7 +4,7 @@ use super::trap;
 use crate::bindings::wrun::clock::clock as wit;
 use crate::limits::{SLEEP, SLEEP_TICK};
 use crate::policy::State;
-use contract::{Failure, Limit, Outside};
+use contract::{Failure, Limit, OutsideInput};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime::Result;
 
@@ -28,7 +28,7 @@ impl wit::Host for State {
         if !self.services.clock {
             return Ok(wit::Moment { seconds: started.seconds, nanoseconds: started.nanoseconds });
         }
-        self.services.attributes.uses_outside(Outside::Clock);
+        self.services.attributes.uses_outside(OutsideInput::Clock);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(wit::Moment { seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX), nanoseconds: now.subsec_nanos() })
     }

@@ -142,7 +142,7 @@ impl environment::Host for State {
     fn get(&mut self, name: String) -> Result<Option<String>> {
         let known = self.services.environment.iter().find(|(other, _)| *other == name);
         if known.is_some() {
-            self.services.attributes.uses_outside(contract::Outside::Variable(&name));
+            self.services.attributes.uses_outside(contract::OutsideInput::Variable(&name));
         }
         Ok(known.map(|(_, value)| value.clone()))
     }

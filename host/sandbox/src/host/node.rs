@@ -76,7 +76,7 @@ impl State {
         write: impl FnOnce(&mut Attributes, &[String], Value, &Origin) -> Result<bool, AttributeError>,
     ) -> Answer<bool> {
         let _while_it_lasts = self.pay_for_call(values::value_bytes(&value))?;
-        let value = match values::value(self.voice, value) {
+        let value = match values::value(self.guest, value) {
             Ok(value) => value,
             Err(why) => return Ok(Err(wit::AttributeError::Invalid(why))),
         };
@@ -86,9 +86,9 @@ impl State {
 
     /// A value that was found, as the guest sees it.
     fn shown(&mut self, found: Result<Option<Value>, wit::AttributeError>) -> Answer<Option<wit::Value>> {
-        let voice = self.voice;
+        let guest = self.guest;
         let attributes = self.run()?.attributes();
-        Ok(found.map(|found| found.map(|value| values::shown(voice, attributes, value))))
+        Ok(found.map(|found| found.map(|value| values::shown(guest, attributes, value))))
     }
 }
 
@@ -98,7 +98,7 @@ impl wit::Host for State {
     }
 
     fn read(&mut self, view: wit::View, path: Vec<String>, at: Option<types::Origin>) -> Answer<Option<wit::Value>> {
-        Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, at).read())
+        Ok(Reading::new(self.guest, self.run_and_services()?, view, &path, at).read())
     }
 
     fn shape_of(
@@ -107,18 +107,18 @@ impl wit::Host for State {
         path: Vec<String>,
         at: Option<types::Origin>,
     ) -> Answer<Option<wit::Shape>> {
-        Ok(Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, at).look()))
+        Ok(Ok(Reading::new(self.guest, self.run_and_services()?, view, &path, at).look()))
     }
 
     fn keep(&mut self, view: wit::View, path: Vec<String>) -> Answer<wit::Kept> {
         if !matches!(view, wit::View::Merged | wit::View::Automatic) {
             return Ok(Err(wit::AttributeError::Invalid("only `merged` and `automatic` can be kept".into())));
         }
-        Ok(Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, None).keep()))
+        Ok(Ok(Reading::new(self.guest, self.run_and_services()?, view, &path, None).keep()))
     }
 
     fn conceals(&mut self, view: wit::View, path: Vec<String>) -> Result<bool> {
-        Ok(Reading::new(self.voice, self.run_and_services()?, view, &path, None).conceals())
+        Ok(Reading::new(self.guest, self.run_and_services()?, view, &path, None).conceals())
     }
 
     fn write(&mut self, to: wit::Level, path: Vec<String>, value: wit::Value, origin: types::Origin) -> Answer<()> {
@@ -199,15 +199,15 @@ impl wit::Host for State {
     fn debug(&mut self, path: Vec<String>) -> Answer<Vec<wit::LevelValue>> {
         // The fact is one of the values that are asked for.
         if let Err(denied) =
-            Reading::new(self.voice, self.run_and_services()?, wit::View::Automatic, &path, None).read()
+            Reading::new(self.guest, self.run_and_services()?, wit::View::Automatic, &path, None).read()
         {
             return Ok(Err(denied));
         }
-        let voice = self.voice;
+        let guest = self.guest;
         let attributes = self.run()?.attributes();
         let level = |(level, value): (Level, Option<Cow<'_, Value>>)| wit::LevelValue {
             level: level.as_str().to_owned(),
-            value: value.map(|value| values::shown(voice, attributes, value.into_owned())),
+            value: value.map(|value| values::shown(guest, attributes, value.into_owned())),
         };
         Ok(Ok(attributes.debug_value(&path).into_iter().map(level).collect()))
     }

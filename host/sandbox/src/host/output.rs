@@ -73,7 +73,7 @@ impl events::Host for State {
             names.iter().find(|name| !PHASES.contains(&name.as_str()) && !Event::NAMES.contains(&name.as_str()));
         if let Some(name) = unknown {
             let message = format!("there is no event `{}`", words::shorten(name, 100));
-            return Ok(Err(words::raised(self.voice, Failure::raised("ArgumentError", message))));
+            return Ok(Err(words::raised(self.guest, Failure::raised("ArgumentError", message))));
         }
         self.run()?.listen(names);
         Ok(Ok(()))

@@ -3,7 +3,7 @@
 use crate::bindings::wrun::random::random as wit;
 use crate::limits::RANDOM_BYTES;
 use crate::policy::State;
-use contract::Outside;
+use contract::OutsideInput;
 use wasmtime::Result;
 
 impl wit::Host for State {
@@ -11,7 +11,7 @@ impl wit::Host for State {
         if !self.services.random {
             return Ok(None);
         }
-        self.services.attributes.uses_outside(Outside::Random);
+        self.services.attributes.uses_outside(OutsideInput::Random);
         let mut bytes = vec![0; count.min(RANDOM_BYTES) as usize];
         let mut filled = 0;
         while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {

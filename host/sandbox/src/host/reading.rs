@@ -5,7 +5,7 @@
 //! pass for a read of nothing.
 
 use crate::bindings::wrun::{node::attributes as wit, types::types};
-use crate::voice::Voice;
+use crate::policy_guest::PolicyGuest;
 use crate::words::{self, values};
 use ::node::attributes::guest_values::guest_number;
 use ::node::attributes::{Level, Shape};
@@ -40,7 +40,7 @@ enum Hiding {
 
 /// One read of a guest, as long as it is answered.
 pub(super) struct Reading<'a> {
-    voice: Voice,
+    guest: PolicyGuest,
     run: &'a mut Run,
     rights: &'a dyn AttributeRights,
     view: wit::View,
@@ -50,14 +50,14 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(
-        voice: Voice,
+        guest: PolicyGuest,
         (run, services): (&'a mut Run, &'a mut contract::Services),
         view: wit::View,
         path: &'a [String],
         at: Option<types::Origin>,
     ) -> Self {
         let at = at.map(|at| place(words::origin(run.policy(), at)));
-        Self { voice, run, rights: services.attributes.as_ref(), view, path, at }
+        Self { guest, run, rights: services.attributes.as_ref(), view, path, at }
     }
 
     /// Reads the value.
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
 
     /// A value as the guest sees it.
     fn seen(&self, value: Value) -> wit::Value {
-        values::shown(self.voice, self.run.attributes(), value)
+        values::shown(self.guest, self.run.attributes(), value)
     }
 
     fn shape(&self) -> Option<wit::Shape> {

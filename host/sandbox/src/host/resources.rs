@@ -3,7 +3,7 @@
 use super::heard;
 use crate::bindings::wrun::{resources::collection as wit, types::types};
 use crate::policy::State;
-use crate::voice::Voice;
+use crate::policy_guest::PolicyGuest;
 use crate::words;
 use contract::{Failure, GuestType, json_text_bytes};
 use wasmtime::Result;
@@ -11,8 +11,8 @@ use wasmtime::Result;
 type Answer<T> = Result<Result<T, types::Raised>>;
 
 /// An ordinary error for the guest; a trap only at the end of its policy.
-fn answer<T>(voice: Voice, outcome: Result<T, Failure>) -> Answer<T> {
-    Ok(heard(outcome)?.map_err(|failure| words::raised(voice, failure)))
+fn answer<T>(guest: PolicyGuest, outcome: Result<T, Failure>) -> Answer<T> {
+    Ok(heard(outcome)?.map_err(|failure| words::raised(guest, failure)))
 }
 
 impl wit::Host for State {
@@ -22,24 +22,24 @@ impl wit::Host for State {
             inspects: from.inspects,
             bypassed_in_why_run: from.bypassed_in_why_run,
         };
-        let voice = self.voice;
-        answer(voice, self.run()?.define(voice.speaker(), from.name, guest_type))
+        let guest = self.guest;
+        answer(guest, self.run()?.define(guest.guest_id(), from.name, guest_type))
     }
 
     fn declare(&mut self, declaration: wit::Declaration) -> Answer<u32> {
-        let voice = self.voice;
+        let guest = self.guest;
         let _while_it_lasts = self.pay_for_call(words::declaration_bytes(&declaration))?;
         let run = self.run()?;
-        let declaration = words::declaration(run.policy(), voice, declaration);
-        answer(voice, declaration.and_then(|declaration| run.declare(declaration)))
+        let declaration = words::declaration(run.policy(), guest, declaration);
+        answer(guest, declaration.and_then(|declaration| run.declare(declaration)))
     }
 
     fn retract(&mut self, id: u32) -> Answer<()> {
-        answer(self.voice, self.run()?.retract(id))
+        answer(self.guest, self.run()?.retract(id))
     }
 
     fn enter(&mut self, id: u32, parent: u32) -> Answer<u32> {
-        answer(self.voice, self.run()?.enter(id, parent))
+        answer(self.guest, self.run()?.enter(id, parent))
     }
 
     fn find(&mut self, context: u32, key: String) -> Result<Option<u32>> {
@@ -57,17 +57,17 @@ impl wit::Host for State {
     }
 
     fn amend(&mut self, id: u32, amendment: wit::Amendment) -> Answer<()> {
-        let voice = self.voice;
+        let guest = self.guest;
         let _while_it_lasts = self.pay_for_call(words::amendment_bytes(&amendment))?;
         let run = self.run()?;
-        answer(voice, words::amendment(voice, amendment).and_then(|amendment| run.amend(id, amendment)))
+        answer(guest, words::amendment(guest, amendment).and_then(|amendment| run.amend(id, amendment)))
     }
 
     fn get_property(&mut self, id: u32, name: String) -> Result<Option<wit::Property>> {
-        let voice = self.voice;
+        let guest = self.guest;
         let resource = self.run()?.known(id).ok();
         let property = resource.and_then(|it| it.declaration.property(&name));
-        Ok(property.map(|property| words::property_back(voice, property)))
+        Ok(property.map(|property| words::property_back(guest, property)))
     }
 
     fn status(&mut self, id: u32) -> Result<Option<wit::ResourceStatus>> {
@@ -81,17 +81,17 @@ impl wit::Host for State {
         let state = state.map_or(Ok(serde_json::Value::Null), |json| words::parse(&json));
         let state =
             state.map_err(|why| Failure::raised("ArgumentError", format!("the current value is no JSON: {why}")));
-        let voice = self.voice;
+        let guest = self.guest;
         let run = self.run()?;
-        answer(voice, state.and_then(|state| run.observed(id, state)))
+        answer(guest, state.and_then(|state| run.observed(id, state)))
     }
 
     fn converge_by(&mut self, id: u32, what: Vec<String>) -> Answer<bool> {
-        let voice = self.voice;
-        answer(voice, self.run()?.converge_by(id, what))
+        let guest = self.guest;
+        answer(guest, self.run()?.converge_by(id, what))
     }
 
     fn set_updated(&mut self, id: u32, updated: bool) -> Answer<()> {
-        answer(self.voice, self.run()?.mark(id, updated))
+        answer(self.guest, self.run()?.mark(id, updated))
     }
 }

@@ -1,7 +1,7 @@
 //! Handing the turn over.
 
 use crate::bindings::wrun::turns::turns;
-use crate::desk::Slot;
+use crate::handover::Slot;
 use crate::policy::State;
 use crate::words;
 use std::future::poll_fn;
@@ -16,13 +16,13 @@ impl turns::Host for State {
         self.may_go_on()?;
         self.rules.said(&message)?;
         let _while_it_lasts = self.pay_for_call(words::message_bytes(&message)).ok();
-        if let (Some(said), Some(run)) = (words::said(self.voice, message)?, self.run.take()) {
-            self.desk.put(Slot::ToHost(run, said));
+        if let (Some(said), Some(run)) = (words::said(self.guest, message)?, self.run.take()) {
+            self.handover.put(Slot::ToHost(run, said));
         }
-        let desk = self.desk.clone();
-        let (run, tell) = poll_fn(|_| match desk.take_if(|slot| matches!(slot, Slot::ToGuest(..))) {
+        let handover = self.handover.clone();
+        let (run, tell) = poll_fn(|_| match handover.take_if(|slot| matches!(slot, Slot::ToGuest(..))) {
             Some(Slot::ToGuest(run, tell)) => Poll::Ready((run, tell)),
-            // Nobody need be woken: the session polls again when it has put something on the desk.
+            // Nobody need be woken: the session polls again when it has put something into the handover.
             _ => Poll::Pending,
         })
         .await;
@@ -32,6 +32,6 @@ impl turns::Host for State {
             self.run = Some(run);
         }
         self.clock.start();
-        Ok(turns::Turn { attributes_version, message: words::told(self.voice, number, tell) })
+        Ok(turns::Turn { attributes_version, message: words::told(self.guest, number, tell) })
     }
 }

@@ -3,7 +3,7 @@
 
 use super::parse;
 use crate::bindings::wrun::node::attributes as wit;
-use crate::voice::Voice;
+use crate::policy_guest::PolicyGuest;
 use ::node::attributes::Attributes;
 use ::node::attributes::guest_values::{guest_value, mentions_guest_values, take_guest_values};
 use contract::json_text_bytes;
@@ -23,7 +23,7 @@ pub(crate) fn value_bytes(value: &wit::Value) -> u64 {
 }
 
 /// A value that a guest writes. The error says why it is invalid.
-pub(crate) fn value(voice: Voice, value: wit::Value) -> Result<Value, String> {
+pub(crate) fn value(guest: PolicyGuest, value: wit::Value) -> Result<Value, String> {
     let (json, parts) = match value {
         wit::Value::Plain(json) => (json, vec![]),
         wit::Value::Lazy(wit::LazyValue { json, parts }) => (json, parts),
@@ -35,7 +35,7 @@ pub(crate) fn value(voice: Voice, value: wit::Value) -> Result<Value, String> {
     }
     for part in parts {
         let too_large = || format!("{} is too large for a closure's number", part.callback);
-        let number = voice.mark(part.callback).ok_or_else(too_large)?;
+        let number = guest.mark(part.callback).ok_or_else(too_large)?;
         let place = part.path.iter().try_fold(&mut value, |value, step| match value {
             Value::Object(object) => object.get_mut(step),
             Value::Array(array) => array.get_mut(step.parse::<usize>().ok()?),
@@ -50,14 +50,14 @@ pub(crate) fn value(voice: Voice, value: wit::Value) -> Result<Value, String> {
 }
 
 /// A value that a guest reads.
-pub(crate) fn shown(voice: Voice, attributes: &Attributes, mut value: Value) -> wit::Value {
+pub(crate) fn shown(guest: PolicyGuest, attributes: &Attributes, mut value: Value) -> wit::Value {
     let markers = if attributes.may_hold_guest_values() { take_guest_values(&mut value) } else { vec![] };
     let json = value.to_string();
     if markers.is_empty() {
         return wit::Value::Plain(json);
     }
     let part = |(path, number)| {
-        let callback = voice.own(u32::try_from(number).ok()?)?;
+        let callback = guest.own(u32::try_from(number).ok()?)?;
         Some(wit::LazyPart { path, callback })
     };
     wit::Value::Lazy(wit::LazyValue { json, parts: markers.into_iter().filter_map(part).collect() })
@@ -81,12 +81,12 @@ mod tests {
     #[test]
     fn lazy_parts_come_back_as_they_were_written_to_their_own_guest_alone() {
         let mut attributes = Attributes::new();
-        for (voice, other) in [(Voice::First, Voice::Second), (Voice::Second, Voice::First)] {
+        for (guest, other) in [(PolicyGuest::First, PolicyGuest::Second), (PolicyGuest::Second, PolicyGuest::First)] {
             let written = lazy(r#"{"a":[1,null],"b":null}"#, &[(&["a", "1"], 7), (&["b"], 8)]);
-            let stored = value(voice, written).unwrap();
+            let stored = value(guest, written).unwrap();
             attributes.write(Level::Default, &["x"], stored, &Origin::default()).unwrap();
             let read = || attributes.read(&["x"]).unwrap();
-            let wit::Value::Lazy(seen) = shown(voice, &attributes, read()) else { panic!("it has lazy parts") };
+            let wit::Value::Lazy(seen) = shown(guest, &attributes, read()) else { panic!("it has lazy parts") };
             assert_eq!(seen.json, r#"{"a":[1,null],"b":null}"#);
             let parts: Vec<_> = seen.parts.into_iter().map(|part| (part.path.join("."), part.callback)).collect();
             assert_eq!(parts, [("a.1".to_owned(), 7), ("b".to_owned(), 8)]);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_whole_lazy_has_an_empty_path() {
-        assert_eq!(value(Voice::First, lazy("null", &[(&[], 3)])).unwrap(), guest_value(3));
+        assert_eq!(value(PolicyGuest::First, lazy("null", &[(&[], 3)])).unwrap(), guest_value(3));
     }
 
     #[test]
@@ -113,9 +113,9 @@ mod tests {
             lazy("null", &[(&[], 1 << 31)]),
         ] {
             let text = format!("{wrong:?}");
-            assert!(value(Voice::First, wrong).is_err(), "{text}");
+            assert!(value(PolicyGuest::First, wrong).is_err(), "{text}");
         }
-        let harmless = value(Voice::First, wit::Value::Plain(r#""\u0000guest""#.into())).unwrap();
+        let harmless = value(PolicyGuest::First, wit::Value::Plain(r#""\u0000guest""#.into())).unwrap();
         assert_eq!(harmless, json!("\u{0}guest"));
     }
 }

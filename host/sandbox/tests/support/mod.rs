@@ -1,13 +1,13 @@
-//! A house for the tests: the real sandbox with real components, and around it a machine that is only a list.
+//! A host for the tests: the real sandbox with real components, and around it a machine that is only a list.
 
 #![allow(dead_code, unused_imports, reason = "each test file uses another part")]
 
-mod house;
 mod providers;
+mod run_host;
 mod services;
 
-pub(crate) use house::{Guest, Ran, run};
 pub(crate) use providers::{Acting, BuiltinTypes, Journal};
+pub(crate) use run_host::{Guest, Ran, run};
 pub(crate) use services::{all_services, services};
 
 use sandbox::{Compiler, NativeCache, Sandbox};

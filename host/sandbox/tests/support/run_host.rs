@@ -1,7 +1,7 @@
 //! Whole runs of one or more policies.
 
 use super::{Acting, BuiltinTypes, Journal, all_services, finish, fixture, sandbox_with_cache};
-use contract::{Account, AccountLimits, Event, Failure, Lost, Memory, Meters, Moment, Observer, Services, Stop};
+use contract::{Account, AccountLimits, Event, Failure, GuestLost, Memory, Meters, Moment, Observer, Services, Stop};
 use converge::{Instance, PolicyInput, PolicyOutcome, RunOptions, RunReport, WholeRun};
 use node::object::{NodeObject, PolicyStart};
 use sandbox::{Limits, Policy, Sandbox, Session};
@@ -102,7 +102,7 @@ impl Observer for Heard {
 }
 
 /// Opens fixtures in one real sandbox.
-pub(crate) struct House {
+pub(crate) struct RunHost {
     sandbox: Sandbox,
     guests: Vec<Guest>,
     pub(crate) services: fn(&str) -> Services,
@@ -124,7 +124,7 @@ impl Instance for Opened {
         (self.policy.session(), &mut self.acting)
     }
 
-    async fn end<'a>(session: Session<'a>) -> Result<(), Lost>
+    async fn end<'a>(session: Session<'a>) -> Result<(), GuestLost>
     where
         Self: 'a,
     {
@@ -132,7 +132,7 @@ impl Instance for Opened {
     }
 }
 
-impl converge::House for House {
+impl converge::RunHost for RunHost {
     type Instance = Opened;
 
     fn account(&self, policy: &PolicyInput) -> Account {
@@ -205,7 +205,7 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
     let inputs = guests.iter().map(input).collect();
     let done = Arc::<Mutex<Vec<String>>>::default();
     let heard = Arc::<Mutex<Vec<String>>>::default();
-    let mut house = House {
+    let mut run_host = RunHost {
         sandbox: sandbox_with_cache(),
         guests,
         services: all_services,
@@ -230,9 +230,9 @@ pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
     });
     let facts = facts.as_object().cloned().unwrap();
     let observer = Box::new(Heard(Arc::clone(&heard)));
-    let run = WholeRun::new(&mut house, options, Arc::new(BuiltinTypes), facts, observer, Stop::default());
+    let run = WholeRun::new(&mut run_host, options, Arc::new(BuiltinTypes), facts, observer, Stop::default());
     let report = finish(run.run(&mut node, inputs));
-    let due = house.journal.0;
+    let due = run_host.journal.0;
     let (heard, done) = (heard.lock().unwrap().clone(), done.lock().unwrap().clone());
     Ran { report, heard, done, due, node }
 }

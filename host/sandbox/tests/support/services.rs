@@ -3,7 +3,7 @@
 use contract::{
     Account, Applied, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError,
     HiddenRead, HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser,
-    Moment, Outside, ReadKind, Services, Stat, StatKind, TypeTexts,
+    Moment, OutsideInput, ReadKind, Services, Stat, StatKind, TypeTexts,
 };
 use grants::{GrantedAttribute, Grants};
 use node::file_specificity::NodeIdentity;
@@ -54,7 +54,7 @@ impl AttributeRights for OwnName {
     }
 
     fn audit_hidden(&self, _: &HiddenRead) {}
-    fn uses_outside(&self, _: Outside<'_>) {}
+    fn uses_outside(&self, _: OutsideInput<'_>) {}
 }
 
 struct Texts;

@@ -415,7 +415,7 @@ impl Observer for Doc {
                 // The recap tells what the policy ended with.
                 let last = failure.to_string();
                 self.last_words(Some(&last));
-                if matches!(failure, Failure::Lost(_)) {
+                if matches!(failure, Failure::GuestLost(_)) {
                     self.last_lines();
                 }
                 self.untold.retain(|untold| !last.contains(message_of(&untold.raised)));

@@ -12,9 +12,9 @@ mod services;
 
 use author::build::{GuestCompiler, Settings, guest_compiler};
 use contract::{
-    Answer, Change, CommandTest, Declaration, Event, Failure, Got, GuardResult, Guest as _, Known, Load, Memory,
-    Observer, Phase, Prepared, Property, Providers, Question, Raised, Request, Run, Said, Services, Stop, Tell, Types,
-    Wanted,
+    Answer, Change, ClosureValue, CommandTest, Declaration, Event, Failure, GuardResult, Guest as _, GuestMessage,
+    HostMessage, Known, Load, Memory, Observer, Phase, Prepared, Property, Providers, Question, Raised, Request, Run,
+    Services, Stop, Types, Wanted,
 };
 use converge::Runner;
 use node::attributes::{Attributes, Level};
@@ -145,8 +145,8 @@ pub(crate) fn ask(question: Question) -> Result<Value, String> {
     let mut run = Run::new("app", true, Attributes::new(), Arc::new(BuiltinTypes));
     let mut session = policy.session();
     let request = Request::Question(question);
-    match finish(session.turn(&mut run, Tell::Request(request))) {
-        Ok(Said::Answer(Answer::Value(Got::Json(value)))) => Ok(value),
+    match finish(session.turn(&mut run, HostMessage::Request(request))) {
+        Ok(GuestMessage::Answer(Answer::Value(ClosureValue::Json(value)))) => Ok(value),
         other => Err(format!("{other:?}")),
     }
 }

@@ -47,7 +47,7 @@ impl AttributeRights for Everything {
     }
 
     fn audit_hidden(&self, _: &HiddenRead) {}
-    fn uses_outside(&self, _: contract::Outside<'_>) {}
+    fn uses_outside(&self, _: contract::OutsideInput<'_>) {}
 }
 
 struct Texts;

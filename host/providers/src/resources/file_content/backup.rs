@@ -3,7 +3,7 @@
 use crate::plan::Writer;
 use contract::Raised;
 use grants::GrantedPath;
-use machine::root::{Dress, Kind, ModeBits, absent};
+use machine::root::{Kind, ModeBits, NewFileAttributes, absent};
 
 /// Copies what is at a file's path, with its owner, mode and times, and removes the oldest copies beyond `count`.
 /// Nothing there: nothing to keep.
@@ -20,7 +20,7 @@ pub(super) fn keep(writer: &Writer<'_>, path: &str, granted: &GrantedPath, count
     staged.copy_from(Ok(old.into()))?;
     // Who may read it is decided by the directory, which is wrun's own; a copy never has set-id bits.
     let mode = Some(ModeBits::plain(entry.mode));
-    staged.publish(&Dress { mode, ..Dress::default() })?;
+    staged.publish(&NewFileAttributes { mode, ..NewFileAttributes::default() })?;
     // Only root can give files away; the copy is as good without.
     let _ = copy.set_owner(Some(entry.uid), Some(entry.gid));
     copy.set_times(Some((entry.modified, entry.modified)))?;

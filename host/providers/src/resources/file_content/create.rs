@@ -11,7 +11,7 @@ use contract::{Account, Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use machine::diff;
 use machine::digest::short;
-use machine::root::{Dress, Kind, ModeBits, StagedFile};
+use machine::root::{Kind, ModeBits, NewFileAttributes, StagedFile};
 use rustix::fd::OwnedFd;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,7 +158,13 @@ fn write(
         backup: if is_new { 0 } else { wish.backup.unwrap_or(view.settings.backups) },
         content: content.map(Content::into_owned),
         creation_mode: if is_new && mode.is_none() { NEW_FILE } else { PRIVATE },
-        dress: Dress { mode, uid: access.uid, gid: access.gid, old: None, in_place: wish.atomic.map(|atomic| !atomic) },
+        new_attributes: NewFileAttributes {
+            mode,
+            uid: access.uid,
+            gid: access.gid,
+            old: None,
+            in_place: wish.atomic.map(|atomic| !atomic),
+        },
         old,
         in_the_way,
         checks: verification.checks,
@@ -209,7 +215,7 @@ struct Work {
     /// None: an empty file.
     content: Option<Content<'static>>,
     creation_mode: ModeBits,
-    dress: Dress,
+    new_attributes: NewFileAttributes,
     old: Option<OwnedFd>,
     /// A directory that has to go first.
     in_the_way: Option<GrantedTree>,
@@ -255,11 +261,11 @@ impl Work {
         if let Some(tree) = &self.in_the_way {
             writer.root.tree_site(tree)?.remove()?;
         }
-        self.dress.old = self.old.take();
-        if self.dress.in_place == Some(true) && self.dress.old.is_some() {
-            staged.pour(&self.dress)?;
+        self.new_attributes.old = self.old.take();
+        if self.new_attributes.in_place == Some(true) && self.new_attributes.old.is_some() {
+            staged.pour(&self.new_attributes)?;
         } else {
-            staged.publish(&self.dress)?;
+            staged.publish(&self.new_attributes)?;
         }
         Ok(())
     }
@@ -302,7 +308,7 @@ fn touch(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<(), Ra
     let granted = |real: &str| wish.granted(view, real).map(drop);
     let real = match view.told(wish.path, view.root.locate_target(wish.path), granted)? {
         Some(place) => place.real().to_owned(),
-        None => view.root.prospect(wish.path)?.real(),
+        None => view.root.future_place(wish.path)?.real(),
     };
     let granted = wish.granted(view, &real)?;
     let change = Change::new(format!("update utime on file {}", wish.path));

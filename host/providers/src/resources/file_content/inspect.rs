@@ -131,8 +131,8 @@ fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
 /// The directory is not there: an error, unless something makes it first.
 fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Current, Raised> {
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
-    let real = match view.root.prospect(wish.path) {
-        Ok(prospect) => prospect.real(),
+    let real = match view.root.future_place(wish.path) {
+        Ok(future_place) => future_place.real(),
         Err(fault) => {
             let _granted = wish.granted(view, &view.root.asked_about(wish.path))?;
             return Err(fault.into());

@@ -9,9 +9,9 @@ use crate::resources::execute::plain_text;
 use crate::secrets::SENSITIVE;
 use contract::{Certainty, CommandTest, LogLevel, Raised};
 use grants::GrantedCommand;
-use machine::command::{Answer, CommandFailure, How, Launch, MAX_PLACED, PLACED};
+use machine::command::{Answer, CommandFailure, CommandOptions, Launch, MAX_PLACED, PLACED};
 use machine::remarks::remark;
-use machine::root::{Dress, Kind, ModeBits, StagedFile, absent};
+use machine::root::{Kind, ModeBits, NewFileAttributes, StagedFile, absent};
 use std::io::Read;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(super) struct Verification {
 /// One thing that has to accept the content.
 pub(super) enum Check {
     /// A granted command that still has `%{path}` in it, and as it was written.
-    Command(Box<GrantedCommand>, How, String),
+    Command(Box<GrantedCommand>, CommandOptions, String),
     /// `verify :json`.
     Json,
     /// `verify :systemd_unit`, with the unit's name.
@@ -98,7 +98,10 @@ fn check(asked: &VerifyWish<'_>, path: &str, view: &View<'_>) -> Result<Check, R
         ));
     }
     let test = command_test(asked);
-    let how = How { timeout: test.timeout.map(|seconds| Duration::from_secs(seconds.into())), ..How::default() };
+    let how = CommandOptions {
+        timeout: test.timeout.map(|seconds| Duration::from_secs(seconds.into())),
+        ..CommandOptions::default()
+    };
     let command = view.command(&test)?;
     let shown = if view.sensitive { SENSITIVE } else { line };
     let _askable = about(&command, shown, path)?;
@@ -252,7 +255,7 @@ pub(super) fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<
     let kept = format!("{REJECTED}/{name}");
     let mut copy = writer.cache.own_site(&kept)?.stage(ModeBits::plain(0o600))?;
     copy.copy_from(staged.content().map_err(std::io::Error::other))?;
-    copy.publish(&Dress::default())?;
+    copy.publish(&NewFileAttributes::default())?;
     remove_old_rejected(writer, name)?;
     Ok(format!("{}{kept}", writer.cache.path().display().to_string().trim_end_matches('/')))
 }

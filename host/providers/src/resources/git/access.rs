@@ -37,7 +37,7 @@ impl Rights {
         submodules: bool,
         view: &mut View<'_>,
     ) -> Result<Self, Raised> {
-        let real = view.prospect(destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
+        let real = view.future_place(destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
         let folder = view.grants.manage_tree(&real).map_err(denied)?;
         let (server, path) = match path_of(repository) {
             Some(path) => (None, Some(readable(&path, view)?)),
@@ -153,7 +153,7 @@ fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
     let is_there = |path: &str| view.seen_target(path).is_some_and(|entry| matches!(entry, Ok(Some(_))));
     let found = if !is_there(path) && is_there(&suffixed) { &suffixed } else { path };
     let readable = view.grants.read_path(&view.root.asked_about(found)).map_err(denied)?;
-    let _there = view.root.prospect(found)?;
+    let _there = view.root.future_place(found)?;
     Ok(readable)
 }
 

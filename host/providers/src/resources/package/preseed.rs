@@ -10,7 +10,7 @@ use super::tools::Transaction;
 use crate::plan::{Plan, Step, View};
 use crate::resources::{asked, cookbook_source};
 use contract::{Change, Raised, Wanted};
-use machine::root::{Dress, ModeBits};
+use machine::root::{ModeBits, NewFileAttributes};
 use std::collections::HashMap;
 
 /// Where debconf keeps questions with their owners.
@@ -97,7 +97,7 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
 impl Answers {
     fn remember(&self, writer: &crate::plan::Writer<'_>) -> Result<(), Raised> {
         let site = writer.cache.own_site(&self.record)?;
-        Ok(site.write(&self.text, ModeBits::plain(0o600), &Dress::default())?)
+        Ok(site.write(&self.text, ModeBits::plain(0o600), &NewFileAttributes::default())?)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::plan::{View, Writer};
 use crate::resources::asked;
 use contract::{Certainty, CommandTest, Raised, Wanted};
 use grants::{GrantedCommand, Program};
-use machine::command::{Answer, CommandFailure, How, Launch, require_success};
+use machine::command::{Answer, CommandFailure, CommandOptions, Launch, require_success};
 use machine::process_search::{self, Scope};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -142,7 +142,8 @@ impl Commands {
     ) -> Result<bool, Raised> {
         if let Some(line) = &self.status {
             let granted = view.command(&CommandTest::text(line))?;
-            let launch = Launch::granted(&granted, &How { timeout: Some(self.timeout), ..How::default() });
+            let launch =
+                Launch::granted(&granted, &CommandOptions { timeout: Some(self.timeout), ..CommandOptions::default() });
             if view.why_run {
                 return Ok(match view.ask(&launch) {
                     Answer::Ended(outcome) => outcome.code == Some(0),
@@ -186,7 +187,7 @@ impl Commands {
         let launch = match &self.init {
             Some(init) => {
                 let granted = view.command(&CommandTest::text(&format!("{init} status")))?;
-                Launch::granted(&granted, &How { timeout: Some(self.timeout), ..How::default() })
+                Launch::granted(&granted, &CommandOptions { timeout: Some(self.timeout), ..CommandOptions::default() })
             }
             None if script::knows_status(view.root, name) => script::launch(name, "status").timeout(self.timeout),
             None => return Ok(None),
@@ -252,9 +253,10 @@ impl Act {
                 std::thread::sleep(BETWEEN_STOP_AND_START);
             }
             let launch = match (call, bus) {
-                (Call::Command(command), _) => {
-                    Launch::granted(command, &How { timeout: Some(self.commands.timeout), ..How::default() })
-                }
+                (Call::Command(command), _) => Launch::granted(
+                    command,
+                    &CommandOptions { timeout: Some(self.commands.timeout), ..CommandOptions::default() },
+                ),
                 (Call::Manager(way), Some(bus)) => {
                     bus.job(name, *way, self.commands.timeout)?;
                     continue;

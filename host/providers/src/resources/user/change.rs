@@ -19,7 +19,7 @@ impl fmt::Debug for Hash {
 
 /// The properties; none: left alone.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wish {
+pub(super) struct DesiredUser {
     pub(super) name: String,
     pub(super) comment: Option<String>,
     pub(super) uid: Option<u32>,
@@ -77,7 +77,7 @@ pub(super) fn read(
     view: &mut View<'_>,
     exists: bool,
     plan: &mut Plan,
-) -> Result<Wish, Raised> {
+) -> Result<DesiredUser, Raised> {
     let field = |property: &str| -> Result<Option<String>, Raised> {
         let value = asked::text(wanted, property);
         value.as_deref().map_or(Ok(()), |value| account::check_field(property, value, USER_ERROR))?;
@@ -99,7 +99,7 @@ pub(super) fn read(
     if home.as_deref().is_some_and(|home| home.split('/').any(|part| part == "..")) {
         return Err(Raised::new(USER_ERROR, "home leads upwards with `..`"));
     }
-    Ok(Wish {
+    Ok(DesiredUser {
         comment: field("comment")?,
         uid,
         gid: primary_group(wanted, view, exists, plan)?,
@@ -159,7 +159,7 @@ pub(super) struct Difference {
 }
 
 /// Compares, in Chef's order.
-pub(super) fn compare(wish: &Wish, current: &Account) -> Difference {
+pub(super) fn compare(wish: &DesiredUser, current: &Account) -> Difference {
     let mut difference = Difference::default();
     let mut differs = |what: &str, old: &str, new: Option<&str>, same: bool| match new {
         Some(new) if !same => {
@@ -197,7 +197,7 @@ pub(super) fn clean(path: &str) -> String {
 }
 
 /// Makes the user.
-pub(super) fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), Raised> {
     let all = Difference {
         comment: wish.comment.as_deref().is_some_and(|comment| !comment.is_empty()),
         uid: wish.uid.is_some(),
@@ -218,7 +218,7 @@ pub(super) fn create(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised>
 }
 
 /// Changes what differs.
-pub(super) fn modify(writer: &mut Writer<'_>, wish: &Wish, difference: &Difference) -> Result<(), Raised> {
+pub(super) fn modify(writer: &mut Writer<'_>, wish: &DesiredUser, difference: &Difference) -> Result<(), Raised> {
     let arguments = options(wish, difference);
     if !arguments.is_empty() {
         run(writer, "usermod", arguments, &wish.name)?;
@@ -227,13 +227,13 @@ pub(super) fn modify(writer: &mut Writer<'_>, wish: &Wish, difference: &Differen
 }
 
 /// Removes the user.
-pub(super) fn remove(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+pub(super) fn remove(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), Raised> {
     let arguments = if wish.force { vec!["-f".to_owned()] } else { vec![] };
     run(writer, "userdel", arguments, &wish.name)
 }
 
 /// What `useradd` and `usermod` have in common.
-fn options(wish: &Wish, difference: &Difference) -> Vec<String> {
+fn options(wish: &DesiredUser, difference: &Difference) -> Vec<String> {
     let mut arguments: Vec<String> = vec![];
     let mut option = |set: bool, option: &str, value: Option<String>| {
         if let Some(value) = value.filter(|_| set) {
@@ -253,7 +253,7 @@ fn options(wish: &Wish, difference: &Difference) -> Vec<String> {
     arguments
 }
 
-fn set_password(writer: &mut Writer<'_>, wish: &Wish) -> Result<(), Raised> {
+fn set_password(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), Raised> {
     let Some(Hash(hash)) = &wish.password else { return Ok(()) };
     let launch = Launch::program("chpasswd", ["-e"]).input(format!("{}:{hash}\n", wish.name));
     let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(wish: Wish, sentences: &[&str], arguments: &str) {
+    fn check(wish: DesiredUser, sentences: &[&str], arguments: &str) {
         let difference = compare(&wish, &current());
         assert_eq!(difference.sentences, sentences);
         assert_eq!(options(&wish, &difference).join(" "), arguments);
@@ -288,35 +288,45 @@ mod tests {
     #[test]
     fn only_what_differs_is_changed() {
         let text = |text: &str| Some(text.to_owned());
-        check(Wish::default(), &[], "");
+        check(DesiredUser::default(), &[], "");
         check(
-            Wish { comment: text("A"), uid: Some(1000), gid: text("100"), home: text("/home//a/"), ..Wish::default() },
+            DesiredUser {
+                comment: text("A"),
+                uid: Some(1000),
+                gid: text("100"),
+                home: text("/home//a/"),
+                ..DesiredUser::default()
+            },
             &[],
             "",
         );
-        check(Wish { comment: text("B"), ..Wish::default() }, &["change comment from A to B"], "-c B");
+        check(DesiredUser { comment: text("B"), ..DesiredUser::default() }, &["change comment from A to B"], "-c B");
         check(
-            Wish { home: text("/srv/a"), shell: text("/bin/bash"), ..Wish::default() },
+            DesiredUser { home: text("/srv/a"), shell: text("/bin/bash"), ..DesiredUser::default() },
             &["change homedir from /home/a to /srv/a", "change shell from /bin/sh to /bin/bash"],
             "-s /bin/bash -d /srv/a",
         );
         check(
-            Wish { uid: Some(0), gid: text("5"), non_unique: true, ..Wish::default() },
+            DesiredUser { uid: Some(0), gid: text("5"), non_unique: true, ..DesiredUser::default() },
             &["change uid from 1000 to 0", "change gid from 100 to 5"],
             "-g 5 -u 0 -o",
         );
-        check(Wish { expire_date: text("2024-10-04"), ..Wish::default() }, &[], "");
-        check(Wish { expire_date: text(""), ..Wish::default() }, &["change expire_date from 2024-10-04 to "], "-e ");
-        check(Wish { inactive: Some(-1), ..Wish::default() }, &[], "");
-        check(Wish { inactive: Some(0), ..Wish::default() }, &["change inactive from  to 0"], "-f 0");
+        check(DesiredUser { expire_date: text("2024-10-04"), ..DesiredUser::default() }, &[], "");
+        check(
+            DesiredUser { expire_date: text(""), ..DesiredUser::default() },
+            &["change expire_date from 2024-10-04 to "],
+            "-e ",
+        );
+        check(DesiredUser { inactive: Some(-1), ..DesiredUser::default() }, &[], "");
+        check(DesiredUser { inactive: Some(0), ..DesiredUser::default() }, &["change inactive from  to 0"], "-f 0");
     }
 
     #[test]
     fn a_hash_is_compared_and_never_shown() {
-        let wish = Wish { password: Some(Hash("$6$new".into())), ..Wish::default() };
+        let wish = DesiredUser { password: Some(Hash("$6$new".into())), ..DesiredUser::default() };
         check(wish.clone(), &["change password from ******** to ********"], "");
         assert!(compare(&wish, &current()).password);
         assert!(!format!("{wish:?}").contains("new"));
-        check(Wish { password: Some(Hash("$6$old".into())), ..Wish::default() }, &[], "");
+        check(DesiredUser { password: Some(Hash("$6$old".into())), ..DesiredUser::default() }, &[], "");
     }
 }

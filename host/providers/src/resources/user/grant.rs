@@ -1,6 +1,6 @@
 //! The rights that a right to a user does not bring along: root's number, another group's membership.
 
-use super::change::{Account, Wish};
+use super::change::{Account, DesiredUser};
 use crate::plan::View;
 use crate::standing;
 use contract::Raised;
@@ -13,7 +13,7 @@ use machine::denied::denied;
 /// The number or the group is not granted.
 pub(super) fn check(
     user: &GrantedUser,
-    wish: &Wish,
+    wish: &DesiredUser,
     current: Option<&Account>,
     view: &mut View<'_>,
 ) -> Result<(), Raised> {

@@ -5,7 +5,7 @@
 //! wrun makes, moves and removes directories over handles, each with its own proof.
 
 use super::USER_ERROR;
-use super::change::{Account, Wish, clean};
+use super::change::{Account, DesiredUser, clean};
 use crate::plan::{View, Writer};
 use contract::{LogLevel, Raised};
 use grants::{GrantedPath, GrantedTree, GrantedUser};
@@ -45,25 +45,25 @@ pub(super) struct Belongings {
 ///
 /// # Errors
 /// A directory that has to be made is not granted; the path cannot be resolved.
-pub(super) fn plan_new(user: &GrantedUser, wish: &mut Wish, view: &View<'_>) -> Result<NewHome, Raised> {
+pub(super) fn plan_new(user: &GrantedUser, wish: &mut DesiredUser, view: &View<'_>) -> Result<NewHome, Raised> {
     let base = base(view.root);
     let asked = wish.home.clone().unwrap_or_else(|| format!("{base}/{}", wish.name));
-    let prospect = view.prospect(&asked, |grants, real| grants.home(user, real).map(drop))?;
-    let mut missing = prospect.real_paths();
+    let future_place = view.future_place(&asked, |grants, real| grants.home(user, real).map(drop))?;
+    let mut missing = future_place.real_paths();
     if view.why_run {
         missing.retain(|path| !view.assumed.directory(path));
     }
-    let granted = if prospect.real() == format!("{base}/{}", wish.name) {
+    let granted = if future_place.real() == format!("{base}/{}", wish.name) {
         view.grants.make_own_home(user, &base, &missing)
     } else if missing.is_empty() {
-        view.grants.home(user, prospect.base.real()).map(|_| vec![])
+        view.grants.home(user, future_place.base.real()).map(|_| vec![])
     } else {
         // The last one first: a denial names what was asked for, and does not tell which of its parents are missing.
         let granted = missing.iter().rev().map(|path| view.grants.home(user, path)).collect::<Result<Vec<_>, _>>();
         granted.map(|granted| granted.into_iter().rev().collect())
     };
     let granted = granted.map_err(denied)?;
-    if prospect.entry.kind != Kind::Directory && !missing.is_empty() {
+    if future_place.entry.kind != Kind::Directory && !missing.is_empty() {
         return Err(Raised::new(USER_ERROR, format!("the home {asked} cannot be made: a file is on the way")));
     }
     // A link to nowhere resolves to itself; what it says can change at any time.
@@ -72,7 +72,7 @@ pub(super) fn plan_new(user: &GrantedUser, wish: &mut Wish, view: &View<'_>) -> 
             return Err(Raised::new(USER_ERROR, format!("the home {asked} cannot be made: a link leads to nowhere")));
         }
     }
-    wish.home = wish.home.as_ref().map(|_| prospect.real());
+    wish.home = wish.home.as_ref().map(|_| future_place.real());
     Ok(NewHome(granted))
 }
 
@@ -81,11 +81,16 @@ pub(super) fn plan_new(user: &GrantedUser, wish: &mut Wish, view: &View<'_>) -> 
 ///
 /// # Errors
 /// The home is not granted, or cannot be resolved.
-pub(super) fn ask(user: &GrantedUser, wish: &Wish, current: Option<&str>, view: &View<'_>) -> Result<(), Raised> {
+pub(super) fn ask(
+    user: &GrantedUser,
+    wish: &DesiredUser,
+    current: Option<&str>,
+    view: &View<'_>,
+) -> Result<(), Raised> {
     let Some(asked) = wish.home.as_deref().filter(|asked| current.is_none_or(|now| clean(now) != clean(asked))) else {
         return Ok(());
     };
-    let real = view.prospect(asked, |grants, real| grants.home(user, real).map(drop))?.real();
+    let real = view.future_place(asked, |grants, real| grants.home(user, real).map(drop))?.real();
     let is_own = real == view.grants.own_home(user, &base(view.root)).path();
     if is_own || real == NO_HOME { Ok(()) } else { view.grants.home(user, &real).map(drop).map_err(denied) }
 }
@@ -96,7 +101,7 @@ pub(super) fn ask(user: &GrantedUser, wish: &Wish, current: Option<&str>, view: 
 /// As [`plan_new`]; or the old home may not be taken away with all that is in it.
 pub(super) fn plan_move(
     user: &GrantedUser,
-    wish: &mut Wish,
+    wish: &mut DesiredUser,
     current: &Account,
     view: &View<'_>,
 ) -> Result<MovedHome, Raised> {
@@ -105,7 +110,7 @@ pub(super) fn plan_move(
         return Ok(MovedHome::default());
     }
     let new = plan_new(user, wish, view)?;
-    let old = view.root.prospect(&current.home).ok();
+    let old = view.root.future_place(&current.home).ok();
     if old.as_ref().is_some_and(|old| Some(old.real()) == wish.home) {
         // One directory under two names.
         wish.home = Some(current.home.clone());
@@ -121,7 +126,7 @@ pub(super) fn plan_move(
 /// The home may not be removed.
 pub(super) fn plan_removal(
     user: &GrantedUser,
-    wish: &Wish,
+    wish: &DesiredUser,
     current: &Account,
     view: &View<'_>,
 ) -> Result<Belongings, Raised> {
@@ -142,11 +147,11 @@ pub(super) fn plan_removal(
 /// The right to a home with all that is in it; `None` if it is not there. A user's own place among the homes is part of
 /// the user.
 fn whole(user: &GrantedUser, home: &str, view: &View<'_>) -> Result<Option<GrantedTree>, Raised> {
-    let Ok(prospect) = view.root.prospect(home) else { return Ok(None) };
+    let Ok(future_place) = view.root.future_place(home) else { return Ok(None) };
     let own = view.grants.own_home(user, &base(view.root));
-    let real = prospect.real();
+    let real = future_place.real();
     let tree = if real == own.path() { own } else { view.grants.manage_tree(&real).map_err(denied)? };
-    Ok(prospect.missing.is_empty().then_some(tree))
+    Ok(future_place.missing.is_empty().then_some(tree))
 }
 
 impl NewHome {
@@ -211,7 +216,7 @@ impl MovedHome {
 
 impl Belongings {
     /// Removes home and mailbox, as `userdel -r` does: a home that is another's stays unless by force.
-    pub(super) fn remove(&self, wish: &Wish, writer: &mut Writer<'_>) -> Result<(), Raised> {
+    pub(super) fn remove(&self, wish: &DesiredUser, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let mailbox = absent(writer.root.site(&self.mailbox))?;
         if let Some(mailbox) = mailbox
             && let Some(entry) = absent(mailbox.entry())?

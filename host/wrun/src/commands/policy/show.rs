@@ -7,7 +7,7 @@ use crate::settings::{Layer, View};
 use artifact::Artifact;
 use artifact::{Language, Manifest, Runtime};
 use assemble::GrantsFiles;
-use grants::{Grants, Held, HeldAnswer};
+use grants::{CheckedNeed, Grants, NeedAnswer};
 use serde_json::{Value, json};
 use text::escape_line;
 
@@ -79,22 +79,22 @@ fn language(language: Language) -> &'static str {
     }
 }
 
-fn needs(held: &[Held], heading: &str, printer: Printer) {
+fn needs(held: &[CheckedNeed], heading: &str, printer: Printer) {
     printer.line(Tone::Heading, &escape_line(heading));
     if held.is_empty() {
         printer.line(Tone::Quiet, "  none are stated");
     }
-    for Held { key, value, answer } in held {
+    for CheckedNeed { key, value, answer } in held {
         let (tone, text) = match answer {
-            HeldAnswer::Granted => (Tone::Plain, format!("  granted  {key}: {value}")),
-            HeldAnswer::Missing => (Tone::Warning, format!("  missing  {key}: {value}")),
-            HeldAnswer::Refused(why) => (Tone::Error, format!("  refused  {key}: {value} ({why})")),
+            NeedAnswer::Granted => (Tone::Plain, format!("  granted  {key}: {value}")),
+            NeedAnswer::Missing => (Tone::Warning, format!("  missing  {key}: {value}")),
+            NeedAnswer::Refused(why) => (Tone::Error, format!("  refused  {key}: {value} ({why})")),
         };
         printer.line(tone, &escape_line(&text));
     }
 }
 
-fn as_json(artifact: &Artifact, held: &[Held]) -> Value {
+fn as_json(artifact: &Artifact, held: &[CheckedNeed]) -> Value {
     let Manifest { name, revision_id, contract, run_list, named_run_lists, cookbooks, gems, .. } = artifact.manifest();
     let runtime = match &artifact.manifest().runtime {
         Runtime::Rust => Value::Null,
@@ -109,11 +109,11 @@ fn as_json(artifact: &Artifact, held: &[Held]) -> Value {
             "dependencies": cookbook.dependencies,
         })
     });
-    let needs = held.iter().map(|Held { key, value, answer }| {
+    let needs = held.iter().map(|CheckedNeed { key, value, answer }| {
         let (answer, reason) = match answer {
-            HeldAnswer::Granted => ("granted", None),
-            HeldAnswer::Missing => ("missing", None),
-            HeldAnswer::Refused(why) => ("refused", Some(why)),
+            NeedAnswer::Granted => ("granted", None),
+            NeedAnswer::Missing => ("missing", None),
+            NeedAnswer::Refused(why) => ("refused", Some(why)),
         };
         json!({ "key": key, "value": value, "answer": answer, "reason": reason })
     });
