@@ -27,24 +27,29 @@ pub(crate) fn remove(object: &mut Map<String, Value>, key: &str) -> Option<Value
     if is_gap(key) || !object.contains_key(key) {
         return None;
     }
-    if object.len() <= SMALL || object.keys().next_back().is_some_and(|last| last == key) {
+    if object.len() <= SMALL {
         close_here(object);
         return object.shift_remove(key);
     }
-    let gaps = object.get(GAP).and_then(Value::as_u64).unwrap_or(0) + 1;
-    object.insert(GAP.to_owned(), gaps.into());
-    object.insert(format!("{GAP}{gaps}"), Value::Null);
-    // The last member, which is the new gap, takes the place of the removed one.
-    let removed = object.swap_remove(key);
+    let mut gaps = count(object);
+    let removed = if object.keys().next_back().is_some_and(|last| last == key) {
+        object.shift_remove(key)
+    } else {
+        gaps += 1;
+        object.insert(GAP.to_owned(), gaps.into());
+        object.insert(format!("{GAP}{gaps}"), Value::Null);
+        // The last member, which is the new gap, takes the place of the removed one.
+        object.swap_remove(key)
+    };
     if gaps.saturating_mul(2) > object.len() as u64 {
         close_here(object);
     }
     removed
 }
 
-/// Whether an object has gaps of its own.
-pub(crate) fn has_gaps(object: &Map<String, Value>) -> bool {
-    object.contains_key(GAP)
+/// How many gaps an object has of its own.
+pub(crate) fn count(object: &Map<String, Value>) -> u64 {
+    object.get(GAP).and_then(Value::as_u64).unwrap_or(0)
 }
 
 /// The value without gaps: itself, where none were ever made.
@@ -67,7 +72,7 @@ fn close_in(value: &mut Value) {
 }
 
 fn close_here(object: &mut Map<String, Value>) {
-    if has_gaps(object) {
+    if count(object) > 0 {
         object.retain(|key, _| !is_gap(key));
     }
 }
@@ -129,21 +134,24 @@ mod tests {
         }
     }
 
-    /// Only closing up looks at all members.
+    /// Only closing up looks at all members, in whatever order they are removed.
     #[test]
     fn members_that_removals_look_at_grow_with_their_number() {
-        let looked_at = |count: usize| {
-            let mut object = numbered(count);
-            let looked_at = |at| {
-                let before = object.len();
-                remove(&mut object, &format!("k{at}"));
-                if has_gaps(&object) { 1 } else { before }
-            };
-            (0..count).map(looked_at).sum::<usize>()
-        };
-        for count in [1_000, 2_000, 4_000, 8_000] {
-            let most = 4 * count + SMALL * SMALL;
-            assert!(looked_at(count) <= most, "{} of {count}", looked_at(count));
+        let from_both_ends = |at: usize, count: usize| if at.is_multiple_of(2) { at / 2 } else { count - 1 - at / 2 };
+        let orders: [&dyn Fn(usize, usize) -> usize; 3] = [&|at, _| at, &|at, count| count - 1 - at, &from_both_ends];
+        for order in orders {
+            for members in [1_000, 2_000, 4_000, 8_000] {
+                let mut object = numbered(members);
+                let mut looked_at = 0;
+                for at in 0..members {
+                    let (before, gaps) = (object.len(), count(&object));
+                    assert!(remove(&mut object, &format!("k{}", order(at, members))).is_some());
+                    let is_closed = before <= SMALL || (gaps > 0 && count(&object) == 0);
+                    looked_at += if is_closed { before } else { 1 };
+                }
+                let most = 4 * members + SMALL * SMALL;
+                assert!(looked_at <= most, "{looked_at} of {members}");
+            }
         }
     }
 

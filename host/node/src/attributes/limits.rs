@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::gaps::is_gap;
+use super::gaps::{self, is_gap};
 use super::guest_values::{GUEST_VALUE_KEY, is_guest_value};
 use super::{AttributeError, path};
 
@@ -166,6 +166,16 @@ impl Usage {
         self.minus(Self::of(old)).minus(Self { values: 0, bytes: signed(key.len() as u64) })
     }
 
+    /// The usage after an object's gaps have become more or fewer. A gap costs as much as a null, which is no more than what
+    /// stood there.
+    pub(crate) fn after_gaps(self, before: u64, now: u64) -> Self {
+        self.plus(Self::of_gaps(now)).minus(Self::of_gaps(before))
+    }
+
+    fn of_gaps(gaps: u64) -> Self {
+        Self { values: 0, bytes: signed(gaps.saturating_mul(BYTES_PER_VALUE)) }
+    }
+
     fn of(value: &Value) -> Self {
         let below = match value {
             Value::Array(array) => array.iter().map(Self::of).fold(Self::default(), Self::plus),
@@ -177,11 +187,14 @@ impl Usage {
         Self::of_one(value).plus(below)
     }
 
-    /// The value without what stands below it, but with its keys.
+    /// The value without what stands below it, but with its keys and gaps.
     fn of_one(value: &Value) -> Self {
         let more = match value {
             Value::String(text) => text.len() as u64,
-            Value::Object(object) => BYTES_PER_OBJECT + members(object).map(|(key, _)| key.len() as u64).sum::<u64>(),
+            Value::Object(object) => {
+                let keys: u64 = members(object).map(|(key, _)| key.len() as u64).sum();
+                BYTES_PER_OBJECT + keys + Self::of_gaps(gaps::count(object)).bytes()
+            }
             _ => 0,
         };
         Self { values: 1, bytes: signed(BYTES_PER_VALUE + more) }
@@ -196,7 +209,7 @@ impl Usage {
     }
 }
 
-/// An object's members; gaps cost nothing, as what stood there was paid for.
+/// An object's members without its gaps.
 fn members(object: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     object.iter().filter(|(key, _)| !is_gap(key))
 }

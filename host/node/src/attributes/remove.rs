@@ -72,21 +72,24 @@ impl Attributes {
         let Some((last, parents)) = path.split_last() else { return Err(AttributeError::EmptyPath) };
         let were_made = self.trees.has_gaps();
         let Some(parent) = descend_mut(self.trees.tree_mut(level), parents) else { return Ok(None) };
-        let (removed, makes_gaps) = match (kind_of(parent), parent) {
-            (Kind::Object, Value::Object(object)) => (gaps::remove(object, last.as_ref()), gaps::has_gaps(object)),
-            (Kind::Array, Value::Array(array)) => (remove_equal(array, last.as_ref()), false),
-            _ => (None, false),
+        let (removed, gaps_before, gaps_now) = match (kind_of(parent), parent) {
+            (Kind::Object, Value::Object(object)) => {
+                let before = gaps::count(object);
+                (gaps::remove(object, last.as_ref()), before, gaps::count(object))
+            }
+            (Kind::Array, Value::Array(array)) => (remove_equal(array, last.as_ref()), 0, 0),
+            _ => (None, 0, 0),
         };
-        let removed = removed.map(|removed| gaps::without_gaps(&removed, were_made).into_owned());
-        if makes_gaps {
+        if gaps_now > 0 {
             self.trees.expect_gaps();
         }
+        self.usage = self.usage.after_gaps(gaps_before, gaps_now);
         if let Some(removed) = &removed {
             self.usage = self.usage.after_removing(last.as_ref(), removed);
             self.history.record_removal(level, path, origin);
             self.changed_at(level);
         }
-        Ok(removed)
+        Ok(removed.map(|removed| gaps::without_gaps(&removed, were_made).into_owned()))
     }
 
     /// Removes an attribute from every level that a policy may write, and returns what was seen there. Chef's `rm`.
