@@ -97,7 +97,7 @@ fn text(properties: &SudoProperties) -> Result<String, Raised> {
         let commands: Option<Vec<&str>> = alias
             .get("command_list")
             .and_then(Value::as_array)
-            .map(|list| list.iter().filter_map(Value::as_str).collect());
+            .and_then(|list| list.iter().map(Value::as_str).collect());
         let (Some(name), Some(commands)) = (name, commands) else {
             return Err(invalid("command_aliases must be maps with `name` and `command_list`"));
         };
@@ -174,5 +174,7 @@ mod tests {
             assert!(text_of(injected.clone()).unwrap_err().contains("control characters"), "{injected}");
         }
         assert!(text_of(json!({ "users": ["ann"], "command_aliases": [1] })).unwrap_err().contains("command_aliases"));
+        let mixed = json!({ "users": ["ann"], "command_aliases": [{ "name": "a", "command_list": ["/bin/a", 1] }] });
+        assert!(text_of(mixed).unwrap_err().contains("command_list"), "no part of a list is left out in silence");
     }
 }
