@@ -184,7 +184,7 @@ impl AptPreference {
         self
     }
 
-    /// The priority.
+    /// How strongly the pinned version is preferred, such as 1001; above 1000 it also replaces newer ones.
     ///
     /// Required for `add`.
     pub fn pin_priority(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
@@ -4370,7 +4370,7 @@ impl Sysctl {
         self
     }
 
-    /// The value.
+    /// The value that the parameter gets.
     ///
     /// Required for `apply`.
     pub fn value(mut self, value: impl IntoProperty<Anything>) -> Self {
@@ -4378,7 +4378,7 @@ impl Sysctl {
         self
     }
 
-    /// Whether a parameter that cannot be set is no failure.
+    /// Whether errors of unknown parameters are ignored (`sysctl -e`).
     ///
     /// Default: `false`.
     pub fn ignore_error(mut self, value: impl IntoProperty<Boolean>) -> Self {
@@ -4386,7 +4386,7 @@ impl Sysctl {
         self
     }
 
-    /// Remarks in the file.
+    /// Remarks above the parameter in the file.
     ///
     /// Default: `[]`.
     pub fn comment(mut self, value: impl IntoProperty<TextOrList>) -> Self {
@@ -4945,7 +4945,7 @@ impl UserUlimit {
         self
     }
 
-    /// The file's name.
+    /// The name of the file below `limits.d`.
     ///
     /// Default: the user's name and _limits.conf, or 00_all_limits.conf.
     pub fn filename(mut self, value: impl IntoProperty<Text>) -> Self {
@@ -4953,121 +4953,121 @@ impl UserUlimit {
         self
     }
 
-    /// The address space, soft and hard.
+    /// The address space in KiB, soft and hard.
     pub fn as_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("as_limit", value.into_property());
         self
     }
 
-    /// The address space, soft.
+    /// The address space in KiB, soft.
     pub fn as_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("as_soft_limit", value.into_property());
         self
     }
 
-    /// The address space, hard.
+    /// The address space in KiB, hard.
     pub fn as_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("as_hard_limit", value.into_property());
         self
     }
 
-    /// Open files, soft and hard.
+    /// The most open files, soft and hard.
     pub fn filehandle_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("filehandle_limit", value.into_property());
         self
     }
 
-    /// Open files, soft.
+    /// The most open files, soft.
     pub fn filehandle_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("filehandle_soft_limit", value.into_property());
         self
     }
 
-    /// Open files, hard.
+    /// The most open files, hard.
     pub fn filehandle_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("filehandle_hard_limit", value.into_property());
         self
     }
 
-    /// Processes, soft and hard.
+    /// The most processes of the user, soft and hard.
     pub fn process_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("process_limit", value.into_property());
         self
     }
 
-    /// Processes, soft.
+    /// The most processes of the user, soft.
     pub fn process_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("process_soft_limit", value.into_property());
         self
     }
 
-    /// Processes, hard.
+    /// The most processes of the user, hard.
     pub fn process_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("process_hard_limit", value.into_property());
         self
     }
 
-    /// File locks.
+    /// The most file locks, soft and hard.
     pub fn locks_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("locks_limit", value.into_property());
         self
     }
 
-    /// Locked memory.
+    /// Locked memory in KiB, soft and hard.
     pub fn memory_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("memory_limit", value.into_property());
         self
     }
 
-    /// Logins at once, soft and hard.
+    /// The most logins at once, soft and hard.
     pub fn maxlogins_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("maxlogins_limit", value.into_property());
         self
     }
 
-    /// Logins at once, soft.
+    /// The most logins at once, soft.
     pub fn maxlogins_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("maxlogins_soft_limit", value.into_property());
         self
     }
 
-    /// Logins at once, hard.
+    /// The most logins at once, hard.
     pub fn maxlogins_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("maxlogins_hard_limit", value.into_property());
         self
     }
 
-    /// Message queues, soft and hard.
+    /// Bytes in message queues, soft and hard.
     pub fn msgqueue_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("msgqueue_limit", value.into_property());
         self
     }
 
-    /// Message queues, soft.
+    /// Bytes in message queues, soft.
     pub fn msgqueue_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("msgqueue_soft_limit", value.into_property());
         self
     }
 
-    /// Message queues, hard.
+    /// Bytes in message queues, hard.
     pub fn msgqueue_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("msgqueue_hard_limit", value.into_property());
         self
     }
 
-    /// The size of core dumps, soft and hard.
+    /// The size of core dumps in KiB, soft and hard.
     pub fn core_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("core_limit", value.into_property());
         self
     }
 
-    /// The size of core dumps, soft.
+    /// The size of core dumps in KiB, soft.
     pub fn core_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("core_soft_limit", value.into_property());
         self
     }
 
-    /// The size of core dumps, hard.
+    /// The size of core dumps in KiB, hard.
     pub fn core_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("core_hard_limit", value.into_property());
         self
@@ -5091,55 +5091,55 @@ impl UserUlimit {
         self
     }
 
-    /// Pending signals, soft and hard.
+    /// The most pending signals, soft and hard.
     pub fn sigpending_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("sigpending_limit", value.into_property());
         self
     }
 
-    /// Pending signals, soft.
+    /// The most pending signals, soft.
     pub fn sigpending_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("sigpending_soft_limit", value.into_property());
         self
     }
 
-    /// Pending signals, hard.
+    /// The most pending signals, hard.
     pub fn sigpending_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("sigpending_hard_limit", value.into_property());
         self
     }
 
-    /// The stack, soft and hard.
+    /// The size of the stack in KiB, soft and hard.
     pub fn stack_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("stack_limit", value.into_property());
         self
     }
 
-    /// The stack, soft.
+    /// The size of the stack in KiB, soft.
     pub fn stack_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("stack_soft_limit", value.into_property());
         self
     }
 
-    /// The stack, hard.
+    /// The size of the stack in KiB, hard.
     pub fn stack_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("stack_hard_limit", value.into_property());
         self
     }
 
-    /// Resident memory, soft and hard.
+    /// Resident memory in KiB, soft and hard.
     pub fn rss_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("rss_limit", value.into_property());
         self
     }
 
-    /// Resident memory, soft.
+    /// Resident memory in KiB, soft.
     pub fn rss_soft_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("rss_soft_limit", value.into_property());
         self
     }
 
-    /// Resident memory, hard.
+    /// Resident memory in KiB, hard.
     pub fn rss_hard_limit(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
         self.0.set("rss_hard_limit", value.into_property());
         self
@@ -5175,7 +5175,7 @@ impl UserUlimit {
         self
     }
 
-    /// Removes the file.
+    /// Removes the file of limits.
     pub fn action_delete(mut self) -> Self {
         self.0.action("delete");
         self

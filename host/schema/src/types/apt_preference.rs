@@ -24,7 +24,7 @@ pub static APT_PREFERENCE: ResourceType = ResourceType {
             .identity(),
         Property::text("glob", "A pattern of packages in place of the name."),
         Property::text("pin", "What is preferred, such as `version 1.2*` or `release a=stable`.").required_for(&["add"]),
-        Property::of("pin_priority", TEXT_OR_INTEGER, "The priority.").required_for(&["add"]),
+        Property::of("pin_priority", TEXT_OR_INTEGER, "How strongly the pinned version is preferred, such as 1001; above 1000 it also replaces newer ones.").required_for(&["add"]),
     ]],
     implemented_by: ImplementedBy::Host,
     introduced: Some("13.3"),

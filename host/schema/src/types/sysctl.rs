@@ -21,14 +21,14 @@ pub static SYSCTL: ResourceType = ResourceType {
                 Matcher::Class(Class::Integer),
                 Matcher::Class(Class::Float),
             ],
-            "The value.",
+            "The value that the parameter gets.",
         )
         .coerce(Coercion::JoinedByBlanks)
         .required_for(&["apply"]),
-        Property::boolean("ignore_error", "Whether a parameter that cannot be set is no failure.")
+        Property::boolean("ignore_error", "Whether errors of unknown parameters are ignored (`sysctl -e`).")
             .default(Literal::Boolean(false))
             .no_state(),
-        Property::of("comment", LIST_OR_TEXT, "Remarks in the file.")
+        Property::of("comment", LIST_OR_TEXT, "Remarks above the parameter in the file.")
             .default(Literal::List(&[]))
             .no_state()
             .since("15.8"),

@@ -68,7 +68,7 @@ module Wrun
           value.split(%r{[/,-]}).all? { |part| part == "*" || (part.match?(/\A\d+\z/) && range.cover?(part.to_i)) }
         end
 
-        # What is no number is Ruby's to complain of.
+        # A text that is not a number is an error of Ruby's own `Integer`.
         def mode?(value)
           value = "0#{value}" if value.is_a?(String) && !value.match?(/^0/)
           Integer(value).between?(0, 0o7777)
