@@ -38,7 +38,8 @@ pub fn ask<T>(
     questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let source = Source::Folders(Folders::new(runtime, files));
-    // As in a dry run: what an earlier run compiled is used, and no folder of the node's is made for questions.
+    // As in a dry run: what an earlier run compiled is used, and no folder of the node's is made
+    // for questions. Without a cache they are answered all the same, only later.
     let cache = native_cache::open(settings, true, &|_| {});
     let sandbox = Sandbox::new(cache, compiler(settings, program, stop))?;
     ask_in(sandbox, settings, program, stop, AUTHOR, source, questions)

@@ -31,7 +31,7 @@ pub use providers::{
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, CommandEffect, Context, ContextId, Declaration, Due, EndedRecipe,
-    FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_SPEAKER, HiddenRead, MAX_ACTIONS,
+    FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_AS_GUEST, HiddenRead, MAX_ACTIONS,
     MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES,
     Notification, Notified, Parts, Property, ROOT, ReadKind, Reads, Resource, ResourceId, ResourceRef, Run, RunResults,
     RunStart, SensitiveMessage, Tally, Test, Timing, Wish, dotted_path, grant_lines,

@@ -13,8 +13,8 @@ pub type ResourceId = u32;
 /// the guest that made them.
 pub type GuestId = u8;
 
-/// The speaker of resources that the host itself declares: no guest has types for them.
-pub const HOST_SPEAKER: GuestId = GuestId::MAX;
+/// Stands for the host in resources that it declares itself: no guest has types for them.
+pub const HOST_AS_GUEST: GuestId = GuestId::MAX;
 
 /// A resource as the cookbook wrote it.
 #[derive(Debug, Clone, Default)]

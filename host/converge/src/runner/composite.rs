@@ -4,7 +4,7 @@ use super::Runner;
 use super::actions::ActionOutcome;
 use super::performing::why;
 use contract::{
-    Composition, ContextId, Declaration, Failure, Guest, HOST_SPEAKER, Outcome, Providers, ResourceId, Wanted,
+    Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, Outcome, Providers, ResourceId, Wanted,
 };
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         for child in children {
             let origin = Arc::clone(&origin);
             let sensitive = sensitive || child.sensitive;
-            self.run.declare(Declaration { context, origin, sensitive, guest_id: HOST_SPEAKER, ..child })?;
+            self.run.declare(Declaration { context, origin, sensitive, guest_id: HOST_AS_GUEST, ..child })?;
         }
         Ok(())
     }

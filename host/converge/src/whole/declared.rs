@@ -1,10 +1,7 @@
 //! The resources of a policy as its recipes declared them: what a policy's own tests look at.
 
-use contract::{Declaration, FailureMode, Property, ResourceRef, Run, Wish};
+use contract::{Declaration, FailureMode, Property, ROOT, ResourceRef, Run, Wish};
 use serde_json::{Map, Value, json};
-
-/// The root context.
-const ROOT: u32 = 0;
 
 /// Returns the resources of a policy's recipes, in order: type, name, actions, properties, notifications, place.
 ///
