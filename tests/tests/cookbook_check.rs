@@ -67,7 +67,7 @@ template %(#{place}/web.conf) do
   source 'web.erb'
   variables port: node['web']['port'], host: node['fqdn']
   notifies :restart, 'service[nginx]'
-  only_if 'test -d /srv'
+  only_if 'test -d /srv'; verify 'nginx -t -c %{path}'; verify { |path| !path.empty? }
 end
 service('nginx') { action [:enable, :start] }
 web_site 'main' do
@@ -146,7 +146,7 @@ fn a_cookbook_that_would_work() {
     assert_eq!(names("paths"), ["/etc/web", "/etc/web/web.conf", "/srv/a", "/srv/site", "/srv/www/logs"]);
     assert_eq!(names("read_paths"), ["/srv/ready"]);
     assert_eq!(names("services"), ["nginx"]);
-    assert_eq!(names("commands"), ["systemctl daemon-reload", "test -d /srv", "uptime"]);
+    assert_eq!(names("commands"), ["nginx -t -c %{path}", "systemctl daemon-reload", "test -d /srv", "uptime"]);
     assert_eq!(names("hosts"), ["https://example.org", "https://mirror.example.org"]);
     assert_eq!(names("data_bags"), ["secrets/web"]);
     assert_eq!(names("facts"), ["fqdn", "hostname", "platform_family"]);

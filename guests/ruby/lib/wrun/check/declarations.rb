@@ -11,6 +11,9 @@ module Wrun
       # Of a resource's block: what is no property.
       COMMON = %i[only_if not_if notifies subscribes notifies_immediately notifies_delayed action lazy].freeze
 
+      # Types whose `verify` is a command.
+      VERIFIED = %w[cookbook_file file remote_file template].freeze
+
       private
 
       # Notes a resource. False: the call is none.
@@ -61,7 +64,8 @@ module Wrun
         platform = @platform
         if block
           # The guards of a resource may say that it is for another system.
-          within(context: :resource, properties: properties, guarded: nil, variables: @variables.dup) do
+          verified = VERIFIED.include?(type)
+          within(context: :resource, properties: properties, verified: verified, guarded: nil, variables: @variables.dup) do
             visit_children(block)
             platform ||= @guarded
           end
@@ -95,9 +99,12 @@ module Wrun
         return if receiver && !self?(receiver)
 
         given = elements(arguments)
-        if %i[only_if not_if].include?(name)
+        is_guard = %i[only_if not_if].include?(name)
+        if (is_guard || (name == :verify && @verified)) && command?(given)
+          add(:command, node, values: texts(given.first, @variables), via: name.to_s)
+        end
+        if is_guard
           @guarded ||= guard_platform(name, block)
-          add(:command, node, values: given.first && texts(given.first, @variables), via: name.to_s) if guard_command?(given)
         elsif given&.size.to_i.positive? && !COMMON.include?(name) && !(Known.word?(name) && !Known.type?(name) && helper?(name))
           @properties << { name: name.to_s, line: node.first_lineno, values: given.size == 1 ? values(given[0], @variables) : nil }
         end
@@ -107,7 +114,7 @@ module Wrun
       # Words that are at hand in every object, and so say nothing about the resource.
       def helper?(name) = Object.private_method_defined?(name) || Chef::Resource.method_defined?(name)
 
-      def guard_command?(given) = given && !given.empty? && %i[STR DSTR].include?(given.first.type)
+      def command?(given) = given && !given.empty? && %i[STR DSTR].include?(given.first.type)
 
       def guard_platform(name, block)
         body = block&.children&.last
