@@ -49,6 +49,11 @@ impl Site {
         self.program.run_in(&machine, &[&fixed[..], &rights, more].concat()).unwrap()
     }
 
+    fn tool(&self, arguments: &[&str]) -> Output {
+        let grants = self.program.configuration().join("grants.toml").display().to_string();
+        self.program.run(&[arguments, &["--grants", &grants]].concat()).unwrap()
+    }
+
     fn json(&self, table: &str, code: i32) -> Value {
         let ran = self.run(table, &["--format", "json"]);
         assert_eq!(ran.code, Some(code), "{}", ran.text());
@@ -98,13 +103,34 @@ fn where_the_operator_wants_no_error_it_is_nil_and_told() {
     let ran = site.run(table, &["--log-location", &log.display().to_string()]).expect_code(0).unwrap();
     let log = fs::read_to_string(log).unwrap();
     assert_eq!(site.said(), "()");
-    let block = "Policy web read facts that it is not granted:\n  ipaddress, web/recipes/default.rb:2\n\
-        To allow it, add to [policy.web] in the grants:\n  facts = [\"ipaddress\"]\n";
+    let block = "Policy web read facts that it is not granted:\n  ipaddress, web/recipes/default.rb:2\n\n\
+        To allow it, add to [CONFIGURATION]/grants.toml, under [policy.web]:\n    facts = [\"ipaddress\"]\n\
+        Or let wrun write that: wrun grants allow --last --grants [CONFIGURATION]/grants.toml\n";
     assert!(ran.stdout.contains(block), "{}", ran.text());
     let audited = "decision=\"hidden\" policy=\"web\" capability=\"facts\" asked=\"ipaddress\"";
     assert!(log.contains(audited), "{log}");
     assert!(!ran.text().contains("192.0.2.7") && !log.contains("192.0.2.7"), "{}\n{log}", ran.text());
     assert_eq!(hidden(&site.json(table, 0)), [json!(["ipaddress", false, false, "facts = [\"ipaddress\"]"])]);
+}
+
+/// What was hidden and what was denied is allowed by one line per key, which is pasted or written.
+#[test]
+fn hidden_and_denied_facts_are_allowed_by_one_line() {
+    let site = Site::new("node.key?('ipaddress')\nfile '/srv/said' do\n  content node['memory']['total']\nend\n");
+    let run = site.run("", &[]).expect_code(1).unwrap();
+    assert!(
+        run.stdout.contains("under [policy.web]:\n    facts = [\"ipaddress\", \"memory.total\"]\n"),
+        "{}",
+        run.text()
+    );
+    let written = site.tool(&["grants", "allow", "--last", "--yes", "--policy-name", "other"]);
+    assert!(written.stderr.contains("nothing was denied to other"), "{}", written.text());
+    let written = site.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    let grants = fs::read_to_string(site.program.configuration().join("grants.toml")).unwrap();
+    assert!(grants.contains("facts = [\"ipaddress\", \"memory.total\"]"), "{grants}\n{}", written.text());
+    let granted = "facts = [\"ipaddress\", \"memory.total\"]";
+    assert_eq!(site.run(granted, &[]).code, Some(0));
+    assert_eq!(site.said(), "1024kB");
 }
 
 /// Ways of asking that see nothing and raise nothing.
@@ -185,7 +211,7 @@ fn every_way_of_reading_says_that_the_fact_is_hidden_and_so_does_a_later_error()
     let failing = Site::new(LOUD);
     let report = failing.json("", 1);
     let hint = report["error"]["hint"].as_str().unwrap();
-    assert!(hint.ends_with("facts = [\"memory.total\", \"kernel.modules\", \"cpu\"]"), "{hint}");
+    assert!(hint.ends_with("facts = [\"cpu\", \"kernel.modules\", \"memory.total\"]"), "{hint}");
 }
 
 #[test]

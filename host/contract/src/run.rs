@@ -30,7 +30,7 @@ pub use declaration::{
     ResourceRef, Test, Timing, Wish,
 };
 pub use notifications::Notification;
-pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_lines};
+pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_entries};
 pub use record::{ActionRecord, Notified, Tally};
 pub use reporting::Parts;
 pub use sensitive_messages::SensitiveMessage;

@@ -13,7 +13,7 @@ const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real ru
 
 /// The block; `None` if nothing was denied.
 ///
-/// `to_write` are the lines that would allow what [`additions`] names. `command` is the command line that would write the entries into the grants; `None`: the run has no record. `why_run`: the
+/// `to_write` are the lines that would allow what [`additions`] and [`crate::hidden_reads::additions`] name. `command` is the command line that would write the entries into the grants; `None`: the run has no record. `why_run`: the
 /// run was a plan, which does not see all that a real run needs.
 pub fn block(
     denials: &[Denial],
@@ -24,7 +24,7 @@ pub fn block(
     why_run: bool,
 ) -> Option<Block> {
     if denials.is_empty() && unseen.is_empty() {
-        return None;
+        return allowing(None, to_write, command);
     }
     let count = denials.len() + left_out;
     let things = match count {
@@ -42,21 +42,26 @@ pub fn block(
     if more > 0 {
         block = block.line(Tone::Plain, format!("  and {more} more"));
     }
-    block = unseen::add_to(block, unseen);
-    let command = command.filter(|_| !to_write.is_empty());
+    let block = allowing(Some(unseen::add_to(block, unseen)), to_write, command)?;
+    Some(if why_run { block.line(Tone::Plain, BEYOND_THE_PLAN) } else { block })
+}
+
+/// The block with the lines that would allow what it tells, which are a block of their own where there is none.
+fn allowing(mut block: Option<Block>, to_write: &[NewLines], command: Option<&str>) -> Option<Block> {
     for new in to_write {
+        let heading = heading(new);
+        let begun = match block {
+            Some(block) => block.line(Tone::Plain, heading),
+            None => Block::new(Tone::Plain, heading),
+        };
         let lines = new.lines.lines();
-        block = lines.fold(block.line(Tone::Plain, heading(new)), |block, line| {
-            block.verbatim(Tone::Change, format!("    {line}"))
-        });
+        block = Some(lines.fold(begun, |block, line| block.verbatim(Tone::Change, format!("    {line}"))));
     }
-    if let Some(command) = command {
-        block = block.verbatim(Tone::Plain, format!("Or let wrun write that: {command}"));
+    let command = command.filter(|_| !to_write.is_empty());
+    match (block, command) {
+        (Some(block), Some(command)) => Some(block.verbatim(Tone::Plain, format!("Or let wrun write that: {command}"))),
+        (block, _) => block,
     }
-    if why_run {
-        block = block.line(Tone::Plain, BEYOND_THE_PLAN);
-    }
-    Some(block)
 }
 
 /// What there is to know about the entry that would allow it.
@@ -152,7 +157,10 @@ mod tests {
         );
         assert_eq!(shown, format!("{expect}\n{BEYOND_THE_PLAN}"));
         assert_eq!(block(&denials, 0, &[], &to_write, Some("wrun grants allow --last"), false).unwrap().text(), expect);
-        assert!(block(&[], 0, &[], &[], None, true).is_none());
+        assert!(block(&[], 0, &[], &[], Some("wrun grants allow --last"), true).is_none());
+        let only_hidden = block(&[], 0, &[], &to_write[..1], Some("wrun grants allow --last"), true).unwrap().text();
+        let expect = "under [policy.db]:\n    reboot = true\nOr let wrun write that: wrun grants allow --last";
+        assert!(only_hidden.starts_with("To allow it, ") && only_hidden.ends_with(expect), "{only_hidden}");
     }
 
     #[test]

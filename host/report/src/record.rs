@@ -3,9 +3,9 @@
 //! Records hold texts of guests, and older versions wrote fewer keys: an absent key reads as an empty text or 0.
 
 use crate::unseen::UnseenRecipe;
-use crate::would;
+use crate::{hidden_reads, would};
 use contract::Tally;
-use grants::{Denial, Needs};
+use grants::{Addition, Denial, Needs};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -166,6 +166,21 @@ impl Record {
     /// The list is not that of a run.
     pub fn unseen_recipes(&self) -> Result<Vec<UnseenRecipe>, RecordError> {
         self.list("unseen_recipes")
+    }
+
+    /// Returns the entries that would show the run's policies, or the named ones, the facts and attributes that they read without
+    /// being told that they may not see them.
+    pub fn hidden_read_additions(&self, policies: &[String]) -> Vec<Addition> {
+        let reads = self.value("hidden_reads").as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut by_policy: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for read in reads.iter().filter(|read| read["refused"] == false) {
+            let (Some(policy), Some(line)) = (read["policy"].as_str(), read["grant"].as_str()) else { continue };
+            if policies.is_empty() || policies.iter().any(|named| named == policy) {
+                by_policy.entry(policy).or_default().push(line);
+            }
+        }
+        let entries = |(policy, lines): (&str, Vec<&str>)| hidden_reads::entries(policy, lines.into_iter());
+        by_policy.into_iter().flat_map(entries).collect()
     }
 
     fn list<T: serde::de::DeserializeOwned>(&self, key: &'static str) -> Result<Vec<T>, RecordError> {

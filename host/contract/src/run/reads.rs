@@ -145,27 +145,30 @@ pub fn dotted_path(path: &[String]) -> String {
     steps.join(".")
 }
 
-/// The lines that would allow hidden reads, one per key of the policy's table. A rule for a path allows all below it; the
-/// rule for everything is named only if nothing else was read.
-pub fn grant_lines(reads: &[&HiddenRead]) -> Vec<String> {
+/// The lines that would allow hidden reads, one per key of the policy's table.
+fn grant_lines(reads: &[&HiddenRead]) -> Vec<String> {
     let mut by_key: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let is_below = |read: &HiddenRead, other: &HiddenRead| {
-        read.kind == other.kind
-            && (other.path.is_empty() || read.path.len() > other.path.len() && read.path.starts_with(&other.path))
-    };
-    let named = |read: &&&HiddenRead| !read.path.is_empty() || reads.iter().all(|other| other.path.is_empty());
-    for read in reads.iter().filter(named) {
-        if reads.iter().filter(named).any(|other| other.path != read.path && is_below(read, other)) {
-            continue;
-        }
-        let parts = read.grant.split_once(" = [").and_then(|(key, rest)| Some((key, rest.strip_suffix(']')?)));
-        let (key, entry) = parts.unwrap_or((&read.grant, ""));
-        let entries = by_key.entry(key).or_default();
-        if !entries.contains(&entry) {
-            entries.push(entry);
-        }
+    for (key, entry) in grant_entries(reads.iter().map(|read| read.grant.as_str())) {
+        by_key.entry(key).or_default().push(entry);
     }
     by_key.into_iter().map(|(key, entries)| format!("{key} = [{}]", entries.join(", "))).collect()
+}
+
+/// The keys and entries of lines with one entry each, such as `facts = ["memory"]`; each once. An entry for a path allows all
+/// below it, so that those below are left out; the entry for everything (`"*"`) is there only if its key has no other.
+pub fn grant_entries<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<(&'l str, &'l str)> {
+    let parts = |line: &'l str| line.split_once(" = [").and_then(|(key, rest)| Some((key, rest.strip_suffix(']')?)));
+    let asked: BTreeSet<(&str, &str)> = lines.filter_map(parts).collect();
+    let is_everything = |entry: &str| entry == "\"*\"";
+    let is_below = |entry: &str, other: &str| {
+        let other = other.strip_suffix('"').unwrap_or(other);
+        entry.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let needed = |(key, entry): &(&str, &str)| {
+        let mut others = asked.iter().filter(|(of, other)| of == key && other != entry);
+        if is_everything(entry) { others.next().is_none() } else { !others.any(|(_, other)| is_below(entry, other)) }
+    };
+    asked.iter().copied().filter(needed).collect()
 }
 
 /// Whether the path is new; `None`: it was left out.
@@ -232,5 +235,16 @@ mod tests {
         assert_eq!(reads.hint("web", "some error").as_deref(), Some(expect));
         let left = reads.hint("web", "may not read fact `memory`: facts = [\"memory\"]").unwrap();
         assert!(left.ends_with("\nfacts = [\"network.interfaces\"]"), "{left}");
+    }
+
+    #[test]
+    fn entries_stand_once_and_what_a_shorter_one_allows_is_left_out() {
+        let entries = |lines: &[&'static str]| grant_entries(lines.iter().copied());
+        let facts = |entry: &str| format!("facts = [\"{entry}\"]");
+        let (memory, free, other) = (facts("memory"), facts("memory.free"), facts("memory\\\\.x"));
+        let lines = [free.as_str(), &memory, &memory, &other, "facts = [\"*\"]", "read_attributes = [\"*\"]"];
+        let expect = [("facts", "\"memory\""), ("facts", "\"memory\\\\.x\""), ("read_attributes", "\"*\"")];
+        assert_eq!(grant_entries(lines.into_iter()), expect);
+        assert_eq!(entries(&["facts", "facts = x"]), []);
     }
 }

@@ -11,7 +11,7 @@ use crate::signals;
 use assemble::{Ending, GrantsFiles, StartedAgain};
 use contract::StopReason;
 use converge::RunReport;
-use grants::Journal;
+use grants::{Addition, Journal};
 use report::{Block, conflicts, denials, due, hidden_reads, json, recap, shared, survey};
 use serde_json::Value;
 use std::path::Path;
@@ -58,8 +58,9 @@ impl Running<'_> {
         }
         let recorded = self.record_dry_run(&shown, errors, ending);
         if !self.settings.format.is_for_programs() && !self.arguments.compile_only {
-            let mut blocks = hidden_reads::blocks(report);
-            blocks.extend(self.denials(parts, recorded)?);
+            let hidden = hidden_reads::of(report);
+            let mut blocks = hidden_reads::blocks(&hidden);
+            blocks.extend(self.denials(parts, &hidden_reads::additions(&hidden), recorded)?);
             blocks.extend(conflicts::block(report));
             blocks.extend(shared::block(report));
             blocks.extend(due::block(&self.interruption.activity.all_due()));
@@ -101,10 +102,10 @@ impl Running<'_> {
         kept.is_ok()
     }
 
-    /// What was denied, and what would allow it.
-    fn denials(&self, parts: &json::Parts<'_>, recorded: bool) -> anyhow::Result<Vec<Block>> {
-        if parts.denials.is_empty() && parts.unseen.is_empty() {
-            return Ok(vec![]);
+    /// What was denied, and what would allow it and show what was `hidden`.
+    fn denials(&self, parts: &json::Parts<'_>, hidden: &[Addition], recorded: bool) -> anyhow::Result<Option<Block>> {
+        if parts.denials.is_empty() && parts.unseen.is_empty() && hidden.is_empty() {
+            return Ok(None);
         }
         let files = GrantsFiles::read(&self.settings.run.grants, false)?;
         let common = &self.arguments.common;
@@ -116,11 +117,12 @@ impl Running<'_> {
         let elevated = assemble::elevated_accounts(&self.settings.run.root);
         // Nothing need be added where everything is granted.
         let is_limited = !self.arguments.allow_all;
-        let additions = if is_limited { denials::additions(denied, parts.unseen) } else { vec![] };
+        let mut additions = hidden.to_vec();
+        additions.extend(denials::additions(denied, parts.unseen));
+        additions.retain(|_| is_limited);
         let to_write = files.new_lines(&additions, &elevated);
         let is_plan = is_limited && self.arguments.why_run;
-        let block = denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), is_plan);
-        Ok(block.into_iter().collect())
+        Ok(denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), is_plan))
     }
 
     /// Starts the node again, if a policy asked for it: the run went well and is recorded.

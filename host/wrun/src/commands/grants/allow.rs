@@ -24,7 +24,8 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         denials.retain(|denial| arguments.policy_name.contains(&denial.policy));
         unseen.retain(|recipe| arguments.policy_name.contains(&recipe.policy));
     }
-    if denials.is_empty() && unseen.iter().all(|recipe| recipe.entries.is_empty()) {
+    let hidden = record.hidden_read_additions(&arguments.policy_name);
+    if denials.is_empty() && hidden.is_empty() && unseen.iter().all(|recipe| recipe.entries.is_empty()) {
         let text = match arguments.policy_name.as_slice() {
             [] => format!("nothing was denied in run {id}"),
             named => format!("nothing was denied to {} in run {id}", named.join(", ")),
@@ -50,7 +51,9 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let mut wanted = Vec::new();
-    for (path, additions) in files.by_file(&grants, &additions(&denials, &unseen)) {
+    let mut all = hidden;
+    all.extend(additions(&denials, &unseen));
+    for (path, additions) in files.by_file(&grants, &all) {
         let before = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1).to_owned();
         wanted.push(Wanted { path, before, additions });
     }
