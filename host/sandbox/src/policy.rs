@@ -70,6 +70,10 @@ impl Policy {
     }
 }
 
+/// What is known of a guest that reached unreachable code and did not panic.
+const ENDED_ITSELF: &str =
+    " (`exit` and `abort` of `std::process` do this; a recipe ends early with `return Ok(())` or an error)";
+
 /// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
 pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> GuestLost {
     let told = error.downcast_ref::<GuestLost>();
@@ -78,6 +82,7 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&st
         (None, Some(Trap::UnreachableCodeReached)) if last_words.is_some() => last_words.unwrap_or_default().to_owned(),
         (Some(violation), _) => violation.to_string(),
         (None, Some(Trap::StackOverflow)) => "trapped: its calls nest too deep for its stack".into(),
+        (None, Some(trap @ Trap::UnreachableCodeReached)) => format!("trapped: {trap}{ENDED_ITSELF}"),
         (None, Some(trap)) => format!("trapped: {trap}"),
         (None, None) => format!("failed: {}", error.root_cause()),
     };

@@ -374,7 +374,7 @@ fn lies() {
         ("value-for-act", "an answer of the wrong kind".into()),
         ("not-json", "a value that is not JSON: EOF while parsing an object".into()),
         ("deep-json", "a value that is not JSON: recursion limit exceeded".into()),
-        ("trap", lost("trapped: wasm trap: wasm `unreachable` instruction executed")),
+        ("trap", lost("trapped: wasm trap: wasm `unreachable` instruction executed (`exit` and `abort` of ")),
         ("trap-nested", lost("trapped: wasm trap: wasm `unreachable` instruction executed")),
         ("spin", lost("used up its 0.5 s of processor time")),
         ("spin-nested", lost("used up its 0.5 s of processor time")),
