@@ -21,6 +21,7 @@ mod fault;
 mod file_cache;
 mod home;
 mod nameless;
+mod open;
 mod place;
 mod replace;
 mod site;
@@ -38,9 +39,10 @@ pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
 
+use cap_std::fs::Dir;
 use contract::{Account, OpenFile};
 use grants::{GrantedPath, GrantedTree};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io::Read;
@@ -63,8 +65,6 @@ pub(crate) const MAXIMUM_READ: u64 = 16 << 20;
 /// The mode of wrun's own directories: backups may hold passwords.
 const OWN_DIRECTORY: u32 = 0o700;
 
-const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// The same for `openat2`, which says that there is a link instead of that there is no directory.
 const PLAIN_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const CONTENT: OFlags =
     OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
@@ -74,7 +74,7 @@ const WITHOUT_LINKS: ResolveFlags =
 /// A directory that paths are resolved in: `/`, or `--root DIR`.
 #[derive(Debug)]
 pub struct Root {
-    handle: OwnedFd,
+    handle: Dir,
     path: PathBuf,
     own: bool,
     /// What is done below it is charged to it.
@@ -88,7 +88,7 @@ pub struct Root {
 pub struct Place {
     /// Counts it as open, and knows what its effects are charged to.
     open: OpenFile,
-    parent: OwnedFd,
+    parent: Dir,
     name: String,
     real: String,
 }
@@ -135,6 +135,7 @@ impl Root {
         let handle = rustix::fs::openat(CWD, path, flags, Mode::empty())
             .map_err(|errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy()))?;
         let asked = asked::Asked::default();
+        let handle = Dir::from(handle);
         Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone(), asked })
     }
 
@@ -174,7 +175,7 @@ impl Root {
         check(path)?;
         if let Some((parent, name)) = plain(path) {
             match self.open_plain(parent, PLAIN_DIRECTORY) {
-                Ok(handle) => return Ok(self.place(handle, name.to_owned(), path.to_owned())),
+                Ok(handle) => return Ok(self.place(handle.into(), name.to_owned(), path.to_owned())),
                 Err(errno) if is_final(errno) => {
                     return Err(Fault::new(errno, "rb_sysopen", path).reached(path.to_owned()));
                 }
@@ -367,7 +368,7 @@ impl Root {
         }
         let (parent, name) = plain(real).ok_or_else(|| Fault::new(Errno::INVAL, "rb_sysopen", real))?;
         match self.open_plain(parent, PLAIN_DIRECTORY) {
-            Ok(handle) => Ok(self.place(handle, name.to_owned(), real.to_owned())),
+            Ok(handle) => Ok(self.place(handle.into(), name.to_owned(), real.to_owned())),
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
                 let place = walk::walk(self, real, false)?;
                 if place.real == real { Ok(place) } else { Err(Fault::new(Errno::LOOP, "rb_sysopen", real)) }
@@ -376,7 +377,7 @@ impl Root {
         }
     }
 
-    fn place(&self, parent: OwnedFd, name: String, real: String) -> Place {
+    fn place(&self, parent: Dir, name: String, real: String) -> Place {
         Place { open: self.account.open_file(), parent, name, real }
     }
 
@@ -431,12 +432,6 @@ fn plain(path: &str) -> Option<(&str, &str)> {
 /// Errors that looking closer would not change: there is no link on the way.
 fn is_final(errno: Errno) -> bool {
     matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::ACCESS)
-}
-
-impl AsFd for Root {
-    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
-        self.handle.as_fd()
-    }
 }
 
 #[cfg(test)]

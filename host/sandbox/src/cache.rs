@@ -2,12 +2,17 @@
 //! its keyed tag says that this user's wrun made it: the key lies beside it, readable by that user alone. A file that does
 //! not fit is no error: the component is compiled again.
 
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 /// Where native code is kept, and the key that authenticates it.
 pub struct NativeCache {
+    folder: Dir,
     path: PathBuf,
     key: [u8; 32],
 }
@@ -18,13 +23,20 @@ impl NativeCache {
     /// # Errors
     /// The folder cannot be opened.
     pub fn new(folder: &Path, key: [u8; 32]) -> std::io::Result<Self> {
-        std::fs::read_dir(folder)?;
-        Ok(Self { path: folder.to_owned(), key })
+        let path = folder.to_owned();
+        let folder = Dir::open_ambient_dir(&path, ambient_authority())?;
+        folder.entries()?;
+        Ok(Self { folder, path, key })
     }
 
-    /// The folder.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// The path of a file in the folder, for people.
+    pub(crate) fn path_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The folder, open.
+    pub(crate) fn folder(&self) -> &Dir {
+        &self.folder
     }
 
     /// A hasher of our key, for one purpose.
@@ -33,6 +45,14 @@ impl NativeCache {
         hasher.update(purpose.as_bytes());
         hasher
     }
+}
+
+/// Opens a regular file of a folder, and no link.
+pub(crate) fn open(folder: &Dir, name: &str) -> Option<File> {
+    let opened = folder.open_with(name, OpenOptions::new().read(true).follow(FollowSymlinks::No));
+    let file = opened.ok()?.into_std();
+    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some(file)
 }
 
 /// Maps a file of native code. The caller has made sure that our engine wrote it.

@@ -9,8 +9,10 @@
 //! chose. It counts if it lies where only root (or who runs this) can write, and its name says that it was made of this
 //! component, for this engine and this processor.
 
-use crate::cache::NativeCache;
-use rustix::fs::{Mode, OFlags};
+use crate::cache::{NativeCache, open};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Permissions, PermissionsExt as _};
+use cap_std_ext::cap_tempfile::TempFile;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -107,7 +109,8 @@ impl std::hash::Hasher for MadeFor {
 /// Native code that was shipped beside a component under a name, if it can be trusted.
 pub(crate) fn shipped(engine: &Engine, component: &Path, name: &str) -> Option<Component> {
     let folder = component.parent()?;
-    let file = open(&folder.join(name))?;
+    let opened = Dir::open_ambient_dir(folder, ambient_authority()).ok()?;
+    let file = open(&opened, name)?;
     is_installed(&file, folder).then(|| map(engine, &file)).flatten()
 }
 
@@ -126,9 +129,10 @@ pub fn is_installed(file: &File, folder: &Path) -> bool {
 
 /// Native code of our own that was kept under a name before.
 pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<Component> {
-    let file = open(&cache.path().join(name))?;
-    let tags = std::fs::read(cache.path().join(format!("{name}.tags"))).ok()?;
-    let [content, identity] = [tags.get(..32)?, tags.get(32..64)?];
+    let file = open(cache.folder(), name)?;
+    let mut tags = [0; 64];
+    open(cache.folder(), &tags_of(name))?.read_exact(&mut tags).ok()?;
+    let (content, identity) = tags.split_at_checked(32)?;
     let same = |tag: &[u8], hash: blake3::Hash| blake3::Hash::from_slice(tag).is_ok_and(|tag| tag == hash);
     if !same(identity, identity_tag(cache, name, &file)?) {
         // Moved or restored, with its tags: once more it is read whole.
@@ -142,30 +146,30 @@ pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<C
 
 /// Keeps native code. `None`: it cannot be kept, so that the component is compiled again next time.
 pub(crate) fn keep(cache: &NativeCache, name: &str, code: &mut dyn Read) -> Option<()> {
-    let written = write_code(cache.path(), name, code, 0o600);
+    let written = write_into(cache.folder(), name, code, 0o600);
     let tagged = written.ok().and_then(|file| write_tags(cache, name, &file));
     if tagged.is_none() {
-        let _ = std::fs::remove_file(cache.path().join(name));
+        let _ = cache.folder().remove_file(name);
     }
     tagged
 }
 
 /// Writes native code into a folder, at once and whole, with holes for its zeros.
 pub(crate) fn write_code(folder: &Path, name: &str, code: &mut dyn Read, mode: u32) -> io::Result<File> {
-    let temporary = folder.join(format!("{name}.{}", std::process::id()));
-    let written = write_with_holes(&temporary, code, mode).and_then(|file| {
-        std::fs::rename(&temporary, folder.join(name))?;
-        Ok(file)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+    write_into(&Dir::open_ambient_dir(folder, ambient_authority())?, name, code, mode)
 }
 
-fn write_with_holes(path: &Path, code: &mut dyn Read, mode: u32) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut file = File::options().read(true).write(true).create_new(true).mode(mode).open(path)?;
+/// As [`write_code`]. It is not flushed to the disk: what a power cut damages has no valid tag, and is compiled again.
+fn write_into(folder: &Dir, name: &str, code: &mut dyn Read, mode: u32) -> io::Result<File> {
+    let unnamed = TempFile::new(folder)?;
+    unnamed.as_file().set_permissions(Permissions::from_mode(mode))?;
+    let mut file = unnamed.as_file().try_clone()?.into_std();
+    write_with_holes(&mut file, code)?;
+    unnamed.replace(name)?;
+    Ok(file)
+}
+
+fn write_with_holes(file: &mut File, code: &mut dyn Read) -> io::Result<()> {
     let mut page = Vec::with_capacity(PAGE);
     let mut length = 0;
     loop {
@@ -181,16 +185,21 @@ fn write_with_holes(path: &Path, code: &mut dyn Read, mode: u32) -> io::Result<F
             file.write_all(&page)?;
         }
     }
-    file.set_len(length)?;
-    Ok(file)
+    file.set_len(length)
+}
+
+/// The name of the file that proves that native code is ours.
+fn tags_of(name: &str) -> String {
+    format!("{name}.tags")
 }
 
 fn write_tags(cache: &NativeCache, name: &str, file: &File) -> Option<()> {
     let mut tags = content_tag(cache, name, file)?.as_bytes().to_vec();
     tags.extend(identity_tag(cache, name, file)?.as_bytes());
-    let temporary = cache.path().join(format!("{name}.tags.{}", std::process::id()));
-    std::fs::write(&temporary, tags).ok()?;
-    std::fs::rename(&temporary, cache.path().join(format!("{name}.tags"))).ok()
+    let unnamed = TempFile::new(cache.folder()).ok()?;
+    unnamed.as_file().set_permissions(Permissions::from_mode(0o600)).ok()?;
+    unnamed.as_file().write_all(&tags).ok()?;
+    unnamed.replace(tags_of(name)).ok()
 }
 
 fn content_tag(cache: &NativeCache, name: &str, mut file: &File) -> Option<blake3::Hash> {
@@ -221,14 +230,6 @@ fn identity(file: &File) -> Option<Vec<u8>> {
     let mut words = [about.dev(), about.ino(), about.size()].map(u64::to_le_bytes).concat();
     words.extend(times.map(i64::to_le_bytes).concat());
     Some(words)
-}
-
-/// Opens a regular file, and no link.
-fn open(path: &Path) -> Option<File> {
-    let file =
-        File::from(rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?);
-    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    Some(file)
 }
 
 /// Maps native code into memory: the very file that was looked at, whatever is under its name by now.

@@ -4,11 +4,11 @@
 //! component exceeded, and the version of wrun; under higher limits, or for another version, it does not hold. The folder belongs to one user, so verdicts need no tag: whoever
 //! could forge one could remove native code, too. One that does not fit is no error: the component is compiled again.
 
-use crate::cache::NativeCache;
-use std::fs;
+use crate::cache::{NativeCache, open};
+use cap_std::fs::{Dir, DirEntry};
+use cap_std_ext::dirext::CapStdExtDirExt as _;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 /// How many verdicts are kept: the newest ones.
 const MAX_VERDICTS: usize = 100;
@@ -30,48 +30,41 @@ pub(crate) struct CompileLimits {
 
 /// Returns why a component is known to be too costly under these limits, and the file that says so.
 pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> Option<(String, PathBuf)> {
-    let path = path_of(cache, name);
+    let name = format!("{name}{ENDING}");
     let mut text = String::new();
-    fs::File::open(&path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    open(cache.folder(), &name)?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     let (first, why) = text.split_once('\n')?;
     let mut words = first.split(' ');
     let is_ours = words.next()? == env!("CARGO_PKG_VERSION");
     let found = CompileLimits { seconds: words.next()?.parse().ok()?, memory: words.next()?.parse().ok()? };
     let holds = is_ours && limits.seconds <= found.seconds && limits.memory <= found.memory && !why.is_empty();
-    holds.then(|| (why.to_owned(), path))
+    holds.then(|| (why.to_owned(), cache.path_of(&name)))
 }
 
 /// Remembers that a component is too costly under these limits. What cannot be written is found out again.
 pub(crate) fn remember(cache: &NativeCache, name: &str, limits: CompileLimits, why: &str) {
-    let path = path_of(cache, name);
-    let temporary = path.with_extension(format!("costly.{}", std::process::id()));
     let text = format!("{} {} {}\n{why}", env!("CARGO_PKG_VERSION"), limits.seconds, limits.memory);
-    if fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path)).is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    prune(cache.path());
-}
-
-fn path_of(cache: &NativeCache, name: &str) -> PathBuf {
-    cache.path().join(format!("{name}{ENDING}"))
+    let _ = cache.folder().atomic_write(format!("{name}{ENDING}"), text);
+    prune(cache.folder());
 }
 
 /// Removes the oldest verdicts beyond their number.
-fn prune(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let is_verdict = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.ends_with(ENDING));
-    let age =
-        |entry: &fs::DirEntry| entry.metadata().and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    let verdicts = entries.filter_map(Result::ok).filter(is_verdict);
-    let mut verdicts: Vec<_> = verdicts.map(|entry| (age(&entry), entry.path())).collect();
+fn prune(folder: &Dir) {
+    let Ok(entries) = folder.entries() else { return };
+    let age_and_name = |entry: DirEntry| {
+        let name = entry.file_name().into_string().ok().filter(|name| name.ends_with(ENDING))?;
+        Some((entry.metadata().and_then(|about| about.modified()).ok(), name))
+    };
+    let mut verdicts: Vec<_> = entries.filter_map(|entry| age_and_name(entry.ok()?)).collect();
     verdicts.sort();
     let surplus = verdicts.len().saturating_sub(MAX_VERDICTS);
-    verdicts.iter().take(surplus).for_each(|(_, path)| drop(fs::remove_file(path)));
+    verdicts.iter().take(surplus).for_each(|(_, name)| drop(folder.remove_file(name)));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const LIMITS: CompileLimits = CompileLimits { seconds: 60, memory: 2 << 30 };
 

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Write};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::{CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -13,10 +14,10 @@ use crate::StateError;
 use crate::limits::MAX_FILE;
 
 /// Directories: only the owner enters.
-const DIRECTORY_MODE: Mode = Mode::RWXU;
+const DIRECTORY_MODE: u32 = 0o700;
 
 /// Files: only the owner reads and writes.
-const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+const FILE_MODE: u32 = 0o600;
 
 /// Bytes that wait in memory while a file is written.
 const BUFFER: usize = 64 << 10;
@@ -39,7 +40,7 @@ pub(crate) enum Survives {
 /// An open directory and the path that people know it by.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    handle: OwnedFd,
+    handle: Dir,
     path: PathBuf,
     /// Bytes of the disk that stay free: nothing is written below them.
     min_free: u64,
@@ -53,10 +54,10 @@ impl Folder {
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent).map_err(|source| StateError::system("create", parent, source))?;
             }
-            make_directory(CWD, path, path)?;
+            is_made(rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(DIRECTORY_MODE)), path)?;
         }
         match rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(handle) => Self::checked(handle, path.to_owned(), 0).map(Some),
+            Ok(handle) => Self::checked(handle.into(), path.to_owned(), 0).map(Some),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(unopened(errno, path, "directory")),
         }
@@ -65,23 +66,23 @@ impl Folder {
     /// Opens a directory below, and makes it if it is not there.
     pub(crate) fn make(&self, name: &str) -> Result<Self, StateError> {
         let path = self.path.join(name);
-        make_directory(&self.handle, name, &path)?;
+        let made = self.handle.create_dir_with(name, DirBuilder::new().mode(DIRECTORY_MODE));
+        is_made(made.map_err(|error| errno(&error)), &path)?;
         self.open(name)?.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))
     }
 
     /// Opens a directory below.
     pub(crate) fn open(&self, name: &str) -> Result<Option<Self>, StateError> {
         let path = self.path.join(name);
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
-            Ok(handle) => Self::checked(handle, path, self.min_free).map(Some),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(unopened(errno, &path, "directory")),
+        match self.handle.open_with(name, &without_links(OpenOptions::new().read(true), OFlags::DIRECTORY)) {
+            Ok(handle) => Self::checked(Dir::from_std_file(handle.into_std()), path, self.min_free).map(Some),
+            Err(error) if errno(&error) == Errno::NOENT => Ok(None),
+            Err(error) => Err(unopened(errno(&error), &path, "directory")),
         }
     }
 
     /// Refuses a directory that is not ours alone to change.
-    fn checked(handle: OwnedFd, path: PathBuf, min_free: u64) -> Result<Self, StateError> {
+    fn checked(handle: Dir, path: PathBuf, min_free: u64) -> Result<Self, StateError> {
         let status = rustix::fs::fstat(&handle).map_err(|errno| StateError::system("examine", &path, errno))?;
         let wanted = geteuid().as_raw();
         if status.st_uid != wanted {
@@ -124,10 +125,10 @@ impl Folder {
     /// Returns the bytes of a file in this directory or below; 0 if it is not there. Nothing is opened: records of many runs
     /// are measured at the end of each.
     pub(crate) fn size_of(&self, name: &str) -> Result<u64, StateError> {
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(status) => Ok(u64::try_from(status.st_size).unwrap_or(0)),
-            Err(Errno::NOENT) => Ok(0),
-            Err(errno) => Err(StateError::system("examine", &self.path_of(name), errno)),
+        match self.handle.symlink_metadata(name) {
+            Ok(metadata) => Ok(metadata.len()),
+            Err(error) if errno(&error) == Errno::NOENT => Ok(0),
+            Err(error) => Err(StateError::system("examine", &self.path_of(name), error)),
         }
     }
 
@@ -136,17 +137,17 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Opens a file with flags beside those that are always set. None: there is none.
-    pub(crate) fn open_file(&self, name: &str, flags: OFlags) -> Result<Option<File>, StateError> {
+    /// Opens a file. None: there is none.
+    pub(crate) fn open_file(&self, name: &str, options: &mut OpenOptions) -> Result<Option<File>, StateError> {
         let path = self.path_of(name);
         // NONBLOCK: a pipe that somebody put there must not make us wait.
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let handle = match rustix::fs::openat(&self.handle, name, flags, FILE_MODE) {
-            Ok(handle) => handle,
-            Err(Errno::NOENT) => return Ok(None),
-            Err(errno) => return Err(unopened(errno, &path, "file")),
+        let options = without_links(options.mode(FILE_MODE), OFlags::NONBLOCK);
+        let file = match self.handle.open_with(name, &options) {
+            Ok(file) => file.into_std(),
+            Err(error) if errno(&error) == Errno::NOENT => return Ok(None),
+            Err(error) => return Err(unopened(errno(&error), &path, "file")),
         };
-        let status = rustix::fs::fstat(&handle).map_err(|errno| StateError::system("examine", &path, errno))?;
+        let status = rustix::fs::fstat(&file).map_err(|errno| StateError::system("examine", &path, errno))?;
         if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
             return Err(StateError::NotPlain { path, wanted: "file" });
         }
@@ -154,12 +155,12 @@ impl Folder {
         if status.st_uid != wanted {
             return Err(StateError::Foreign { path, owner: status.st_uid, wanted });
         }
-        Ok(Some(File::from(handle)))
+        Ok(Some(file))
     }
 
     /// A file's bytes. None: there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StateError> {
-        let Some(file) = self.open_file(name, OFlags::RDONLY)? else { return Ok(None) };
+        let Some(file) = self.open_file(name, OpenOptions::new().read(true))? else { return Ok(None) };
         let path = self.path_of(name);
         let failed = |source| StateError::system("read", &path, source);
         let size = file.metadata().map_err(failed)?.len();
@@ -184,7 +185,7 @@ impl Folder {
         write: impl FnOnce(&mut Unfinished) -> std::io::Result<()>,
     ) -> Result<(), StateError> {
         let unfinished = self.write_unfinished(name, survives, write)?;
-        let renamed = rustix::fs::renameat(&self.handle, unfinished.as_str(), &self.handle, name);
+        let renamed = self.handle.rename(&unfinished, &self.handle, name).map_err(|error| errno(&error));
         self.settle(name, &unfinished, renamed, survives).map(|_| ())
     }
 
@@ -228,10 +229,9 @@ impl Folder {
         let path = self.path_of(name);
         self.check_free(name)?;
         let unfinished = format!("{UNFINISHED}{name}-{}", random_hex::<4>(&path)?);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let failed = |source: std::io::Error| StateError::system("write", &path, source);
-        let file =
-            self.open_file(&unfinished, flags)?.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
+        let file = self.open_file(&unfinished, OpenOptions::new().write(true).create_new(true))?;
+        let file = file.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
         let mut buffered = BufWriter::with_capacity(BUFFER, Bounded { file, left: MAX_FILE });
         let mut written = write(&mut buffered).and_then(|()| buffered.flush());
         // What is left in the buffer after a failure is not wanted.
@@ -249,7 +249,7 @@ impl Folder {
 
     /// Removes a file, if it is there.
     pub(crate) fn remove(&self, name: &str) -> Result<(), StateError> {
-        self.unlink(name, AtFlags::empty())
+        self.is_removed(self.handle.remove_file(name), name)
     }
 
     /// Removes a directory and the files in it, if it is there. Directories in it make it stay.
@@ -258,26 +258,24 @@ impl Folder {
         for file in folder.names()? {
             folder.remove(&file)?;
         }
-        self.unlink(name, AtFlags::REMOVEDIR)
+        self.is_removed(self.handle.remove_dir(name), name)
     }
 
-    fn unlink(&self, name: &str, flags: AtFlags) -> Result<(), StateError> {
-        match rustix::fs::unlinkat(&self.handle, name, flags) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(StateError::system("remove", &self.path_of(name), errno)),
+    fn is_removed(&self, removed: std::io::Result<()>, name: &str) -> Result<(), StateError> {
+        match removed {
+            Err(error) if errno(&error) != Errno::NOENT => {
+                Err(StateError::system("remove", &self.path_of(name), error))
+            }
+            _ => Ok(()),
         }
     }
 
     /// All names, sorted, those of unfinished files too.
     pub(crate) fn names(&self) -> Result<Vec<String>, StateError> {
-        let failed = |errno| StateError::system("read", &self.path, errno);
+        let failed = |error: std::io::Error| StateError::system("read", &self.path, error);
         let mut names = vec![];
-        for entry in rustix::fs::Dir::read_from(&self.handle).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().to_string_lossy();
-            if name != "." && name != ".." {
-                names.push(name.into_owned());
-            }
+        for entry in self.handle.entries().map_err(failed)? {
+            names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
         }
         names.sort();
         Ok(names)
@@ -316,8 +314,18 @@ impl Write for Bounded {
     }
 }
 
-fn make_directory(below: impl std::os::fd::AsFd, name: impl rustix::path::Arg, path: &Path) -> Result<(), StateError> {
-    match rustix::fs::mkdirat(below, name, DIRECTORY_MODE) {
+/// The options with these flags, which open no link.
+fn without_links(options: &mut OpenOptions, flags: OFlags) -> OpenOptions {
+    options.follow(FollowSymlinks::No).custom_flags(flags.bits().cast_signed()).clone()
+}
+
+/// The error's number. What cap-std refuses by itself, before the kernel is asked, is not permitted.
+fn errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::PERM)
+}
+
+fn is_made(made: Result<(), Errno>, path: &Path) -> Result<(), StateError> {
+    match made {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
         Err(errno) => Err(StateError::system("create", path, errno)),
     }

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{FlockOperation, OFlags};
+use cap_std::fs::OpenOptions;
+use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use serde_json::Value;
 
@@ -109,7 +110,7 @@ impl RunLock {
 
 pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<RunLock, StateError> {
     let path = folder.path_of(FILE);
-    let file = folder.open_file(FILE, OFlags::RDWR | OFlags::CREATE)?;
+    let file = folder.open_file(FILE, OpenOptions::new().read(true).write(true).create(true))?;
     let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
     let began = Instant::now();
     let mut announced = false;

@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustix::fs::OFlags;
+use cap_std::fs::OpenOptions;
 
 use crate::folder::{Folder, Survives};
 use crate::limits::{JOURNAL_SLACK, MAX_DUE, MAX_DUE_BYTES, MAX_LINE};
@@ -145,8 +145,8 @@ impl Pending {
             Some(journal) => journal,
             None => {
                 self.folder.check_free(&self.file_name)?;
-                let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
-                let file = self.folder.open_file(&self.file_name, flags)?;
+                let options = &mut OpenOptions::new();
+                let file = self.folder.open_file(&self.file_name, options.append(true).create(true))?;
                 let file = file.ok_or_else(|| failed(rustix::io::Errno::NOENT.into()))?;
                 let length = file.metadata().map_err(failed)?.len();
                 self.journal.insert(Journal { file, length })

@@ -43,7 +43,7 @@ const BANNED: [(&str, &str); 9] = [
 ];
 
 /// Crates that the program and its tests are built with in two versions, each with who wants the older one.
-const TWICE: [(&str, &str); 9] = [
+const TWICE: [(&str, &str); 10] = [
     ("block-buffer", "sha2 0.10"),
     ("cpufeatures", "sha2 0.10"),
     ("crypto-common", "sha2 0.10"),
@@ -51,6 +51,7 @@ const TWICE: [(&str, &str); 9] = [
     ("embedded-io", "the engine's postcard names both"),
     ("getrandom", "ring"),
     ("hashbrown", "the engine's gimli"),
+    ("io-lifetimes", "fs-set-times, which cap-std uses"),
     ("sha2", "the engine's compiler"),
     ("syn", "macros of the engine and of zbus"),
 ];

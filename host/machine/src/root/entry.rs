@@ -1,5 +1,6 @@
 //! What is at a path.
 
+use cap_std::fs::{FileTypeExt as _, Metadata, MetadataExt as _};
 use rustix::fs::{FileType, Stat};
 
 /// What kind of thing is at a path.
@@ -35,6 +36,27 @@ impl Kind {
             Self::Pipe => "pipe",
             Self::Socket => "socket",
             Self::Unknown => "unknown filetype",
+        }
+    }
+
+    /// What a directory's listing says of a name; `Unknown` where it does not.
+    pub(super) fn of_entry(file_type: &cap_std::fs::FileType) -> Self {
+        if file_type.is_file() {
+            Self::File
+        } else if file_type.is_dir() {
+            Self::Directory
+        } else if file_type.is_symlink() {
+            Self::Link
+        } else if file_type.is_fifo() {
+            Self::Pipe
+        } else if file_type.is_socket() {
+            Self::Socket
+        } else if file_type.is_block_device() {
+            Self::BlockDevice
+        } else if file_type.is_char_device() {
+            Self::CharacterDevice
+        } else {
+            Self::Unknown
         }
     }
 
@@ -76,6 +98,21 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// From what cap-std says of a name.
+    pub(super) fn of_metadata(metadata: &Metadata) -> Self {
+        Self {
+            kind: Kind::of(FileType::from_raw_mode(metadata.mode())),
+            mode: metadata.mode() & 0o7777,
+            uid: metadata.uid(),
+            gid: metadata.gid(),
+            size: metadata.size(),
+            modified: metadata.mtime(),
+            modified_nanos: u64::try_from(metadata.mtime_nsec()).unwrap_or_default(),
+            identity: (metadata.dev(), metadata.ino()),
+            links: metadata.nlink(),
+        }
+    }
+
     #[expect(clippy::useless_conversion, reason = "the widths of these fields differ between architectures")]
     pub(super) fn of(stat: &Stat) -> Self {
         Self {

@@ -64,6 +64,11 @@ impl From<Fault> for Raised {
     }
 }
 
+/// The errno of a refused call. What cap-std refuses by itself, before the kernel is asked, is not permitted.
+pub(super) fn errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::PERM)
+}
+
 /// The errno of a step that an account ended. The runner says why; guest code cannot go on for long.
 pub(super) fn errno_of(ended: &Ended) -> Errno {
     match ended {

@@ -3,24 +3,23 @@
 //! The directory is closed to everybody until all is in it, so that nobody can lay a link on the way of a copy.
 
 use super::fault::errno_of;
-use super::{CONTENT, Disk, Fault, Kind, Place, Site, disk, tree};
+use super::site::give;
+use super::{Disk, Fault, Kind, Place, Site, disk, open, tree};
 use crate::pace::Paced;
-use contract::{Account, Limit};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
+use contract::{Account, Ended, Limit};
+use rustix::fd::AsFd;
+use rustix::fs::Mode;
 use rustix::io::Errno;
-use std::fs::File;
+use std::ffi::OsStr;
+use std::io;
 
 /// The mode of a directory that is still being filled.
-const PRIVATE: Mode = Mode::RWXU;
+const PRIVATE: u32 = 0o700;
 
 /// How many files and how deep a skeleton may be.
 const MAX_FILES: usize = 10_000;
 const MAX_LEVELS: usize = 64;
-
-const LEVEL: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-const NEW: OFlags =
-    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Whose a home is, and who may enter it.
 #[derive(Debug, Clone, Copy)]
@@ -41,20 +40,26 @@ impl Site {
     pub fn make_home(&self, skeleton: Option<&Place>, access: HomeAccess) -> Result<(), Fault> {
         let place = &self.0;
         let make = || {
-            rustix::fs::mkdirat(&place.parent, place.name.as_str(), PRIVATE)?;
-            let home = rustix::fs::openat(&place.parent, place.name.as_str(), LEVEL, Mode::empty())?;
+            let home = make_level(&place.parent, place.name.as_ref())?;
             if let Some(skeleton) = skeleton {
-                let from = rustix::fs::openat(&skeleton.parent, skeleton.name.as_str(), LEVEL, Mode::empty())?;
-                Copy { access, left: MAX_FILES, account: place.account().clone() }.fill(
-                    from.as_fd(),
-                    home.as_fd(),
-                    0,
-                )?;
+                let from = level(&skeleton.parent, skeleton.name.as_ref())?;
+                Copy { access, left: MAX_FILES, account: place.account().clone() }.fill(&from, &home, 0)?;
             }
-            give(&home, access, access.mode)
+            hand_over(&home, access, access.mode)
         };
-        make().map_err(|errno| Fault::new(errno, "dir_s_mkdir", place.real()))
+        make().map_err(|error: io::Error| place.refused(&error, "dir_s_mkdir"))
     }
+}
+
+/// Opens a directory so that its owner and mode can be set.
+fn level(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
+    Ok(Dir::from_std_file(parent.open_with(name, &open::to_set_directory())?.into_std()))
+}
+
+/// Makes a directory that is closed to others, and opens it.
+fn make_level(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
+    parent.create_dir_with(name, DirBuilder::new().mode(PRIVATE))?;
+    level(parent, name)
 }
 
 /// A copy that is under way.
@@ -66,41 +71,35 @@ struct Copy {
 }
 
 impl Copy {
-    fn fill(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>, level: usize) -> Result<(), Errno> {
-        if level > MAX_LEVELS {
-            return Err(Errno::NAMETOOLONG);
+    fn fill(&mut self, from: &Dir, to: &Dir, depth: usize) -> io::Result<()> {
+        if depth > MAX_LEVELS {
+            return Err(Errno::NAMETOOLONG.into());
         }
+        let ended = |ended: Ended| io::Error::from(errno_of(&ended));
         let _open = [tree::opened(&self.account)?, tree::opened(&self.account)?];
         for (name, kind) in tree::entries(from)? {
             self.left = self.left.checked_sub(1).ok_or(Errno::FBIG)?;
-            let charged = self.account.spend(Limit::Entries, 1).and_then(|()| disk::leave_room(&self.account, to));
-            charged.map_err(|ended| errno_of(&ended))?;
-            let name = name.as_slice();
+            self.account.spend(Limit::Entries, 1).and_then(|()| disk::leave_room(&self.account, to)).map_err(ended)?;
             match kind {
                 Kind::Directory => {
-                    let source = rustix::fs::openat(from, name, LEVEL, Mode::empty())?;
-                    rustix::fs::mkdirat(to, name, PRIVATE)?;
-                    let copy = rustix::fs::openat(to, name, LEVEL, Mode::empty())?;
-                    self.fill(source.as_fd(), copy.as_fd(), level + 1)?;
-                    give(&copy, self.access, rustix::fs::fstat(&source)?.st_mode)?;
+                    let source = level(from, &name)?;
+                    let copy = make_level(to, &name)?;
+                    self.fill(&source, &copy, depth + 1)?;
+                    hand_over(&copy, self.access, rustix::fs::fstat(&source)?.st_mode)?;
                 }
                 Kind::File => {
-                    let source = rustix::fs::openat(from, name, CONTENT, Mode::empty())?;
+                    let source = from.open_with(&name, &open::to_read())?.into_std();
                     let about = rustix::fs::fstat(&source)?;
-                    let mode = about.st_mode;
                     let bytes = u64::try_from(about.st_size).unwrap_or(0);
-                    let charged = Disk::of(&self.account, to).write(to, bytes);
-                    charged.map_err(|ended| errno_of(&ended))?;
-                    let copy = File::from(rustix::fs::openat(to, name, NEW, Mode::RUSR | Mode::WUSR)?);
-                    let copied = std::io::copy(&mut Paced::new(File::from(source), &self.account), &mut &copy);
-                    copied.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-                    give(&OwnedFd::from(copy), self.access, mode)?;
+                    Disk::of(&self.account, to).write(to, bytes).map_err(ended)?;
+                    let copy = to.open_with(&name, &open::to_create(0o600))?;
+                    io::copy(&mut Paced::new(source, &self.account), &mut &copy)?;
+                    hand_over(&copy, self.access, about.st_mode)?;
                 }
                 Kind::Link => {
-                    let text = rustix::fs::readlinkat(from, name, Vec::new())?;
-                    rustix::fs::symlinkat(&text, to, name)?;
-                    let (uid, gid) = (Uid::from_raw(self.access.uid), Gid::from_raw(self.access.gid));
-                    rustix::fs::chownat(to, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
+                    to.symlink_contents(from.read_link_contents(&name)?, &name)?;
+                    let link = to.open_with(&name, &open::to_hold())?;
+                    give(&link, Some(self.access.uid), Some(self.access.gid))?;
                 }
                 // Devices, pipes and sockets are nobody's first files.
                 _ => {}
@@ -111,7 +110,7 @@ impl Copy {
 }
 
 /// Sets owner and permission bits of what is open; set-id bits are dropped.
-fn give(handle: &OwnedFd, access: HomeAccess, mode: u32) -> Result<(), Errno> {
-    rustix::fs::fchown(handle, Some(Uid::from_raw(access.uid)), Some(Gid::from_raw(access.gid)))?;
-    rustix::fs::fchmod(handle, Mode::from_raw_mode(mode & 0o1777))
+fn hand_over(handle: impl AsFd, access: HomeAccess, mode: u32) -> io::Result<()> {
+    give(&handle, Some(access.uid), Some(access.gid))?;
+    Ok(rustix::fs::fchmod(&handle, Mode::from_raw_mode(mode & 0o1777))?)
 }

@@ -1,9 +1,10 @@
 //! Files without a name: for content that is not at its place yet, and that nobody else can reach.
 
-use super::{Fault, OWN_DIRECTORY, Root, replace};
+use super::fault::errno;
+use super::{Fault, Root};
 use crate::digest::Digest;
+use cap_std_ext::cap_tempfile::TempFile;
 use contract::OpenFile;
-use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::Seek;
@@ -53,21 +54,7 @@ impl Root {
         if !self.own {
             return Err(fault(Errno::PERM));
         }
-        let mode = Mode::from_raw_mode(OWN_DIRECTORY & 0o600);
-        let open =
-            |name: &str, flags| rustix::fs::openat(&self.handle, name, flags | OFlags::RDWR | OFlags::CLOEXEC, mode);
-        match open(".", OFlags::TMPFILE) {
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {}
-            other => return other.map(File::from).map_err(fault),
-        }
-        // This file system cannot: the name is taken away at once.
-        let mut handle = None;
-        let name = replace::unused_name("download", |name| {
-            handle = Some(open(name, OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW)?);
-            Ok(())
-        })
-        .map_err(fault)?;
-        rustix::fs::unlinkat(&self.handle, name.as_str(), AtFlags::empty()).map_err(fault)?;
-        handle.map(File::from).ok_or_else(|| fault(Errno::IO))
+        let file = TempFile::new_anonymous(&self.handle).map_err(|error| fault(errno(&error)))?;
+        Ok(file.into_std())
     }
 }

@@ -1,11 +1,15 @@
 //! Looking at a place that a path leads to: what is there, its content, its names.
 
-use super::{CONTENT, Entry, Fault, Kind, Place, disk, fault, tree};
+use super::fault::errno;
+use super::{Entry, Fault, Kind, Place, disk, fault, open, tree};
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
 use contract::{Account, Limit};
 use grants::{Denied, GrantedTree, PolicyGrants};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
+use std::io;
 
 impl Place {
     /// The absolute path without links, as seen from inside the root.
@@ -28,9 +32,8 @@ impl Place {
     /// # Errors
     /// Nothing is there, or it may not be looked at.
     pub fn entry(&self) -> Result<Entry, Fault> {
-        rustix::fs::statat(&self.parent, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)
-            .map(|stat| Entry::of(&stat))
-            .map_err(|errno| self.fault(errno, "rb_file_lstat"))
+        let metadata = self.parent.symlink_metadata(&self.name);
+        metadata.map(|it| Entry::of_metadata(&it)).map_err(|error| self.refused(&error, "rb_file_lstat"))
     }
 
     /// Opens the regular file that is there, for reading.
@@ -47,8 +50,8 @@ impl Place {
         if let Some(errno) = wrong(self.entry()?.kind) {
             return Err(self.fault(errno, "rb_sysopen"));
         }
-        let handle = rustix::fs::openat(&self.parent, self.name.as_str(), CONTENT, Mode::empty())
-            .map_err(|errno| self.fault(errno, "rb_sysopen"))?;
+        let opened = self.parent.open_with(&self.name, &open::to_read());
+        let handle = OwnedFd::from(opened.map_err(|error| self.refused(&error, "rb_sysopen"))?);
         let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(|errno| self.fault(errno, "rb_file_lstat"))?);
         match wrong(entry.kind) {
             Some(errno) => Err(self.fault(errno, "rb_sysopen")),
@@ -61,9 +64,9 @@ impl Place {
     /// # Errors
     /// It is no link, or says something that is not UTF-8.
     pub fn read_link(&self) -> Result<String, Fault> {
-        let text = rustix::fs::readlinkat(&self.parent, self.name.as_str(), Vec::new())
-            .map_err(|errno| self.fault(errno, "rb_readlink"))?;
-        text.into_string().map_err(|_| self.fault(Errno::ILSEQ, "rb_readlink"))
+        let text = self.parent.read_link_contents(&self.name);
+        let text = text.map_err(|error| self.refused(&error, "rb_readlink"))?;
+        text.into_os_string().into_string().map_err(|_| self.fault(Errno::ILSEQ, "rb_readlink"))
     }
 
     /// The names in the directory that is there, sorted; those that are not UTF-8 with replacement characters.
@@ -78,7 +81,7 @@ impl Place {
     /// Whether this process may create and remove names in the directory that is there.
     pub fn is_writable(&self) -> bool {
         let flags = AtFlags::EACCESS;
-        rustix::fs::accessat(&self.parent, self.name.as_str(), rustix::fs::Access::WRITE_OK, flags).is_ok()
+        rustix::fs::accessat(&self.parent, self.name.as_str(), Access::WRITE_OK, flags).is_ok()
     }
 
     /// All real paths below the directory that is there, parents after what is in them. Links are not followed.
@@ -112,10 +115,8 @@ impl Place {
         tree::names_below(&handle, self.account()).map_err(|errno| self.fault(errno, "dir_initialize"))
     }
 
-    pub(super) fn open_directory(&self) -> Result<OwnedFd, Fault> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.parent, self.name.as_str(), flags, Mode::empty())
-            .map_err(|errno| self.fault(errno, "dir_initialize"))
+    pub(super) fn open_directory(&self) -> Result<Dir, Fault> {
+        self.parent.open_dir_nofollow(&self.name).map_err(|error| self.refused(&error, "dir_initialize"))
     }
 
     /// Charges an entry that is about to be made there, and keeps the floor of the file system.
@@ -123,6 +124,10 @@ impl Place {
         let charged =
             self.account().spend(Limit::Entries, 1).and_then(|()| disk::leave_room(self.account(), &self.parent));
         charged.map_err(|ended| self.fault(fault::errno_of(&ended), "rb_sysopen"))
+    }
+
+    pub(super) fn refused(&self, error: &io::Error, operation: &'static str) -> Fault {
+        self.fault(errno(error), operation)
     }
 
     pub(super) fn fault(&self, errno: Errno, operation: &'static str) -> Fault {

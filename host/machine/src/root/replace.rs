@@ -5,17 +5,18 @@
 //! a file that is new is not flushed, since the next converge makes it again and a flush per file costs milliseconds.
 //! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
 
-use super::fault::errno_of;
-use super::{Disk, Entry, Fault, Place};
+use super::fault::{errno, errno_of};
+use super::{Disk, Entry, Fault, Place, open};
 use crate::pace::looked_at;
 use crate::remarks::remark;
+use cap_std::fs::Dir;
 use contract::{Account, LogLevel, OpenFile};
 use grants::GrantedMode;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::fs::{Gid, Mode, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often another name is tried for a staged file. Someone else's leftovers may have the first ones.
@@ -89,7 +90,7 @@ pub struct StagedFile {
     disk: Disk,
     _open: [OpenFile; 2],
     file: File,
-    parent: OwnedFd,
+    parent: Dir,
     name: String,
     target: String,
     /// Real path of the target.
@@ -101,15 +102,14 @@ pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile
     let fault = |errno| Fault::new(errno, "rb_sysopen", place.real());
     place.spend_entry()?;
     let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(creation_mode.at_creation());
-    let mut handle = None;
+    let options = open::to_create(creation_mode.at_creation());
+    let mut opened = None;
     let name = unused_name(place.name(), |name| {
-        handle = Some(rustix::fs::openat(&parent, name, flags, mode)?);
+        opened = Some(parent.open_with(name, &options)?);
         Ok(())
     })
-    .map_err(fault)?;
-    let file: File = handle.ok_or_else(|| fault(Errno::IO))?.into();
+    .map_err(|error| fault(errno(&error)))?;
+    let file = opened.ok_or_else(|| fault(Errno::IO))?.into_std();
     let (target, real) = (place.name().to_owned(), place.real().to_owned());
     let account = place.account().clone();
     let (disk, _open) = (Disk::of(&account, &file), [account.open_file(), account.open_file()]);
@@ -117,18 +117,18 @@ pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile
 }
 
 /// Makes something under a name that nothing has yet, and returns the name.
-pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> Result<(), Errno>) -> Result<String, Errno> {
+pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> io::Result<()>) -> io::Result<String> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let process = rustix::process::getpid().as_raw_nonzero();
     for _ in 0..STAGING_ATTEMPTS {
         let name = staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)));
         match make(&name) {
             Ok(()) => return Ok(name),
-            Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
     }
-    Err(Errno::EXIST)
+    Err(Errno::EXIST.into())
 }
 
 /// Chef's naming: `.chef-NAME` with something of its own before the extension, which commands that verify look at.
@@ -168,7 +168,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// It cannot be read or written.
-    pub fn copy_from(&mut self, content: std::io::Result<File>) -> Result<(), Fault> {
+    pub fn copy_from(&mut self, content: io::Result<File>) -> Result<(), Fault> {
         let mut content = content.map_err(|error| self.input_output(&error))?;
         let mut buffer = vec![0; CHUNK];
         loop {
@@ -200,9 +200,9 @@ impl StagedFile {
             if new_attributes.old.is_some() {
                 rustix::fs::fdatasync(&self.file)?;
             }
-            rustix::fs::renameat(&self.parent, self.name.as_str(), &self.parent, self.target.as_str())
+            self.parent.rename(&self.name, &self.parent, &self.target)
         };
-        match rename() {
+        match rename().map_err(|error: io::Error| errno(&error)) {
             Ok(()) => {
                 self.published = true;
                 Ok(())
@@ -219,19 +219,18 @@ impl StagedFile {
     /// The kernel refuses.
     pub fn pour(self, new_attributes: &NewFileAttributes) -> Result<(), Fault> {
         let mut content = self.content()?;
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let open = || {
-            let handle = rustix::fs::openat(&self.parent, self.target.as_str(), flags, Mode::empty())?;
-            if Entry::of(&rustix::fs::fstat(&handle)?).kind != super::Kind::File {
-                return Err(Errno::INVAL);
+            let file = self.parent.open_with(&self.target, &open::to_write())?.into_std();
+            if Entry::of(&rustix::fs::fstat(&file)?).kind != super::Kind::File {
+                return Err(io::Error::from(Errno::INVAL));
             }
-            rustix::fs::ftruncate(&handle, 0)?;
-            Ok(File::from(handle))
+            file.set_len(0)?;
+            Ok(file)
         };
         // It is emptied only if there is time to begin.
         let ended = |ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real);
         self.account.check().map_err(ended)?;
-        let mut target = open().map_err(|errno| Fault::new(errno, "rb_sysopen", &self.real))?;
+        let mut target = open().map_err(|error| self.input_output(&error))?;
         if let Err(fault) = self.pour_into(&mut target, &mut content) {
             let line = format!("{} holds only the beginning of its new content: {fault}", self.real);
             remark(&self.account, LogLevel::Error, &line);
@@ -259,7 +258,7 @@ impl StagedFile {
         looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
     }
 
-    fn input_output(&self, error: &std::io::Error) -> Fault {
+    fn input_output(&self, error: &io::Error) -> Fault {
         Fault::new(Errno::from_io_error(error).unwrap_or(Errno::IO), "rb_sysopen", &self.real)
     }
 }
@@ -268,7 +267,7 @@ impl Drop for StagedFile {
     fn drop(&mut self) {
         if !self.published {
             // Nothing can be done about a leftover that cannot be removed; its name says what it is.
-            let _ = rustix::fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::empty());
+            let _ = self.parent.remove_file(&self.name);
         }
     }
 }

@@ -1,9 +1,14 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
-use super::{CONTENT, Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, replace, tree};
-use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW, Uid};
+use super::fault::errno;
+use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, open, replace, tree};
+use cap_fs_ext::{DirExt as _, SystemTimeSpec};
+use cap_std::fs::{DirBuilder, DirBuilderExt as _};
+use cap_std::time::{Duration, SystemClock, SystemTime};
+use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
+use std::io;
 
 /// A place that may be changed. Made only by [`super::Root`], out of a proof.
 #[derive(Debug)]
@@ -91,8 +96,9 @@ impl Site {
     /// The kernel refuses; `EEXIST` if something is there.
     pub fn make_directory(&self, mode: ModeBits) -> Result<(), Fault> {
         self.0.spend_entry()?;
-        rustix::fs::mkdirat(&self.0.parent, self.0.name.as_str(), Mode::from_raw_mode(mode.at_creation()))
-            .map_err(|errno| self.fault(errno, "dir_s_mkdir"))
+        let mut builder = DirBuilder::new();
+        builder.mode(mode.at_creation());
+        self.0.parent.create_dir_with(&self.0.name, &builder).map_err(|error| self.refused(&error, "dir_s_mkdir"))
     }
 
     /// Removes a file, a link, anything but a directory.
@@ -100,8 +106,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `EISDIR` for a directory.
     pub fn remove_file(&self) -> Result<(), Fault> {
-        rustix::fs::unlinkat(&self.0.parent, self.0.name.as_str(), AtFlags::empty())
-            .map_err(|errno| self.fault(errno, "apply2files"))
+        self.0.parent.remove_file(&self.0.name).map_err(|error| self.refused(&error, "apply2files"))
     }
 
     /// Removes an empty directory.
@@ -109,8 +114,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `ENOTEMPTY`, `ENOTDIR`.
     pub fn remove_directory(&self) -> Result<(), Fault> {
-        rustix::fs::unlinkat(&self.0.parent, self.0.name.as_str(), AtFlags::REMOVEDIR)
-            .map_err(|errno| self.fault(errno, "dir_s_rmdir"))
+        self.0.parent.remove_dir(&self.0.name).map_err(|error| self.refused(&error, "dir_s_rmdir"))
     }
 
     /// Makes a symbolic link that says `text`. What it says is not looked at: whoever follows it later is checked then.
@@ -119,7 +123,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `EEXIST` if something is there, `EISDIR` if a directory is to be replaced.
     pub fn make_link(&self, text: &str, replace: bool) -> Result<(), Fault> {
-        self.name_it(replace, "rb_file_s_symlink", |name| rustix::fs::symlinkat(text, &self.0.parent, name))
+        self.name_it(replace, "rb_file_s_symlink", |name| self.0.parent.symlink_contents(text, name))
     }
 
     /// Makes a further name for the file at another site; both are granted, since either name changes the one file.
@@ -129,9 +133,7 @@ impl Site {
     /// As [`make_link`](Self::make_link).
     pub fn make_hard_link(&self, original: &Self, replace: bool) -> Result<(), Fault> {
         let (from, to) = (&original.0, &self.0);
-        self.name_it(replace, "rb_file_s_link", |name| {
-            rustix::fs::linkat(&from.parent, from.name.as_str(), &to.parent, name, AtFlags::empty())
-        })
+        self.name_it(replace, "rb_file_s_link", |name| from.parent.hard_link(&from.name, &to.parent, name))
     }
 
     /// Makes something under this name; or under another and then renames it, so that the name always leads somewhere.
@@ -139,16 +141,17 @@ impl Site {
         &self,
         replace: bool,
         operation: &'static str,
-        make: impl Fn(&str) -> Result<(), Errno>,
+        make: impl Fn(&str) -> io::Result<()>,
     ) -> Result<(), Fault> {
         self.0.spend_entry()?;
         if !replace {
-            return make(&self.0.name).map_err(|errno| self.fault(errno, operation));
+            return make(&self.0.name).map_err(|error| self.refused(&error, operation));
         }
-        let name = replace::unused_name(&self.0.name, &make).map_err(|errno| self.fault(errno, operation))?;
-        rustix::fs::renameat(&self.0.parent, name.as_str(), &self.0.parent, self.0.name.as_str()).map_err(|errno| {
-            let _ = rustix::fs::unlinkat(&self.0.parent, name.as_str(), AtFlags::empty());
-            self.fault(errno, "apply2files")
+        let name = replace::unused_name(&self.0.name, &make).map_err(|error| self.refused(&error, operation))?;
+        let parent = &self.0.parent;
+        parent.rename(&name, parent, &self.0.name).map_err(|error| {
+            let _ = parent.remove_file(&name);
+            self.refused(&error, "apply2files")
         })
     }
 
@@ -158,8 +161,8 @@ impl Site {
     /// The kernel refuses.
     pub fn rename(&self, target: &Self) -> Result<(), Fault> {
         let (from, to) = (&self.0, &target.0);
-        rustix::fs::renameat(&from.parent, from.name.as_str(), &to.parent, to.name.as_str())
-            .map_err(|errno| self.fault(errno, "rb_file_s_rename"))
+        let renamed = from.parent.rename(&from.name, &to.parent, &to.name);
+        renamed.map_err(|error| self.refused(&error, "rb_file_s_rename"))
     }
 
     /// Sets permission bits. Of a link: `EOPNOTSUPP`, Linux has none. Which bits may be set is decided on the open handle:
@@ -168,24 +171,23 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `ENOTDIR` where the bits were granted for a directory and something else is there by now.
     pub fn set_mode(&self, mode: ModeBits) -> Result<(), Fault> {
-        let bits = |handle: &OwnedFd| match Entry::of(&rustix::fs::fstat(handle)?).kind {
-            super::Kind::Link => Err(Errno::OPNOTSUPP),
-            kind => mode.of(kind).map(Mode::from_raw_mode),
+        let bits = |handle: &cap_std::fs::File| match Entry::of(&rustix::fs::fstat(handle)?).kind {
+            super::Kind::Link => Err(io::Error::from(Errno::OPNOTSUPP)),
+            kind => Ok(Mode::from_raw_mode(mode.of(kind)?)),
         };
         let set = || {
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let handle = rustix::fs::openat(&self.0.parent, self.0.name.as_str(), flags, Mode::empty())?;
+            let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
             let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
             // A handle that can be had for anything, sockets and unreadable files too, has its mode set through /proc only.
             match rustix::fs::chmodat(CWD, path, bits(&handle)?, AtFlags::empty()) {
                 Err(Errno::NOENT) => {
-                    let handle = rustix::fs::openat(&self.0.parent, self.0.name.as_str(), CONTENT, Mode::empty())?;
-                    rustix::fs::fchmod(&handle, bits(&handle)?)
+                    let handle = self.0.parent.open_with(&self.0.name, &open::to_read())?;
+                    Ok(rustix::fs::fchmod(&handle, bits(&handle)?)?)
                 }
-                other => other,
+                other => Ok(other?),
             }
         };
-        set().map_err(|errno| self.fault(errno, "apply2files"))
+        set().map_err(|error: io::Error| self.refused(&error, "apply2files"))
     }
 
     /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to.
@@ -193,9 +195,11 @@ impl Site {
     /// # Errors
     /// The kernel refuses.
     pub fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> Result<(), Fault> {
-        let (uid, gid) = (uid.map(Uid::from_raw), gid.map(Gid::from_raw));
-        rustix::fs::chownat(&self.0.parent, self.0.name.as_str(), uid, gid, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|errno| self.fault(errno, "apply2files"))
+        let set = || {
+            let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
+            Ok(give(&handle, uid, gid)?)
+        };
+        set().map_err(|error: io::Error| self.refused(&error, "apply2files"))
     }
 
     /// Sets last access and last change, in seconds since 1970; none: now.
@@ -204,15 +208,15 @@ impl Site {
     /// The kernel refuses.
     pub fn set_times(&self, times: Option<(i64, i64)>) -> Result<(), Fault> {
         let moment = |seconds: Option<i64>| match seconds {
-            Some(seconds) => Timespec { tv_sec: seconds, tv_nsec: 0 },
-            None => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+            Some(seconds) => since_1970(seconds).map(SystemTimeSpec::Absolute),
+            None => Ok(SystemTimeSpec::SymbolicNow),
         };
-        let times = Timestamps {
-            last_access: moment(times.map(|(access, _)| access)),
-            last_modification: moment(times.map(|(_, change)| change)),
+        let set = || {
+            let access = moment(times.map(|(access, _)| access))?;
+            let change = moment(times.map(|(_, change)| change))?;
+            self.0.parent.set_symlink_times(&self.0.name, Some(access), Some(change))
         };
-        rustix::fs::utimensat(&self.0.parent, self.0.name.as_str(), &times, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|errno| self.fault(errno, "apply2files"))
+        set().map_err(|error: io::Error| self.refused(&error, "apply2files"))
     }
 
     /// Begins a new file beside this site, for [`StagedFile::publish`] to put in place.
@@ -241,6 +245,22 @@ impl Site {
     fn fault(&self, errno: Errno, operation: &'static str) -> Fault {
         Fault::new(errno, operation, self.0.real())
     }
+
+    fn refused(&self, error: &io::Error, operation: &'static str) -> Fault {
+        self.fault(errno(error), operation)
+    }
+}
+
+/// A moment, which may lie before 1970.
+fn since_1970(seconds: i64) -> io::Result<SystemTime> {
+    let (epoch, distance) = (SystemClock::UNIX_EPOCH, Duration::from_secs(seconds.unsigned_abs()));
+    let moment = if seconds < 0 { epoch.checked_sub(distance) } else { epoch.checked_add(distance) };
+    moment.ok_or_else(|| Errno::OVERFLOW.into())
+}
+
+/// Sets owner and group of what an open descriptor holds, links too.
+pub(super) fn give(handle: impl AsFd, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
+    rustix::fs::chownat(handle, "", uid.map(Uid::from_raw), gid.map(Gid::from_raw), AtFlags::EMPTY_PATH)
 }
 
 fn rename_to_free(from: &Place, to: &Place) -> Result<(), Fault> {

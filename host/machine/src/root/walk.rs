@@ -4,10 +4,11 @@
 //! `/proc` afterwards: a second look, and there is no `/proc` in some images. A walk over handles knows it, works where
 //! `openat2` is forbidden, and goes back over `..` by the way it came.
 
-use super::{DIRECTORY, Fault, MAXIMUM_DEPTH, Place, Root, tree};
+use super::fault::errno;
+use super::{Fault, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, tree};
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
 use contract::OpenFile;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
 
 /// How many links a path may lead over: the kernel's own limit.
@@ -16,12 +17,12 @@ const MAXIMUM_LINKS: u32 = 40;
 /// Directories from the root's first component on; the root itself is not in it.
 struct Trail<'a> {
     root: &'a Root,
-    directories: Vec<(OwnedFd, String, OpenFile)>,
+    directories: Vec<(Dir, String, OpenFile)>,
 }
 
 impl Trail<'_> {
-    fn last(&self) -> BorrowedFd<'_> {
-        self.directories.last().map_or_else(|| self.root.as_fd(), |(handle, ..)| handle.as_fd())
+    fn last(&self) -> &Dir {
+        self.directories.last().map_or(&self.root.handle, |(handle, ..)| handle)
     }
 
     fn real(&self) -> String {
@@ -31,7 +32,7 @@ impl Trail<'_> {
     /// The place of a name in the directory reached.
     fn place(self, name: String) -> Result<Place, Errno> {
         let real = self.real() + "/" + &name;
-        let parent = self.last().try_clone_to_owned().map_err(|_| Errno::MFILE)?;
+        let parent = self.last().try_clone().map_err(|_| Errno::MFILE)?;
         Ok(self.root.place(parent, name, real))
     }
 
@@ -40,7 +41,7 @@ impl Trail<'_> {
         match self.directories.pop() {
             Some((_, name, _)) => self.place(name),
             None => {
-                let parent = self.root.as_fd().try_clone_to_owned().map_err(|_| Errno::MFILE)?;
+                let parent = self.root.handle.try_clone().map_err(|_| Errno::MFILE)?;
                 Ok(self.root.place(parent, ".".into(), "/".into()))
             }
         }
@@ -94,17 +95,17 @@ impl Walk<'_> {
             }
             let is_last = self.ahead.is_empty();
             let name = &*self.name.insert(name);
-            let stat = match rustix::fs::statat(self.trail.last(), name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => stat,
-                Err(Errno::NOENT) if is_last => return Ok(()),
-                Err(errno) => return Err(errno),
+            let metadata = match self.trail.last().symlink_metadata(name) {
+                Ok(metadata) => metadata,
+                Err(error) if is_last && errno(&error) == Errno::NOENT => return Ok(()),
+                Err(error) => return Err(errno(&error)),
             };
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Symlink if is_last && !follow => return Ok(()),
-                FileType::Symlink => {
+            match Entry::of_metadata(&metadata).kind {
+                Kind::Link if is_last && !follow => return Ok(()),
+                Kind::Link => {
                     links += 1;
-                    let target = rustix::fs::readlinkat(self.trail.last(), name.as_str(), Vec::new())?;
-                    let target = target.into_string().map_err(|_| Errno::ILSEQ)?;
+                    let target = self.trail.last().read_link_contents(name).map_err(|error| errno(&error))?;
+                    let target = target.into_os_string().into_string().map_err(|_| Errno::ILSEQ)?;
                     if links > MAXIMUM_LINKS {
                         return Err(Errno::LOOP);
                     }
@@ -114,12 +115,12 @@ impl Walk<'_> {
                     self.ahead.extend(components(&target));
                     self.name = None;
                 }
-                FileType::Directory => {
+                Kind::Directory => {
                     if self.trail.directories.len() >= MAXIMUM_DEPTH {
                         return Err(Errno::NAMETOOLONG);
                     }
-                    // NOFOLLOW: if it became a link since the look above, this fails with ENOTDIR.
-                    let handle = rustix::fs::openat(self.trail.last(), name.as_str(), DIRECTORY, Mode::empty())?;
+                    // If it became a link since the look above, this fails with ENOTDIR.
+                    let handle = self.trail.last().open_dir_nofollow(name).map_err(|error| errno(&error))?;
                     let open = tree::opened(self.trail.root.account())?;
                     self.trail.directories.extend(self.name.take().map(|name| (handle, name, open)));
                 }
