@@ -89,7 +89,7 @@ fn the_check_finds_what_a_survey_finds() {
     assert!(missing.is_empty(), "{missing:#?}\nof {surveyed:#?}\nin {checked:#?}");
     // What the machine as it is does not need is there too.
     for entry in [
-        "commands sysctl -w \"net.ipv4/ip_forward=1\"",
+        "commands sysctl -w net.ipv4/ip_forward=1",
         "commands /usr/bin/timedatectl --no-ask-password set-timezone Europe/Berlin",
         "commands hostnamectl set-hostname web1",
         "paths /etc/sysctl.d/99-chef-net.ipv4.ip_forward.conf",

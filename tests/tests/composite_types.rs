@@ -74,12 +74,12 @@ fn a_policy_in_rust_makes_and_removes_them() {
     // A dry run says what would change, and changes nothing.
     let dry = bench.run(&machine, "create", &["--allow-all", "--why-run"], 0);
     check(&rows(&dry, 0), &MADE, "updated");
-    check(&rows(&dry, 1), &["file[/etc/sudoers.d/ops]", "execute[set hostname to web1]"], "updated");
+    check(&rows(&dry, 1), &["template[/etc/sudoers.d/ops]", "execute[set hostname to web1]"], "updated");
     assert!(!there(file) && !there("/srv/hostname") && !there("/srv/loads"));
     // The run makes it, and another one finds it so.
     let run = bench.run(&machine, "create", &["--allow-all"], 0);
     check(&rows(&run, 0), &MADE, "updated");
-    let children = ["file[/etc/sudoers.d/ops]", "execute[set net.ipv4.ip_forward]", "execute[Load sysctl values]"];
+    let children = ["template[/etc/sudoers.d/ops]", "execute[Load sysctl values]"];
     check(&rows(&run, 1), &children, "updated");
     let read = |path: &str| String::from_utf8(machine.run(&["cat", path]).unwrap().stdout).unwrap();
     assert!(read(file).ends_with("ann ALL=(ALL) NOPASSWD:/bin/true\n"), "{}", read(file));
@@ -93,6 +93,78 @@ fn a_policy_in_rust_makes_and_removes_them() {
     check(&rows(&removed, 0), &REMOVED, "updated");
     assert!(!there(file) && !there("/etc/security/limits.d/ann_limits.conf"));
     check(&rows(&bench.run(&machine, "remove", &["--allow-all"], 0), 0), &REMOVED, "up-to-date");
+}
+
+/// Programs that manage what a throw-away root does not have. They keep what they are told below `/srv`.
+const SYSTEM_PROGRAMS: &str = r#"
+mkdir -p /srv /etc/ssh
+cd /usr/local/bin
+printf '#!/bin/sh\necho update >> /srv/apt\ntouch /var/lib/apt/periodic/update-success-stamp\n' > apt-get
+printf '#!/bin/sh\necho gencaches >> /srv/apt\n' > apt-cache
+printf '#!/bin/sh\nexit 0\n' | tee mkswap > gpg
+printf '#!/bin/sh\ncase $1 in --summary) cat /srv/swaps;; *) echo "$1 file 1024 0 -2" > /srv/swaps;; esac\n' > swapon
+printf '#!/bin/sh\n: > /srv/swaps\n' > swapoff
+printf '#!/bin/sh\necho "$@" >> /srv/modprobe\n' > modprobe
+printf '#!/bin/sh\necho "$@" >> /srv/initramfs\n' > update-initramfs
+printf '#!/bin/sh\necho "$@" >> /srv/locales\n' > locale-gen
+printf '#!/bin/sh\ncat /srv/locales\n' > locale
+chmod 0755 *
+: > /srv/swaps; : > /srv/locales
+"#;
+
+const OF_SYSTEM: [&str; 10] = [
+    "apt_repository[thing]",
+    "apt_update[lists]",
+    "swap_file[/srv/swap]",
+    "kernel_module[thing]",
+    "locale[language]",
+    "alternatives[thing]",
+    "template[update ssh known hosts file /etc/ssh/ssh_known_hosts]",
+    "template[/etc/cron.allow]",
+    "ohai_hint[ec2]",
+    "chef_sleep[0]",
+];
+
+#[test]
+fn a_policy_in_rust_manages_repositories_swap_modules_and_languages() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    machine.run(&["sh", "-ec", SYSTEM_PROGRAMS]).unwrap();
+    let there = |path: &str| machine.run(&["test", "-e", path]).unwrap().status.success();
+    let read = |path: &str| String::from_utf8(machine.run(&["cat", path]).unwrap().stdout).unwrap();
+    let dry = bench.run(&machine, "system", &["--allow-all", "--why-run"], 0);
+    check(&rows(&dry, 0), &OF_SYSTEM, "updated");
+    assert!(!there("/srv/swap") && !there("/srv/modprobe") && !there("/etc/cron.allow"));
+    let run = bench.run(&machine, "system", &["--allow-all"], 0);
+    check(&rows(&run, 0), &OF_SYSTEM, "updated");
+    check(&rows(&run, 1), &["file[/etc/apt/sources.list.d/thing.list]", "file[Updating system locale]"], "updated");
+    let list = read("/etc/apt/sources.list.d/thing.list");
+    assert_eq!(list, "deb      [signed-by=/etc/apt/keyrings/thing.gpg] https://example.org/debian stable main\n");
+    assert_eq!(read("/etc/fstab").lines().last(), Some("/srv/swap swap swap defaults 0 0"));
+    assert_eq!(read("/etc/modprobe.d/options_thing.conf"), "options thing a=1\n");
+    assert_eq!((read("/srv/modprobe"), read("/srv/initramfs")), ("thing\n".into(), "-u\n".into()));
+    assert_eq!(read("/etc/locale.conf"), "LANG=en_GB.UTF-8\n");
+    assert_eq!(read("/etc/ssh/ssh_known_hosts"), "[a.example]:2222 ssh-rsa AAA\nb.example ssh-rsa BBB\n");
+    assert!(read("/etc/cron.allow").ends_with("\nann\nbob\n"), "{}", read("/etc/cron.allow"));
+    assert!(there("/etc/alternatives/thing") && there("/etc/chef/ohai/hints/ec2.json"));
+    let again = bench.run(&machine, "system", &["--allow-all"], 0);
+    let settled: Vec<_> = OF_SYSTEM.iter().copied().filter(|key| !key.starts_with("chef_sleep")).collect();
+    // The stub of `modprobe` loads nothing.
+    let settled: Vec<_> = settled.into_iter().filter(|key| !key.starts_with("kernel_module")).collect();
+    check(&rows(&again, 0), &settled, "up-to-date");
+    let removed = bench.run(&machine, "unsystem", &["--allow-all"], 0);
+    let gone = [
+        "apt_repository[thing]",
+        "swap_file[/srv/swap]",
+        "kernel_module[thing]",
+        "alternatives[thing]",
+        "ohai_hint[ec2]",
+    ];
+    check(&rows(&removed, 0), &gone, "updated");
+    assert!(!there("/srv/swap") && !there("/etc/apt/sources.list.d/thing.list") && !there("/etc/alternatives/thing"));
+    let lie = bench.run(&machine, "lie", &["--allow-all"], 1);
+    let message = lie["error"]["message"].as_str().unwrap();
+    assert!(message.contains("\"-r\" is not the name of a kernel module"), "{message}");
 }
 
 #[test]

@@ -26,15 +26,15 @@ pub use conversation::{
 pub use events::{Event, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, GuestLost, Outcome, Place, Raised, Resolved};
 pub use providers::{
-    Certainty, Change, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory, Part, PartStatus,
-    Prepared, Providers, Types, Wanted,
+    Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory,
+    Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, Wanted,
 };
 pub use run::{
-    ActionRecord, Amendment, AttributeChange, CommandEffect, Context, ContextId, Declaration, Due, EndedRecipe,
-    FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_AS_GUEST, HiddenRead, MAX_ACTIONS,
-    MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS, MAX_RESOURCES,
-    Notification, Notified, Parts, Property, ROOT, ReadKind, Reads, Resource, ResourceId, ResourceRef, Run, RunResults,
-    RunStart, SensitiveMessage, Tally, Test, Timing, Wish, dotted_path, grant_entries,
+    ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, CommandEffect, Context, ContextId, Declaration, Due,
+    EndedRecipe, FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_AS_GUEST, HiddenRead,
+    MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_OPEN_CONTEXTS, MAX_READ_PATHS, MAX_RECORDS,
+    MAX_RESOURCES, Notification, Notified, Parts, Property, ROOT, ReadKind, Reads, Resource, ResourceId, ResourceRef,
+    Run, RunResults, RunStart, SensitiveMessage, Tally, Test, Timing, Wish, dotted_path, grant_entries,
 };
 pub use services::{
     Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,

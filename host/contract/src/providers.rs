@@ -17,12 +17,13 @@ pub trait Providers: Send {
     /// What is wanted makes no sense, is denied, or the machine cannot be read.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<Self::Plan>, Raised>;
 
-    /// Returns what an action of a composite type is made of; see [`Types::is_composite`]. Never changes anything. The runner
-    /// declares the children and converges them inside the action.
+    /// Returns the parts of an action of a composite type; see [`Types::is_composite`]. Never changes anything. The runner
+    /// declares the children and converges them inside the action. For a survey, returns all parts that the action could have,
+    /// whatever the machine looks like now.
     ///
     /// # Errors
     /// The properties are invalid, or the machine cannot be read.
-    fn compose(&mut self, _wanted: &Wanted<'_>) -> Result<Composition, Raised> {
+    fn compose(&mut self, _wanted: &Wanted<'_>, _is_survey: bool) -> Result<Composition, Raised> {
         Ok(Composition::default())
     }
 
@@ -90,11 +91,57 @@ pub trait Providers: Send {
 /// The parts of an action of a composite type.
 #[derive(Debug, Default)]
 pub struct Composition {
-    /// The action's own sentences. If there are any, the action counts as a change. A dry run then shows them alone: it plans the
-    /// children, so that what they are denied is an error, and has no rows for them.
+    /// Lines for the log.
+    pub warnings: Vec<String>,
+    /// The action's own sentences. If there are any, the action counts as a change.
     pub changes: Vec<Change>,
+    /// The resources of the whole policy that the action needs.
+    pub shared: Vec<Shared>,
     /// The resources that carry the action out, in order.
-    pub children: Vec<Declaration>,
+    pub children: Vec<Child>,
+}
+
+/// A resource that the host declares as a part of an action.
+#[derive(Debug)]
+pub struct Child {
+    /// The resource, with the host as its guest.
+    pub declaration: Declaration,
+    /// Whether reports show it as a resource of its own.
+    pub row: ChildRow,
+}
+
+/// The runs whose reports have a row for a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildRow {
+    /// All runs.
+    Always,
+    /// Real runs. A dry run plans the child, so that a denial is an error, and shows the action's own sentences alone.
+    RealRuns,
+    /// No run: the child's sentences and its failure are those of the action itself.
+    Never,
+}
+
+/// A resource that several actions of a policy share, such as a file that each of them adds a line to. It is declared once,
+/// in the root context.
+#[derive(Debug)]
+pub struct Shared {
+    /// The resource. A resource with this key that the policy declared itself counts as well, unless there is a line.
+    pub declaration: Declaration,
+    /// The action that runs at once. The resource must be there then.
+    pub action: Option<&'static str>,
+    /// The action that runs once, at the end of the policy's run.
+    pub delayed: Option<&'static str>,
+    /// A line that is added to the property `content`, unless the content has it. Lines are sorted below the first ones.
+    pub line: Option<SharedLine>,
+}
+
+/// A line of a shared file.
+#[derive(Debug)]
+pub struct SharedLine {
+    /// The beginning of the file, which stays above all lines.
+    pub head: &'static str,
+    /// The line, without its end.
+    pub line: String,
 }
 
 /// A declaration whose lazy values are resolved.

@@ -51,10 +51,36 @@ fn an_action_is_what_its_children_come_to() {
 
 #[test]
 fn a_dry_run_shows_an_actions_own_sentences_and_plans_its_children() {
-    let children = json!([leaf("A", json!({ "updates": true }))]);
+    let children = json!([
+        leaf("A", json!({ "updates": true, "row": "real" })),
+        leaf("B", json!({ "updates": true, "row": "never" })),
+        leaf("D", json!({ "updates": true })),
+    ]);
     let speaking = json!([leaf("C", json!({ "composite": true, "says": "change C", "children": children }))]);
-    assert_eq!(run(&speaking, false).0, ["C updated 0", "A updated 1"]);
-    assert_eq!(run(&speaking, true).0, ["C updated 0"]);
+    assert_eq!(run(&speaking, false).0, ["C updated 0", "A updated 1", "D updated 1"]);
+    assert_eq!(run(&speaking, true).0, ["C updated 0", "D updated 1"]);
+}
+
+#[test]
+fn a_child_without_a_row_is_a_step_of_its_owner() {
+    let step = composite(json!([leaf("A", json!({ "updates": true, "row": "never" }))]));
+    for why_run in [false, true] {
+        assert_eq!(run(&step, why_run).0, ["C updated 0", "Z up-to-date 0"], "{why_run}");
+    }
+    assert_eq!(
+        run(&composite(json!([leaf("A", json!({ "row": "never" }))])), false).0,
+        ["C up-to-date 0", "Z up-to-date 0"]
+    );
+    let (rows, outcome) = run(&composite(json!([leaf("A", json!({ "fails": [0], "row": "never" }))])), false);
+    assert!(outcome.unwrap_err().to_string().ends_with("RuntimeError: boom A"));
+    assert_eq!(rows[..1], ["C failed 0"]);
+}
+
+#[test]
+fn a_guard_that_the_host_has_decided_skips_a_child() {
+    let children = |skipped: bool| composite(json!([leaf("A", json!({ "updates": true, "skipped": skipped }))]));
+    assert_eq!(run(&children(true), false).0, ["C up-to-date 0", "A skipped 1", "Z up-to-date 0"]);
+    assert_eq!(run(&children(false), false).0, ["C updated 0", "A updated 1", "Z up-to-date 0"]);
 }
 
 #[test]

@@ -4,49 +4,93 @@
 //! needs its own grants, is reported by itself, and is planned in a dry run like any other resource.
 //!
 //! Names and values from the guest end up in paths, in arguments of commands and in lines of files. Each composite checks them
-//! for its own case, with [`one_line`] and [`file_name`]. Commands are lists of arguments, never texts for a shell.
+//! for its own case, with the functions of [`text`]. Commands are lists of arguments, never texts for a shell. What a policy may
+//! not see decides nothing: see [`Machine`].
 
+mod alternatives;
 mod apt_preference;
+mod apt_repository;
+mod apt_update;
+mod build_essential;
+mod cron_access;
 mod hostname;
+mod kernel_module;
+mod locale;
+mod machine;
+mod ohai_hint;
+mod ssh_known_hosts_entry;
 mod sudo;
+mod swap_file;
 mod sysctl;
+mod text;
 mod timezone;
 mod user_ulimit;
+mod yum_repository;
 
-use crate::plan::View;
-use contract::{CommandLine, CommandTest, Composition, Declaration, Property, Raised, Timing, Wanted, Wish};
-use machine::command::Launch;
+pub(crate) use machine::Machine;
+
+use contract::{
+    Change, Child, ChildRow, Composition, Declaration, Guard, Known, Property, Raised, ResourceRef, Test, Timing,
+    Wanted, Wish,
+};
 use serde_json::{Value, json};
-use std::io::Read as _;
-
-/// Maximum size in bytes of a file of the machine that a composite reads.
-const MAXIMUM_FILE: u64 = 1 << 20;
 
 /// A type whose actions are made of other resources.
 pub(crate) trait Composite: Sync {
-    /// Returns what an action is made of. Never changes anything.
+    /// Returns the parts of an action. Never changes anything.
     ///
     /// # Errors
     /// The properties are invalid, or the machine cannot be read.
-    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised>;
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised>;
 }
 
 /// Returns the composite of a type, or `None` if the type has a provider of its own.
 pub(crate) fn find(kind: &str) -> Option<&'static dyn Composite> {
     Some(match kind {
+        "alternatives" => &alternatives::Alternatives,
         "apt_preference" => &apt_preference::AptPreference,
+        "apt_repository" => &apt_repository::AptRepository,
+        "apt_update" => &apt_update::AptUpdate,
+        "build_essential" => &build_essential::BuildEssential,
+        "cron_access" => &cron_access::CronAccess,
         "hostname" => &hostname::Hostname,
+        "kernel_module" => &kernel_module::KernelModule,
+        "locale" => &locale::Locale,
+        "ohai_hint" => &ohai_hint::OhaiHint,
+        "ssh_known_hosts_entry" => &ssh_known_hosts_entry::SshKnownHostsEntry,
         "sudo" => &sudo::Sudo,
+        "swap_file" => &swap_file::SwapFile,
         "sysctl" => &sysctl::Sysctl,
         "timezone" => &timezone::Timezone,
         "user_ulimit" => &user_ulimit::UserUlimit,
+        "yum_repository" => &yum_repository::YumRepository,
         _ => return None,
     })
 }
 
-/// An action that is no more than its children.
-fn children(children: Vec<Declaration>) -> Composition {
-    Composition { changes: vec![], children }
+/// An action that consists of its children, each with a row.
+fn children(children: impl IntoIterator<Item = Declaration>) -> Composition {
+    Composition { children: children.into_iter().map(always).collect(), ..Composition::default() }
+}
+
+/// An action with sentences of its own.
+fn change(sentences: impl IntoIterator<Item = String>, children: Vec<Child>) -> Composition {
+    Composition { changes: sentences.into_iter().map(Change::new).collect(), children, ..Composition::default() }
+}
+
+/// A child with a row in every run.
+fn always(declaration: Declaration) -> Child {
+    Child { declaration, row: ChildRow::Always }
+}
+
+/// A child with a row in real runs: a dry run shows the action's own sentences.
+fn in_real_runs(declaration: Declaration) -> Child {
+    Child { declaration, row: ChildRow::RealRuns }
+}
+
+/// A child without a row: a step of the action itself.
+fn step(declaration: Declaration) -> Child {
+    Child { declaration, row: ChildRow::Never }
 }
 
 /// Declares a child with its type, name, action and properties.
@@ -65,79 +109,51 @@ fn command(name: &str, action: &str, words: &[&str]) -> Declaration {
     child("execute", name, action, [("command", json!(words))])
 }
 
+/// Declares a command with the environment that Chef calls the default one.
+fn command_in_default_environment(name: &str, action: &str, words: &[&str]) -> Declaration {
+    with(command(name, action, words), "default_env", json!(true))
+}
+
+/// The same child with one more property.
+fn with(mut child: Declaration, property: &str, value: Value) -> Declaration {
+    child.properties.push((property.to_owned(), Property::Plain(value)));
+    child
+}
+
 /// The same child, which notifies another one when it changes.
-fn notifying(child: Declaration, timing: Timing, receiver: &str, action: &str) -> Declaration {
-    let other = contract::ResourceRef::Key(receiver.to_owned());
-    let wish = Wish { action: action.to_owned(), other, timing, subscribes: false };
-    Declaration { notifications: vec![wish], ..child }
+fn notifying(mut child: Declaration, timing: Timing, receiver: &str, action: &str) -> Declaration {
+    let other = ResourceRef::Key(receiver.to_owned());
+    child.notifications.push(Wish { action: action.to_owned(), other, timing, subscribes: false });
+    child
 }
 
-/// Fails if a policy is not granted a command, by program and arguments.
-fn granted(words: &[&str], view: &View<'_>) -> Result<(), Raised> {
-    let line = CommandLine::Arguments(words.iter().map(|word| (*word).to_owned()).collect());
-    view.command(&CommandTest { line, ..CommandTest::text("") }).map(drop)
+/// The same child with a `not_if` that is decided already. Surveys pass over it, as over every guard.
+fn not_if(decided: bool, mut child: Declaration) -> Declaration {
+    child.guards.push(Guard { negated: true, test: Test::Decided(decided) });
+    child
 }
 
-/// Returns what a program of the host's own choosing prints, or `None` if it cannot be asked. Arguments from a guest must not be
-/// able to become options.
-fn printed(program: &str, arguments: &[&str], view: &mut View<'_>) -> Option<String> {
-    let outcome = view.query(&Launch::program(program, arguments.iter().copied())).ok()?;
-    (outcome.code == Some(0)).then(|| String::from_utf8_lossy(&outcome.output).into_owned())
+/// Returns the text of a file that the policy has rendered itself.
+fn rendered(wanted: &Wanted<'_>) -> Option<Property> {
+    Some(match wanted.get("content")? {
+        Known::Json(value) => Property::Plain(value.clone()),
+        Known::Bytes(bytes) => Property::Bytes(bytes.to_vec()),
+    })
 }
 
-/// Tells whether something is at a path that is the same on all machines, which is no secret.
-fn exists(path: &'static str, view: &View<'_>) -> bool {
-    view.root.target_entry(path).is_ok_and(|entry| entry.is_some())
-}
-
-/// Returns the text of a file that the policy may read, all links followed, or `None` if the file is absent.
-///
-/// # Errors
-/// The policy may not read it; it is not a file; it is larger than [`MAXIMUM_FILE`].
-fn readable_text(path: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
-    let Some((place, _)) = view.readable(path)? else { return Ok(None) };
-    let (file, entry) = place.open_file()?;
-    if entry.size > MAXIMUM_FILE {
-        return Err(invalid(format!("{path} is larger than {MAXIMUM_FILE} bytes")));
-    }
-    let mut content = Vec::new();
-    let read = std::fs::File::from(file).take(MAXIMUM_FILE).read_to_end(&mut content);
-    read.map_err(|error| Raised::new("IOError", format!("{path}: {error}")))?;
-    Ok(Some(String::from_utf8_lossy(&content).into_owned()))
-}
-
-/// As [`readable_text`]; what the policy may not see counts as absent.
-fn seen_text(path: &str, view: &View<'_>) -> Option<String> {
-    match view.seen_target(path) {
-        Some(Ok(Some(_))) => readable_text(path, view).ok().flatten(),
-        _ => None,
-    }
-}
-
-/// Checks a text that becomes part of a line of a file.
-///
-/// # Errors
-/// It has a line end or another control character.
-fn one_line<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
-    match text.chars().any(char::is_control) {
-        true => Err(invalid(format!("{property} must not contain control characters"))),
-        false => Ok(text),
-    }
-}
-
-/// Checks the name of a file in a folder.
-///
-/// # Errors
-/// It is empty, `.` or `..`, or has a slash or a control character.
-fn file_name<'t>(property: &str, name: &'t str) -> Result<&'t str, Raised> {
-    match name.is_empty() || name == "." || name == ".." || name.contains('/') {
-        true => Err(invalid(format!("{property} {name:?} is not the name of a file"))),
-        false => one_line(property, name),
-    }
+/// The same file with a text that the policy has rendered.
+fn with_text(mut file: Declaration, text: Property) -> Declaration {
+    file.properties.push(("content".to_owned(), text));
+    file
 }
 
 fn invalid(message: impl Into<String>) -> Raised {
     Raised::new("Chef::Exceptions::ValidationFailed", message)
+}
+
+/// The error of an action for which the properties do not suffice, as Chef's `raise` without a class makes it.
+fn runtime_error(message: impl Into<String>) -> Raised {
+    Raised::new("RuntimeError", message)
 }
 
 #[cfg(test)]
@@ -151,13 +167,5 @@ mod tests {
             assert_eq!(find(resource.name).is_some(), is_composite, "{}", resource.name);
             assert!(!(is_composite && crate::resources::provider(resource.name).is_some()), "{}", resource.name);
         }
-    }
-
-    #[test]
-    fn names_of_files_stay_in_their_folder() {
-        for name in ["", ".", "..", "a/b", "../x", "a\nb", "a\0"] {
-            assert!(file_name("filename", name).is_err(), "{name:?}");
-        }
-        assert_eq!(file_name("filename", "..ops").unwrap(), "..ops");
     }
 }

@@ -247,9 +247,9 @@ impl Providers for MachineProviders {
         Ok(Prepared::new(plan, changes, certainty))
     }
 
-    fn compose(&mut self, wanted: &Wanted<'_>) -> Result<Composition, Raised> {
+    fn compose(&mut self, wanted: &Wanted<'_>, is_survey: bool) -> Result<Composition, Raised> {
         let Some(composite) = composite::find(&wanted.declaration.kind) else { return Ok(Composition::default()) };
-        self.look(wanted, |view| composite.compose(wanted, view))
+        self.look(wanted, |view| composite.compose(wanted, &mut composite::Machine { view, is_survey }))
     }
 
     fn needs(&mut self, wanted: &Wanted<'_>, property: &str) -> Result<bool, Raised> {

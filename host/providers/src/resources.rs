@@ -2,6 +2,7 @@
 
 use crate::plan::Provider;
 
+mod chef_sleep;
 mod execute;
 mod log;
 mod notify_group;
@@ -52,6 +53,7 @@ pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {
         "remote_file" => &remote_file::RemoteFile,
         "execute" => &execute::Execute,
         "script" | "bash" | "csh" | "ksh" | "perl" | "python" | "ruby" => &script::Script,
+        "chef_sleep" => &chef_sleep::ChefSleep,
         "log" => &log::Log,
         "notify_group" => &notify_group::NotifyGroup,
         "package" => &package::Package,

@@ -26,10 +26,10 @@ pub use validation::{
 
 /// Tells whether the actions of a type are made of other resources.
 pub fn is_composite(kind: &str) -> bool {
-    types::COMPOSITE.contains(&kind)
+    find(kind).is_some_and(|resource| resource.implemented_by == ImplementedBy::Children)
 }
 
-/// The types that something carries out, in alphabetical order.
-pub fn builtin() -> &'static [&'static ResourceType] {
-    &types::BUILTIN
+/// The types that a policy may declare in every language, in alphabetical order.
+pub fn builtin() -> impl Iterator<Item = &'static ResourceType> {
+    types::builtin()
 }

@@ -7,7 +7,7 @@ use crate::property::{Class, Default, Literal, Matcher, Property, Required};
 use crate::resource::{ImplementedBy, NOTHING, ResourceType};
 use crate::ruby_types::NOT_IN_RUBY;
 use crate::rust_builders::ONLY_IN_RUBY;
-use crate::types::{BUILTIN, RUBY_ONLY};
+use crate::types;
 use crate::validation::{ValidationFailed, require};
 use text::nearest;
 
@@ -16,9 +16,7 @@ pub const JSON_VERSION: u32 = 1;
 
 /// All types that something carries out, in alphabetical order, those for Ruby only among them.
 pub fn all() -> impl Iterator<Item = &'static ResourceType> {
-    let mut all: Vec<_> = BUILTIN.into_iter().chain(RUBY_ONLY).collect();
-    all.sort_by_key(|resource| resource.name);
-    all.into_iter()
+    types::ALL.into_iter().filter(|resource| resource.implemented_by != ImplementedBy::Nobody)
 }
 
 /// Returns the type of this name that something carries out, in a cookbook of any language.
@@ -26,9 +24,7 @@ pub fn all() -> impl Iterator<Item = &'static ResourceType> {
 /// # Errors
 /// Nothing carries it out: see [`require`]. A near name is one of [`all`].
 pub fn find(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
-    if let Some(found) =
-        RUBY_ONLY.into_iter().find(|resource| resource.name == kind || resource.aliases.contains(&kind))
-    {
+    if let Some(found) = types::ruby_only().find(|resource| resource.name == kind || resource.aliases.contains(&kind)) {
         return Ok(found);
     }
     require(kind).map_err(|error| match error {
@@ -52,7 +48,7 @@ pub fn list_text() -> String {
 
 /// The languages whose cookbooks may declare a type.
 fn languages(resource: &ResourceType) -> &'static [&'static str] {
-    let is_for_ruby = RUBY_ONLY.iter().any(|one| one.name == resource.name) || ONLY_IN_RUBY.contains(&resource.name);
+    let is_for_ruby = resource.implemented_by == ImplementedBy::RubyLibrary || ONLY_IN_RUBY.contains(&resource.name);
     match (is_for_ruby, NOT_IN_RUBY.contains(&resource.name)) {
         (true, _) => &["ruby"],
         (false, true) => &["rust"],
@@ -118,10 +114,7 @@ pub fn type_json(resource: &'static ResourceType) -> Json {
         "languages": languages(resource),
         "actions": resource.actions.iter().map(|action| json!({"name": action.name, "doc": action.doc})).collect::<Vec<_>>(),
         "default_action": resource.default_action,
-        "implemented_by": match resource.implemented_by {
-            ImplementedBy::Host => "host",
-            ImplementedBy::Guest => "guest",
-        },
+        "implemented_by": resource.implemented_by.word(),
         "introduced": resource.introduced,
         "identity": resource.identity().iter().map(|property| property.name).collect::<Vec<_>>(),
         "properties": resource.own_properties().map(property_json).collect::<Vec<_>>(),

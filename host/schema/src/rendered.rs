@@ -1,8 +1,11 @@
 //! What the built-in types mean beyond their properties: names that are shown, text that guests render, and the properties
 //! that an action looks at.
 
-/// The type and the property whose text a guest renders. Cookbooks cannot set it.
-const RENDERED: (&str, &str) = ("template", "content");
+/// The types of which a guest may render the text of a file.
+const RENDERED: [&str; 3] = ["template", "sudo", "yum_repository"];
+
+/// The property with the text that a guest renders. Cookbooks cannot set it.
+const TEXT: &str = "content";
 
 /// Returns the name under which a built-in type is shown to people and in reports.
 pub fn shown_name(kind: &str) -> &str {
@@ -14,7 +17,7 @@ pub fn shown_name(kind: &str) -> &str {
 
 /// Tells whether a property's text is rendered by the guest. Such a property is not one that cookbooks write.
 pub fn is_rendered(kind: &str, property: &str) -> bool {
-    (kind, property) == RENDERED
+    property == TEXT && RENDERED.contains(&kind)
 }
 
 /// The type and the property whose text people only read; the resource's name is the property's default.
@@ -29,7 +32,7 @@ pub fn is_only_shown(kind: &str, property: &str) -> bool {
 /// Tells whether an action looks at a property's value, so that a lazy one has to be evaluated for it.
 pub fn looks_at(kind: &str, action: &str, property: &str) -> bool {
     // A template is made where it is touched, and for that it has to be rendered.
-    property != "content" || !(action == "delete" || (action == "touch" && kind == "file"))
+    property != TEXT || !(matches!(action, "delete" | "remove") || (action == "touch" && kind == "file"))
 }
 
 #[cfg(test)]
@@ -46,7 +49,10 @@ mod tests {
     #[test]
     fn a_templates_text_is_the_guests() {
         assert!(
-            is_rendered("template", "content") && !is_rendered("file", "content") && !is_rendered("template", "path")
+            is_rendered("template", "content")
+                && is_rendered("sudo", "content")
+                && !is_rendered("file", "content")
+                && !is_rendered("template", "path")
         );
     }
 

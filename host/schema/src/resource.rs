@@ -7,8 +7,30 @@ use crate::property::Property;
 pub enum ImplementedBy {
     /// A provider of the host.
     Host,
+    /// Other resources, which the host declares and converges inside the action.
+    Children,
     /// Code of the guest that declared it: the host only decides when it runs.
     Guest,
+    /// The library of Ruby cookbooks.
+    RubyLibrary,
+    /// Nobody: an action fails.
+    Nobody,
+}
+
+impl ImplementedBy {
+    /// Tells whether cookbooks in every language may declare such a type.
+    pub fn is_for_every_language(self) -> bool {
+        matches!(self, Self::Host | Self::Children | Self::Guest)
+    }
+
+    /// The word in the reference's JSON.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Host | Self::Children => "host",
+            Self::Guest | Self::RubyLibrary => "guest",
+            Self::Nobody => "nobody",
+        }
+    }
 }
 
 /// One action of a type.

@@ -7,7 +7,7 @@
 use crate::common::COMMON;
 use crate::property::{Coercion, Default, Literal, Matcher, Pattern, Property, Required};
 use crate::resource::{ImplementedBy, ResourceType};
-use crate::types::{ACCOUNT_NAMES, BUILTIN, OTHER_PLATFORMS, RUBY_ONLY, SECURABLE, WITHOUT_PROVIDER};
+use crate::types::{ACCOUNT_NAMES, ALL, OTHER_PLATFORMS, SECURABLE};
 
 /// Properties that become symbols in Chef too. Elsewhere only JSON needs that, and text where a symbol belongs is an error.
 const SYMBOLS_IN_CHEF: [&str; 2] = ["link_type", "device_type"];
@@ -21,10 +21,7 @@ pub fn ruby_types() -> String {
         "# frozen_string_literal: true\n\n# The built-in resource types.\n#\n# @generated from the host's schema by `cargo xtask \
          builders`; do not edit.\n\nWrun::Resources::Builtin.fill do\n",
     );
-    let mut types: Vec<&'static ResourceType> = BUILTIN.into_iter().chain(RUBY_ONLY).chain(WITHOUT_PROVIDER).collect();
-    types.retain(|resource| !NOT_IN_RUBY.contains(&resource.name));
-    types.sort_by_key(|resource| resource.name);
-    for resource in types {
+    for resource in ALL.into_iter().filter(|resource| !NOT_IN_RUBY.contains(&resource.name)) {
         write_type(&mut text, resource);
     }
     for (platform, names) in OTHER_PLATFORMS {
@@ -40,7 +37,9 @@ fn write_type(text: &mut String, resource: &'static ResourceType) {
     let actions: Vec<&str> = resource.actions.iter().map(|action| action.name).collect();
     let by = match resource.implemented_by {
         ImplementedBy::Host => "host",
-        ImplementedBy::Guest => "guest",
+        ImplementedBy::Children => "children",
+        ImplementedBy::Guest | ImplementedBy::RubyLibrary => "guest",
+        ImplementedBy::Nobody => "nobody",
     };
     let aliases = if resource.aliases.is_empty() {
         String::new()
@@ -169,8 +168,7 @@ mod tests {
         let text = ruby_types();
         assert!(text.contains("callbacks: checks(mode_in_range: \"not in valid numeric range\")"), "{text}");
         let library = include_str!("../../../guests/ruby/lib/wrun/resources/coercions.rb");
-        let types = BUILTIN.into_iter().chain(RUBY_ONLY).chain(WITHOUT_PROVIDER);
-        for callback in types.flat_map(ResourceType::own_properties).flat_map(|property| property.callbacks) {
+        for callback in ALL.into_iter().flat_map(ResourceType::own_properties).flat_map(|property| property.callbacks) {
             assert!(library.contains(&format!("        {}: ->(value) {{", callback.id)), "{callback:?}");
             assert!(!library.contains(callback.message), "{callback:?} is picked by its id");
         }

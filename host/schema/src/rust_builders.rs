@@ -22,7 +22,7 @@ use crate::common::COMMON;
 use crate::property::{Property, Required};
 use crate::reference::default_words;
 use crate::resource::{NOTHING, ResourceType};
-use crate::types::BUILTIN;
+use crate::types;
 
 /// Types that only a Ruby cookbook can use: their content is Ruby code or Ruby packages.
 pub(crate) const ONLY_IN_RUBY: &[&str] =
@@ -39,7 +39,7 @@ const KEYWORDS: &[&str] = &[
 /// The SDK's `src/resources/generated.rs`.
 pub fn rust_builders() -> String {
     let resources: Vec<&'static ResourceType> =
-        BUILTIN.into_iter().filter(|resource| !ONLY_IN_RUBY.contains(&resource.name)).collect();
+        types::builtin().filter(|resource| !ONLY_IN_RUBY.contains(&resource.name)).collect();
     let markers: BTreeSet<&str> =
         resources.iter().flat_map(|resource| methods(resource)).map(|property| property.shape().marker()).collect();
     let mut text = String::from(

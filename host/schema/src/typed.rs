@@ -168,6 +168,21 @@ impl PropertyKind for Vec<String> {
     }
 }
 
+/// A list of texts that `false` stands for, too: as an empty one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListOrFalse(pub Vec<String>);
+
+impl PropertyKind for ListOrFalse {
+    const EXPECTED: &'static str = "a list of texts, or false";
+
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::Bool(false) => Some(Self::default()),
+            other => Vec::of(other).map(Self),
+        }
+    }
+}
+
 /// The entries of a map, in order.
 pub type TextMap = Vec<(String, String)>;
 

@@ -1,10 +1,8 @@
 //! The built-in resource types, one file each (variants of one type share a file).
 //!
-//! Names, actions, properties and defaults follow Chef 18.9. [`BUILTIN`] holds the types that something carries out: a provider of
-//! the host, other resources that the host declares ([`COMPOSITE`]), or the guest itself. [`RUBY_ONLY`] holds those that the Ruby library carries out: a cookbook in another language
-//! cannot declare one. [`WITHOUT_PROVIDER`] holds those that are described already and have no provider yet; a declaration of one
-//! is refused by name. A new provider moves its type's line from one table to another. Types of other platforms are listed by
-//! name alone.
+//! Names, actions, properties and defaults follow Chef 18.9. One table, [`ALL`], holds them. Each type says who carries it out: a
+//! provider of the host, other resources that the host declares, the guest, the Ruby library, or nobody. A cookbook in another
+//! language than Ruby cannot declare the last two; it is refused by name. Types of other platforms are listed by name alone.
 
 pub mod alternatives;
 pub mod apt_package;
@@ -56,21 +54,26 @@ pub mod user;
 pub mod user_ulimit;
 pub mod yum_repository;
 
-use crate::resource::ResourceType;
+use crate::resource::{ImplementedBy, ResourceType};
 pub(crate) use securable::{ACCOUNT_NAMES, SECURABLE};
 
-/// Types whose actions the host makes of other resources. The Ruby library carries them out by itself.
-pub static COMPOSITE: [&str; 6] = ["apt_preference", "hostname", "sudo", "sysctl", "timezone", "user_ulimit"];
-
-/// Types that something carries out.
-pub static BUILTIN: [&ResourceType; 46] = [
+/// All types that are described, in alphabetical order. [`ResourceType::implemented_by`] says who carries each out.
+pub static ALL: [&ResourceType; 70] = [
+    &alternatives::ALTERNATIVES,
     &apt_package::APT_PACKAGE,
     &apt_preference::APT_PREFERENCE,
+    &apt_repository::APT_REPOSITORY,
+    &apt_update::APT_UPDATE,
     &archive_file::ARCHIVE_FILE,
     &script::BASH,
+    &chef_sleep::BREAKPOINT,
+    &build_essential::BUILD_ESSENTIAL,
     &gem_package::CHEF_GEM,
+    &chef_handler::CHEF_HANDLER,
+    &chef_sleep::CHEF_SLEEP,
     &cookbook_file::COOKBOOK_FILE,
     &cron::CRON,
+    &cron_access::CRON_ACCESS,
     &cron::CRON_D,
     &script::CSH,
     &directory::DIRECTORY,
@@ -84,13 +87,24 @@ pub static BUILTIN: [&ResourceType; 46] = [
     &guest_block::GUEST_BLOCK,
     &hostname::HOSTNAME,
     &http_request::HTTP_REQUEST,
+    &kernel_module::KERNEL_MODULE,
     &script::KSH,
     &link::LINK,
     &user::LINUX_USER,
+    &locale::LOCALE,
     &log::LOG,
     &mount::MOUNT,
     &notify_group::NOTIFY_GROUP,
     &ohai::OHAI,
+    &ohai::OHAI_HINT,
+    &openssl::DHPARAM,
+    &openssl::EC_PRIVATE_KEY,
+    &openssl::EC_PUBLIC_KEY,
+    &openssl::RSA_PRIVATE_KEY,
+    &openssl::RSA_PUBLIC_KEY,
+    &openssl::X509_CERTIFICATE,
+    &openssl::X509_CRL,
+    &openssl::X509_REQUEST,
     &package::PACKAGE,
     &script::PERL,
     &script::PYTHON,
@@ -102,45 +116,35 @@ pub static BUILTIN: [&ResourceType; 46] = [
     &guest_block::RUBY_BLOCK,
     &script::SCRIPT,
     &service::SERVICE,
+    &ssh_known_hosts_entry::SSH_KNOWN_HOSTS_ENTRY,
+    &subversion::SUBVERSION,
     &sudo::SUDO,
+    &swap_file::SWAP_FILE,
     &sysctl::SYSCTL,
     &systemd_unit::SYSTEMD_UNIT,
     &template::TEMPLATE,
     &timezone::TIMEZONE,
     &user::USER,
     &user_ulimit::USER_ULIMIT,
-    &rpm_packages::YUM_PACKAGE,
-];
-
-/// Types that the Ruby library carries out, for cookbooks in Ruby only.
-pub static RUBY_ONLY: [&ResourceType; 23] = [
-    &alternatives::ALTERNATIVES,
-    &apt_repository::APT_REPOSITORY,
-    &apt_update::APT_UPDATE,
-    &chef_sleep::BREAKPOINT,
-    &build_essential::BUILD_ESSENTIAL,
-    &chef_handler::CHEF_HANDLER,
-    &chef_sleep::CHEF_SLEEP,
-    &cron_access::CRON_ACCESS,
-    &kernel_module::KERNEL_MODULE,
-    &locale::LOCALE,
-    &ohai::OHAI_HINT,
-    &openssl::DHPARAM,
-    &openssl::EC_PRIVATE_KEY,
-    &openssl::EC_PUBLIC_KEY,
-    &openssl::RSA_PRIVATE_KEY,
-    &openssl::RSA_PUBLIC_KEY,
-    &openssl::X509_CERTIFICATE,
-    &openssl::X509_CRL,
-    &openssl::X509_REQUEST,
-    &ssh_known_hosts_entry::SSH_KNOWN_HOSTS_ENTRY,
-    &swap_file::SWAP_FILE,
     &guest_block::WHYRUN_SAFE_RUBY_BLOCK,
+    &rpm_packages::YUM_PACKAGE,
     &yum_repository::YUM_REPOSITORY,
 ];
 
-/// Types that are described and have no provider yet.
-pub static WITHOUT_PROVIDER: [&ResourceType; 1] = [&subversion::SUBVERSION];
+/// The types that a policy may declare in every language.
+pub fn builtin() -> impl Iterator<Item = &'static ResourceType> {
+    ALL.into_iter().filter(|resource| resource.implemented_by.is_for_every_language())
+}
+
+/// The types that the Ruby library carries out, for cookbooks in Ruby only.
+pub fn ruby_only() -> impl Iterator<Item = &'static ResourceType> {
+    ALL.into_iter().filter(|resource| resource.implemented_by == ImplementedBy::RubyLibrary)
+}
+
+/// The types that nobody carries out. A cookbook in Ruby may declare them, and an action of theirs fails.
+pub fn without_provider() -> impl Iterator<Item = &'static ResourceType> {
+    ALL.into_iter().filter(|resource| resource.implemented_by == ImplementedBy::Nobody)
+}
 
 /// Types of Chef that manage what only another platform has, with that platform: they are refused by name.
 pub static OTHER_PLATFORMS: [(&str, &[&str]); 3] = [

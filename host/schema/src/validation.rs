@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::property::{Default, Property};
 use crate::resource::{NOTHING, ResourceType};
-use crate::types::{BUILTIN, OTHER_PLATFORMS, RUBY_ONLY, WITHOUT_PROVIDER};
+use crate::types::{self, OTHER_PLATFORMS};
 use crate::value::{Unacceptable, Value};
 use text::nearest;
 
@@ -162,7 +162,7 @@ pub fn find(kind: &str) -> Option<&'static ResourceType> {
     static BY_NAME: LazyLock<HashMap<&str, &ResourceType>> = LazyLock::new(|| {
         let names =
             |resource: &'static ResourceType| std::iter::once(resource.name).chain(resource.aliases.iter().copied());
-        BUILTIN.into_iter().flat_map(|resource| names(resource).map(move |name| (name, resource))).collect()
+        types::builtin().flat_map(|resource| names(resource).map(move |name| (name, resource))).collect()
     });
     BY_NAME.get(kind).copied()
 }
@@ -176,10 +176,10 @@ pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     if let Some(found) = find(kind) {
         return Ok(found);
     }
-    if let Some(described) = RUBY_ONLY.into_iter().find(|resource| is_called(resource, kind)) {
+    if let Some(described) = types::ruby_only().find(|resource| is_called(resource, kind)) {
         return Err(ValidationFailed::RubyOnly { kind: described.name });
     }
-    if let Some(described) = WITHOUT_PROVIDER.into_iter().find(|resource| is_called(resource, kind)) {
+    if let Some(described) = types::without_provider().find(|resource| is_called(resource, kind)) {
         return Err(ValidationFailed::NoProvider { kind: described.name });
     }
     let foreign = OTHER_PLATFORMS
@@ -189,7 +189,7 @@ pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
         Some((kind, platform)) => ValidationFailed::OtherPlatform { kind, platform },
         None => ValidationFailed::UnknownType {
             kind: Value::text(kind).shown(),
-            did_you_mean: nearest(kind, BUILTIN.into_iter().map(|resource| resource.name)),
+            did_you_mean: nearest(kind, types::builtin().map(|resource| resource.name)),
         },
     })
 }

@@ -2,14 +2,14 @@
 
 use schema::property::{Default, Matcher, Property, Required, validate_default};
 use schema::typed::{self, DeclaredValues};
-use schema::types::{BUILTIN, RUBY_ONLY, WITHOUT_PROVIDER};
+use schema::types::{self, ALL};
 use schema::validation::{MAXIMUM_ACTIONS, MAXIMUM_NAME_BYTES, MAXIMUM_PROPERTIES};
 use schema::value::{MAXIMUM_DEPTH, MAXIMUM_TEXT_BYTES};
 use schema::{Given, ResourceType, check_required, find, require, validate, validate_one};
 use serde_json::{Map, Value as Json, json};
 
 fn all_types() -> impl Iterator<Item = &'static ResourceType> {
-    BUILTIN.into_iter().chain(RUBY_ONLY).chain(WITHOUT_PROVIDER)
+    ALL.into_iter()
 }
 
 fn all_properties() -> impl Iterator<Item = (&'static ResourceType, &'static Property)> {
@@ -29,9 +29,7 @@ fn declare(kind: &str, properties: &Json, actions: &[&str]) -> Result<Json, Stri
 
 #[test]
 fn tables_are_in_order() {
-    for table in [BUILTIN.as_slice(), RUBY_ONLY.as_slice(), WITHOUT_PROVIDER.as_slice()] {
-        assert!(table.windows(2).all(|pair| pair[0].name < pair[1].name), "a table is not in alphabetical order");
-    }
+    assert!(ALL.windows(2).all(|pair| pair[0].name < pair[1].name), "the table is not in alphabetical order");
     let mut names: Vec<&str> =
         all_types().flat_map(|resource| resource.aliases.iter().copied().chain([resource.name])).collect();
     let count = names.len();
@@ -282,7 +280,7 @@ fn hostile_declarations_are_refused() {
 
 #[test]
 fn the_reference_names_everything() {
-    for resource in BUILTIN.into_iter().chain(RUBY_ONLY) {
+    for resource in schema::reference::all() {
         let text = schema::reference::type_text(resource);
         for name in resource
             .own_properties()
@@ -294,7 +292,7 @@ fn the_reference_names_everything() {
         assert!(schema::reference::list_text().contains(resource.name));
     }
     let all = schema::reference::all_json();
-    assert_eq!(all["resources"].as_array().unwrap().len(), BUILTIN.len() + RUBY_ONLY.len());
+    assert_eq!(all["resources"].as_array().unwrap().len(), types::builtin().count() + types::ruby_only().count());
     assert_eq!(all["version"], schema::reference::JSON_VERSION);
 }
 
@@ -302,16 +300,19 @@ fn the_reference_names_everything() {
 fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
     let text = schema::reference::list_text();
     let line = |name: &str| text.lines().find(|line| line.split_whitespace().next() == Some(name));
-    assert!(line("kernel_module").unwrap().ends_with("(Ruby only)"), "{text}");
+    assert!(line("openssl_dhparam").unwrap().ends_with("(Ruby only)"), "{text}");
     assert!(!line("file").unwrap().ends_with("(Ruby only)"), "{text}");
     assert_eq!(line("subversion"), None, "nothing carries it out");
     let languages =
         |name: &str| schema::reference::type_json(schema::reference::find(name).unwrap())["languages"].clone();
-    assert_eq!((languages("kernel_module"), languages("sysctl_param")), (json!(["ruby"]), json!(["rust", "ruby"])));
-    let module = schema::reference::type_text(schema::reference::find("kernel_module").unwrap());
-    assert!(module.contains("\nFor cookbooks in Ruby only.\n") && module.contains("- `install` (default)"), "{module}");
+    assert_eq!((languages("openssl_dhparam"), languages("sysctl_param")), (json!(["ruby"]), json!(["rust", "ruby"])));
+    let dhparam = schema::reference::type_text(schema::reference::find("openssl_dhparam").unwrap());
+    assert!(
+        dhparam.contains("\nFor cookbooks in Ruby only.\n") && dhparam.contains("- `create` (default)"),
+        "{dhparam}"
+    );
     let refused = |name: &str| require(name).unwrap_err().to_string();
-    assert_eq!(refused("kernel_module"), "resource type `kernel_module` exists in Ruby cookbooks only");
+    assert_eq!(refused("openssl_dhparam"), "resource type `openssl_dhparam` exists in Ruby cookbooks only");
     assert_eq!(refused("subversion"), "resource type `subversion` has no provider");
     assert_eq!(schema::reference::find("sysctll").unwrap_err().did_you_mean(), Some("sysctl"));
     assert!(schema::reference::find("subversion").is_err());

@@ -119,7 +119,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     let listed = NAMES_TYPES.iter().chain(&PROGRAM_TOUCHES).chain(&WHOLE_PROCESS);
     let gone = listed.filter(|(path, _)| path.ends_with(".rs") && !checkout::root().join(path).exists());
     problems.extend(gone.map(|(path, reason)| format!("{path} ({reason}) does not exist: take it out of the list")));
-    let types: BTreeSet<&str> = schema::builtin().iter().map(|one| one.name).collect();
+    let types: BTreeSet<&str> = schema::builtin().map(|one| one.name).collect();
     for path in targets::sources(&host) {
         let inside = path.strip_prefix(checkout::root()).unwrap_or(&path).to_owned();
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;

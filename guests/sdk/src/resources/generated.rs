@@ -5,6 +5,87 @@
 use crate::builder::kinds::{Anything, Boolean, BooleanOrInteger, BooleanOrText, Integer, IntegerOrList, List, ListOrMap, Map, Mode, Text, TextOrInteger, TextOrList, TextOrMap};
 use crate::builder::{Builder, IntoProperty, common_methods};
 
+/// Chooses which of several programs answers to one command.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Alternatives(pub(crate) Builder);
+
+/// A new `alternatives` resource. The name is also its `link_name`, unless that is set.
+#[track_caller]
+pub fn alternatives(name: impl Into<String>) -> Alternatives {
+    Alternatives(Builder::new("alternatives", name))
+}
+
+impl Alternatives {
+    /// The command's name.
+    ///
+    /// Default: the resource's name.
+    pub fn link_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("link_name", value.into_property());
+        self
+    }
+
+    /// The path of the command.
+    ///
+    /// Default: /usr/bin and the command's name.
+    pub fn link(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("link", value.into_property());
+        self
+    }
+
+    /// The program's path.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// The program's rank: the highest is chosen by itself.
+    pub fn priority(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("priority", value.into_property());
+        self
+    }
+
+    /// Adds the program to the choices.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Chooses the program.
+    pub fn action_set(mut self) -> Self {
+        self.0.action("set");
+        self
+    }
+
+    /// Removes the program from the choices.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Lets the rank decide.
+    pub fn action_auto(mut self) -> Self {
+        self.0.action("auto");
+        self
+    }
+
+    /// Makes the links anew.
+    pub fn action_refresh(mut self) -> Self {
+        self.0.action("refresh");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Alternatives);
+
 /// Manages packages with apt. A list of names is handled in one transaction.
 ///
 /// Default action: `install`.
@@ -212,6 +293,188 @@ impl AptPreference {
 }
 
 common_methods!(AptPreference);
+
+/// Adds a source of packages, with its signing key, to apt.
+///
+/// Default action: `add`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct AptRepository(pub(crate) Builder);
+
+/// A new `apt_repository` resource. The name is also its `repo_name`, unless that is set.
+#[track_caller]
+pub fn apt_repository(name: impl Into<String>) -> AptRepository {
+    AptRepository(Builder::new("apt_repository", name))
+}
+
+impl AptRepository {
+    /// The name of the file in sources.list.d.
+    ///
+    /// Default: the resource's name.
+    pub fn repo_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("repo_name", value.into_property());
+        self
+    }
+
+    /// The source's address, or `ppa:` and a name.
+    pub fn uri(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("uri", value.into_property());
+        self
+    }
+
+    /// The distribution, most often its code name; null leaves it out.
+    ///
+    /// Default: the node's own code name.
+    pub fn distribution(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("distribution", value.into_property());
+        self
+    }
+
+    /// The components, such as `main`.
+    ///
+    /// Default: `[]`.
+    pub fn components(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("components", value.into_property());
+        self
+    }
+
+    /// The architectures, separated by commas.
+    pub fn arch(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("arch", value.into_property());
+        self
+    }
+
+    /// Whether packages are taken without a signature.
+    ///
+    /// Default: `false`.
+    pub fn trusted(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("trusted", value.into_property());
+        self
+    }
+
+    /// Whether source packages are offered too.
+    ///
+    /// Default: `false`.
+    pub fn deb_src(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("deb_src", value.into_property());
+        self
+    }
+
+    /// The server from which a key named by its number is fetched.
+    ///
+    /// Default: `"keyserver.ubuntu.com"`.
+    pub fn keyserver(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("keyserver", value.into_property());
+        self
+    }
+
+    /// The signing keys: addresses, files of the cookbook, or numbers to ask the key server for.
+    ///
+    /// Default: `[]`.
+    pub fn key(mut self, value: impl IntoProperty<Anything>) -> Self {
+        self.0.set("key", value.into_property());
+        self
+    }
+
+    /// The proxy for the key server.
+    pub fn key_proxy(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("key_proxy", value.into_property());
+        self
+    }
+
+    /// The key ring that must sign this source: a path, or true for one of its own.
+    ///
+    /// Default: `true`.
+    pub fn signed_by(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("signed_by", value.into_property());
+        self
+    }
+
+    /// The cookbook that has the key's file.
+    pub fn cookbook(mut self, value: impl IntoProperty<BooleanOrText>) -> Self {
+        self.0.set("cookbook", value.into_property());
+        self
+    }
+
+    /// Whether the index is refreshed after a change.
+    ///
+    /// Default: `true`.
+    pub fn cache_rebuild(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("cache_rebuild", value.into_property());
+        self
+    }
+
+    /// Further options in the source's line.
+    ///
+    /// Default: `[]`.
+    pub fn options(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// Writes the source's file, installs its key and refreshes the index.
+    pub fn action_add(mut self) -> Self {
+        self.0.action("add");
+        self
+    }
+
+    /// Removes the source's file.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(AptRepository);
+
+/// Refreshes apt's index of packages.
+///
+/// Default action: `periodic`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct AptUpdate(pub(crate) Builder);
+
+/// A new `apt_update` resource.
+#[track_caller]
+pub fn apt_update(name: impl Into<String>) -> AptUpdate {
+    AptUpdate(Builder::new("apt_update", name))
+}
+
+impl AptUpdate {
+    /// How old, in seconds, the index may be before `periodic` refreshes it.
+    ///
+    /// Default: `86400`.
+    pub fn frequency(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("frequency", value.into_property());
+        self
+    }
+
+    /// Refreshes the index if it is too old.
+    pub fn action_periodic(mut self) -> Self {
+        self.0.action("periodic");
+        self
+    }
+
+    /// Refreshes the index.
+    pub fn action_update(mut self) -> Self {
+        self.0.action("update");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(AptUpdate);
 
 /// Unpacks an archive that is on the node.
 ///
@@ -450,6 +713,86 @@ impl Bash {
 }
 
 common_methods!(Bash);
+
+/// Installs the packages that are needed to compile C programs.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct BuildEssential(pub(crate) Builder);
+
+/// A new `build_essential` resource.
+#[track_caller]
+pub fn build_essential(name: impl Into<String>) -> BuildEssential {
+    BuildEssential(Builder::new("build_essential", name))
+}
+
+impl BuildEssential {
+    /// Whether an unknown platform is an error.
+    ///
+    /// Default: `false`.
+    pub fn raise_if_unsupported(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("raise_if_unsupported", value.into_property());
+        self
+    }
+
+    /// Installs the packages.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Brings the packages to their newest versions.
+    pub fn action_upgrade(mut self) -> Self {
+        self.0.action("upgrade");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(BuildEssential);
+
+/// Waits for some seconds.
+///
+/// Default action: `sleep`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct ChefSleep(pub(crate) Builder);
+
+/// A new `chef_sleep` resource. The name is also its `seconds`, unless that is set.
+#[track_caller]
+pub fn chef_sleep(name: impl Into<String>) -> ChefSleep {
+    ChefSleep(Builder::new("chef_sleep", name))
+}
+
+impl ChefSleep {
+    /// How long, in seconds.
+    ///
+    /// Default: the resource's name.
+    pub fn seconds(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("seconds", value.into_property());
+        self
+    }
+
+    /// Waits.
+    pub fn action_sleep(mut self) -> Self {
+        self.0.action("sleep");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(ChefSleep);
 
 /// Puts a file from a cookbook's `files` folder in place, choosing the most specific one for the node.
 ///
@@ -726,6 +1069,49 @@ impl Cron {
 }
 
 common_methods!(Cron);
+
+/// Says whether a user may have a crontab.
+///
+/// Default action: `allow`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct CronAccess(pub(crate) Builder);
+
+/// A new `cron_access` resource. The name is also its `user`, unless that is set.
+#[track_caller]
+pub fn cron_access(name: impl Into<String>) -> CronAccess {
+    CronAccess(Builder::new("cron_access", name))
+}
+
+impl CronAccess {
+    /// The user.
+    ///
+    /// Default: the resource's name.
+    pub fn user(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("user", value.into_property());
+        self
+    }
+
+    /// Enters the user in cron.allow.
+    pub fn action_allow(mut self) -> Self {
+        self.0.action("allow");
+        self
+    }
+
+    /// Enters the user in cron.deny.
+    pub fn action_deny(mut self) -> Self {
+        self.0.action("deny");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(CronAccess);
 
 /// Manages a file in /etc/cron.d with one job.
 ///
@@ -2113,6 +2499,101 @@ impl HttpRequest {
 
 common_methods!(HttpRequest);
 
+/// Manages a kernel module: whether it is loaded, now and when the system starts.
+///
+/// Default action: `install`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct KernelModule(pub(crate) Builder);
+
+/// A new `kernel_module` resource. The name is also its `modname`, unless that is set.
+#[track_caller]
+pub fn kernel_module(name: impl Into<String>) -> KernelModule {
+    KernelModule(Builder::new("kernel_module", name))
+}
+
+impl KernelModule {
+    /// The module's name.
+    ///
+    /// Default: the resource's name.
+    pub fn modname(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("modname", value.into_property());
+        self
+    }
+
+    /// Options of the module.
+    pub fn options(mut self, value: impl IntoProperty<List>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// The folder of files that load modules at the start.
+    ///
+    /// Default: `"/etc/modules-load.d"`.
+    pub fn load_dir(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("load_dir", value.into_property());
+        self
+    }
+
+    /// The folder of files that keep modules from being loaded.
+    ///
+    /// Default: `"/etc/modprobe.d"`.
+    pub fn unload_dir(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("unload_dir", value.into_property());
+        self
+    }
+
+    /// Loads the module, and at every start.
+    pub fn action_install(mut self) -> Self {
+        self.0.action("install");
+        self
+    }
+
+    /// Unloads the module and loads it no more at the start.
+    pub fn action_uninstall(mut self) -> Self {
+        self.0.action("uninstall");
+        self
+    }
+
+    /// Keeps the module from being loaded on its own.
+    pub fn action_blacklist(mut self) -> Self {
+        self.0.action("blacklist");
+        self
+    }
+
+    /// Keeps the module from being loaded at all.
+    pub fn action_disable(mut self) -> Self {
+        self.0.action("disable");
+        self
+    }
+
+    /// Undoes `disable`.
+    pub fn action_enable(mut self) -> Self {
+        self.0.action("enable");
+        self
+    }
+
+    /// Loads the module now.
+    pub fn action_load(mut self) -> Self {
+        self.0.action("load");
+        self
+    }
+
+    /// Unloads the module now.
+    pub fn action_unload(mut self) -> Self {
+        self.0.action("unload");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(KernelModule);
+
 /// Runs a script with `ksh`. It runs each time unless a guard or `creates` says otherwise.
 ///
 /// Default action: `run`.
@@ -2486,6 +2967,49 @@ impl LinuxUser {
 
 common_methods!(LinuxUser);
 
+/// Sets the language and the regional settings of the system.
+///
+/// Default action: `update`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct Locale(pub(crate) Builder);
+
+/// A new `locale` resource.
+#[track_caller]
+pub fn locale(name: impl Into<String>) -> Locale {
+    Locale(Builder::new("locale", name))
+}
+
+impl Locale {
+    /// The language, such as `en_GB.UTF-8`.
+    pub fn lang(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("lang", value.into_property());
+        self
+    }
+
+    /// Regional settings: names beginning with LC_ and their values.
+    ///
+    /// Default: `{}`.
+    pub fn lc_env(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("lc_env", value.into_property());
+        self
+    }
+
+    /// Sets the language and the settings.
+    pub fn action_update(mut self) -> Self {
+        self.0.action("update");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(Locale);
+
 /// Writes a message to the run's log. It counts as a change only where it notifies.
 ///
 /// Default action: `write`.
@@ -2751,6 +3275,55 @@ impl Ohai {
 }
 
 common_methods!(Ohai);
+
+/// Leaves a file that tells the gathering of facts what it cannot find out, such as the cloud's name.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct OhaiHint(pub(crate) Builder);
+
+/// A new `ohai_hint` resource. The name is also its `hint_name`, unless that is set.
+#[track_caller]
+pub fn ohai_hint(name: impl Into<String>) -> OhaiHint {
+    OhaiHint(Builder::new("ohai_hint", name))
+}
+
+impl OhaiHint {
+    /// The hint's name.
+    ///
+    /// Default: the resource's name.
+    pub fn hint_name(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("hint_name", value.into_property());
+        self
+    }
+
+    /// What the hint says.
+    pub fn content(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("content", value.into_property());
+        self
+    }
+
+    /// Writes the hint.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the hint.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(OhaiHint);
 
 /// Manages packages with the package manager of the node's platform. A list of names is handled in one transaction.
 ///
@@ -4160,6 +4733,119 @@ impl Service {
 
 common_methods!(Service);
 
+/// Adds a host's key to those that ssh knows.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct SshKnownHostsEntry(pub(crate) Builder);
+
+/// A new `ssh_known_hosts_entry` resource. The name is also its `host`, unless that is set.
+#[track_caller]
+pub fn ssh_known_hosts_entry(name: impl Into<String>) -> SshKnownHostsEntry {
+    SshKnownHostsEntry(Builder::new("ssh_known_hosts_entry", name))
+}
+
+impl SshKnownHostsEntry {
+    /// The host's name or address.
+    ///
+    /// Default: the resource's name.
+    pub fn host(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("host", value.into_property());
+        self
+    }
+
+    /// The host's public key; asked from the host itself if unset.
+    pub fn key(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("key", value.into_property());
+        self
+    }
+
+    /// The kind of key to ask for.
+    ///
+    /// Default: `"rsa"`.
+    pub fn key_type(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("key_type", value.into_property());
+        self
+    }
+
+    /// The host's port.
+    ///
+    /// Default: `22`.
+    pub fn port(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("port", value.into_property());
+        self
+    }
+
+    /// Seconds to wait for the host.
+    ///
+    /// Default: `30`.
+    pub fn timeout(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// The file's permission bits.
+    ///
+    /// Default: `"0644"`.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// The file's owner.
+    ///
+    /// Default: `"root"`.
+    pub fn owner(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("owner", value.into_property());
+        self
+    }
+
+    /// The file's group.
+    ///
+    /// Default: root's group.
+    pub fn group(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("group", value.into_property());
+        self
+    }
+
+    /// Whether the host's name is kept as a digest.
+    ///
+    /// Default: `false`.
+    pub fn hash_entries(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("hash_entries", value.into_property());
+        self
+    }
+
+    /// The file.
+    ///
+    /// Default: `"/etc/ssh/ssh_known_hosts"`.
+    pub fn file_location(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("file_location", value.into_property());
+        self
+    }
+
+    /// Adds the key.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Writes the keys that were added in this run.
+    pub fn action_flush(mut self) -> Self {
+        self.0.action("flush");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(SshKnownHostsEntry);
+
 /// Manages a file in /etc/sudoers.d: who may run what as whom. It is checked before it is put in place.
 ///
 /// Default action: `create`.
@@ -4347,6 +5033,77 @@ impl Sudo {
 }
 
 common_methods!(Sudo);
+
+/// Manages a file that is used as swap space.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct SwapFile(pub(crate) Builder);
+
+/// A new `swap_file` resource. The name is also its `path`, unless that is set.
+#[track_caller]
+pub fn swap_file(name: impl Into<String>) -> SwapFile {
+    SwapFile(Builder::new("swap_file", name))
+}
+
+impl SwapFile {
+    /// The file's path.
+    ///
+    /// Default: the resource's name.
+    pub fn path(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("path", value.into_property());
+        self
+    }
+
+    /// The size in megabytes.
+    pub fn size(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("size", value.into_property());
+        self
+    }
+
+    /// Whether it is used after the next start too.
+    ///
+    /// Default: `false`.
+    pub fn persist(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("persist", value.into_property());
+        self
+    }
+
+    /// Seconds after which making the file is ended.
+    ///
+    /// Default: `600`.
+    pub fn timeout(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// How readily the kernel swaps, from 0 to 100.
+    pub fn swappiness(mut self, value: impl IntoProperty<Integer>) -> Self {
+        self.0.set("swappiness", value.into_property());
+        self
+    }
+
+    /// Makes the file and uses it.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Uses the file no more and removes it.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(SwapFile);
 
 /// Sets a kernel parameter, now and for the next start.
 ///
@@ -5318,3 +6075,349 @@ impl YumPackage {
 }
 
 common_methods!(YumPackage);
+
+/// Adds a source of packages to yum and dnf.
+///
+/// Default action: `create`.
+#[must_use = "a resource does nothing until it is declared"]
+#[derive(Debug)]
+pub struct YumRepository(pub(crate) Builder);
+
+/// A new `yum_repository` resource. The name is also its `repositoryid`, unless that is set.
+#[track_caller]
+pub fn yum_repository(name: impl Into<String>) -> YumRepository {
+    YumRepository(Builder::new("yum_repository", name))
+}
+
+impl YumRepository {
+    /// The source's name in square brackets.
+    ///
+    /// Default: the resource's name.
+    pub fn repositoryid(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("repositoryid", value.into_property());
+        self
+    }
+
+    /// The folder of the file.
+    ///
+    /// Default: `"/etc/yum.repos.d/"`.
+    pub fn reposdir(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("reposdir", value.into_property());
+        self
+    }
+
+    /// The addresses.
+    pub fn baseurl(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("baseurl", value.into_property());
+        self
+    }
+
+    /// The address of a metalink file.
+    pub fn metalink(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("metalink", value.into_property());
+        self
+    }
+
+    /// The address of a list of mirrors.
+    pub fn mirrorlist(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("mirrorlist", value.into_property());
+        self
+    }
+
+    /// How long the list of mirrors is good.
+    pub fn mirrorlist_expire(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("mirrorlist_expire", value.into_property());
+        self
+    }
+
+    /// How long a mirror's answer is good.
+    pub fn mirror_expire(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("mirror_expire", value.into_property());
+        self
+    }
+
+    /// How long the index is good.
+    pub fn metadata_expire(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("metadata_expire", value.into_property());
+        self
+    }
+
+    /// The source's name for people.
+    ///
+    /// Default: `"Yum Repository"`.
+    pub fn description(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("description", value.into_property());
+        self
+    }
+
+    /// Whether the source is used.
+    ///
+    /// Default: `true`.
+    pub fn enabled(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("enabled", value.into_property());
+        self
+    }
+
+    /// Whether the source may define package groups.
+    pub fn enablegroups(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("enablegroups", value.into_property());
+        self
+    }
+
+    /// Packages that are not taken from it.
+    pub fn exclude(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("exclude", value.into_property());
+        self
+    }
+
+    /// The only packages that are taken from it.
+    pub fn includepkgs(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("includepkgs", value.into_property());
+        self
+    }
+
+    /// How the next address is chosen.
+    ///
+    /// One of `priority`, `roundrobin`.
+    pub fn failovermethod(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("failovermethod", value.into_property());
+        self
+    }
+
+    /// Whether the fastest mirror is looked for.
+    pub fn fastestmirror_enabled(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("fastestmirror_enabled", value.into_property());
+        self
+    }
+
+    /// Whether packages must be signed.
+    ///
+    /// Default: `true`.
+    pub fn gpgcheck(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("gpgcheck", value.into_property());
+        self
+    }
+
+    /// Whether the index must be signed.
+    pub fn repo_gpgcheck(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("repo_gpgcheck", value.into_property());
+        self
+    }
+
+    /// The addresses of the signing keys.
+    pub fn gpgkey(mut self, value: impl IntoProperty<TextOrList>) -> Self {
+        self.0.set("gpgkey", value.into_property());
+        self
+    }
+
+    /// What a proxy may keep.
+    ///
+    /// One of `packages`, `all`, `none`.
+    pub fn http_caching(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("http_caching", value.into_property());
+        self
+    }
+
+    /// A further configuration file to read.
+    pub fn include_config(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("include_config", value.into_property());
+        self
+    }
+
+    /// Whether connections are kept.
+    pub fn keepalive(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("keepalive", value.into_property());
+        self
+    }
+
+    /// Whether the index is fetched after a change.
+    ///
+    /// Default: `true`.
+    pub fn make_cache(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("make_cache", value.into_property());
+        self
+    }
+
+    /// Whether only what is needed of the index is fetched.
+    ///
+    /// Default: `false`.
+    pub fn makecache_fast(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("makecache_fast", value.into_property());
+        self
+    }
+
+    /// Whether the old index is removed before.
+    ///
+    /// Default: `true`.
+    pub fn clean_metadata(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("clean_metadata", value.into_property());
+        self
+    }
+
+    /// Whether old headers are removed before.
+    ///
+    /// Default: `false`.
+    #[deprecated = "it does nothing any more"]
+    pub fn clean_headers(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("clean_headers", value.into_property());
+        self
+    }
+
+    /// How often an address is tried again.
+    pub fn max_retries(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("max_retries", value.into_property());
+        self
+    }
+
+    /// How dear the source is, compared with others.
+    pub fn cost(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("cost", value.into_property());
+        self
+    }
+
+    /// The source's rank, from 1 to 99.
+    pub fn priority(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("priority", value.into_property());
+        self
+    }
+
+    /// The file's permission bits.
+    ///
+    /// Default: `"0644"`.
+    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {
+        self.0.set("mode", value.into_property());
+        self
+    }
+
+    /// Further settings of the source.
+    pub fn options(mut self, value: impl IntoProperty<Map>) -> Self {
+        self.0.set("options", value.into_property());
+        self
+    }
+
+    /// The user for the source.
+    pub fn username(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("username", value.into_property());
+        self
+    }
+
+    /// The user's password.
+    ///
+    /// Never shown.
+    pub fn password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("password", value.into_property());
+        self
+    }
+
+    /// The proxy's address.
+    pub fn proxy(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("proxy", value.into_property());
+        self
+    }
+
+    /// The user for the proxy.
+    pub fn proxy_username(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("proxy_username", value.into_property());
+        self
+    }
+
+    /// The password for the proxy.
+    ///
+    /// Never shown.
+    pub fn proxy_password(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("proxy_password", value.into_property());
+        self
+    }
+
+    /// Whether the cloud's number of the node is sent along.
+    pub fn report_instanceid(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("report_instanceid", value.into_property());
+        self
+    }
+
+    /// Whether a source that does not answer is left out.
+    pub fn skip_if_unavailable(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("skip_if_unavailable", value.into_property());
+        self
+    }
+
+    /// A template of the cookbook for the whole file.
+    pub fn source(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("source", value.into_property());
+        self
+    }
+
+    /// Whether the server's certificate is checked.
+    pub fn sslverify(mut self, value: impl IntoProperty<Boolean>) -> Self {
+        self.0.set("sslverify", value.into_property());
+        self
+    }
+
+    /// The folder of trusted certificates.
+    pub fn sslcacert(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("sslcacert", value.into_property());
+        self
+    }
+
+    /// The certificate shown to the server.
+    pub fn sslclientcert(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("sslclientcert", value.into_property());
+        self
+    }
+
+    /// The key of that certificate.
+    pub fn sslclientkey(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("sslclientkey", value.into_property());
+        self
+    }
+
+    /// How much of the network may be used.
+    pub fn throttle(mut self, value: impl IntoProperty<TextOrInteger>) -> Self {
+        self.0.set("throttle", value.into_property());
+        self
+    }
+
+    /// Seconds to wait for the server.
+    pub fn timeout(mut self, value: impl IntoProperty<Text>) -> Self {
+        self.0.set("timeout", value.into_property());
+        self
+    }
+
+    /// Writes the source's file, or corrects it.
+    pub fn action_create(mut self) -> Self {
+        self.0.action("create");
+        self
+    }
+
+    /// Removes the source's file and cleans its cache.
+    pub fn action_remove(mut self) -> Self {
+        self.0.action("remove");
+        self
+    }
+
+    /// Fetches the source's index.
+    pub fn action_makecache(mut self) -> Self {
+        self.0.action("makecache");
+        self
+    }
+
+    /// The older name of `create`.
+    pub fn action_add(mut self) -> Self {
+        self.0.action("add");
+        self
+    }
+
+    /// The older name of `remove`.
+    pub fn action_delete(mut self) -> Self {
+        self.0.action("delete");
+        self
+    }
+
+    /// Does nothing until a notification asks for another action.
+    pub fn action_nothing(mut self) -> Self {
+        self.0.action("nothing");
+        self
+    }
+}
+
+common_methods!(YumRepository);

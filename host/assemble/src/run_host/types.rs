@@ -1,6 +1,6 @@
 //! The built-in resource types, as the runner and guests need them: `schema` behind `converge`'s traits.
 
-use contract::{Amendment, Declaration, Failure, Property, Raised, TypeTexts, Types};
+use contract::{Amendment, Declaration, Failure, HOST_AS_GUEST, Property, Raised, TypeTexts, Types};
 use schema::{Given, ValidationFailed, is_rendered};
 use serde_json::Value;
 
@@ -40,6 +40,12 @@ impl Types for BuiltinTypes {
                 Property::Verify(_) => later.push((name, value)),
                 Property::Rendered(_) if is_rendered(&declaration.kind, &name) => later.push((name, value)),
                 Property::Rendered(_) => return Err(not_rendered(&declaration.kind, &name)),
+                // The host's own templates have their text.
+                Property::Plain(_) | Property::Bytes(_)
+                    if declaration.guest_id == HOST_AS_GUEST && is_rendered(&declaration.kind, &name) =>
+                {
+                    later.push((name, value));
+                }
                 // Chef's templates take a `content`, too, and do nothing with it.
                 Property::Plain(_) | Property::Bytes(_) | Property::Lazy(_)
                     if is_rendered(&declaration.kind, &name) => {}
@@ -141,7 +147,7 @@ fn plain(property: &Property) -> Option<&Value> {
 
 impl TypeTexts for BuiltinTypes {
     fn names(&self) -> Vec<String> {
-        schema::builtin().iter().map(|found| found.name.to_owned()).collect()
+        schema::builtin().map(|found| found.name.to_owned()).collect()
     }
 
     fn describe(&self, name: &str) -> Option<Value> {

@@ -41,10 +41,9 @@ impl Row {
     }
 }
 
-const UPDATE_LISTS: [Row; 5] = [
+const UPDATE_LISTS: [Row; 4] = [
     row(Kind::Commands, "apt-get -q update"),
     row(Kind::Paths, "/var/lib/apt/periodic"),
-    row(Kind::ReadPaths, "/var/lib/apt/periodic/update-success-stamp"),
     row(Kind::Paths, "/etc/apt/apt.conf.d"),
     row(Kind::Paths, "/etc/apt/apt.conf.d/15update-stamp"),
 ];
@@ -59,7 +58,6 @@ const TYPES: &[(&str, &[Row])] = &[
     (
         "alternatives",
         &[
-            row(Kind::Commands, "update-alternatives --display {@link_name}"),
             row(Kind::Commands, "update-alternatives --install {link} {@link_name} {path} {priority}").of(&["install"]),
             row(Kind::Commands, "update-alternatives --install /usr/bin/{@link_name} {@link_name} {path} {priority}")
                 .of(&["install"])
@@ -109,15 +107,11 @@ const TYPES: &[(&str, &[Row])] = &[
     (
         "hostname",
         &[
-            row(Kind::Commands, "hostname"),
             row(Kind::Commands, "/bin/hostname {@hostname}"),
-            row(Kind::Commands, "hostnamectl status"),
             row(Kind::Commands, "hostnamectl set-hostname {@hostname}"),
-            row(Kind::ReadPaths, "/usr/bin/hostnamectl"),
             row(Kind::Paths, "/etc/hosts"),
             row(Kind::Paths, "/etc/hostname"),
             row(Kind::Facts, "ipaddress").unless("ipaddress"),
-            row(Kind::Facts, "root_group"),
         ],
     ),
     (
@@ -132,10 +126,9 @@ const TYPES: &[(&str, &[Row])] = &[
             row(Kind::Commands, "update-initramfs -u").of(&["install", "uninstall", "blacklist", "disable", "enable"]),
             row(Kind::Commands, "modprobe {@modname}").of(&["install", "load"]),
             row(Kind::Commands, "modprobe -r {@modname}").of(&["uninstall", "blacklist", "disable", "unload"]),
-            row(Kind::ReadPaths, "/proc/modules"),
         ],
     ),
-    ("locale", &[row(Kind::Paths, "/etc/locale.conf"), row(Kind::Commands, "locale -a"), row(Kind::Commands, "")]),
+    ("locale", &[row(Kind::Paths, "/etc/locale.conf"), row(Kind::Commands, "")]),
     ("mount", &[row(Kind::Mounts, "{device} on {@mount_point} type {fstype=auto} ({options=defaults|listed})")]),
     (
         "ohai_hint",
@@ -184,8 +177,6 @@ const TYPES: &[(&str, &[Row])] = &[
         &[
             row(Kind::Paths, "{config_prefix=/etc}/sudoers.d"),
             row(Kind::Paths, "{config_prefix=/etc}/sudoers.d/{@filename|sudoers}"),
-            row(Kind::ReadPaths, "{config_prefix=/etc}/sudoers"),
-            row(Kind::ReadPaths, "{visudo_binary=/usr/sbin/visudo}"),
             row(
                 Kind::Commands,
                 "cat {config_prefix=/etc}/sudoers | {visudo_binary=/usr/sbin/visudo} -cf - && {visudo_binary=/usr/sbin/visudo} -cf %{path}",
@@ -197,18 +188,13 @@ const TYPES: &[(&str, &[Row])] = &[
         "swap_file",
         &[
             row(Kind::Paths, "{@path}"),
-            row(Kind::Commands, "swapon --summary"),
             row(Kind::Commands, "swapoff {@path}").of(&["remove"]),
-            row(Kind::Commands, "which fallocate").of(&["create"]),
-            row(Kind::Commands, "df -PT {@path|folder} | awk 'NR==2 {print $2}'").of(&["create"]),
             row(Kind::Commands, "fallocate -l {size|mebibytes} {@path}").of(&["create"]),
             row(Kind::Commands, "dd if=/dev/zero of={@path} bs=1048576 count={size}").of(&["create"]),
-            row(Kind::Commands, "chmod 600 {@path}").of(&["create"]),
             row(Kind::Commands, "mkswap -f {@path}").of(&["create"]),
             row(Kind::Commands, "swapon {@path}").of(&["create"]),
             row(Kind::Paths, "/etc/fstab").of(&["create"]).with("persist"),
-            row(Kind::Commands, "sysctl -n -e vm.swappiness").with("swappiness"),
-            row(Kind::Commands, "sysctl -w \"vm.swappiness={swappiness}\""),
+            row(Kind::Commands, "sysctl -w vm.swappiness={swappiness}"),
             row(Kind::Commands, "sysctl -p").with("swappiness"),
             row(Kind::Paths, "/etc/sysctl.d").with("swappiness"),
             row(Kind::Paths, "/etc/sysctl.d/99-chef-vm.swappiness.conf").with("swappiness"),
@@ -219,8 +205,7 @@ const TYPES: &[(&str, &[Row])] = &[
         &[
             row(Kind::Paths, "{conf_dir=/etc/sysctl.d}"),
             row(Kind::Paths, "{conf_dir=/etc/sysctl.d}/99-chef-{@key|dots}.conf"),
-            row(Kind::Commands, "sysctl -n -e {@key}"),
-            row(Kind::Commands, "sysctl {ignore_error?-e }-w \"{@key}={value|blanks}\"").of(&["apply"]),
+            row(Kind::Commands, "sysctl {ignore_error?-e }-w {@key}={value|blanks}").of(&["apply"]),
             row(Kind::Commands, "sysctl {ignore_error?-e }-p").of(&["apply"]),
             row(Kind::Commands, "sysctl -p").of(&["remove"]),
         ],
@@ -229,7 +214,8 @@ const TYPES: &[(&str, &[Row])] = &[
         "timezone",
         &[
             row(Kind::Packages, "tzdata"),
-            row(Kind::Commands, "/usr/bin/timedatectl status"),
+            row(Kind::Paths, "/etc/localtime"),
+            row(Kind::Paths, "/etc/timezone"),
             row(Kind::Commands, "/usr/bin/timedatectl --no-ask-password set-timezone {@timezone}"),
         ],
     ),

@@ -65,7 +65,7 @@ pub(crate) fn property_bytes(name: &str, property: &Property) -> u64 {
 
 pub(crate) fn guard_bytes(guard: &Guard) -> u64 {
     match &guard.test {
-        Test::Block(_) => VALUE,
+        Test::Block(_) | Test::Decided(_) => VALUE,
         Test::Command(command) => command_bytes(command),
     }
 }

@@ -1,8 +1,10 @@
 //! The resource collection of a policy: types, declarations, and how a resource is found.
 
 use super::amending::{check_actions, check_retry_delay};
+use super::declaration::BUILTIN_OF_GUEST;
 use super::{
-    Context, ContextId, Declaration, GuestId, GuestType, MAX_PER_RESOURCE, MAX_RESOURCES, Resource, ResourceId, Run,
+    BUILTIN_PREFIX, Context, ContextId, Declaration, GuestId, GuestType, HOST_AS_GUEST, MAX_PER_RESOURCE,
+    MAX_RESOURCES, Resource, ResourceId, Run,
 };
 use crate::{Failure, LogLevel, Outcome, Types};
 use node::origin::Origin;
@@ -17,8 +19,7 @@ impl Run {
         if name.is_empty() || name.len() > 256 {
             return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
         }
-        // The Ruby library carries composite types out by itself, for every policy.
-        if self.builtin.default_action(&name).is_some() && !self.builtin.is_composite(&name) {
+        if self.builtin.default_action(&name).is_some() {
             let line = format!("policy `{}` replaces the built-in resource type `{name}` by its own", self.policy);
             self.log(LogLevel::Debug, &line);
         }
@@ -48,6 +49,13 @@ impl Run {
     /// Unknown type, property, action or context; too many resources; a notification that cannot be.
     pub fn declare(&mut self, mut declaration: Declaration) -> Result<ResourceId, Failure> {
         let nesting = self.open(declaration.context)?.nesting;
+        if let Some(builtin) = declaration.kind.strip_prefix(BUILTIN_PREFIX) {
+            declaration.kind = builtin.to_owned();
+            declaration.guest_id = BUILTIN_OF_GUEST;
+        } else if declaration.guest_id != HOST_AS_GUEST && self.type_of(&declaration).is_none() {
+            // A type of this name that the guest announces later is not this resource's.
+            declaration.guest_id = BUILTIN_OF_GUEST;
+        }
         self.check(&mut declaration)?;
         self.suppress_shown(&mut declaration);
         // The mask of an action holds for all that happens inside it.

@@ -16,12 +16,18 @@ pub type GuestId = u8;
 /// Stands for the host in resources that it declares itself: no guest has types for them.
 pub const HOST_AS_GUEST: GuestId = GuestId::MAX;
 
+/// Stands for the guest in resources of built-in types: no guest has types for them.
+pub(super) const BUILTIN_OF_GUEST: GuestId = GuestId::MAX - 1;
+
+/// Stands before the name of a built-in type in a declaration whose guest may have a type of that name: the built-in type is meant.
+pub const BUILTIN_PREFIX: &str = "builtin:";
+
 /// A resource as the cookbook wrote it.
 #[derive(Debug, Clone, Default)]
 pub struct Declaration {
     /// The context it is declared in.
     pub context: ContextId,
-    /// Its type.
+    /// Its type. A guest may write [`BUILTIN_PREFIX`] before the name of a built-in type.
     pub kind: String,
     /// The resource's name, such as `/etc/motd`.
     pub name: String,
@@ -106,6 +112,8 @@ pub enum Test {
     Command(Box<CommandTest>),
     /// Neither null nor false.
     Block(Callback),
+    /// Known already: the host decided it when it declared the resource.
+    Decided(bool),
 }
 
 /// When a notification takes effect.

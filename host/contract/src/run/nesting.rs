@@ -15,8 +15,10 @@ impl Run {
             return Err(Failure::raised("Wrun::TooManyContexts", message));
         }
         self.pay(size_of::<Context>() as u64)?;
-        let owner_type = self.resources.get(owner as usize).and_then(|owner| self.type_of(&owner.declaration));
-        let unified = owner_type.is_some_and(|guest_type| guest_type.unified);
+        let unified = self.resources.get(owner as usize).is_some_and(|owner| match self.type_of(&owner.declaration) {
+            Some(guest_type) => guest_type.unified,
+            None => self.is_composite(&owner.declaration.kind),
+        });
         let outer = self.contexts.get(parent as usize);
         // A context that the guest enters around an inner action nests its resources no deeper.
         let nesting = outer.map_or(0, |outer| outer.nesting) + u32::from(!by_guest);

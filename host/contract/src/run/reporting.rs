@@ -1,6 +1,6 @@
 //! What happens in a run, as those who watch it hear it: lines, changes, and where the policy is.
 
-use super::{ActionRecord, Resource, ResourceId, Run};
+use super::{ActionRecord, HOST_AS_GUEST, Resource, ResourceId, Run};
 use crate::{Change, Event, Failure, LogLevel, LogSource, Observer, Outcome};
 use node::origin::Origin;
 
@@ -103,6 +103,7 @@ impl Run {
     /// # Errors
     /// The policy's memory is used up.
     pub fn changed(&mut self, id: ResourceId, change: Change) -> Outcome {
+        let id = self.reported_as(id);
         self.pay_for_change(&change)?;
         let why_run = self.why_run;
         self.notice_with(|parts| {
@@ -113,6 +114,14 @@ impl Run {
             record.changes.push(change);
         }
         Ok(())
+    }
+
+    /// Returns the resource whose sentences those of a resource are: the owner of a child without a row, else itself.
+    pub fn reported_as(&self, id: ResourceId) -> ResourceId {
+        let declaration = self.resources.get(id as usize).map(|resource| &resource.declaration);
+        let without_row = declaration.filter(|it| it.detached && it.guest_id == HOST_AS_GUEST);
+        let owner = without_row.and_then(|it| self.contexts.get(it.context as usize)?.owner);
+        owner.map_or(id, |(owner, _)| owner)
     }
 
     /// Records what `load_current_value` found before the running action.

@@ -419,6 +419,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Records and shows what a dry run cannot be sure of.
     pub(super) fn uncertain(&mut self, id: ResourceId, what: &str) {
+        let id = self.run.reported_as(id);
         // A policy that cannot pay is at its end, and needs no doubts.
         if self.run.pay_for_words(what).is_err() {
             return;

@@ -1,31 +1,36 @@
 //! Actions of composite types: they are made of other resources, which the host declares and converges inside the action.
+//!
+//! Children converge in order, each where it is declared, as those of Chef's own types do. A child without a row is a step of the
+//! action itself. A composition that has sentences of its own is a change that a dry run shows by these sentences.
 
 use super::Runner;
 use super::actions::ActionOutcome;
 use super::performing::why;
 use contract::{
-    Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, Outcome, Providers, ResourceId, Wanted,
+    Amendment, Child, ChildRow, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, LogLevel, Outcome,
+    Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
 };
+use serde_json::Value;
+use std::pin::Pin;
 use std::sync::Arc;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn act_in_children(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
-        self.run.check_required(id, action)?;
-        let (resolved, _checks) = self.resolve_properties(id, action).await?;
-        let why_run = self.run.why_run();
-        let declaration = &self.run.known(id)?.declaration;
-        let parent = declaration.context;
-        let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
-        let Composition { changes, children } =
-            self.providers.compose(&wanted).map_err(|raised| why(self.run, raised))?;
-        let is_only_planned = why_run && !changes.is_empty() && !self.run.is_survey();
+        let Composition { warnings, changes, shared, children } = self.compose(id, action).await?;
+        for warning in warnings {
+            self.run.log(LogLevel::Warn, &warning);
+        }
+        let is_only_planned = self.run.why_run() && !changes.is_empty() && !self.run.is_survey();
         if !changes.is_empty() {
             self.changed(id, changes)?;
             self.run.known_mut(id)?.mark(true);
         }
+        for shared in shared {
+            self.share(id, shared).await?;
+        }
+        let parent = self.run.known(id)?.declaration.context;
         let context = self.run.begin(parent, id, false)?;
-        let outcome = match self.declare_children(id, context, children) {
-            Ok(()) if is_only_planned => self.plan_children(context),
+        let outcome = match self.converge_children(id, context, children, is_only_planned).await {
             Ok(()) => self.converge_context(context).await,
             Err(failure) => Err(failure),
         };
@@ -37,26 +42,140 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.outcome_of(id)
     }
 
-    fn declare_children(&mut self, owner: ResourceId, context: ContextId, children: Vec<Declaration>) -> Outcome {
-        let declaration = &self.run.known(owner)?.declaration;
-        let (origin, sensitive) = (Arc::clone(&declaration.origin), declaration.sensitive);
-        for child in children {
-            let origin = Arc::clone(&origin);
-            let sensitive = sensitive || child.sensitive;
-            self.run.declare(Declaration { context, origin, sensitive, guest_id: HOST_AS_GUEST, ..child })?;
-        }
-        Ok(())
+    async fn compose(&mut self, id: ResourceId, action: &str) -> Result<Composition, Failure> {
+        self.run.check_required(id, action)?;
+        let (resolved, _checks) = self.resolve_properties(id, action).await?;
+        let why_run = self.run.why_run();
+        let declaration = &self.run.known(id)?.declaration;
+        let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
+        self.providers.compose(&wanted, self.run.is_survey()).map_err(|raised| why(self.run, raised))
     }
 
-    /// Plans the children of an action whose own sentences a dry run shows: what they are denied is an error there too.
-    fn plan_children(&mut self, context: ContextId) -> Outcome {
-        for id in self.run.all(context) {
-            let declaration = &self.run.known(id)?.declaration;
-            for action in declaration.actions.iter().filter(|action| *action != "nothing") {
-                let wanted = Wanted { resource: id, declaration, action, resolved: vec![], why_run: true };
-                self.providers.prepare(&wanted).map_err(|raised| why(self.run, raised))?;
+    async fn converge_children(
+        &mut self,
+        owner: ResourceId,
+        context: ContextId,
+        children: Vec<Child>,
+        is_only_planned: bool,
+    ) -> Outcome {
+        for Child { declaration, row } in children {
+            match row {
+                ChildRow::Never => self.carry_out(owner, context, declaration, is_only_planned).await?,
+                ChildRow::RealRuns if is_only_planned => {
+                    let child = self.declare_child(owner, context, declaration, true)?;
+                    self.plan_child(child).await?;
+                }
+                ChildRow::RealRuns | ChildRow::Always => {
+                    let child = self.declare_child(owner, context, declaration, false)?;
+                    self.run_all(context, child).await?;
+                }
             }
         }
         Ok(())
     }
+
+    /// Declares a child of an action; it has the origin of its owner, whom it keeps secret with itself.
+    fn declare_child(
+        &mut self,
+        owner: ResourceId,
+        context: ContextId,
+        child: Declaration,
+        detached: bool,
+    ) -> Result<ResourceId, Failure> {
+        let declaration = &self.run.known(owner)?.declaration;
+        let (origin, sensitive) = (Arc::clone(&declaration.origin), declaration.sensitive || child.sensitive);
+        self.run.declare(Declaration { context, origin, sensitive, detached, guest_id: HOST_AS_GUEST, ..child })
+    }
+
+    /// Carries out a child that has no row. In a dry run whose sentences are known it is planned only.
+    async fn carry_out(
+        &mut self,
+        owner: ResourceId,
+        context: ContextId,
+        declaration: Declaration,
+        is_only_planned: bool,
+    ) -> Outcome {
+        let child = self.declare_child(owner, context, declaration, true)?;
+        if is_only_planned {
+            return self.plan_child(child).await;
+        }
+        for action in self.run.known(child)?.declaration.actions.clone() {
+            self.act_on_machine(child, &action).await?;
+            let (updated, unsure) = {
+                let child = self.run.known(child)?;
+                (child.updated_by_last_action, child.unsure)
+            };
+            if updated {
+                let owner = self.run.known_mut(owner)?;
+                let was_sure = owner.updated_by_last_action && !owner.unsure;
+                owner.mark(true);
+                owner.unsure = unsure && !was_sure;
+            }
+        }
+        Ok(())
+    }
+
+    /// Plans a child, and its own children: what they are denied is an error in a dry run too.
+    fn plan_child(&mut self, child: ResourceId) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
+        Box::pin(async move {
+            let actions = self.run.known(child)?.declaration.actions.clone();
+            for action in actions.iter().filter(|action| *action != "nothing") {
+                let declaration = &self.run.known(child)?.declaration;
+                if self.run.is_composite(&declaration.kind) {
+                    let context = declaration.context;
+                    for grandchild in self.compose(child, action).await?.children {
+                        let grandchild = self.declare_child(child, context, grandchild.declaration, true)?;
+                        self.plan_child(grandchild).await?;
+                    }
+                    continue;
+                }
+                let wanted = Wanted { resource: child, declaration, action, resolved: vec![], why_run: true };
+                self.providers.prepare(&wanted).map_err(|raised| why(self.run, raised))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Declares a resource of the whole policy, unless it is there, and adds a line to it; or has it act.
+    async fn share(&mut self, owner: ResourceId, shared: Shared) -> Outcome {
+        let Shared { declaration, action, delayed, line } = shared;
+        let key = declaration.key();
+        let found = self.run.find(ROOT, &key);
+        if let Some(action) = action {
+            let Some(id) = found else {
+                let message = format!("Cannot find a resource matching {key} (did you define it first?)");
+                return Err(Failure::raised("Chef::Exceptions::ResourceNotFound", message));
+            };
+            return self.run_action(ROOT, id, action.to_owned(), None).await;
+        }
+        let is_own = |id: &ResourceId| {
+            line.is_none() || self.run.known(*id).is_ok_and(|found| found.declaration.guest_id == HOST_AS_GUEST)
+        };
+        let id = match found.filter(is_own) {
+            Some(id) => id,
+            None => {
+                let id = self.declare_child(owner, ROOT, declaration, false)?;
+                if let Some(action) = delayed {
+                    self.run.amend(id, Amendment::Delayed(action.to_owned()))?;
+                }
+                id
+            }
+        };
+        let Some(SharedLine { head, line }) = line else { return Ok(()) };
+        let content = match self.run.known(id)?.declaration.property(CONTENT) {
+            Some(Property::Plain(Value::String(content))) => content.as_str(),
+            _ => head,
+        };
+        self.run.account().work((content.len() / 64) as u64).map_err(|ended| ended.or_at(|| self.run.here()))?;
+        let mut lines: Vec<&str> = content.strip_prefix(head).unwrap_or_default().lines().collect();
+        if let Err(place) = lines.binary_search(&line.as_str()) {
+            lines.insert(place, &line);
+        }
+        let all = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let content = Property::Plain(Value::String(format!("{head}{all}")));
+        self.run.amend(id, Amendment::Property(CONTENT.to_owned(), content))
+    }
 }
+
+/// The property of a shared file that has its lines.
+const CONTENT: &str = "content";

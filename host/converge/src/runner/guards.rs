@@ -33,6 +33,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                         self.warn_of_text(resource, negated, &got);
                         is_true(&got)
                     }
+                    Test::Decided(truth) => *truth,
                     Test::Command(command) => match self.guard_command(resource, command, dry)? {
                         GuardResult::True => true,
                         GuardResult::False => false,
@@ -98,7 +99,7 @@ fn describe(guard: &Guard, sensitive: bool) -> String {
     let word = word(guard.negated);
     match &guard.test {
         _ if sensitive => format!("{word} {{ #{SUPPRESSED_GUARD} }}"),
-        Test::Block(_) => format!("{word} {{ #code block }}"),
+        Test::Block(_) | Test::Decided(_) => format!("{word} {{ #code block }}"),
         Test::Command(command) => match &command.line {
             CommandLine::Text(line) => format!("{word} \"{line}\""),
             CommandLine::Arguments(arguments) => format!("{word} \"{}\"", arguments.join(" ")),

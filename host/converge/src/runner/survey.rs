@@ -23,6 +23,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             at += 1;
             let truth = match &guard.test {
                 Test::Block(callback) => self.evaluate(*callback, None).await.map(|got| super::guards::is_true(&got)),
+                Test::Decided(truth) => Ok(*truth),
                 Test::Command(command) => {
                     self.providers.guard(command, true).map(|truth| truth == GuardResult::True).map_err(Failure::from)
                 }

@@ -1,9 +1,9 @@
 //! An in-memory policy for the runner: a guest that keeps its own stack of open actions, providers that only count.
 
 use contract::{
-    Answer, Call, Certainty, Change, ClosureValue, CommandTest, Composition, ContextId, Declaration, Errand, Failure,
-    Guard, GuardResult, Guest, GuestLost, GuestMessage, GuestType, HostMessage, Memory, Prepared, Property, Providers,
-    Raised, Request, ResourceId, ResourceRef, Run, Test, Timing, Types, Wanted, Wish,
+    Answer, Call, Certainty, Change, Child, ChildRow, ClosureValue, CommandTest, Composition, ContextId, Declaration,
+    Errand, Failure, Guard, GuardResult, Guest, GuestLost, GuestMessage, GuestType, HostMessage, Memory, Prepared,
+    Property, Providers, Raised, Request, ResourceId, ResourceRef, Run, Test, Timing, Types, Wanted, Wish,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -210,17 +210,29 @@ impl Providers for FakeProviders<'_> {
         }
         Ok(if updates { Prepared::changes((), vec![Change::new("change")]) } else { Prepared::up_to_date() })
     }
-    fn compose(&mut self, wanted: &Wanted<'_>) -> Result<Composition, Raised> {
+    fn compose(&mut self, wanted: &Wanted<'_>, _is_survey: bool) -> Result<Composition, Raised> {
         let spec = &self.case.specs[&wanted.declaration.name];
         let changes = spec["says"].as_str().map(Change::new).into_iter().collect();
         let children = spec["children"].as_array().cloned().unwrap_or_default();
-        let child = |spec: Value| Declaration {
-            kind: "t".into(),
-            name: spec["name"].as_str().unwrap().into(),
-            actions: vec!["run".into()],
-            ..Declaration::default()
+        let child = |spec: Value| Child {
+            declaration: Declaration {
+                kind: "t".into(),
+                name: spec["name"].as_str().unwrap().into(),
+                actions: vec!["run".into()],
+                guards: spec["skipped"]
+                    .as_bool()
+                    .map(|it| Guard { negated: true, test: Test::Decided(it) })
+                    .into_iter()
+                    .collect(),
+                ..Declaration::default()
+            },
+            row: match spec["row"].as_str() {
+                Some("never") => ChildRow::Never,
+                Some("real") => ChildRow::RealRuns,
+                _ => ChildRow::Always,
+            },
         };
-        Ok(Composition { changes, children: children.into_iter().map(child).collect() })
+        Ok(Composition { changes, children: children.into_iter().map(child).collect(), ..Composition::default() })
     }
     fn stage(&mut self, _: &mut ()) -> Result<Value, Raised> {
         Ok(Value::Null)

@@ -1,7 +1,8 @@
 //! `apt_preference`: the version of a package that apt prefers.
 
-use super::{Composite, child, children, file_name, one_line};
-use crate::plan::View;
+use super::machine::Family;
+use super::text::{file_name, one_line};
+use super::{Composite, Machine, child, children};
 use crate::resources::asked;
 use contract::{Composition, Raised, Wanted};
 use schema::types::apt_preference::AptPreferenceProperties;
@@ -14,14 +15,18 @@ const FOLDER: &str = "/etc/apt/preferences.d";
 pub(super) struct AptPreference;
 
 impl Composite for AptPreference {
-    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised> {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: AptPreferenceProperties = asked::properties(wanted)?;
         let name = file_name("package_name", &properties.package_name)?;
         // apt ignores files with other characters in their names.
         let safe = name.replace('.', "_").replace('*', "wildcard");
         let path = format!("{FOLDER}/{safe}.pref");
+        if machine.family() != Family::Debian {
+            return Ok(Composition::default());
+        }
         if wanted.action == "remove" {
-            return Ok(children(vec![child("file", &path, "delete", [])]));
+            let is_there = machine.is_survey || !machine.is_absent(&path);
+            return Ok(children(is_there.then(|| child("file", &path, "delete", []))));
         }
         let package = one_line("glob", properties.glob.as_deref().unwrap_or(name))?;
         let pin = one_line("pin", properties.pin.as_deref().unwrap_or_default())?;
@@ -31,7 +36,7 @@ impl Composite for AptPreference {
         // The names that earlier versions gave their files.
         let older =
             (safe != name).then(|| format!("{FOLDER}/{name}.pref")).into_iter().chain([format!("{FOLDER}/{name}")]);
-        for older in older.filter(|older| matches!(view.seen_target(older), Some(Ok(Some(_))))) {
+        for older in older.filter(|older| machine.is_seen(older)) {
             made.push(child("file", &older, "delete", []));
         }
         made.push(child("file", &path, "create", [("mode", json!("0644")), ("content", json!(text))]));

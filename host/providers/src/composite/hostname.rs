@@ -1,12 +1,9 @@
 //! `hostname`: the machine's name, now, at its next start and in `/etc/hosts`.
 
-use super::{
-    Composite, child, children, command, exists, granted, invalid, notifying, one_line, printed, readable_text,
-};
-use crate::plan::View;
+use super::text::{one_line, plain_name};
+use super::{Composite, Machine, child, children, command, invalid, not_if, notifying, with};
 use crate::resources::asked;
 use contract::{Composition, Declaration, Raised, Timing, Wanted};
-use machine::denied::denied;
 use schema::types::hostname::HostnameProperties;
 use serde_json::{Value, json};
 
@@ -23,41 +20,56 @@ const FACTS: &str = "reload hostname";
 pub(super) struct Hostname;
 
 impl Composite for Hostname {
-    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised> {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: HostnameProperties = asked::properties(wanted)?;
-        let name = properties.hostname.as_str();
-        let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '.' | '_');
-        if !name.starts_with(|sign: char| sign.is_ascii_alphanumeric()) || !name.chars().all(plain) {
-            return Err(invalid(format!("hostname {name:?} is not the name of a host")));
-        }
-        let changing = |child| notifying(child, Timing::Delayed, &format!("ohai[{FACTS}]"), "reload");
+        let name = plain_name("hostname", &properties.hostname, "-._", "the name of a host")?;
         let mut made = vec![child("ohai", FACTS, "nothing", [("plugin", json!("hostname"))])];
         // The machine's name is shown only to policies that may set it.
         let set = ["/bin/hostname", name];
-        granted(&set, view)?;
-        if printed("hostname", &[], view).as_deref().map(str::trim) != Some(name) {
-            made.push(changing(command(&format!("set hostname to {name}"), "run", &set)));
+        machine.granted(&set)?;
+        let is_set = machine.printed("hostname", &[]).as_deref().map(str::trim) == Some(name);
+        made.push(not_if(is_set, reloading(command(&format!("set hostname to {name}"), "run", &set))));
+        if let Some(address) = properties.ipaddress.clone().or_else(|| own_address(machine)) {
+            made.push(hosts(&properties, &address, machine)?);
         }
-        if let Some(address) = properties.ipaddress.clone().or_else(|| own_address(view)) {
-            made.extend(hosts(&properties, &address, view)?.map(changing));
-        }
-        if exists("/usr/bin/hostnamectl", view) && exists("/run/systemd/system", view) {
-            let keep = ["hostnamectl", "set-hostname", name];
-            granted(&keep, view)?;
-            let status = printed("hostnamectl", &["status"], view).unwrap_or_default();
-            let mut lines = status.lines().filter_map(|line| line.trim().strip_prefix("Static hostname:"));
-            if !lines.any(|kept| kept.trim() == name) {
-                made.push(changing(command(&format!("hostnamectl set-hostname {name}"), "run", &keep)));
-            }
-        } else {
-            made.push(file(HOSTNAME, format!("{name}\n")));
-        }
+        made.push(kept(name, machine)?);
         Ok(children(made))
     }
 }
 
-/// The child that puts the name's line into `/etc/hosts`; `None` if the line is there.
-fn hosts(properties: &HostnameProperties, address: &str, view: &View<'_>) -> Result<Option<Declaration>, Raised> {
+/// The same child, after which the name's facts are gathered anew.
+fn reloading(child: Declaration) -> Declaration {
+    notifying(child, Timing::Delayed, &format!("ohai[{FACTS}]"), "reload")
+}
+
+/// The child that keeps the name for the next start. Its place depends on the distribution.
+fn kept(name: &str, machine: &mut Machine<'_, '_>) -> Result<Declaration, Raised> {
+    let has_systemd = machine.exists("/usr/bin/hostnamectl") && machine.exists("/run/systemd/system");
+    if has_systemd && !machine.is_container() {
+        let keep = ["hostnamectl", "set-hostname", name];
+        machine.granted(&keep)?;
+        let status = machine.printed("hostnamectl", &["status"]).unwrap_or_default();
+        let mut lines = status.lines().filter_map(|line| line.trim().strip_prefix("Static hostname:"));
+        let is_kept = lines.any(|kept| kept.trim() == name);
+        return Ok(not_if(is_kept, reloading(command(&format!("hostnamectl set-hostname {name}"), "run", &keep))));
+    }
+    if !machine.exists(HOSTNAME) {
+        if machine.exists("/etc/sysconfig/network") {
+            let is_replaced = |line: &str| line.trim_start().starts_with("HOSTNAME");
+            return with_line("/etc/sysconfig/network", &format!("HOSTNAME={name}"), is_replaced, machine);
+        }
+        if machine.exists("/etc/HOSTNAME") {
+            return Ok(file("/etc/HOSTNAME", &format!("{name}\n")));
+        }
+        if machine.exists("/etc/conf.d/hostname") {
+            return Ok(file("/etc/conf.d/hostname", &format!("hostname=\"{name}\"\n")));
+        }
+    }
+    Ok(in_place(file(HOSTNAME, &format!("{name}\n")), machine))
+}
+
+/// The child that puts the name's line into `/etc/hosts`.
+fn hosts(properties: &HostnameProperties, address: &str, machine: &Machine<'_, '_>) -> Result<Declaration, Raised> {
     if address.is_empty() || address.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
         return Err(invalid(format!("{address:?} is not an address")));
     }
@@ -67,36 +79,44 @@ fn hosts(properties: &HostnameProperties, address: &str, view: &View<'_>) -> Res
     let names = properties.fqdn.as_deref().into_iter().chain([name]).chain(aliases).chain([short]);
     let line = [address].into_iter().chain(names.filter(|one| !one.is_empty())).collect::<Vec<_>>().join(" ");
     one_line("fqdn or aliases", &line)?;
-    let _file = view.grants.manage_path(HOSTS).map_err(denied)?;
-    let before = readable_text(HOSTS, view)?.unwrap_or_default();
-    if before.lines().any(|one| one == line) {
-        return Ok(None);
-    }
-    Ok(Some(file(HOSTS, with_line(&before, address, name, &line))))
+    machine.managed(HOSTS)?;
+    let file = with_line(HOSTS, &line, |line| is_about(line, address, name), machine)?;
+    Ok(reloading(in_place(file, machine)))
 }
 
-/// The text with a line in the place of those of the address or of the name.
-fn with_line(text: &str, address: &str, name: &str, line: &str) -> String {
-    let is_replaced = |one: &&str| {
-        let mut words = one.split_whitespace();
-        words.next() == Some(address) || words.any(|word| word == name)
-    };
-    text.lines().filter(|one| !is_replaced(one)).chain([line]).map(|one| format!("{one}\n")).collect()
+/// Tells whether a line of `/etc/hosts` is about an address or a name.
+fn is_about(line: &str, address: &str, name: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some(address) || words.any(|word| word == name)
 }
 
-fn file(path: &str, content: String) -> Declaration {
-    let owner = ("owner", json!("root"));
-    child(
-        "file",
-        path,
-        "create",
-        [("content", json!(content)), owner, ("group", json!("root")), ("mode", json!("0644"))],
-    )
+/// A file with a line in the place of others, unless it has the line already.
+fn with_line(
+    path: &'static str,
+    line: &str,
+    is_replaced: impl Fn(&str) -> bool,
+    machine: &Machine<'_, '_>,
+) -> Result<Declaration, Raised> {
+    let before = machine.readable_text(path)?.unwrap_or_default();
+    let kept = before.lines().filter(|one| !is_replaced(one)).chain([line]);
+    let content = kept.map(|one| format!("{one}\n")).collect::<String>();
+    Ok(not_if(before.lines().any(|one| one == line), file(path, &content)))
+}
+
+/// The same file, written in its place where a container has it from outside and it cannot be renamed over.
+fn in_place(file: Declaration, machine: &Machine<'_, '_>) -> Declaration {
+    if machine.is_container() { with(file, "atomic_update", json!(false)) } else { file }
+}
+
+fn file(path: &str, content: &str) -> Declaration {
+    let owner = [("owner", json!("root")), ("group", json!("root"))];
+    let [owner, group] = owner;
+    child("file", path, "create", [("content", json!(content)), owner, group, ("mode", json!("0644"))])
 }
 
 /// Returns the node's own address, if the policy may see it.
-fn own_address(view: &View<'_>) -> Option<String> {
-    let facts = view.settings.facts.as_ref()?;
+fn own_address(machine: &Machine<'_, '_>) -> Option<String> {
+    let facts = machine.view.settings.facts.as_ref()?;
     let found = facts(Some("ipaddress")).ok()?;
     found.get("ipaddress").and_then(Value::as_str).map(str::to_owned)
 }
@@ -107,8 +127,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_the_address_and_of_the_name_are_replaced() {
-        let before = "127.0.0.1 localhost\n10.0.0.5 old\n10.0.0.6 web other\n10.0.0.7 webs\n";
-        let after = "127.0.0.1 localhost\n10.0.0.7 webs\n10.0.0.5 web\n";
-        assert_eq!(with_line(before, "10.0.0.5", "web", "10.0.0.5 web"), after);
+        let lines = ["127.0.0.1 localhost", "10.0.0.5 old", "10.0.0.6 web other", "10.0.0.7 webs", ""];
+        assert_eq!(lines.map(|line| is_about(line, "10.0.0.5", "web")), [false, true, true, false, false]);
     }
 }

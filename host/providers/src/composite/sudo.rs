@@ -1,9 +1,9 @@
 //! `sudo`: a file below `sudoers.d`, which `visudo` must find correct before it is put in place.
 
-use super::{Composite, child, children, file_name, invalid, one_line};
-use crate::plan::View;
+use super::text::{file_name, one_line};
+use super::{Composite, Machine, child, children, invalid, not_if, rendered, runtime_error, with, with_text};
 use crate::resources::asked;
-use contract::{Composition, Raised, Wanted};
+use contract::{Composition, Property, Raised, Wanted};
 use schema::types::sudo::SudoProperties;
 use serde_json::{Value, json};
 
@@ -13,38 +13,59 @@ const PREFIX: &str = "/etc";
 /// The usual path of the program that checks the file.
 const VISUDO: &str = "/usr/sbin/visudo";
 
-/// The class of properties that do not go together.
-const RUNTIME_ERROR: &str = "RuntimeError";
-
 /// A file of sudo's rules.
 pub(super) struct Sudo;
 
 impl Composite for Sudo {
-    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised> {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: SudoProperties = asked::properties(wanted)?;
         let prefix = plain_path("config_prefix", properties.config_prefix.as_deref().unwrap_or(PREFIX))?;
         plain_path("visudo_binary", &properties.visudo_binary)?;
         let folder = format!("{prefix}/sudoers.d/");
         let path = format!("{folder}{}", plain_path("filename", file_name("filename", &properties.filename)?)?);
         if matches!(wanted.action, "delete" | "remove") {
-            return Ok(children(vec![child("file", &path, "delete", [])]));
+            return Ok(children([child("file", &path, "delete", [])]));
         }
+        let own = rendered(wanted);
         let has_people = !properties.users.is_empty() || !properties.groups.is_empty();
         if properties.template.is_some() {
             let hint = "declare a `template` below sudoers.d, with `verify`";
             return Err(invalid("template can be rendered by cookbooks in Ruby only").with_hint(hint));
         }
-        if !has_people && properties.env_keep_add.is_empty() && properties.env_keep_subtract.is_empty() {
+        if own.is_none() && !has_people && properties.env_keep_add.is_empty() && properties.env_keep_subtract.is_empty()
+        {
             let message = "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!";
-            return Err(Raised::new(RUNTIME_ERROR, message));
+            return Err(runtime_error(message));
         }
-        let content = ("content", json!(text(&properties)?));
-        let mode = ("mode", json!("0440"));
-        let file = match verify(&properties, prefix, &path, view) {
-            Some(command) => child("file", &path, "create", [content, mode, ("verify", json!([command]))]),
-            None => child("file", &path, "create", [content, mode]),
-        };
-        Ok(children(vec![child("directory", &folder, "create", []), file]))
+        let mut made = Vec::new();
+        if machine.is_container() {
+            made.push(not_if(machine.has_program("sudo"), child("package", "sudo", "install", [])));
+        }
+        made.push(child("directory", &folder, "create", []));
+        let rules = child("template", &path, "create", [("mode", json!("0440"))]);
+        let rules =
+            with_text(rules, own.map_or_else(|| text(&properties).map(|text| Property::Plain(json!(text))), Ok)?);
+        let check = verify(&properties, prefix, &path, machine);
+        let mut warnings = Vec::new();
+        if check.is_none() {
+            warnings.push(format!(
+                "The visudo binary cannot be found at '{}'. Skipping sudoer file validation. If visudo is on this system you \
+                 can specify the path using the 'visudo_binary' property.",
+                properties.visudo_binary
+            ));
+        }
+        if machine.seen_text(&format!("{prefix}/sudoers")).is_some_and(|main| !main.contains("includedir")) {
+            warnings.push(format!(
+                "{} will be rendered, but will not take effect because the {prefix}/sudoers config lacks the includedir \
+                 directive that loads configs from {prefix}/sudoers.d/!",
+                properties.filename
+            ));
+        }
+        made.push(match check {
+            Some(command) => with(rules, "verify", json!([command])),
+            None => rules,
+        });
+        Ok(Composition { warnings, ..children(made) })
     }
 }
 
@@ -59,15 +80,14 @@ fn plain_path<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
 
 /// Returns the command that tries the new file: beside the main one, or within what includes it already. `None`: there is no
 /// `visudo`.
-fn verify(properties: &SudoProperties, prefix: &str, path: &str, view: &View<'_>) -> Option<String> {
-    // A policy learns nothing of paths that it may not see; that of the usual program is no secret.
-    let is_seen = |path: &str| matches!(view.seen_target(path), Some(Ok(Some(_))));
+fn verify(properties: &SudoProperties, prefix: &str, path: &str, machine: &Machine<'_, '_>) -> Option<String> {
     let (main, program) = (format!("{prefix}/sudoers"), properties.visudo_binary.as_str());
-    let is_usual = program == VISUDO && view.root.target_entry(VISUDO).is_ok_and(|entry| entry.is_some());
-    if !is_usual && !is_seen(program) {
+    // The path of the usual program is no secret.
+    let is_usual = program == VISUDO && machine.exists(VISUDO);
+    if !is_usual && !machine.is_seen(program) {
         return None;
     }
-    Some(match is_seen(path) {
+    Some(match machine.is_seen(path) {
         true => format!("cat {main} | {program} -cf - && {program} -cf %{{path}}"),
         false => format!("cat {main} %{{path}} | {program} -cf -"),
     })

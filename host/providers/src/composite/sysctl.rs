@@ -1,9 +1,9 @@
 //! `sysctl`: a parameter of the kernel, now and at each start.
 
-use super::{Composite, child, children, command, granted, invalid, notifying, one_line, printed, seen_text};
-use crate::plan::View;
+use super::text::{one_line, plain_name};
+use super::{Composite, Machine, change, child, command, command_in_default_environment, in_real_runs, step};
 use crate::resources::asked;
-use contract::{Change, Composition, Raised, Timing, Wanted};
+use contract::{Composition, Raised, Wanted};
 use schema::types::sysctl::SysctlProperties;
 use serde_json::json;
 
@@ -14,18 +14,17 @@ const LOAD: &str = "Load sysctl values";
 pub(super) struct Sysctl;
 
 impl Composite for Sysctl {
-    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised> {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: SysctlProperties = asked::properties(wanted)?;
-        let key = properties.key.as_str();
-        let plain = |sign: char| sign.is_ascii_alphanumeric() || "._-/:@*".contains(sign);
-        if !key.starts_with(|sign: char| sign.is_ascii_alphanumeric()) || !key.chars().all(plain) {
-            return Err(invalid(format!("key {key:?} is not the name of a kernel parameter")));
-        }
+        let key = plain_name("key", &properties.key, "._-/:@*", "the name of a kernel parameter")?;
         let path = format!("{}/99-chef-{}.conf", properties.conf_dir, key.replace('/', "."));
         if wanted.action == "remove" {
-            let load = command(LOAD, "nothing", &["sysctl", "-p"]);
-            let file = child("file", &path, "delete", []);
-            return Ok(children(vec![load, notifying(file, Timing::Immediate, &format!("execute[{LOAD}]"), "run")]));
+            if machine.is_absent(&path) && !machine.is_survey {
+                return Ok(Composition::default());
+            }
+            let load = command_in_default_environment(LOAD, "run", &["sysctl", "-p"]);
+            let made = vec![in_real_runs(child("file", &path, "delete", [])), in_real_runs(load)];
+            return Ok(change([format!("removing sysctl config at {path}")], made));
         }
         let value = one_line("value", properties.value.as_deref().unwrap_or_default())?;
         for line in &properties.comment {
@@ -36,26 +35,25 @@ impl Composite for Sysctl {
         let set: Vec<&str> = ["sysctl"].into_iter().chain(ignoring).chain(["-w", &assignment]).collect();
         let load: Vec<&str> = ["sysctl"].into_iter().chain(ignoring).chain(["-p"]).collect();
         // The kernel's value is shown only to policies that may set it.
-        granted(&set, view)?;
-        let running = printed("sysctl", &["-n", "-e", key], view).map(|text| text.replace('\t', " ").trim().to_owned());
-        let kept = seen_text(&path, view)
+        machine.granted(&set)?;
+        let running =
+            machine.printed("sysctl", &["-n", "-e", key]).map(|text| text.replace('\t', " ").trim().to_owned());
+        let kept = machine
+            .seen_text(&path)
             .and_then(|text| text.lines().find_map(|line| line.split_once(" = ").map(|(_, value)| value.to_owned())));
-        let changes = match running.filter(|running| kept.as_ref() == Some(running)) {
-            Some(current) if current == value => return Ok(Composition::default()),
-            Some(current) => vec![
-                Change::new(format!("update {key}")),
-                Change::new(format!("  set value to \"{value}\" (was \"{current}\")")),
-            ],
-            None => vec![Change::new(format!("create {key}")), Change::new(format!("  set value to \"{value}\""))],
+        let sentences = match running.filter(|running| kept.as_ref() == Some(running)) {
+            Some(current) if current == value && !machine.is_survey => return Ok(Composition::default()),
+            Some(current) => [format!("update {key}"), format!("  set value to \"{value}\" (was \"{current}\")")],
+            None => [format!("create {key}"), format!("  set value to \"{value}\"")],
         };
         let content = ("content", json!(text(&properties, value)));
-        let children = vec![
-            command(&format!("set {key}"), "run", &set),
-            child("directory", &properties.conf_dir, "create", []),
-            child("file", &path, "create", [content]),
-            command(LOAD, "run", &load),
+        let made = vec![
+            step(command(&format!("set {key}"), "run", &set)),
+            in_real_runs(child("directory", &properties.conf_dir, "create", [])),
+            in_real_runs(child("file", &path, "create", [content])),
+            in_real_runs(command_in_default_environment(LOAD, "run", &load)),
         ];
-        Ok(Composition { changes, children })
+        Ok(change(sentences, made))
     }
 }
 

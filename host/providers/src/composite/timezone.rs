@@ -1,9 +1,9 @@
 //! `timezone`: the machine's local time.
 
-use super::{Composite, child, children, command, exists, granted, invalid, printed};
-use crate::plan::View;
+use super::text::plain_name;
+use super::{Composite, Machine, change, child, children, command, in_real_runs, invalid, step};
 use crate::resources::asked;
-use contract::{Change, Composition, Raised, Wanted};
+use contract::{Composition, Raised, Wanted};
 use schema::types::timezone::TimezoneProperties;
 use serde_json::json;
 
@@ -17,37 +17,33 @@ const NAME: &str = "/etc/timezone";
 pub(super) struct Timezone;
 
 impl Composite for Timezone {
-    fn compose(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Composition, Raised> {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let TimezoneProperties { timezone } = asked::properties(wanted)?;
         let zone = timezone.as_str();
-        let plain = |sign: char| sign.is_ascii_alphanumeric() || "_+-".contains(sign);
-        let is_part =
-            |part: &str| part.starts_with(|sign: char| sign.is_ascii_alphanumeric()) && part.chars().all(plain);
-        if !zone.split('/').all(is_part) {
+        if !zone.split('/').all(|part| plain_name("timezone", part, "_+-", "a part of a name").is_ok()) {
             return Err(invalid(format!("timezone {zone:?} is not the name of a time zone")));
         }
         let package = || child("package", "tzdata", "install", []);
-        if exists("/run/systemd/system", view) {
+        if machine.exists("/run/systemd/system") {
             let set = ["/usr/bin/timedatectl", "--no-ask-password", "set-timezone", zone];
-            granted(&set, view)?;
-            let status = printed("/usr/bin/timedatectl", &["status"], view).unwrap_or_default();
+            machine.granted(&set)?;
+            let status = machine.printed("/usr/bin/timedatectl", &["status"]).unwrap_or_default();
             let current = status.lines().find_map(|line| line.trim().strip_prefix("Time zone: "));
             let current = current.and_then(|line| line.split(" (").next());
-            if current == Some(zone) {
+            if current == Some(zone) && !machine.is_survey {
                 return Ok(Composition::default());
             }
             let was = current.map(|current| format!(" (was \"{current}\")")).unwrap_or_default();
-            let changes =
-                vec![Change::new(format!("update {zone}")), Change::new(format!("  set timezone to \"{zone}\"{was}"))];
-            let children = vec![package(), command(&format!("set timezone to {zone}"), "run", &set)];
-            return Ok(Composition { changes, children });
+            let set = command(&format!("set timezone to {zone}"), "run", &set);
+            let sentences = [format!("update {zone}"), format!("  set timezone to \"{zone}\"{was}")];
+            return Ok(change(sentences, vec![in_real_runs(package()), step(set)]));
         }
         let mut made = Vec::new();
-        if !exists(ZONES, view) {
+        if !machine.exists(ZONES) {
             made.push(package());
         }
         made.push(child("link", "/etc/localtime", "create", [("to", json!(format!("{ZONES}/{zone}")))]));
-        if exists(NAME, view) {
+        if machine.exists(NAME) {
             made.push(child("file", NAME, "create", [("content", json!(format!("{zone}\n")))]));
         }
         Ok(children(made))

@@ -1,7 +1,7 @@
 //! `user_ulimit`: limits of a user's processes, in a file below `/etc/security/limits.d`.
 
-use super::{Composite, child, children, file_name, invalid, one_line};
-use crate::plan::View;
+use super::text::{file_name, one_line};
+use super::{Composite, Machine, child, children, invalid};
 use crate::resources::asked;
 use contract::{Composition, Raised, Wanted};
 use schema::types::user_ulimit::UserUlimitProperties;
@@ -14,7 +14,7 @@ const FOLDER: &str = "/etc/security/limits.d";
 pub(super) struct UserUlimit;
 
 impl Composite for UserUlimit {
-    fn compose(&self, wanted: &Wanted<'_>, _view: &mut View<'_>) -> Result<Composition, Raised> {
+    fn compose(&self, wanted: &Wanted<'_>, _machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: UserUlimitProperties = asked::properties(wanted)?;
         let user = one_line("username", &properties.username)?;
         if user.is_empty() || user.starts_with('#') || user.contains(char::is_whitespace) {
@@ -24,10 +24,10 @@ impl Composite for UserUlimit {
         let name = properties.filename.as_deref().unwrap_or(&usual);
         let path = format!("{FOLDER}/{}", file_name("filename", name)?);
         if wanted.action == "delete" {
-            return Ok(children(vec![child("file", &path, "delete", [])]));
+            return Ok(children([child("file", &path, "delete", [])]));
         }
         let content = ("content", json!(text(&properties)?));
-        Ok(children(vec![child("file", &path, "create", [("mode", json!("0644")), content])]))
+        Ok(children([child("template", &path, "create", [("mode", json!("0644")), content])]))
     }
 }
 

@@ -83,7 +83,7 @@ fn no_doubt_without_a_step_is_up_to_date() {
         assert!(doubts > 0 && foreseen.changes.is_empty(), "{kind}[{name}] {action}: {foreseen:?}");
         assert_eq!(foreseen.status, expect, "{kind}[{name}] {action}: {foreseen:?}");
     }
-    let host = schema::builtin().iter().filter(|one| matches!(one.implemented_by, schema::ImplementedBy::Host));
+    let host = schema::builtin().filter(|one| matches!(one.implemented_by, schema::ImplementedBy::Host));
     // Composites are made of the others.
     let names = host.map(|one| one.name).filter(|kind| !schema::is_composite(kind));
     let forgotten: Vec<_> = names.filter(|kind| !tried.contains(kind)).collect();

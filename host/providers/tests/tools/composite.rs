@@ -1,7 +1,7 @@
 //! Types whose actions are made of other resources: which ones, and what they say.
 
 use crate::support::Bench;
-use contract::{Composition, Declaration, Property, Providers as _, Raised, Wanted};
+use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Raised, Wanted};
 use serde_json::{Value, json};
 
 /// The children of an action, in an empty root.
@@ -9,11 +9,11 @@ fn composition(kind: &str, name: &str, action: &str, properties: Value) -> Resul
     let bench = Bench::new("").unlimited();
     let declaration = bench.declaration(kind, name, properties);
     let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
-    bench.providers(false).compose(&wanted)
+    bench.providers(false).compose(&wanted, false)
 }
 
 fn children(kind: &str, name: &str, action: &str, properties: Value) -> Result<Vec<Declaration>, Raised> {
-    composition(kind, name, action, properties).map(|made| made.children)
+    composition(kind, name, action, properties).map(|made| made.children.into_iter().map(|it| it.declaration).collect())
 }
 
 #[track_caller]
@@ -45,8 +45,10 @@ fn a_kernel_parameter_is_set_and_kept_in_a_file() {
     assert_eq!(text(&made[2], "content"), "# routes\nnet.ipv4.ip_forward = 1\n");
     let words = Property::Plain(json!(["sysctl", "-w", "net.ipv4.ip_forward=1"]));
     assert_eq!(made[0].property("command"), Some(&words));
-    let rows = ["execute[Load sysctl values] nothing", &format!("file[{path}] delete")];
-    check("sysctl", "net.ipv4.ip_forward", "remove", json!({}), &rows);
+    let rows: Vec<_> = composition("sysctl", "a", "apply", json!({ "value": 1 })).unwrap().children;
+    let rows: Vec<_> = rows.iter().map(|child| child.row).collect();
+    assert_eq!(rows, [ChildRow::Never, ChildRow::RealRuns, ChildRow::RealRuns, ChildRow::RealRuns]);
+    check("sysctl", "net.ipv4.ip_forward", "remove", json!({}), &[]);
     for (key, value) in [("-a", "1"), ("a b", "1"), ("", "1"), ("a", "1\n2")] {
         assert!(children("sysctl", "x", "apply", json!({ "key": key, "value": value })).is_err(), "{key} {value}");
     }
@@ -54,7 +56,7 @@ fn a_kernel_parameter_is_set_and_kept_in_a_file() {
 
 #[test]
 fn sudo_is_a_file_that_only_root_reads() {
-    let rows = ["directory[/etc/sudoers.d/] create", "file[/etc/sudoers.d/ops] create"];
+    let rows = ["directory[/etc/sudoers.d/] create", "template[/etc/sudoers.d/ops] create"];
     let made = check("sudo", "ops", "create", json!({ "users": ["ann"], "nopasswd": true }), &rows);
     assert_eq!(text(&made[1], "mode"), "0440");
     assert!(text(&made[1], "content").ends_with("ann ALL=(ALL) NOPASSWD:ALL\n"), "{:?}", made[1]);
@@ -100,7 +102,7 @@ fn a_preference_of_apt_is_a_file_that_apt_reads() {
     let properties = json!({ "pin": "version 1.2*", "pin_priority": 700 });
     let made = check("apt_preference", "libx.y", "add", properties, &rows);
     assert_eq!(text(&made[1], "content"), "Package: libx.y\nPin: version 1.2*\nPin-Priority: 700\n");
-    check("apt_preference", "libx.y", "remove", json!({}), &[&format!("file[{path}] delete")]);
+    check("apt_preference", "libx.y", "remove", json!({}), &[]);
     let injected = json!({ "pin": "version 1\n\nPackage: *", "pin_priority": 1 });
     assert!(children("apt_preference", "x", "add", injected).unwrap_err().message.contains("control characters"));
 }
@@ -109,7 +111,7 @@ fn a_preference_of_apt_is_a_file_that_apt_reads() {
 fn limits_of_a_user_are_a_file() {
     let path = "/etc/security/limits.d/ann_limits.conf";
     let properties = json!({ "filehandle_limit": 100, "process_soft_limit": 5, "virt_limit": 7 });
-    let made = check("user_ulimit", "ann", "create", properties, &[&format!("file[{path}] create")]);
+    let made = check("user_ulimit", "ann", "create", properties, &[&format!("template[{path}] create")]);
     let content = text(&made[0], "content");
     assert!(content.contains("\nann - nofile 100\n\nann soft nproc 5\n\n"), "{content}");
     assert!(content.ends_with("\n  ann - as 7\n"), "{content}");
@@ -125,4 +127,165 @@ fn limits_of_a_user_are_a_file() {
 fn a_value_of_another_kind_names_property_and_kind() {
     let raised = children("sysctl", "a", "apply", json!({ "value": { "a": 1 } })).unwrap_err();
     assert_eq!(raised.message, "value must be a text, not a map");
+}
+
+#[test]
+fn lists_of_packages_are_fetched_by_apt() {
+    let rows = [
+        "directory[/var/lib/apt/periodic] create",
+        "directory[/etc/apt/apt.conf.d] create",
+        "file[/etc/apt/apt.conf.d/15update-stamp] create_if_missing",
+        "execute[apt-get -q update] run",
+    ];
+    check("apt_update", "", "update", json!({}), &rows);
+    check("apt_update", "", "periodic", json!({ "frequency": 60 }), &rows);
+    assert!(children("apt_update", "", "periodic", json!({ "frequency": "soon" })).is_err());
+}
+
+#[test]
+fn a_place_of_apts_is_a_line_and_keys_in_a_ring() {
+    let list = "file[/etc/apt/sources.list.d/thing.list] create";
+    let base = ["execute[apt-cache gencaches] nothing", "apt_update[thing] nothing"];
+    let properties = json!({ "uri": "https://Example.org/debian", "distribution": "stable", "components": ["main"] });
+    let made = check("apt_repository", "thing", "add", properties, &[base[0], base[1], list]);
+    let ring = "/etc/apt/keyrings/thing.gpg";
+    let line = format!("deb      [signed-by={ring}] https://example.org/debian stable main\n");
+    assert_eq!(text(&made[2], "content"), line);
+    let properties = json!({ "uri": "http://a", "distribution": null, "key": ["https://a/key.asc"], "deb_src": true,
+        "arch": "amd64", "trusted": true, "cache_rebuild": false });
+    let import = format!("import {ring}");
+    let rows = [
+        base[0],
+        base[1],
+        "directory[/etc/apt/keyrings] create",
+        "remote_file[/var/chef/cache/policies/database/https___a_key_asc] create",
+        &format!("execute[{import}] nothing"),
+        &format!("file[{ring}] create"),
+        list,
+    ];
+    let made = check("apt_repository", "thing", "add", properties, &rows);
+    let about = format!("[arch=amd64 trusted=yes signed-by={ring}] http://a/ ");
+    assert_eq!(text(&made[6], "content"), format!("deb      {about}\ndeb-src  {about}\n"));
+    assert_eq!((made[5].notifications.len(), made[6].notifications.len()), (1, 1));
+    let number = json!({ "uri": "http://a", "distribution": "x", "key": "0xABCDEF01", "signed_by": false });
+    let made = check(
+        "apt_repository",
+        "thing",
+        "add",
+        number,
+        &[base[0], base[1], "execute[install-key 0xABCDEF01] run", list],
+    );
+    let words = ["apt-key", "adv", "--no-tty", "--recv", "--keyserver", "hkp://keyserver.ubuntu.com:80", "0xABCDEF01"];
+    assert_eq!(made[2].property("command"), Some(&Property::Plain(json!(words))));
+    check("apt_repository", "thing", "remove", json!({}), &[]);
+    for (wrong, expected) in [
+        (json!({}), "uri is a required property"),
+        (json!({ "uri": "ppa:a/b" }), "for cookbooks in Ruby only"),
+        (json!({ "uri": "http://a\ndeb http://evil x main" }), "control characters"),
+        (json!({ "uri": "http://a", "options": ["x] http://evil y main # ["] }), "brackets"),
+        (json!({ "uri": "http://a", "repo_name": ".." }), "is not the name of a file"),
+        (json!({ "uri": "http://a", "key": ["nosuch.asc"] }), "Cannot locate key file: nosuch.asc"),
+        (json!({ "uri": "http://a", "key": "ABCDEF01", "keyserver": "a --x" }), "is not one word"),
+        (json!({ "uri": ["http://a"] }), "uri must be a text"),
+    ] {
+        let message = children("apt_repository", "thing", "add", wrong.clone()).unwrap_err().message;
+        assert!(message.contains(expected), "{wrong}: {message}");
+    }
+}
+
+#[test]
+fn yum_has_nothing_to_do_where_it_is_absent() {
+    check("yum_repository", "thing", "create", json!({ "baseurl": "http://a" }), &[]);
+}
+
+#[test]
+fn a_swap_file_is_made_by_steps_of_the_action_itself() {
+    let made =
+        composition("swap_file", "/swap", "create", json!({ "size": 2, "persist": true, "swappiness": 5 })).unwrap();
+    let sentences: Vec<_> = made.changes.iter().map(|change| change.what.as_str()).collect();
+    assert_eq!(
+        sentences,
+        [
+            "create empty swapfile at /swap",
+            "set permissions on /swap to 600",
+            "make /swap swappable",
+            "enable swap for /swap"
+        ]
+    );
+    let rows: Vec<_> = made.children.iter().map(|child| (child.declaration.key(), child.row)).collect();
+    let never = |key: &str| (key.to_owned(), ChildRow::Never);
+    let sysctl = ("sysctl[vm.swappiness]".to_owned(), ChildRow::Always);
+    let steps = ["execute[fill]", "file[/swap]", "execute[mkswap]", "execute[swapon]", "file[/etc/fstab]"];
+    assert_eq!(rows, Vec::from_iter(steps.map(never).into_iter().chain([sysctl])));
+    for (name, properties) in [("swap", json!({ "size": 1 })), ("/a b", json!({ "size": 1 })), ("/swap", json!({}))] {
+        assert!(composition("swap_file", name, "create", properties).is_err(), "{name}");
+    }
+    assert!(composition("swap_file", "/swap", "create", json!({ "size": "large" })).is_err());
+}
+
+#[test]
+fn a_kernel_module_is_a_file_and_a_command() {
+    let made = composition("kernel_module", "loop", "install", json!({ "options": ["max_loop=8"] })).unwrap();
+    let rows: Vec<_> = made.children.iter().map(|child| child.declaration.key()).collect();
+    let expected = [
+        "file[/etc/modprobe.d/disable_loop.conf]",
+        "file[/etc/modprobe.d/options_loop.conf]",
+        "execute[load kernel module loop]",
+        "directory[/etc/modules-load.d]",
+        "file[/etc/modules-load.d/loop.conf]",
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(text(&made.children[1].declaration, "content"), "options loop max_loop=8\n");
+    assert_eq!(made.shared[0].declaration.key(), "execute[update initramfs]");
+    check("kernel_module", "loop", "unload", json!({}), &[]);
+    for name in ["-r", "a b", "../x", ""] {
+        assert!(children("kernel_module", name, "load", json!({})).is_err(), "{name:?}");
+    }
+    assert!(children("kernel_module", "loop", "install", json!({ "options": ["a\ninstall x y"] })).is_err());
+}
+
+#[test]
+fn users_of_cron_and_known_hosts_share_a_file() {
+    let made = composition("cron_access", "ann", "deny", json!({})).unwrap();
+    assert_eq!(
+        (made.shared[0].declaration.key(), made.shared[0].delayed),
+        ("template[/etc/cron.deny]".into(), Some("create"))
+    );
+    assert_eq!(made.shared[0].line.as_ref().unwrap().line, "ann");
+    assert!(composition("cron_access", "ann\nroot", "allow", json!({})).is_err());
+    let made =
+        composition("ssh_known_hosts_entry", "a.example", "create", json!({ "key": "AAA", "port": 2222 })).unwrap();
+    assert_eq!(made.shared[0].line.as_ref().unwrap().line, "[a.example]:2222 ssh-rsa AAA");
+    for (name, properties) in
+        [("a b", json!({ "key": "A" })), ("-oX", json!({})), ("a", json!({ "key": "A\nb ssh-rsa B" }))]
+    {
+        assert!(composition("ssh_known_hosts_entry", name, "create", properties).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn small_types_are_made_of_packages_files_and_commands() {
+    let packages = "package[autoconf, binutils-doc, bison, build-essential, flex, gettext, ncurses-dev] install";
+    check("build_essential", "x", "install", json!({}), &[packages]);
+    check("build_essential", "x", "upgrade", json!({}), &[]);
+    let made = check(
+        "ohai_hint",
+        "ec2.json",
+        "create",
+        json!({ "content": { "a": 1 } }),
+        &["directory[/etc/chef/ohai/hints] create", "file[/etc/chef/ohai/hints/ec2.json] create"],
+    );
+    assert_eq!(text(&made[1], "content"), "{\n  \"a\": 1\n}");
+    assert!(children("ohai_hint", "../x", "create", json!({})).is_err());
+    let row = "execute[adding alternative /usr/bin/java java /opt/a/java 100] run";
+    let properties = json!({ "path": "/opt/a/java", "priority": 100 });
+    let wrong = children("alternatives", "java", "install", properties).unwrap_err();
+    assert_eq!(wrong.message, "Could not set alternatives for java, missing /opt/a/java", "{row}");
+    for (name, properties) in
+        [("--force", json!({ "path": "/a" })), ("java", json!({ "path": "a" })), ("java", json!({ "priority": 1 }))]
+    {
+        assert!(children("alternatives", name, "set", properties.clone()).is_err(), "{name} {properties}");
+    }
+    let refused = children("locale", "x", "update", json!({ "lang": "en_GB.UTF-8" })).unwrap_err();
+    assert_eq!(refused.class, "Chef::Exceptions::ProviderNotFound");
 }

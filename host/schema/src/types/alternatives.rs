@@ -2,6 +2,7 @@
 
 use crate::property::{Coercion, Default, Deputy, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Chooses between programs for one command.
 pub static ALTERNATIVES: ResourceType = ResourceType {
@@ -19,7 +20,7 @@ pub static ALTERNATIVES: ResourceType = ResourceType {
         Property::of("priority", TEXT_OR_INTEGER, "The program's rank: the highest is chosen by itself.")
             .coerce(Coercion::LeadingInteger),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("16.0"),
 };
 
@@ -30,3 +31,13 @@ static ALTERNATIVES_ACTIONS: [Action; 5] = [
     action("auto", "Lets the rank decide."),
     action("refresh", "Makes the links anew."),
 ];
+
+properties! {
+    /// The properties of `alternatives`.
+    pub struct AlternativesProperties for ALTERNATIVES {
+        link_name: String,
+        link: Option<String>,
+        path: Option<String>,
+        priority: Option<i64>,
+    }
+}

@@ -26,7 +26,7 @@ pub static APT_PREFERENCE: ResourceType = ResourceType {
         Property::text("pin", "What is preferred, such as `version 1.2*` or `release a=stable`.").required_for(&["add"]),
         Property::of("pin_priority", TEXT_OR_INTEGER, "How strongly the pinned version is preferred, such as 1001; above 1000 it also replaces newer ones.").required_for(&["add"]),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("13.3"),
 };
 

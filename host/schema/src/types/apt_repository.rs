@@ -4,6 +4,7 @@ use crate::property::{
     Class, Coercion, Default, Deputy, LIST, Literal, Matcher, Pattern, Property, TEXT_NIL_OR_FALSE, TEXT_OR_LIST,
 };
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 static NO_SLASH: Pattern = Pattern::new("/^[^\\/]+$/", r"\A[^/\n]+\z");
 
@@ -15,7 +16,7 @@ pub static APT_REPOSITORY: ResourceType = ResourceType {
     actions: &APT_REPOSITORY_ACTIONS,
     default_action: "add",
     properties: &[&APT_REPOSITORY_PROPERTIES],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("12.9"),
 };
 
@@ -78,3 +79,23 @@ static APT_REPOSITORY_PROPERTIES: [Property; 14] = [
         .default(Literal::List(&[]))
         .deputy(Deputy::Options),
 ];
+
+properties! {
+    /// The properties of `apt_repository`.
+    pub struct AptRepositoryProperties for APT_REPOSITORY {
+        repo_name: String,
+        uri: Option<String>,
+        distribution: Option<serde_json::Value>,
+        components: Vec<String>,
+        arch: Option<serde_json::Value>,
+        trusted: bool,
+        deb_src: bool,
+        keyserver: Option<serde_json::Value>,
+        key: Option<crate::typed::ListOrFalse>,
+        key_proxy: Option<serde_json::Value>,
+        signed_by: Option<serde_json::Value>,
+        cookbook: Option<serde_json::Value>,
+        cache_rebuild: bool,
+        options: Vec<String>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Refreshes apt's index.
 pub static APT_UPDATE: ResourceType = ResourceType {
@@ -15,9 +16,16 @@ pub static APT_UPDATE: ResourceType = ResourceType {
         "How old, in seconds, the index may be before `periodic` refreshes it.",
     )
     .default(Literal::Integer(86_400))]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("12.7"),
 };
 
 static APT_UPDATE_ACTIONS: [Action; 2] =
     [action("periodic", "Refreshes the index if it is too old."), action("update", "Refreshes the index.")];
+
+properties! {
+    /// The properties of `apt_update`.
+    pub struct AptUpdateProperties for APT_UPDATE {
+        frequency: i64,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Installs what is needed to compile C programs.
 pub static BUILD_ESSENTIAL: ResourceType = ResourceType {
@@ -14,9 +15,16 @@ pub static BUILD_ESSENTIAL: ResourceType = ResourceType {
         .default(Literal::Boolean(false))
         .no_state()
         .since("15.5")]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.0"),
 };
 
 static BUILD_ESSENTIAL_ACTIONS: [Action; 2] =
     [action("install", "Installs the packages."), action("upgrade", "Brings the packages to their newest versions.")];
+
+properties! {
+    /// The properties of `build_essential`.
+    pub struct BuildEssentialProperties for BUILD_ESSENTIAL {
+        raise_if_unsupported: bool,
+    }
+}

@@ -28,7 +28,7 @@ pub static CHEF_HANDLER: ResourceType = ResourceType {
             (Literal::Text("exception"), Literal::Boolean(true)),
         ])),
     ]],
-    implemented_by: ImplementedBy::Guest,
+    implemented_by: ImplementedBy::RubyLibrary,
     introduced: Some("14.0"),
 };
 

@@ -2,6 +2,7 @@
 
 use crate::property::{Coercion, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Waits.
 pub static CHEF_SLEEP: ResourceType = ResourceType {
@@ -26,10 +27,17 @@ pub static BREAKPOINT: ResourceType = ResourceType {
     actions: &BREAKPOINT_ACTIONS,
     default_action: "break",
     properties: &[],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::RubyLibrary,
     introduced: Some("12.0"),
 };
 
 static CHEF_SLEEP_ACTIONS: [Action; 1] = [action("sleep", "Waits.")];
 
 static BREAKPOINT_ACTIONS: [Action; 1] = [action("break", "Stops.")];
+
+properties! {
+    /// The properties of `chef_sleep`.
+    pub struct ChefSleepProperties for CHEF_SLEEP {
+        seconds: u32,
+    }
+}

@@ -39,6 +39,6 @@ pub static WHYRUN_SAFE_RUBY_BLOCK: ResourceType = ResourceType {
     actions: &BLOCK_ACTIONS,
     default_action: "run",
     properties: &[&[BLOCK_NAME]],
-    implemented_by: ImplementedBy::Guest,
+    implemented_by: ImplementedBy::RubyLibrary,
     introduced: None,
 };

@@ -30,7 +30,7 @@ pub static HOSTNAME: ResourceType = ResourceType {
         Property::text("domain_user", "A user who may rename the node (Windows only).").since("17.2"),
         Property::text("domain_password", "The user's password (Windows only).").sensitive().since("17.2"),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.0"),
 };
 

@@ -2,6 +2,7 @@
 
 use crate::property::{Deputy, Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Manages a kernel module.
 pub static KERNEL_MODULE: ResourceType = ResourceType {
@@ -20,7 +21,7 @@ pub static KERNEL_MODULE: ResourceType = ResourceType {
             .default(Literal::Text("/etc/modprobe.d"))
             .deputy(Deputy::Path),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.3"),
 };
 
@@ -33,3 +34,13 @@ static KERNEL_MODULE_ACTIONS: [Action; 7] = [
     action("load", "Loads the module now."),
     action("unload", "Unloads the module now."),
 ];
+
+properties! {
+    /// The properties of `kernel_module`.
+    pub struct KernelModuleProperties for KERNEL_MODULE {
+        modname: String,
+        options: Option<Vec<String>>,
+        load_dir: String,
+        unload_dir: String,
+    }
+}

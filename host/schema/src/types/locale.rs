@@ -2,6 +2,7 @@
 
 use crate::property::{Literal, Pattern, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 static LANGUAGE: Pattern = Pattern::new(r"/\A\S+/", r"\A\S+");
 
@@ -19,8 +20,16 @@ pub static LOCALE: ResourceType = ResourceType {
         Property::map("lc_env", "Regional settings: names beginning with LC_ and their values.")
             .default(Literal::Map(&[])),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.5"),
 };
 
 static LOCALE_ACTIONS: [Action; 1] = [action("update", "Sets the language and the settings.")];
+
+properties! {
+    /// The properties of `locale`.
+    pub struct LocaleProperties for LOCALE {
+        lang: Option<String>,
+        lc_env: crate::typed::TextMap,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Gathers facts again.
 pub static OHAI: ResourceType = ResourceType {
@@ -29,10 +30,18 @@ pub static OHAI_HINT: ResourceType = ResourceType {
             .default(Literal::Boolean(true))
             .no_state(),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.0"),
 };
 
 static OHAI_ACTIONS: [Action; 1] = [action("reload", "Gathers the facts.")];
 
 static OHAI_HINT_ACTIONS: [Action; 2] = [action("create", "Writes the hint."), action("delete", "Removes the hint.")];
+
+properties! {
+    /// The properties of `ohai_hint`.
+    pub struct OhaiHintProperties for OHAI_HINT {
+        hint_name: String,
+        content: Option<serde_json::Value>,
+    }
+}

@@ -51,7 +51,7 @@ macro_rules! openssl_types {
             actions: &CREATE,
             default_action: "create",
             properties: &[$($group),*],
-            implemented_by: ImplementedBy::Host,
+            implemented_by: ImplementedBy::RubyLibrary,
             introduced: Some($introduced),
         };
     )*};

@@ -2,6 +2,7 @@
 
 use crate::property::{Default, Deputy, Literal, Property, TEXT, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Adds a host's key to those that ssh knows.
 pub static SSH_KNOWN_HOSTS_ENTRY: ResourceType = ResourceType {
@@ -32,9 +33,25 @@ pub static SSH_KNOWN_HOSTS_ENTRY: ResourceType = ResourceType {
             .default(Literal::Text("/etc/ssh/ssh_known_hosts"))
             .deputy(Deputy::Path),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.3"),
 };
 
 static SSH_KNOWN_HOSTS_ENTRY_ACTIONS: [Action; 2] =
     [action("create", "Adds the key."), action("flush", "Writes the keys that were added in this run.")];
+
+properties! {
+    /// The properties of `ssh_known_hosts_entry`.
+    pub struct SshKnownHostsEntryProperties for SSH_KNOWN_HOSTS_ENTRY {
+        host: String,
+        key: Option<String>,
+        key_type: String,
+        port: u32,
+        timeout: u32,
+        mode: String,
+        owner: String,
+        group: Option<String>,
+        hash_entries: bool,
+        file_location: String,
+    }
+}

@@ -27,7 +27,7 @@ pub static SUBVERSION: ResourceType = ResourceType {
             Property::text("svn_password", "The user's password.").sensitive().no_state(),
         ],
     ],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Nobody,
     introduced: None,
 };
 

@@ -12,7 +12,7 @@ pub static SUDO: ResourceType = ResourceType {
     actions: &SUDO_ACTIONS,
     default_action: "create",
     properties: &[&SUDO_PROPERTIES],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.0"),
 };
 

@@ -2,6 +2,7 @@
 
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Manages a swap file.
 pub static SWAP_FILE: ResourceType = ResourceType {
@@ -19,9 +20,20 @@ pub static SWAP_FILE: ResourceType = ResourceType {
             .no_state(),
         Property::integer("swappiness", "How readily the kernel swaps, from 0 to 100."),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.0"),
 };
 
 static SWAP_FILE_ACTIONS: [Action; 2] =
     [action("create", "Makes the file and uses it."), action("remove", "Uses the file no more and removes it.")];
+
+properties! {
+    /// The properties of `swap_file`.
+    pub struct SwapFileProperties for SWAP_FILE {
+        path: String,
+        size: Option<u64>,
+        persist: bool,
+        timeout: u64,
+        swappiness: Option<i64>,
+    }
+}

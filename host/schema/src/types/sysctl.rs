@@ -36,7 +36,7 @@ pub static SYSCTL: ResourceType = ResourceType {
             .default(Literal::Text("/etc/sysctl.d"))
             .deputy(Deputy::Path),
     ]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.0"),
 };
 

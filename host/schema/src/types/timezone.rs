@@ -14,7 +14,7 @@ pub static TIMEZONE: ResourceType = ResourceType {
     properties: &[&[Property::text("timezone", "The zone's name, such as `Europe/Berlin`.")
         .name_property()
         .identity()]],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("14.6"),
 };
 

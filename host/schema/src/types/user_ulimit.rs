@@ -12,7 +12,7 @@ pub static USER_ULIMIT: ResourceType = ResourceType {
     actions: &USER_ULIMIT_ACTIONS,
     default_action: "create",
     properties: &[&USER_ULIMIT_PROPERTIES],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("16.0"),
 };
 

@@ -2,6 +2,7 @@
 
 use crate::property::{Deputy, Literal, Pattern, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 static NO_SLASH: Pattern = Pattern::new("/^[^\\/]+$/", r"\A[^/\n]+\z");
 static DIGITS: Pattern = Pattern::new(r"/^\d+$/", r"\A[0-9]+\z");
@@ -17,7 +18,7 @@ pub static YUM_REPOSITORY: ResourceType = ResourceType {
     actions: &YUM_REPOSITORY_ACTIONS,
     default_action: "create",
     properties: &[&YUM_REPOSITORY_PROPERTIES],
-    implemented_by: ImplementedBy::Host,
+    implemented_by: ImplementedBy::Children,
     introduced: Some("12.14"),
 };
 
@@ -121,3 +122,53 @@ static YUM_REPOSITORY_PROPERTIES: [Property; 44] = [
         .regex(&[&DIGITS])
         .validation_message("The timeout property must be a numeric value!"),
 ];
+
+properties! {
+    /// The properties of `yum_repository`.
+    pub struct YumRepositoryProperties for YUM_REPOSITORY {
+        repositoryid: String,
+        reposdir: String,
+        baseurl: Option<Vec<String>>,
+        metalink: Option<String>,
+        mirrorlist: Option<String>,
+        mirrorlist_expire: Option<String>,
+        mirror_expire: Option<String>,
+        metadata_expire: Option<String>,
+        description: String,
+        enabled: bool,
+        enablegroups: Option<bool>,
+        exclude: Option<String>,
+        includepkgs: Option<String>,
+        failovermethod: Option<String>,
+        fastestmirror_enabled: Option<bool>,
+        gpgcheck: bool,
+        repo_gpgcheck: Option<bool>,
+        gpgkey: Option<Vec<String>>,
+        http_caching: Option<String>,
+        include_config: Option<String>,
+        keepalive: Option<bool>,
+        make_cache: bool,
+        makecache_fast: bool,
+        clean_metadata: bool,
+        clean_headers: bool,
+        max_retries: Option<String>,
+        cost: Option<String>,
+        priority: Option<String>,
+        mode: String,
+        options: Option<serde_json::Value>,
+        username: Option<String>,
+        password: Option<String>,
+        proxy: Option<String>,
+        proxy_username: Option<String>,
+        proxy_password: Option<String>,
+        report_instanceid: Option<bool>,
+        skip_if_unavailable: Option<bool>,
+        source: Option<String>,
+        sslverify: Option<bool>,
+        sslcacert: Option<String>,
+        sslclientcert: Option<String>,
+        sslclientkey: Option<String>,
+        throttle: Option<String>,
+        timeout: Option<String>,
+    }
+}

@@ -54,7 +54,7 @@ struct Texts;
 
 impl TypeTexts for Texts {
     fn names(&self) -> Vec<String> {
-        schema::builtin().iter().map(|kind| kind.name.to_owned()).collect()
+        schema::builtin().map(|kind| kind.name.to_owned()).collect()
     }
 
     fn describe(&self, name: &str) -> Option<Value> {

@@ -48,8 +48,12 @@ class Chef
       private
 
       def make_action_class
-        above = superclass.respond_to?(:custom_resource?) && superclass.custom_resource? ? superclass.action_class : ActionClass
         type = self
+        above =
+          if superclass.respond_to?(:custom_resource?) && superclass.custom_resource? then superclass.action_class
+          elsif wrun_composite? then HostActions.for(type)
+          else ActionClass
+          end
         Chef.wrun_types_version += 1
         Class.new(above) { self.resource_class = type }
       end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Built-in types that act in Ruby, by resources of their own: reports show these as Chef's do. What each may be given comes
-# from the host's schema, as for all built-in types.
+# What Ruby adds to types whose actions are made of other resources: hooks of those for which the host acts, and the actions
+# of those that the host does not have. What each may be given comes from the host's schema, as for all built-in types.
 
 require_relative "../http"
 require_relative "../mixin/shell_out"
@@ -13,24 +13,29 @@ class Chef
       # The path of one of our own templates.
       def self.template(name) = "#{__dir__}/builtin/templates/#{name}.erb"
 
-      # Questions that are asked by running a program. A dry run stops one that does more than look: what it cannot know
-      # counts as different, so that it says what may be changed.
-      module Questions
-        # What a program prints.
-        def printed(*command, **how)
-          shell_out(*command, **how).stdout
-        rescue Errno::EROFS
-          ""
-        end
+      # The text of a file that a template of the cookbook makes, as a property for the host. It is asked for right before the
+      # action, where the action writes the file.
+      def self.rendered(context, text)
+        ["content", ["rendered", Wrun::Turns.keep(context, text)]]
+      end
+
+      # What a template of the cookbook makes for a resource.
+      def self.text_of(resource, name, variables)
+        template = Resource::Template.new(resource.name, resource.run_context)
+        template.cookbook_name = resource.cookbook_name
+        template.recipe_name = resource.recipe_name
+        template.source(name)
+        template.variables(variables)
+        Chef::Template::Rendering.content(template)
       end
     end
   end
 end
 
 %w[
-  alternatives apt_preference apt_repository apt_update breakpoint build_essential chef_handler chef_sleep cron_access cron_d
-  hostname kernel_module locale ohai_hint openssl_keys openssl_certificates
-  openssl_revocation_list ssh_known_hosts_entry sudo swap_file sysctl
-  timezone user_ulimit yum_repository
+  alternatives apt_repository breakpoint build_essential chef_handler cron_d
+  hostname locale ohai_hint openssl_keys openssl_certificates
+  openssl_revocation_list ssh_known_hosts_entry sudo sysctl
+  user_ulimit yum_repository
 ].each { |name| require_relative "builtin/#{name}" }
 require_relative "builtin/undone"

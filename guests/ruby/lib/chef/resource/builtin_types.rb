@@ -80,9 +80,11 @@ module Wrun
         end
 
         def describe(type, entry)
-          type.instance_variable_set(:@wrun_builtin, entry[:name]) if entry[:by] == :host
+          type.instance_variable_set(:@wrun_builtin, entry[:name]) if %i[host children].include?(entry[:by])
+          type.instance_variable_set(:@wrun_composite, true) if entry[:by] == :children
           type.allowed_actions = [:nothing] + entry[:actions]
           type.default_action(entry[:default])
+          type.include(Chef::Resource::Refusing) if entry[:by] == :nobody
           type.extend(Words)
           type.class_exec(&entry[:properties])
           own = type.properties.keys - Standing::WRUN_COMMON

@@ -5,6 +5,22 @@
 
 class Chef
   class Resource
+    # A type of this platform for which nobody acts, neither the host nor Ruby. It may be declared, found and notified, as what
+    # a cookbook is made for need not be what runs it here. An action fails and says why.
+    module Refusing
+      # What the class says.
+      module OfClass
+        def wrun_guest? = true
+      end
+
+      def self.included(type) = type.extend(OfClass)
+
+      def provider_for_action(_action)
+        raise Exceptions::ProviderNotFound,
+              "Cannot find a provider for #{self}: wrun cannot act for resources of the type `#{resource_name}`"
+      end
+    end
+
     class Foreign < Resource
       class << self
         attr_accessor :platform_name

@@ -104,7 +104,28 @@ module Wrun
       end
 
       # Whether Ruby runs the actions, and not the host.
-      def wrun_guest? = self.class.wrun_guest? || (!@provider.nil? && @provider.wrun_acts?)
+      def wrun_guest?
+        return false if @wrun_for_host
+
+        self.class.wrun_guest? || (!@provider.nil? && @provider.wrun_acts?)
+      end
+
+      # The same as a resource of the built-in type, for which the host acts: without guards and notifications, which have been
+      # looked at by then.
+      def wrun_for_host(context)
+        copy = dup
+        copy.run_context = context
+        copy.wrun_be_for_host
+        copy
+      end
+
+      def wrun_be_for_host
+        @wrun_for_host = true
+        @provider = @retries = @ignore_failure = @wrun_delayed = nil
+        @compile_time = false
+        @not_if = []
+        @only_if = []
+      end
 
       # Further properties for the host, for types whose content Ruby makes.
       def wrun_more_properties(_context) = []
@@ -135,7 +156,11 @@ module Wrun
         text
       end
 
-      def wrun_kind = self.class.wrun_kind || resource_name.to_s
+      # A built-in type is named as such where Ruby acts for another resource of that name.
+      def wrun_kind
+        kind = (@wrun_for_host && self.class.wrun_builtin&.to_s) || self.class.wrun_kind || resource_name.to_s
+        wrun_guest? || !Types.announced?(kind) ? kind : "builtin:#{kind}"
+      end
 
       def wrun_origin
         file, line = Resources.place(@source_line)

@@ -82,6 +82,9 @@ module Wrun
       @seen = {}
 
       class << self
+        # Whether the host has been told of a type of that name.
+        def announced?(kind) = @announced.key?(kind)
+
         # Tells the host of a type that Ruby acts for, unless it knows.
         def announce(resource)
           type = resource.class
@@ -114,6 +117,9 @@ module Wrun
       # The built-in type that the host acts for, if this class is one or stands below one.
       def wrun_builtin = @wrun_builtin || (superclass.respond_to?(:wrun_builtin) ? superclass.wrun_builtin : nil)
 
+      # Whether the host makes the type's actions of other resources.
+      def wrun_composite? = @wrun_composite || (superclass.respond_to?(:wrun_composite?) && superclass.wrun_composite?)
+
       # The name of the type for the host.
       def wrun_kind
         guest = wrun_guest?
@@ -125,7 +131,9 @@ module Wrun
         version = Chef.wrun_types_version
         return @wrun_guest if @wrun_types == version
 
-        @wrun_types = version
+        # A class below a composite one has a name of its own in reports, so that Ruby acts and has the host act inside.
+        action_class if !custom_resource? && wrun_composite? && resource_name && resource_name != wrun_builtin
+        @wrun_types = Chef.wrun_types_version
         @wrun_kind = nil
         @wrun_guest = custom_resource? || !wrun_provider.nil? || wrun_builtin.nil?
       end

@@ -5,8 +5,8 @@
 class Chef
   class Resource
     class Sudo
-      # What of the resource the file's template says.
-      SHOWN = %i[host runas nopasswd noexec commands command_aliases defaults setenv env_keep_add env_keep_subtract].freeze
+      # The host gets the text of a template.
+      @wrun_host_names -= %i[template variables]
 
       property :config_prefix, String, default: lazy { wrun_settings_folder }
 
@@ -24,101 +24,18 @@ class Chef
               "'visudo_binary' property."
       end
 
-      action :create do
-        check_properties
-        install_in_container if docker?
-        folder = "#{new_resource.config_prefix}/sudoers.d/"
-        directory folder
-        warn_if_unused
-        path = "#{folder}#{new_resource.filename}"
-        new_resource.template ? write_own_template(path) : write_rules(path)
+      def wrun_more_properties(context)
+        template ? [Builtin.rendered(context, -> { wrun_own_rules })] : []
       end
 
-      action :delete do
-        file "#{new_resource.config_prefix}/sudoers.d/#{new_resource.filename}" do
-          action :delete
-        end
-      end
+      private
 
-      # Names that the actions had in the sudo cookbook.
-      { install: :create, remove: :delete }.each do |older, newer|
-        action older do
-          Chef::Log.warn("The sudo :#{older} action has been renamed :#{newer}. Please update your cookbook code for the new action")
-          public_send(:"action_#{newer}")
-        end
-      end
-
-      action_class do
-        def check_properties
-          people = !new_resource.users.empty? || !new_resource.groups.empty?
-          kept = !new_resource.env_keep_add.empty? || !new_resource.env_keep_subtract.empty?
-          unless people || kept || new_resource.template
-            raise "You must specify users, groups, env_keep_add, env_keep_subtract, or template properties!"
-          end
-          return unless people && new_resource.template
-
+      def wrun_own_rules
+        if !users.empty? || !groups.empty?
           raise "You cannot specify users or groups properties and also specify a template. To use your own template pass in " \
                 "all template variables using the variables property."
         end
-
-        def install_in_container
-          package "sudo" do
-            not_if "which sudo"
-          end
-        end
-
-        def warn_if_unused
-          prefix = new_resource.config_prefix
-          return if ::File.readlines("#{prefix}/sudoers").grep(/includedir/).any?
-
-          Chef::Log.warn("#{new_resource.filename} will be rendered, but will not take effect because the #{prefix}/sudoers config " \
-                         "lacks the includedir directive that loads configs from #{prefix}/sudoers.d/!")
-        end
-
-        def write_own_template(path)
-          given = new_resource
-          test = check_command(path)
-          template path do
-            source given.template
-            mode "0440"
-            variables given.variables
-            verify test if test
-            action :create
-          end
-        end
-
-        def write_rules(path)
-          given = new_resource
-          test = check_command(path)
-          template path do
-            source Builtin.template("sudoer")
-            local true
-            mode "0440"
-            variables(SHOWN.to_h { |name| [name, given.public_send(name)] }.merge(sudoer: (given.groups + given.users).join(",")))
-            verify test if test
-            action :create
-          end
-        end
-
-        # How the new file is tried: beside the main one, or within what includes it already.
-        def check_command(path)
-          program = new_resource.visudo_binary
-          main = "#{new_resource.config_prefix}/sudoers"
-          return "cat #{main} | #{program} -cf - && #{program} -cf %{path}" if visudo? && ::File.exist?(path)
-
-          "cat #{main} %{path} | #{program} -cf -" if visudo?
-        end
-
-        def visudo?
-          return @visudo unless @visudo.nil?
-
-          @visudo = ::File.exist?(new_resource.visudo_binary)
-          return @visudo if @visudo
-
-          Chef::Log.warn("The visudo binary cannot be found at '#{new_resource.visudo_binary}'. Skipping sudoer file validation. " \
-                         "If visudo is on this system you can specify the path using the 'visudo_binary' property.")
-          @visudo
-        end
+        Builtin.text_of(self, template, variables || {})
       end
     end
   end

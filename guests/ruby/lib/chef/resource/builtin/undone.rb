@@ -6,14 +6,6 @@
 class Chef
   class Resource
     class Undone < Resource
-      # How such a type refuses.
-      module Refusing
-        def provider_for_action(_action)
-          raise Exceptions::ProviderNotFound,
-                "Cannot find a provider for #{self}: wrun cannot act for resources of the type `#{resource_name}`"
-        end
-      end
-
       # Properties of packages, by the names that all package managers share.
       PACKAGE = proc do
         property :package_name, [String, Array], name_property: true, identity: true
@@ -25,7 +17,6 @@ class Chef
 
       class << self
         def fill(&) = instance_eval(&)
-        def wrun_guest? = true
 
         private
 

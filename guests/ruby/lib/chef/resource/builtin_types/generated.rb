@@ -5,7 +5,7 @@
 # @generated from the host's schema by `cargo xtask builders`; do not edit.
 
 Wrun::Resources::Builtin.fill do
-  type :alternatives, by: :host, actions: %i[install set remove auto refresh], default: :install do
+  type :alternatives, by: :children, actions: %i[install set remove auto refresh], default: :install do
     property :link_name, String, name_property: true, identity: true, desired_state: false
     property :link, String
     property :path, String
@@ -26,14 +26,14 @@ Wrun::Resources::Builtin.fill do
     property :anchor_package_regex, [TrueClass, FalseClass], default: false
   end
 
-  type :apt_preference, by: :host, actions: %i[add remove], default: :add do
+  type :apt_preference, by: :children, actions: %i[add remove], default: :add do
     property :package_name, String, regex: /^([a-z]|[A-Z]|[0-9]|_|-|\.|\*|\+)+$/, name_property: true, identity: true, desired_state: false, validation_message: "The provided package name is not valid. Package names can only contain alphanumeric characters as well as _, -, +, or *!"
     property :glob, String
     property :pin, String, required: %i[add]
     property :pin_priority, [String, Integer], required: %i[add]
   end
 
-  type :apt_repository, by: :host, actions: %i[add remove], default: :add do
+  type :apt_repository, by: :children, actions: %i[add remove], default: :add do
     property :repo_name, String, regex: /^[^\/]+$/, name_property: true, identity: true, desired_state: false, validation_message: "repo_name property cannot contain a forward slash '/'"
     property :uri, String
     property :distribution, [String, nil, FalseClass]
@@ -50,7 +50,7 @@ Wrun::Resources::Builtin.fill do
     property :options, [String, Array], coerce: coercion(:wrapped), default: []
   end
 
-  type :apt_update, by: :host, actions: %i[periodic update], default: :periodic do
+  type :apt_update, by: :children, actions: %i[periodic update], default: :periodic do
     property :frequency, Integer, default: 86400
   end
 
@@ -86,10 +86,10 @@ Wrun::Resources::Builtin.fill do
     property :flags, String
   end
 
-  type :breakpoint, by: :host, actions: %i[break], default: :break do
+  type :breakpoint, by: :guest, actions: %i[break], default: :break do
   end
 
-  type :build_essential, by: :host, actions: %i[install upgrade], default: :install do
+  type :build_essential, by: :children, actions: %i[install upgrade], default: :install do
     property :raise_if_unsupported, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
@@ -150,7 +150,7 @@ Wrun::Resources::Builtin.fill do
     property :time, Symbol, equal_to: [:reboot, :yearly, :annually, :monthly, :weekly, :daily, :midnight, :hourly]
   end
 
-  type :cron_access, by: :host, actions: %i[allow deny], default: :allow, aliases: %i[cron_manage] do
+  type :cron_access, by: :children, actions: %i[allow deny], default: :allow, aliases: %i[cron_manage] do
     property :user, String, name_property: true, identity: true, desired_state: false
   end
 
@@ -309,7 +309,7 @@ Wrun::Resources::Builtin.fill do
     property :comment, String
   end
 
-  type :hostname, by: :host, actions: %i[set], default: :set do
+  type :hostname, by: :children, actions: %i[set], default: :set do
     property :hostname, String, name_property: true, identity: true, desired_state: false
     property :fqdn, String
     property :ipaddress, String
@@ -325,7 +325,7 @@ Wrun::Resources::Builtin.fill do
     property :message, name_property: true
   end
 
-  type :kernel_module, by: :host, actions: %i[install uninstall blacklist disable enable load unload], default: :install do
+  type :kernel_module, by: :children, actions: %i[install uninstall blacklist disable enable load unload], default: :install do
     property :modname, String, name_property: true, identity: true, desired_state: false
     property :options, Array
     property :load_dir, String, default: "/etc/modules-load.d"
@@ -380,7 +380,7 @@ Wrun::Resources::Builtin.fill do
     property :inactive, [String, Integer, NilClass], desired_state: false
   end
 
-  type :locale, by: :host, actions: %i[update], default: :update do
+  type :locale, by: :children, actions: %i[update], default: :update do
     property :lang, String, regex: /\A\S+/, validation_message: "The provided lang is not valid. It should be a non-empty string without any leading whitespace."
     property :lc_env, Hash, default: {}
   end
@@ -413,12 +413,12 @@ Wrun::Resources::Builtin.fill do
     property :plugin, String
   end
 
-  type :ohai_hint, by: :host, actions: %i[create delete], default: :create do
+  type :ohai_hint, by: :children, actions: %i[create delete], default: :create do
     property :hint_name, String, name_property: true, identity: true, desired_state: false
     property :content, Hash
   end
 
-  type :openssl_dhparam, by: :host, actions: %i[create], default: :create do
+  type :openssl_dhparam, by: :guest, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -427,7 +427,7 @@ Wrun::Resources::Builtin.fill do
     property :generator, Integer, equal_to: [2, 5], default: 2, validation_message: "generator must be either 2 or 5."
   end
 
-  type :openssl_ec_private_key, by: :host, actions: %i[create], default: :create do
+  type :openssl_ec_private_key, by: :guest, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -438,7 +438,7 @@ Wrun::Resources::Builtin.fill do
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
-  type :openssl_ec_public_key, by: :host, actions: %i[create], default: :create do
+  type :openssl_ec_public_key, by: :guest, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -448,7 +448,7 @@ Wrun::Resources::Builtin.fill do
     property :private_key_pass, String, sensitive: true
   end
 
-  type :openssl_rsa_private_key, by: :host, actions: %i[create], default: :create, aliases: %i[openssl_rsa_key] do
+  type :openssl_rsa_private_key, by: :guest, actions: %i[create], default: :create, aliases: %i[openssl_rsa_key] do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -459,7 +459,7 @@ Wrun::Resources::Builtin.fill do
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
-  type :openssl_rsa_public_key, by: :host, actions: %i[create], default: :create do
+  type :openssl_rsa_public_key, by: :guest, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -469,7 +469,7 @@ Wrun::Resources::Builtin.fill do
     property :private_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_certificate, by: :host, actions: %i[create], default: :create, aliases: %i[openssl_x509] do
+  type :openssl_x509_certificate, by: :guest, actions: %i[create], default: :create, aliases: %i[openssl_x509] do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -496,7 +496,7 @@ Wrun::Resources::Builtin.fill do
     property :ca_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_crl, by: :host, actions: %i[create], default: :create do
+  type :openssl_x509_crl, by: :guest, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -510,7 +510,7 @@ Wrun::Resources::Builtin.fill do
     property :ca_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_request, by: :host, actions: %i[create], default: :create do
+  type :openssl_x509_request, by: :guest, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -710,7 +710,7 @@ Wrun::Resources::Builtin.fill do
     property :user, String
   end
 
-  type :ssh_known_hosts_entry, by: :host, actions: %i[create flush], default: :create do
+  type :ssh_known_hosts_entry, by: :children, actions: %i[create flush], default: :create do
     property :host, String, name_property: true, identity: true, desired_state: false
     property :key, String
     property :key_type, String, default: "rsa"
@@ -723,7 +723,7 @@ Wrun::Resources::Builtin.fill do
     property :file_location, String, default: "/etc/ssh/ssh_known_hosts"
   end
 
-  type :subversion, by: :host, actions: %i[sync checkout export diff log force_export], default: :sync do
+  type :subversion, by: :nobody, actions: %i[sync checkout export diff log force_export], default: :sync do
     property :destination, String, name_property: true, identity: true, desired_state: false
     property :user, [String, Integer]
     property :group, [String, Integer]
@@ -739,7 +739,7 @@ Wrun::Resources::Builtin.fill do
     property :svn_password, String, sensitive: true, desired_state: false
   end
 
-  type :sudo, by: :host, actions: %i[create install remove delete], default: :create do
+  type :sudo, by: :children, actions: %i[create install remove delete], default: :create do
     property :filename, String, coerce: coercion(:sudoers_file_name), name_property: true, identity: true, desired_state: false
     property :users, [String, Array], coerce: coercion(:comma_list), default: []
     also :user, :users
@@ -762,7 +762,7 @@ Wrun::Resources::Builtin.fill do
     property :visudo_path, String, deprecated: "use visudo_binary"
   end
 
-  type :swap_file, by: :host, actions: %i[create remove], default: :create do
+  type :swap_file, by: :children, actions: %i[create remove], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :size, Integer
     property :persist, [TrueClass, FalseClass], default: false
@@ -770,7 +770,7 @@ Wrun::Resources::Builtin.fill do
     property :swappiness, Integer
   end
 
-  type :sysctl, by: :host, actions: %i[apply remove], default: :apply, aliases: %i[sysctl_param] do
+  type :sysctl, by: :children, actions: %i[apply remove], default: :apply, aliases: %i[sysctl_param] do
     property :key, String, name_property: true, identity: true, desired_state: false
     property :value, [Array, String, Integer, Float], coerce: coercion(:joined_by_blanks), required: %i[apply]
     property :ignore_error, [TrueClass, FalseClass], default: false, desired_state: false
@@ -805,7 +805,7 @@ Wrun::Resources::Builtin.fill do
     property :variables, Hash, default: {}
   end
 
-  type :timezone, by: :host, actions: %i[set], default: :set do
+  type :timezone, by: :children, actions: %i[set], default: :set do
     property :timezone, String, name_property: true, identity: true, desired_state: false
   end
 
@@ -827,7 +827,7 @@ Wrun::Resources::Builtin.fill do
     property :inactive, [String, Integer, NilClass], desired_state: false
   end
 
-  type :user_ulimit, by: :host, actions: %i[create delete], default: :create do
+  type :user_ulimit, by: :children, actions: %i[create delete], default: :create do
     property :username, String, name_property: true, identity: true, desired_state: false
     property :filename, String, coerce: coercion(:conf_file_name)
     property :as_limit, [String, Integer]
@@ -885,7 +885,7 @@ Wrun::Resources::Builtin.fill do
     property :yum_binary, String
   end
 
-  type :yum_repository, by: :host, actions: %i[create remove makecache add delete], default: :create do
+  type :yum_repository, by: :children, actions: %i[create remove makecache add delete], default: :create do
     property :repositoryid, String, regex: /^[^\/]+$/, name_property: true, identity: true, desired_state: false, validation_message: "repositoryid property cannot contain a forward slash '/'"
     property :reposdir, String, default: "/etc/yum.repos.d/"
     property :baseurl, [String, Array]

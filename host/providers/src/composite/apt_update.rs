@@ -1,0 +1,58 @@
+//! `apt_update`: the lists of packages, fetched at once or once in a while.
+
+use super::machine::Family;
+use super::{Composite, Machine, change, child, command_in_default_environment, in_real_runs};
+use crate::resources::asked;
+use contract::{Composition, Raised, Wanted};
+use schema::types::apt_update::AptUpdateProperties;
+use serde_json::json;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The folder with the file that says when the lists were fetched.
+const STAMPS: &str = "/var/lib/apt/periodic";
+
+/// The file that says when the lists were fetched.
+const STAMP: &str = "/var/lib/apt/periodic/update-success-stamp";
+
+/// The folder of apt's settings.
+const SETTINGS: &str = "/etc/apt/apt.conf.d";
+
+/// Lists of packages.
+pub(super) struct AptUpdate;
+
+impl Composite for AptUpdate {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
+        let AptUpdateProperties { frequency } = asked::properties(wanted)?;
+        if machine.family() != Family::Debian {
+            return Ok(Composition::default());
+        }
+        let update = ["apt-get", "-q", "update"];
+        let sentence = match wanted.action {
+            "periodic" => {
+                // The age of the lists is shown only to policies that may fetch them.
+                machine.granted(&update)?;
+                if is_fresh(frequency, machine) && !machine.is_survey {
+                    return Ok(Composition::default());
+                }
+                "update new lists of packages"
+            }
+            _ => "force update new lists of packages",
+        };
+        let folder = |path| in_real_runs(child("directory", path, "create", [("recursive", json!(true))]));
+        let hook = format!("APT::Update::Post-Invoke-Success {{\"touch {STAMP} 2>/dev/null || true\";}};\n");
+        let settings = format!("{SETTINGS}/15update-stamp");
+        let made = vec![
+            folder(STAMPS),
+            folder(SETTINGS),
+            in_real_runs(child("file", &settings, "create_if_missing", [("content", json!(hook))])),
+            in_real_runs(command_in_default_environment("apt-get -q update", "run", &update)),
+        ];
+        Ok(change([sentence.to_owned()], made))
+    }
+}
+
+fn is_fresh(frequency: i64, machine: &Machine<'_, '_>) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let oldest = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(frequency);
+    machine.changed_at(STAMP).is_some_and(|changed| changed > oldest)
+}

@@ -1,0 +1,147 @@
+//! What a composite may look at.
+//!
+//! A policy learns nothing of things that it may not see. There are three kinds of questions. Paths and texts that are the same on
+//! all machines are no secret ([`Machine::exists`], [`Machine::system_text`]). The answer of a program is used only after
+//! [`Machine::granted`] has found that the policy may run the command that the answer is about. All other paths follow the policy's
+//! grants ([`Machine::seen_text`], [`Machine::is_absent`]).
+
+use super::invalid;
+use crate::plan::View;
+use contract::{CommandLine, CommandTest, Raised};
+use machine::command::Launch;
+use machine::denied::denied;
+use machine::root::Place;
+use std::io::Read as _;
+
+/// Maximum size in bytes of a file of the machine that a composite reads.
+const MAXIMUM_FILE: u64 = 1 << 20;
+
+/// The machine, as a composite sees it.
+pub(crate) struct Machine<'m, 'v> {
+    /// The view of a provider.
+    pub(crate) view: &'m mut View<'v>,
+    /// The run asks for everything that the action could need, whatever the machine looks like now.
+    pub(crate) is_survey: bool,
+}
+
+/// The kinds of distributions that composites tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Debian and its descendants. A root that does not say what it is counts as one.
+    Debian,
+    /// Fedora, Red Hat and their descendants.
+    RedHat,
+    /// SUSE and openSUSE.
+    Suse,
+    /// A distribution of another kind.
+    Other,
+}
+
+impl Machine<'_, '_> {
+    /// Fails if the policy is not granted a command, by program and arguments.
+    pub(super) fn granted(&self, words: &[&str]) -> Result<(), Raised> {
+        let line = CommandLine::Arguments(words.iter().map(|word| (*word).to_owned()).collect());
+        self.view.command(&CommandTest { line, ..CommandTest::text("") }).map(drop)
+    }
+
+    /// Fails if the policy may not manage a path.
+    pub(super) fn managed(&self, path: &str) -> Result<(), Raised> {
+        self.view.grants.manage_path(path).map(drop).map_err(denied)
+    }
+
+    /// Returns the output of a program of the host's own choosing, or `None` if it cannot be asked. Arguments from a guest must
+    /// not be able to become options.
+    pub(super) fn printed(&mut self, program: &str, arguments: &[&str]) -> Option<String> {
+        let outcome = self.view.query(&Launch::program(program, arguments.iter().copied())).ok()?;
+        (outcome.code == Some(0)).then(|| String::from_utf8_lossy(&outcome.output).into_owned())
+    }
+
+    /// Tells whether something is at a path that is the same on all machines.
+    pub(super) fn exists(&self, path: &'static str) -> bool {
+        self.view.root.target_entry(path).is_ok_and(|entry| entry.is_some())
+    }
+
+    /// Tells whether a program is in one of the usual folders.
+    pub(super) fn has_program(&self, name: &'static str) -> bool {
+        let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+        folders
+            .iter()
+            .any(|folder| self.view.root.target_entry(&format!("{folder}/{name}")).is_ok_and(|entry| entry.is_some()))
+    }
+
+    /// Tells whether the machine is a container of Docker's.
+    pub(super) fn is_container(&self) -> bool {
+        self.exists("/.dockerenv") || self.exists("/.dockerinit")
+    }
+
+    /// Returns the time at which a file that is on all machines changed last, in seconds since 1970.
+    pub(super) fn changed_at(&self, path: &'static str) -> Option<i64> {
+        Some(self.view.root.target_entry(path).ok()??.modified)
+    }
+
+    /// Returns the text of a file that every process of a machine may read, such as `/etc/os-release`.
+    pub(super) fn system_text(&self, path: &'static str) -> Option<String> {
+        text_of(path, &self.view.root.locate_target(path).ok()?).ok()
+    }
+
+    /// Returns a value of `/etc/os-release`.
+    pub(super) fn release(&self, key: &str) -> Option<String> {
+        let text = self.system_text("/etc/os-release")?;
+        let mut lines = text.lines().filter_map(|line| line.split_once('='));
+        lines.find(|(name, _)| *name == key).map(|(_, value)| value.trim_matches(['"', '\'']).to_owned())
+    }
+
+    /// Returns the kind of the distribution.
+    pub(super) fn family(&self) -> Family {
+        let Some(id) = self.release("ID") else { return Family::Debian };
+        let like = self.release("ID_LIKE").unwrap_or_default();
+        let mut names = [id.as_str()].into_iter().chain(like.split_whitespace());
+        let family = |name: &str| match name {
+            "debian" | "ubuntu" | "linuxmint" | "raspbian" => Some(Family::Debian),
+            "fedora" | "rhel" | "centos" | "amzn" | "ol" | "rocky" | "almalinux" => Some(Family::RedHat),
+            "suse" | "sles" | "opensuse" | "opensuse-leap" | "opensuse-tumbleweed" => Some(Family::Suse),
+            _ => None,
+        };
+        names.find_map(family).unwrap_or(Family::Other)
+    }
+
+    /// Returns the text of a file that the policy may read, all links followed, or `None` if the file is absent.
+    ///
+    /// # Errors
+    /// The policy may not read it; it is not a file; it is larger than [`MAXIMUM_FILE`].
+    pub(super) fn readable_text(&self, path: &str) -> Result<Option<String>, Raised> {
+        match self.view.readable(path)? {
+            Some((place, _)) => text_of(path, &place).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the text of a file, as [`readable_text`](Self::readable_text); a file that the policy may not see counts as absent.
+    pub(super) fn seen_text(&self, path: &str) -> Option<String> {
+        match self.view.seen_target(path) {
+            Some(Ok(Some(_))) => self.readable_text(path).ok().flatten(),
+            _ => None,
+        }
+    }
+
+    /// Tells whether the policy may see that something is at a path.
+    pub(super) fn is_seen(&self, path: &str) -> bool {
+        matches!(self.view.seen_target(path), Some(Ok(Some(_))))
+    }
+
+    /// Tells whether the policy may see that nothing is at a path. A path that it may not see does not count as absent.
+    pub(super) fn is_absent(&self, path: &str) -> bool {
+        matches!(self.view.seen_target(path), Some(Ok(None)))
+    }
+}
+
+fn text_of(path: &str, place: &Place) -> Result<String, Raised> {
+    let (file, entry) = place.open_file()?;
+    if entry.size > MAXIMUM_FILE {
+        return Err(invalid(format!("{path} is larger than {MAXIMUM_FILE} bytes")));
+    }
+    let mut content = Vec::new();
+    let read = std::fs::File::from(file).take(MAXIMUM_FILE).read_to_end(&mut content);
+    read.map_err(|error| Raised::new("IOError", format!("{path}: {error}")))?;
+    Ok(String::from_utf8_lossy(&content).into_owned())
+}

@@ -1,0 +1,93 @@
+//! `swap_file`: a file that the kernel swaps to.
+
+use super::text::{absolute_path, one_word};
+use super::{Composite, Machine, always, change, child, command, invalid, step, with};
+use crate::resources::asked;
+use contract::{Composition, Raised, Wanted};
+use schema::types::swap_file::SwapFileProperties;
+use serde_json::json;
+
+/// The bytes of a megabyte.
+const MEBIBYTE: u64 = 1 << 20;
+
+/// The table of file systems.
+const TABLE: &str = "/etc/fstab";
+
+/// A swap file.
+pub(super) struct SwapFile;
+
+impl Composite for SwapFile {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
+        let properties: SwapFileProperties = asked::properties(wanted)?;
+        let path = one_word("path", absolute_path("path", &properties.path)?)?;
+        // The swap files in use are shown only to policies that may change this one.
+        let change_it = if wanted.action == "remove" { "swapoff" } else { "swapon" };
+        machine.granted(&[change_it, path])?;
+        let summary = machine.printed("swapon", &["--summary"]).unwrap_or_default();
+        let is_used = summary.lines().any(|line| line.split_whitespace().next() == Some(path));
+        let (mut sentences, mut parts) = (Vec::new(), Vec::new());
+        if wanted.action == "remove" {
+            if is_used || machine.is_survey {
+                sentences.push(format!("turn off swap for {path}"));
+                parts.push(step(command("swapoff", "run", &["swapoff", path])));
+            }
+            if !machine.is_absent(path) || machine.is_survey {
+                sentences.push(format!("remove swap file {path}"));
+                parts.push(step(child("file", path, "delete", [("backup", json!(false))])));
+            }
+            return Ok(change(sentences, parts));
+        }
+        if !is_used || machine.is_survey {
+            let Some(size) = properties.size.filter(|size| *size > 0) else {
+                return Err(invalid("size is a required property: a number of megabytes"));
+            };
+            let fill = filling(path, size, machine);
+            let fill: Vec<&str> = fill.iter().map(String::as_str).collect();
+            sentences.extend([
+                format!("create empty swapfile at {path}"),
+                format!("set permissions on {path} to 600"),
+                format!("make {path} swappable"),
+                format!("enable swap for {path}"),
+            ]);
+            parts.extend([
+                step(with(command("fill", "run", &fill), "timeout", json!(properties.timeout))),
+                step(child("file", path, "create", [("mode", json!("0600"))])),
+                step(command("mkswap", "run", &["mkswap", "-f", path])),
+                step(command("swapon", "run", &["swapon", path])),
+            ]);
+            if properties.persist {
+                let line = format!("{path} swap swap defaults 0 0");
+                machine.managed(TABLE)?;
+                let table = machine.readable_text(TABLE)?.unwrap_or_default();
+                if !table.lines().any(|one| one.trim() == line) {
+                    let end = if table.is_empty() || table.ends_with('\n') { "" } else { "\n" };
+                    let content = format!("{table}{end}{line}\n");
+                    parts.push(step(child("file", TABLE, "create", [("content", json!(content))])));
+                }
+            }
+        }
+        if let Some(swappiness) = properties.swappiness {
+            parts.push(always(child("sysctl", "vm.swappiness", "apply", [("value", json!(swappiness))])));
+        }
+        Ok(change(sentences, parts))
+    }
+}
+
+/// The command that makes the file: a fast one where the file system is known to have it.
+fn filling(path: &str, size: u64, machine: &mut Machine<'_, '_>) -> Vec<String> {
+    let folder = path.rsplit_once('/').map_or("/", |(folder, _)| if folder.is_empty() { "/" } else { folder });
+    let is_fast = !machine.is_container()
+        && machine.has_program("fallocate")
+        && machine
+            .printed("df", &["-PT", "--", folder])
+            .and_then(|table| {
+                table.lines().nth(1)?.split_whitespace().nth(1).map(|kind| ["xfs", "ext4"].contains(&kind))
+            })
+            .unwrap_or(false);
+    let words: &[&str] = if is_fast {
+        &["fallocate", "-l", &size.saturating_mul(MEBIBYTE).to_string(), path]
+    } else {
+        &["dd", "if=/dev/zero", &format!("of={path}"), &format!("bs={MEBIBYTE}"), &format!("count={size}")]
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}

@@ -1,0 +1,41 @@
+//! `chef_sleep`: waits.
+
+use super::asked;
+use crate::Settings;
+use crate::plan::{Plan, Provider, Step, View};
+use contract::{Change, Limit, Raised, Wanted};
+use schema::types::chef_sleep::ChefSleepProperties;
+use std::time::{Duration, Instant};
+
+/// The time between two looks whether the run is to stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The provider.
+pub(crate) struct ChefSleep;
+
+impl Provider for ChefSleep {
+    fn plan(&self, wanted: &Wanted<'_>, _view: &mut View<'_>) -> Result<Plan, Raised> {
+        let ChefSleepProperties { seconds } = asked::properties(wanted)?;
+        let change = Change::new(format!("sleep {seconds} seconds"));
+        Ok(Plan::steps(vec![Step::new(change, move |writer| wait(seconds, writer.settings))]))
+    }
+
+    fn settles(&self, _action: &str) -> bool {
+        false
+    }
+}
+
+/// Waits, at the policy's expense, and returns early when the run is to stop.
+fn wait(seconds: u32, settings: &Settings) -> Result<(), Raised> {
+    let charged = settings.account.spend(Limit::Pauses, u64::from(seconds).saturating_mul(1_000));
+    charged.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
+    let end = Instant::now() + Duration::from_secs(seconds.into());
+    while settings.stop.requested().is_none() && settings.account.check().is_ok() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        std::thread::sleep(left.min(TICK));
+    }
+    Ok(())
+}
