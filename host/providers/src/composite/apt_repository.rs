@@ -53,7 +53,7 @@ impl Repository<'_> {
         let caches = Declaration { on_failure: FailureMode::Ignore, ..caches };
         let mut made = vec![always(caches), always(self.update())];
         for key in self.properties.key.iter().flat_map(|keys| &keys.0) {
-            made.extend(self.key(key, machine)?.into_iter().map(always));
+            made.extend(self.key(key, machine)?);
         }
         let (sentence, removal) = self.older_name(machine)?;
         made.extend(removal);

@@ -157,6 +157,7 @@ fn a_place_of_apts_is_a_line_and_keys_in_a_ring() {
     let rows = [
         base[0],
         base[1],
+        "directory[/var/chef/cache/policies/database] create",
         "directory[/etc/apt/keyrings] create",
         "remote_file[/var/chef/cache/policies/database/https___a_key_asc] create",
         &format!("execute[{import}] nothing"),
@@ -165,8 +166,8 @@ fn a_place_of_apts_is_a_line_and_keys_in_a_ring() {
     ];
     let made = check("apt_repository", "thing", "add", properties, &rows);
     let about = format!("[arch=amd64 trusted=yes signed-by={ring}] http://a/ ");
-    assert_eq!(text(&made[6], "content"), format!("deb      {about}\ndeb-src  {about}\n"));
-    assert_eq!((made[5].notifications.len(), made[6].notifications.len()), (1, 1));
+    assert_eq!(text(&made[7], "content"), format!("deb      {about}\ndeb-src  {about}\n"));
+    assert_eq!((made[6].notifications.len(), made[7].notifications.len()), (1, 1));
     let number = json!({ "uri": "http://a", "distribution": "x", "key": "0xABCDEF01", "signed_by": false });
     let made = check(
         "apt_repository",

@@ -2,15 +2,15 @@
 //! not wanted, into apt's.
 
 use super::super::text::one_word;
-use super::super::{Machine, child, command_in_default_environment, invalid, not_if, notifying, with};
+use super::super::{Machine, always, child, command_in_default_environment, invalid, not_if, notifying, step, with};
 use super::{KEYRINGS, Repository, refresh};
-use contract::{Declaration, Raised, Timing};
+use contract::{Child, Declaration, Raised, Timing};
 use node::file_specificity::lookup_paths;
 use serde_json::{Value, json};
 
 impl Repository<'_> {
     /// The children that make apt trust a key.
-    pub(super) fn key(&self, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Declaration>, Raised> {
+    pub(super) fn key(&self, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Child>, Raised> {
         if is_number(key) && !self.is_own_file(key, machine) {
             return self.fetched_by_number(key, machine);
         }
@@ -59,7 +59,7 @@ impl Repository<'_> {
         }
     }
 
-    fn kept_in_ring(&self, source: &str, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Declaration>, Raised> {
+    fn kept_in_ring(&self, source: &str, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Child>, Raised> {
         let ring = self.ring();
         let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '-' { sign } else { '_' };
         let cache = grants::file_cache(Some(machine.view.grants.policy()));
@@ -74,20 +74,22 @@ impl Repository<'_> {
         let words = ["gpg", "--import", "--batch", "--yes", "--no-default-keyring", "--keyring", &target, &staged];
         let file = child("file", &ring, "create", [("mode", json!("0644"))]);
         let file = if machine.is_seen(&ring) { file } else { notifying(file, Timing::Before, &receiver, "run") };
-        Ok(vec![
+        let mut made = Vec::new();
+        // Policies with cookbooks in Ruby have this folder from wrun. It is the policy's own and no secret.
+        if !machine.view.root.target_entry(&cache).is_ok_and(|entry| entry.is_some()) {
+            made.push(step(child("directory", &cache, "create", [("recursive", json!(true))])));
+        }
+        let rows = [
             child("directory", KEYRINGS, "create", [("mode", json!("0755"))]),
             notifying(self.fetch(source, key, &staged), Timing::Immediate, &receiver, "run"),
             command_in_default_environment(&import, "nothing", &words),
             file,
-        ])
+        ];
+        made.extend(rows.map(always));
+        Ok(made)
     }
 
-    fn added_to_trusted(
-        &self,
-        source: &str,
-        key: &str,
-        machine: &mut Machine<'_, '_>,
-    ) -> Result<Vec<Declaration>, Raised> {
+    fn added_to_trusted(&self, source: &str, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Child>, Raised> {
         let path = self.ring();
         let add = format!("apt-key add {path}");
         let words = ["apt-key", "add", &path];
@@ -101,13 +103,13 @@ impl Repository<'_> {
         let add = notifying(command_in_default_environment(&add, "run", &words), Timing::Immediate, &refresh(), "run");
         // A key that changes is added by the notification, which no guard may stop.
         Ok(if is_trusted {
-            vec![fetch, Declaration { actions: vec!["nothing".into()], ..add }]
+            vec![always(fetch), always(Declaration { actions: vec!["nothing".into()], ..add })]
         } else {
-            vec![fetch, add]
+            vec![always(fetch), always(add)]
         })
     }
 
-    fn fetched_by_number(&self, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Declaration>, Raised> {
+    fn fetched_by_number(&self, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Child>, Raised> {
         let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
         let Some(server) = text(&self.properties.keyserver) else {
             return Err(invalid("keyserver is a required property for a key that is a number"));
@@ -133,8 +135,11 @@ impl Repository<'_> {
         let install = command_in_default_environment(&format!("install-key {key}"), "run", &words);
         let install = not_if(is_there, notifying(install, Timing::Immediate, &refresh(), "run"));
         match self.has_own_ring() {
-            true => Ok(vec![child("directory", KEYRINGS, "create", [("mode", json!("0755"))]), install]),
-            false => Ok(vec![install]),
+            true => {
+                let folder = child("directory", KEYRINGS, "create", [("mode", json!("0755"))]);
+                Ok(vec![step(folder), always(install)])
+            }
+            false => Ok(vec![always(install)]),
         }
     }
 
