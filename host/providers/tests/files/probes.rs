@@ -116,7 +116,7 @@ fn answer(machine: &mut Machine, probe: &crate::support::Asked, path: &str, why_
     let wanted = probe.wanted(why_run);
     if schema::is_composite(&wanted.declaration.kind) {
         // Some names of files are the path with other signs.
-        let told = format!("{:?}", machine.providers.compose(&wanted)).replace(path, "PATH");
+        let told = format!("{:?}", machine.providers.compose(&wanted, false)).replace(path, "PATH");
         return told.replace(&path.replace('/', "."), "PATH");
     }
     let told = match machine.providers.prepare(&wanted) {

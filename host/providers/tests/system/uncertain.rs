@@ -13,7 +13,8 @@ const BEFORE: [(&str, &str, &str); 3] =
     [("file", "/srv/brought", "create"), ("directory", "/srv/made", "create"), ("apt_package", "brought", "install")];
 
 /// Types that are sure of everything, or have a step wherever they are not.
-const SURE: [&str; 20] = [
+const SURE: [&str; 21] = [
+    "chef_sleep",
     "bash",
     "csh",
     "ksh",
