@@ -6,7 +6,6 @@ mod declared;
 mod values;
 
 pub use crate::bindings::wrun::resources::collection::{Party, Timing};
-pub(crate) use common::common_methods;
 pub use declared::{Declared, IntoTruth, Target, find};
 pub use values::{IntoProperty, Lazy, Property, kinds, lazy};
 

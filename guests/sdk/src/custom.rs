@@ -122,7 +122,7 @@ impl Custom {
     }
 }
 
-crate::builder::common_methods!(Custom);
+crate::__common_methods!(Custom);
 
 /// A custom resource whose action runs: its properties, and what was there before.
 pub struct Resource {

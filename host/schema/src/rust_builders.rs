@@ -1,7 +1,8 @@
 //! Writes the Rust SDK's typed builders.
 //!
 //! # Contract with the SDK
-//! The text of [`rust_builders`] is the SDK's `src/resources/generated.rs`. What it names, the SDK provides in `crate::builder`:
+//! The text of [`rust_builders`] is the SDK's `src/resources/generated.rs`: a line for each property and action, from which the
+//! SDK's macro `resource!` (`src/resources.rs`) makes the builders. The builders use `crate::builder` of the SDK:
 //!
 //! - `Builder` with `new(kind: &'static str, name: impl Into<String>)` (`#[track_caller]`: the caller is the declaration's origin),
 //!   `set(&mut self, property: &'static str, value: Property)` (the last call wins), `append` with the same arguments (for properties
@@ -9,7 +10,7 @@
 //!   later ones add to it, in order);
 //! - `trait IntoProperty<Kind> { fn into_property(self) -> Property; }`, implemented for plain values and for `lazy(|| ..)`;
 //! - `kinds`: one empty marker type for each [`Shape`](crate::property::Shape) (see [`Shape::marker`](crate::property::Shape::marker));
-//! - `common_methods!(Type)`, which gives a builder what all resources have: guards, notifications, the common properties of
+//! - `__common_methods!(Type)`, which gives a builder what all resources have: guards, notifications, the common properties of
 //!   [`crate::common`], `declare` and so on.
 //!
 //! Each type becomes `pub struct Type(pub(crate) Builder)`, made by a function of the type's name. Property methods take
@@ -43,60 +44,43 @@ pub fn rust_builders() -> String {
     let markers: BTreeSet<&str> =
         resources.iter().flat_map(|resource| methods(resource)).map(|property| property.shape().marker()).collect();
     let mut text = String::from(
-        "//! Builders for the built-in resource types.\n//!\n//! @generated from the host's schema by `cargo xtask builders`; do not \
-         edit.\n\n",
+        "//! The built-in resource types, a line for each property and action; the macro `resource!` makes their builders.\n//!\n//! \
+         @generated from the host's schema by `cargo xtask builders`; do not edit.\n\n",
     );
     let markers: Vec<&str> = markers.into_iter().collect();
     text.push_str(&format!("use crate::builder::kinds::{{{}}};\n", markers.join(", ")));
-    text.push_str("use crate::builder::{Builder, IntoProperty, common_methods};\n");
     resources.iter().for_each(|resource| write_type(&mut text, resource));
     text
 }
 
-/// The properties that become methods: common ones come from `common_methods!`.
+/// The properties that become methods: common ones come from `__common_methods!`.
 fn methods(resource: &'static ResourceType) -> impl Iterator<Item = &'static Property> {
     resource.own_properties().filter(|property| COMMON.iter().all(|common| common.name != property.name))
 }
 
 fn write_type(text: &mut String, resource: &'static ResourceType) {
     let kind = resource.name;
-    let type_name = type_name(kind);
-    text.push('\n');
-    write_doc(text, "", resource.doc);
-    write_doc(text, "", "");
-    write_doc(text, "", &format!("Default action: `{}`.", resource.default_action));
-    text.push_str(&format!(
-        "#[must_use = \"a resource does nothing until it is declared\"]\n#[derive(Debug)]\npub struct {type_name}(pub(crate) \
-         Builder);\n\n"
-    ));
+    text.push_str("\nresource! {\n");
+    write_doc(text, resource.doc);
+    write_doc(text, "");
+    write_doc(text, &format!("Default action: `{}`.", resource.default_action));
     let name_doc = match resource.name_property() {
         Some(property) => {
             format!("A new `{kind}` resource. The name is also its `{}`, unless that is set.", property.name)
         }
         None => format!("A new `{kind}` resource."),
     };
-    write_doc(text, "", &name_doc);
-    text.push_str(&format!(
-        "#[track_caller]\npub fn {}(name: impl Into<String>) -> {type_name} {{\n    {type_name}(Builder::new(\"{kind}\", \
-         name))\n}}\n\nimpl {type_name} {{\n",
-        identifier(kind)
-    ));
-    for property in methods(resource) {
-        write_property(text, property);
-    }
+    text.push_str(&format!("    {} {} {kind:?} {name_doc:?};\n", type_name(kind), identifier(kind)));
+    text.push_str("    properties {\n");
+    methods(resource).for_each(|property| write_property(text, property));
+    text.push_str("    }\n    actions {\n");
     for action in resource.actions.iter().copied().chain([NOTHING]) {
-        write_doc(text, "    ", action.doc);
-        text.push_str(&format!(
-            "    pub fn action_{name}(mut self) -> Self {{\n        self.0.action(\"{name}\");\n        self\n    }}\n\n",
-            name = action.name
-        ));
+        text.push_str(&format!("        action_{name} {name:?} {:?};\n", action.doc, name = action.name));
     }
-    text.truncate(text.trim_end().len());
-    text.push_str(&format!("\n}}\n\ncommon_methods!({type_name});\n"));
+    text.push_str("    }\n}\n");
 }
 
 fn write_property(text: &mut String, property: &Property) {
-    write_doc(text, "    ", property.doc);
     let mut notes = Vec::new();
     if let Some(choices) = property.equal_to {
         let choices: Vec<String> = choices.iter().map(|choice| format!("`{}`", choice.to_value().to_text())).collect();
@@ -111,26 +95,19 @@ fn write_property(text: &mut String, property: &Property) {
     if property.sensitive {
         notes.push("Never shown.".to_owned());
     }
-    if !notes.is_empty() {
-        write_doc(text, "    ", "");
-        write_doc(text, "    ", &notes.join(" "));
-    }
+    let doc =
+        if notes.is_empty() { property.doc.to_owned() } else { format!("{}\n\n{}", property.doc, notes.join(" ")) };
     if let Some(reason) = property.deprecated {
-        text.push_str(&format!("    #[deprecated = {reason:?}]\n"));
+        text.push_str(&format!("        #[deprecated = {reason:?}]\n"));
     }
-    let name = property.name;
+    let (name, marker) = (property.name, property.shape().marker());
     let method = if property.collects { "append" } else { "set" };
-    text.push_str(&format!(
-        "    pub fn {}(mut self, value: impl IntoProperty<{}>) -> Self {{\n        self.0.{method}(\"{name}\", \
-         value.into_property());\n        self\n    }}\n\n",
-        identifier(name),
-        property.shape().marker(),
-    ));
+    text.push_str(&format!("        {} {name:?} {method} {marker} {doc:?};\n", identifier(name)));
 }
 
-fn write_doc(text: &mut String, indent: &str, doc: &str) {
+fn write_doc(text: &mut String, doc: &str) {
     let space = if doc.is_empty() { "" } else { " " };
-    text.push_str(&format!("{indent}///{space}{doc}\n"));
+    text.push_str(&format!("    ///{space}{doc}\n"));
 }
 
 /// `apt_package` becomes `AptPackage`.
@@ -163,12 +140,10 @@ mod tests {
     fn file_has_its_builder() {
         let text = rust_builders();
         for part in [
-            "pub struct File(pub(crate) Builder);",
-            "#[track_caller]\npub fn file(name: impl Into<String>) -> File {\n    File(Builder::new(\"file\", name))\n}",
-            "    pub fn mode(mut self, value: impl IntoProperty<Mode>) -> Self {\n        self.0.set(\"mode\", value.into_property());",
-            "    pub fn verify(mut self, value: impl IntoProperty<List>) -> Self {\n        self.0.append(\"verify\", value",
-            "    pub fn action_create_if_missing(mut self) -> Self {\n        self.0.action(\"create_if_missing\");",
-            "common_methods!(File);",
+            "    File file \"file\" \"A new `file` resource. The name is also its `path`, unless that is set.\";\n",
+            "        mode \"mode\" set Mode \"",
+            "        verify \"verify\" append List \"",
+            "        action_create_if_missing \"create_if_missing\" \"",
         ] {
             assert!(text.contains(part), "no {part}");
         }
@@ -184,7 +159,7 @@ mod tests {
         }
         let names = import.split(['{', '}']).nth(1).unwrap();
         for name in names.split(", ") {
-            assert!(text.contains(&format!("IntoProperty<{name}>")), "{name} is not used");
+            assert!(text.contains(&format!(" {name} \"")), "{name} is not used");
         }
     }
 }

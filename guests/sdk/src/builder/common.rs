@@ -3,8 +3,11 @@
 use crate::error::Result;
 
 /// What every resource has: guards, notifications, retries, and how it is declared.
-macro_rules! common_methods {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __common_methods {
     ($builder:ident) => {
+        #[allow(dead_code, unreachable_pub, reason = "a builder need not use all of it, or be public")]
         impl $builder {
             /// Acts only if this is true. All `only_if` are tested before all `not_if`.
             pub fn only_if<T: $crate::builder::IntoTruth>(mut self, test: impl Fn() -> T + 'static) -> Self {
@@ -133,12 +136,11 @@ macro_rules! common_methods {
 
         impl $crate::builder::Target for $builder {
             fn party(&self) -> $crate::builder::Party {
-                self.0.party()
+                $crate::builder::Target::party(&self.0)
             }
         }
     };
 }
-pub(crate) use common_methods;
 
 macro_rules! verified {
     ($($builder:ident),+) => { $(
