@@ -103,6 +103,9 @@ impl Builder {
 
     /// Sets a property; the last call wins.
     pub fn set(&mut self, property: &str, value: Property) {
+        if matches!(value.0, Given::Absent) {
+            return;
+        }
         match self.properties.iter_mut().find(|(name, _)| name == property) {
             Some((_, old)) => *old = value,
             None => self.properties.push((property.into(), value)),
@@ -111,6 +114,9 @@ impl Builder {
 
     /// Adds to a property that collects over several calls.
     pub fn append(&mut self, property: &str, value: Property) {
+        if matches!(value.0, Given::Absent) {
+            return;
+        }
         let items = |value: Property| match value.0 {
             Given::Plain(Value::Array(items)) => Ok(items),
             Given::Plain(item) => Ok(vec![item]),
@@ -259,14 +265,15 @@ impl Builder {
         let keep = |closure: Closure| table(|table| table.keep(context, closure));
         let mut properties: Vec<_> = std::mem::take(&mut self.properties)
             .into_iter()
-            .map(|(name, value)| {
+            .filter_map(|(name, value)| {
                 let value = match value.0 {
                     Given::Plain(value) => known(value),
                     Given::Bytes(bytes) => HostProperty::Bytes(bytes),
                     Given::Lazy(closure) => HostProperty::Lazy(keep(closure)),
                     Given::Rendered(closure) => HostProperty::Rendered(keep(closure)),
+                    Given::Absent => return None,
                 };
-                NamedProperty { name, value }
+                Some(NamedProperty { name, value })
             })
             .collect();
         let checks = std::mem::take(&mut self.verify);

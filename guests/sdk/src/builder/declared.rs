@@ -43,6 +43,7 @@ impl Declared {
             // The resource may outlive the context that this is said in.
             Given::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
             Given::Rendered(closure) => HostProperty::Rendered(table(|table| table.keep(ROOT, closure))),
+            Given::Absent => return Ok(()),
         };
         let property = NamedProperty { name: property.to_owned(), value };
         resources::amend(self.id, &resources::Amendment::Property(property)).here()

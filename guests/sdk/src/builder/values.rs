@@ -55,6 +55,8 @@ pub(super) enum Given {
     Bytes(Vec<u8>),
     Lazy(Closure),
     Rendered(Closure),
+    /// The property stays as it is.
+    Absent,
 }
 
 impl fmt::Debug for Property {
@@ -63,11 +65,12 @@ impl fmt::Debug for Property {
             Given::Plain(value) => value.fmt(f),
             Given::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
             Given::Lazy(_) | Given::Rendered(_) => f.write_str("lazy"),
+            Given::Absent => f.write_str("absent"),
         }
     }
 }
 
-/// What can be the value of a property that takes a `Kind`.
+/// What can be the value of a property that takes a `Kind`. `None` leaves the property as it is.
 pub trait IntoProperty<Kind> {
     /// The value for the host.
     fn into_property(self) -> Property;
@@ -88,6 +91,12 @@ impl<Kind, T: Into<Value>, F: Fn() -> Result<T> + 'static> IntoProperty<Kind> fo
     }
 }
 
+impl<Kind, T: IntoProperty<Kind>> IntoProperty<Kind> for Option<T> {
+    fn into_property(self) -> Property {
+        self.map_or(Property(Given::Absent), T::into_property)
+    }
+}
+
 macro_rules! plain {
     ($($from:ty => $($kind:ident),+;)+) => { $($(
         impl IntoProperty<$kind> for $from {
@@ -102,13 +111,19 @@ plain! {
     String => Anything, BooleanOrText, List, IntegerOrList, ListOrMap, Mode, Text, TextOrInteger, TextOrList, TextOrMap;
     Cow<'_, str> => Anything, BooleanOrText, List, Text, TextOrInteger, TextOrList;
     bool => Anything, Boolean, BooleanOrInteger, BooleanOrText;
+    u8 => Anything, BooleanOrInteger, Integer, IntegerOrList, TextOrInteger;
+    i8 => Anything, BooleanOrInteger, Integer, IntegerOrList, TextOrInteger;
+    i16 => Anything, BooleanOrInteger, Integer, IntegerOrList, TextOrInteger;
+    isize => Anything, BooleanOrInteger, Integer, IntegerOrList, TextOrInteger;
     i32 => Anything, BooleanOrInteger, Float, Integer, IntegerOrList, Mode, TextOrInteger;
     i64 => Anything, BooleanOrInteger, Float, Integer, IntegerOrList, TextOrInteger;
     u16 => Anything, BooleanOrInteger, Integer, IntegerOrList, Mode, TextOrInteger;
     u32 => Anything, BooleanOrInteger, Integer, IntegerOrList, Mode, TextOrInteger;
     u64 => Anything, BooleanOrInteger, Integer, IntegerOrList, TextOrInteger;
     usize => Anything, BooleanOrInteger, Integer, IntegerOrList, TextOrInteger;
+    f32 => Anything, Float;
     f64 => Anything, Float;
+    crate::Map => Anything, Map, TextOrMap;
 }
 
 macro_rules! texts {
@@ -169,6 +184,9 @@ macro_rules! lists {
         impl<T: Into<Value> + Clone, const N: usize> IntoProperty<$kind> for &[T; N] {
             fn into_property(self) -> Property { list(self.iter().cloned()) }
         }
+        impl<T: Into<Value> + Clone> IntoProperty<$kind> for &Vec<T> {
+            fn into_property(self) -> Property { list(self.iter().cloned()) }
+        }
     )+ };
 }
 lists!(Anything, IntegerOrList, List, ListOrMap, TextOrList);
@@ -177,6 +195,9 @@ macro_rules! objects {
     ($($kind:ident),+) => { $(
         impl<K: Into<String> + Ord, V: Into<Value>> IntoProperty<$kind> for BTreeMap<K, V> {
             fn into_property(self) -> Property { object(self) }
+        }
+        impl<K: Into<String> + Ord + Clone, V: Into<Value> + Clone> IntoProperty<$kind> for &BTreeMap<K, V> {
+            fn into_property(self) -> Property { object(self.clone()) }
         }
         impl<K: Into<String> + Ord, V: Into<Value>> IntoProperty<$kind> for HashMap<K, V> {
             fn into_property(self) -> Property { object(self.into_iter().collect::<BTreeMap<_, _>>()) }
