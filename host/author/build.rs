@@ -11,7 +11,7 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn Error>> {
     let sdk = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../guests/sdk").canonicalize()?;
     let mut files = Vec::new();
-    for part in ["Cargo.toml", "src", "wit"] {
+    for part in ["Cargo.toml", "macros", "src", "wit"] {
         println!("cargo:rerun-if-changed={}", sdk.join(part).canonicalize()?.display());
         collect(&sdk, part.to_owned(), &mut files)?;
     }

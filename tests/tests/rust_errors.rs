@@ -51,10 +51,16 @@ fn mistakes_are_told_with_their_place() {
     let near = |name: &str| json!(format!("did you mean `{name}`?"));
     check("unknown_type", "resource type `mistakes_vhots` does not exist", near("mistakes_vhost"));
     check("type_of_its_file", "resource type `vhost` does not exist", near("mistakes_vhost"));
-    check("unknown_property", "mistakes_vhost does not have the property `prot`; it has: domain, port", near("port"));
-    check("wrong_type", "property `port` of mistakes_vhost must be a whole number, not \"eighty\"", Value::Null);
+    check(
+        "unknown_property",
+        "mistakes_vhost does not have the property `prot`; it has: domain, port, aliases",
+        near("port"),
+    );
+    let wrong = "property `port` of mistakes_vhost must be a whole number from 0 to 65535, not";
+    check("wrong_type", &format!("{wrong} the string \"eighty\""), Value::Null);
+    check("wrong_item", "property `aliases.1` of mistakes_vhost must be a string, not the number 5", Value::Null);
     check("unknown_action", "mistakes_vhost does not have the action `remvoe`", near("remove"));
-    check("unset_property", "property `domain` of mistakes_vhost is not set", Value::Null);
+    check("unset_property", "property `domain` of mistakes_vhost is required and not set", Value::Null);
     check("bad_mode", "file[/srv/x]: ", Value::Null);
     check("bad_mode", "rw-r--r--", Value::Null);
     check("attribute_type", "attribute mistakes.name must be a list, not the string \"shop\"", Value::Null);
@@ -63,6 +69,10 @@ fn mistakes_are_told_with_their_place() {
     check("notified_action", "service does not have the action `reloadd`; it has: enable", near("reload"));
     check("missing_template", "vhots.conf.j2", near("vhost.conf.j2"));
     check("index", "index out of bounds: the len is 0 but the index is 2", Value::Null);
+    // A lazy value is read when the action runs, where the recipe is over.
+    let late = error_of(&program, &machine, "late_type");
+    assert_eq!(late["message"], format!("{wrong} the number 70000"), "{late:#}");
+    assert_eq!((&late["resource"]["type"], &late["resource"]["name"]), (&json!("mistakes_vhost"), &json!("shop")));
     let class = |recipe: &str| error_of(&program, &machine, recipe)["class"].clone();
     assert_eq!([class("unknown_type"), class("bad_mode")], ["NoMethodError", "Chef::Exceptions::ValidationFailed"]);
 }

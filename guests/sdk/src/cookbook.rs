@@ -2,7 +2,8 @@
 
 use crate::bindings::wrun::turns::turns::{Load, Task};
 use crate::conversation::complete;
-use crate::custom::{self, CustomResource};
+use crate::custom::derive::Definition;
+use crate::custom::{self, Resource};
 use crate::error::{Error, Here as _, Result};
 use crate::near::did_you_mean;
 use crate::table::{Scope, scope, table, within};
@@ -16,7 +17,7 @@ pub struct Cookbook {
     version: &'static str,
     attributes: Vec<fn() -> Result>,
     recipes: BTreeMap<&'static str, fn() -> Result>,
-    types: Vec<Rc<CustomResource>>,
+    types: Vec<Rc<Definition>>,
 }
 
 impl Cookbook {
@@ -39,10 +40,10 @@ impl Cookbook {
         self
     }
 
-    /// Adds a resource type of the cookbook's own.
+    /// Adds a resource type of the cookbook's own: `.resource::<WebSite>()`. See [`custom`](crate::custom).
     #[must_use]
-    pub fn resource(mut self, custom: CustomResource) -> Self {
-        self.types.push(Rc::new(custom));
+    pub fn resource<T: Resource>(mut self) -> Self {
+        self.types.push(Rc::new(T::definition()));
         self
     }
 
@@ -78,8 +79,8 @@ pub(crate) fn load(input: &Load) -> Result {
         }
     }
     for cookbook in &cookbooks {
-        for custom in &cookbook.types {
-            custom::define(cookbook.name, custom)?;
+        for definition in &cookbook.types {
+            custom::define(cookbook.name, definition)?;
         }
     }
     Ok(())
@@ -114,7 +115,7 @@ pub(crate) fn describe() -> Value {
     let cookbooks = table(|table| table.cookbooks.clone());
     let of = |cookbook: &Rc<Cookbook>| {
         let recipes: Vec<_> = cookbook.recipes.keys().copied().collect();
-        let types: Vec<_> = cookbook.types.iter().map(|custom| custom.name()).collect();
+        let types: Vec<_> = cookbook.types.iter().map(|definition| definition.name()).collect();
         json!({ "name": cookbook.name, "version": cookbook.version, "recipes": recipes, "types": types })
     };
     json!({ "cookbooks": cookbooks.iter().map(of).collect::<Vec<_>>() })

@@ -1,10 +1,10 @@
-//! Cookbooks in Rust.
+//! Cookbooks in Rust: what a machine should be like, written as code.
 //!
-//! A cookbook says what should be; it never does anything itself. It reads node attributes, declares resources, and
-//! answers when the host asks: is this guard true, what does this template say, what does this custom resource consist
-//! of. The host decides what happens when, and alone changes the machine.
+//! A **policy** is what one team wants of its machines. It consists of **cookbooks**, and a cookbook of **recipes**:
+//! functions that declare **resources**, such as a package, a file or a service. A recipe never does anything itself.
+//! The program `wrun` compares each resource with the machine, and changes what differs. Run again, it changes nothing.
 //!
-//! ```ignore
+//! ```no_run
 //! use wrun_sdk::prelude::*;
 //!
 //! pub fn cookbook() -> Cookbook {
@@ -21,13 +21,86 @@
 //! }
 //! ```
 //!
-//! A policy links its cookbooks' crates into one component: `wrun_sdk::policy!(motd, ntp);`
+//! # A policy in half an hour
 //!
-//! A policy does not have a standard output. With `#[macro_use] extern crate wrun_sdk;` at the top of a crate, `println!`,
-//! `eprintln!`, `print!`, `eprint!` and `dbg!` anywhere in it write to the run's log; see [`log`](mod@log). (Rust does not
-//! let the prelude's `*` replace macros of the standard library.)
+//! 1. **Start.** `wrun policy new web` makes a folder that builds and runs as it is. `wrun policy dev web -- --allow-all`
+//!    shows what it would change on your machine, again whenever you save a file. It changes nothing.
+//! 2. **Declare resources.** Write into `cookbooks/web/src/recipes.rs`. Each type has a function, and each property a
+//!    method; [`resources`] lists them. `.action_..()` says what to do where the default is not meant, and `.declare()`
+//!    ends the declaration. Resources are brought about in the order in which they are declared:
+//!
+//!    ```no_run
+//!    # use wrun_sdk::prelude::*;
+//!    pub fn default() -> Result {
+//!        package("nginx").declare()?;
+//!        let nginx = service("nginx").action_enable().action_start();
+//!        template("/etc/nginx/sites-enabled/default")
+//!            .source("site.j2")
+//!            .variables(json!({ "port": node::get::<u16>("web.port")? }))
+//!            .notifies("reload", &nginx)
+//!            .declare()?;
+//!        nginx.declare()
+//!    }
+//!    ```
+//!
+//!    If the template changes the file, nginx is reloaded once, at the end of the run. `.only_if(|| ..)` and
+//!    `.not_if(|| ..)` make a resource act in some cases only.
+//! 3. **Write the template** into `cookbooks/web/templates/site.j2`. It sees its variables by their names:
+//!    `listen {{ port }};`. The language is Jinja's: `{% for name in names %}`, `{% if port == 443 %}`,
+//!    `{% include "part.j2" %}`. A misspelt variable is an error.
+//! 4. **Name what differs between machines** an attribute. A cookbook sets defaults: `node::DEFAULT.set("web.port", 80)`
+//!    in `attributes.rs`. `policy.toml` and operators override them, and [`node::get`] reads the value that won. Facts of the
+//!    machine are attributes too: `node::get::<String>("platform")`.
+//! 5. **Make a resource type of your own** where a recipe repeats itself: a struct with `#[derive(Resource)]`. See
+//!    [`custom`].
+//! 6. **Test** it. `cargo test` runs the recipes without root against facts and attributes that the test gives, and
+//!    changes nothing. See `wrun_sdk::testing`, and `tests/recipes.rs` of a new policy:
+//!
+//!    ```no_run
+//!    # #[cfg(not(target_family = "wasm"))] {
+//!    use wrun_sdk::testing::policy;
+//!
+//!    let run = policy().attribute("web.port", 8080).run().succeeded();
+//!    assert!(run.file("/etc/nginx/sites-enabled/default").contains("listen 8080;"));
+//!    assert_eq!(run.action("service[nginx]", "reload")["status"], "updated");
+//!    # }
+//!    ```
+//! 7. **Build and run.** `wrun policy build web` makes `web/web.wasm`, the one file that a machine needs.
+//!    `wrun converge --policies web --policy-name web --why-run` says what would change; without `--why-run` it is
+//!    changed. A policy may touch only what the machine's operator grants: denials come with the lines that allow them.
+//!    `--allow-all` grants everything, for trying on your own machine.
+//!
+//! # Where to look
+//!
+//! | to | see |
+//! |---|---|
+//! | declare files, packages, services, users, .. | [`resources`] |
+//! | guard, notify, retry: what all resources have | any type, such as [`resources::File`] |
+//! | read and set attributes, read facts | [`node`] |
+//! | compute a value later, right before it is used | [`builder::lazy`] |
+//! | make resource types | [`custom`] |
+//! | include another recipe | [`include_recipe`] |
+//! | look at the machine, run a command | [`machine`]; resources are the better way to change anything |
+//! | read data that operators keep: data bags, search | [`data`] |
+//! | hear how a run ends | [`handlers`] |
+//! | write to the run's log | [`log`](mod@log) |
+//! | return an error | [`bail!`], [`Error`]; `?` takes every error |
+//! | test | `wrun_sdk::testing` |
+//!
+//! # The sandbox
+//!
+//! A policy is compiled to WebAssembly. It does not have files, processes, sockets or a clock of its own: `std::fs` and the
+//! like are errors that name the line and what to use instead. It does not have a standard output either. With
+//! `#[macro_use] extern crate wrun_sdk;` at the top of a crate, `println!`, `eprintln!`, `print!`, `eprint!` and `dbg!`
+//! anywhere in it write to the run's log; see [`log`](mod@log). (Rust does not let the prelude's `*` replace macros of the
+//! standard library.)
+//!
+//! A policy links its cookbooks' crates into one component, in `src/lib.rs`: `wrun_sdk::policy!(motd, ntp);`
 
 #![warn(missing_docs)]
+
+#[cfg(test)]
+extern crate self as wrun_sdk;
 
 mod bindings;
 pub mod builder;
@@ -65,7 +138,7 @@ pub type Map = serde_json::Map<String, Value>;
 /// What a cookbook usually needs.
 pub mod prelude {
     pub use crate::builder::{Declared, Timing, lazy};
-    pub use crate::custom::{CustomResource, Property, Resource, custom};
+    pub use crate::custom::{Action, Resource, custom};
     pub use crate::resources::*;
     pub use crate::{
         Cookbook, Error, FromValue, Map, Result, Value, bail, cookbook, handlers, include_recipe, json, log, machine,

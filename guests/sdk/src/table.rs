@@ -3,7 +3,7 @@
 
 use crate::bindings::wrun::types::types::{Origin, Raised};
 use crate::cookbook::Cookbook;
-use crate::custom::CustomResource;
+use crate::custom::derive::Definition;
 use crate::error::Result;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ pub(crate) struct Table {
     pub(crate) closures: HashMap<u32, Closure>,
     /// What to drop when a context ends: closures, and resources of our own types.
     of_context: HashMap<u32, (Vec<u32>, Vec<u32>)>,
-    pub(crate) types: BTreeMap<String, Rc<CustomResource>>,
+    pub(crate) types: BTreeMap<String, Rc<Definition>>,
     /// Resources of our own types, and their blocks.
     pub(crate) made: HashMap<u32, Made>,
     /// Contexts whose resources converge where they are declared.

@@ -273,7 +273,10 @@ fn actions_of_guests() {
             &shop(why_run),
             &["archive: compiled".into()],
             block,
-            &["limit files: differs true".into(), format!("limit same: differs {why_run}")],
+            &[
+                "limit files: was Some(4), differs true".into(),
+                format!("limit same: was Some({}), differs {why_run}", if why_run { 4 } else { 8 }),
+            ],
         ];
         assert_eq!(said(&ran), expected.concat(), "why-run {why_run}");
         let done = [

@@ -101,9 +101,14 @@ mod tests {
     #[test]
     fn the_sdk_is_whole_and_names_no_checkout() {
         let names: Vec<_> = FILES.iter().map(|(name, _)| *name).collect();
-        for name in
-            ["Cargo.toml", "src/lib.rs", "src/resources/generated.rs", "wit/policy.wit", "wit/deps/turns/turns.wit"]
-        {
+        for name in [
+            "Cargo.toml",
+            "macros/src/lib.rs",
+            "src/lib.rs",
+            "src/resources/generated.rs",
+            "wit/policy.wit",
+            "wit/deps/turns/turns.wit",
+        ] {
             assert!(names.contains(&name), "{name} is among {names:?}");
         }
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a checkout");

@@ -2,10 +2,11 @@
 
 mod sudo_rule;
 
+use sudo_rule::{CHECK, SudoRule, sudo_rule};
 use wrun_sdk::prelude::*;
 
 pub fn cookbook() -> Cookbook {
-    cookbook!().attributes(attributes).recipe("default", default).resource(sudo_rule::sudo_rule())
+    cookbook!().attributes(attributes).recipe("default", default).resource::<SudoRule>()
 }
 
 fn attributes() -> Result {
@@ -20,7 +21,7 @@ fn default() -> Result {
         .owner("root")
         .group("root")
         .mode("0440")
-        .verify(sudo_rule::CHECK)
+        .verify(CHECK)
         .declare()?;
 
     let administrators: String = node::get("sudoers.administrators.group")?;
@@ -35,12 +36,12 @@ fn default() -> Result {
     }
     group(&administrators).members(&members[..]).declare()?;
 
-    custom("sudo_rule", "10-administrators").set("group", administrators.as_str()).declare()?;
-    custom("sudo_rule", "20-look-only")
-        .set("group", administrators)
+    sudo_rule("10-administrators").group(&administrators).declare()?;
+    sudo_rule("20-look-only")
+        .group(administrators)
         // Whole command lines: a wildcard would match blanks and slashes too, and a pager could start a shell.
-        .set("commands", ["/usr/bin/journalctl --no-pager --since today", "/usr/bin/chronyc -n tracking"])
-        .set("without_password", true)
+        .commands(["/usr/bin/journalctl --no-pager --since today", "/usr/bin/chronyc -n tracking"])
+        .without_password(true)
         .declare()?;
 
     motd::note("administrators", &members.join(", "))

@@ -2,10 +2,11 @@
 
 mod time_zone;
 
+use time_zone::{TimeZone, time_zone};
 use wrun_sdk::prelude::*;
 
 pub fn cookbook() -> Cookbook {
-    cookbook!().attributes(attributes).recipe("default", default).recipe("zone", zone).resource(time_zone::time_zone())
+    cookbook!().attributes(attributes).recipe("default", default).recipe("zone", zone).resource::<TimeZone>()
 }
 
 fn attributes() -> Result {
@@ -49,5 +50,5 @@ fn default() -> Result {
 }
 
 fn zone() -> Result {
-    custom("time_zone", node::get::<String>("timekeeping.time_zone")?).declare()
+    time_zone(node::get::<String>("timekeeping.time_zone")?).declare()
 }

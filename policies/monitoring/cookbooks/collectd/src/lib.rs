@@ -3,6 +3,7 @@
 mod plugin;
 mod recipes;
 
+use plugin::CollectdPlugin;
 use wrun_sdk::prelude::*;
 
 pub fn cookbook() -> Cookbook {
@@ -10,7 +11,7 @@ pub fn cookbook() -> Cookbook {
         .attributes(attributes)
         .recipe("default", recipes::default)
         .recipe("redis", recipes::redis)
-        .resource(plugin::collectd_plugin())
+        .resource::<CollectdPlugin>()
 }
 
 fn attributes() -> Result {

@@ -5,27 +5,36 @@ use wrun_sdk::prelude::*;
 /// Where the plugins' files are.
 pub const FOLDER: &str = "/etc/collectd/plugins.d";
 
-/// A text is quoted, a list becomes a line for each item, and an object is a block for each of its keys:
-/// `{"Node": {"shop": {"Port": 6379}}}` is `<Node "shop">`.
-pub fn collectd_plugin() -> CustomResource {
-    CustomResource::new("collectd_plugin")
-        .property(Property::text("plugin").name_property())
-        .property(Property::map("settings").default(json!({})))
-        .action("load", |plugin| {
-            template(path(plugin)?)
-                .source("plugin.conf.j2")
-                .mode("0644")
-                .variables([("plugin", plugin.get("plugin")?), ("settings", plugin.get("settings")?)])
-                // Both are declared outside, by the recipe. A mistake ends the run here, and the old daemon runs on.
-                .notifies_immediately("run", "execute[check collectd's configuration]")
-                .notifies("restart", "service[collectd]")
-                .declare()
-        })
-        .action("unload", |plugin| {
-            file(path(plugin)?).action_delete().notifies("restart", "service[collectd]").declare()
-        })
+/// A plugin of collectd with its settings.
+#[derive(Resource)]
+#[resource(actions(load, unload))]
+pub struct CollectdPlugin {
+    /// The plugin's name, as collectd knows it.
+    #[property(name)]
+    plugin: String,
+    /// A text is quoted, a list becomes a line for each item, and an object is a block for each of its keys:
+    /// `{"Node": {"shop": {"Port": 6379}}}` is `<Node "shop">`.
+    #[property(default)]
+    settings: Map,
 }
 
-fn path(plugin: &Resource) -> Result<String> {
-    Ok(format!("{FOLDER}/{}.conf", plugin.text("plugin")?))
+impl CollectdPlugin {
+    fn load(&self) -> Result {
+        template(self.path())
+            .source("plugin.conf.j2")
+            .mode("0644")
+            .variables(json!({ "plugin": self.plugin, "settings": self.settings }))
+            // Both are declared outside, by the recipe. A mistake ends the run here, and the old daemon runs on.
+            .notifies_immediately("run", "execute[check collectd's configuration]")
+            .notifies("restart", "service[collectd]")
+            .declare()
+    }
+
+    fn unload(&self) -> Result {
+        file(self.path()).action_delete().notifies("restart", "service[collectd]").declare()
+    }
+
+    fn path(&self) -> String {
+        format!("{FOLDER}/{}.conf", self.plugin)
+    }
 }

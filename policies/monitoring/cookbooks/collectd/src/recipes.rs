@@ -1,6 +1,6 @@
 //! The daemon; and what is watched where a database runs.
 
-use crate::plugin::FOLDER;
+use crate::plugin::{FOLDER, collectd_plugin};
 use wrun_sdk::prelude::*;
 
 pub fn default() -> Result {
@@ -27,10 +27,10 @@ pub fn default() -> Result {
     execute("check collectd's configuration").command("/usr/sbin/collectd -t").action_nothing().declare()?;
 
     for (name, settings) in node::get::<Map>("collectd.plugins")? {
-        let plugin = custom("collectd_plugin", name);
+        let plugin = collectd_plugin(name);
         match settings {
-            Value::Bool(false) => plugin.action("unload").declare()?,
-            settings => plugin.set("settings", settings).declare()?,
+            Value::Bool(false) => plugin.action_unload().declare()?,
+            settings => plugin.settings(settings).declare()?,
         };
     }
     destination()?;
@@ -44,15 +44,15 @@ pub fn default() -> Result {
 
 /// Where the values go.
 fn destination() -> Result {
-    let (graphite, csv) = (custom("collectd_plugin", "write_graphite"), custom("collectd_plugin", "csv"));
+    let (graphite, csv) = (collectd_plugin("write_graphite"), collectd_plugin("csv"));
     match node::get::<Option<Value>>("collectd.graphite")? {
         Some(server) => {
-            graphite.set("settings", json!({ "Node": { "graphite": server } })).declare()?;
-            csv.action("unload").declare()?;
+            graphite.settings(json!({ "Node": { "graphite": server } })).declare()?;
+            csv.action_unload().declare()?;
         }
         None => {
-            csv.set("settings", lazy(|| node::get::<Value>("collectd.csv"))).declare()?;
-            graphite.action("unload").declare()?;
+            csv.settings(lazy(|| node::get::<Value>("collectd.csv"))).declare()?;
+            graphite.action_unload().declare()?;
         }
     }
     Ok(())
@@ -60,17 +60,15 @@ fn destination() -> Result {
 
 /// What the database policy left on the node tells whether there is a server to watch, and where.
 pub fn redis() -> Result {
-    let plugin = custom("collectd_plugin", "redis");
+    let plugin = collectd_plugin("redis");
     match node::get::<Option<u16>>("redis.port")? {
         Some(port) => {
             let port = port.to_string();
-            plugin
-                .set("settings", json!({ "Node": { "database": { "Host": "127.0.0.1", "Port": port } } }))
-                .declare()?;
+            plugin.settings(json!({ "Node": { "database": { "Host": "127.0.0.1", "Port": port } } })).declare()?;
         }
         None => {
             log::info("no database on this node, none is watched");
-            plugin.action("unload").declare()?;
+            plugin.action_unload().declare()?;
         }
     }
     Ok(())
