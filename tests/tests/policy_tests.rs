@@ -112,6 +112,55 @@ fn a_test_says_what_the_machine_is_and_what_commands_answer() {
 }
 
 #[test]
+fn a_new_policy_in_ruby_passes_its_test() {
+    let (program, home) = (Program::new().unwrap(), tempfile::tempdir().unwrap());
+    let folder = home.path().join("my-web");
+    assert!(command(&program, home.path()).args(["policy", "new", "--ruby"]).arg(&folder).status().unwrap().success());
+    let output = command(&program, home.path()).args(["policy", "test"]).arg(&folder).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("2 passed, 0 failed"), "{said}");
+}
+
+#[test]
+fn a_new_policy_in_rust_passes_its_tests() {
+    let (program, home) = (Program::new().unwrap(), tempfile::tempdir().unwrap());
+    let folder = home.path().join("new-by-policy-tests");
+    assert!(command(&program, home.path()).args(["policy", "new"]).arg(&folder).status().unwrap().success());
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    // The guests' lock: the same crates, and nothing to fetch.
+    fs::copy(checkout.join("guests/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    let cargo = cargo.arg("test").current_dir(&folder).env("WRUN", program.executable());
+    let cargo = cargo.env("CARGO_TARGET_DIR", checkout.join("target/guests")).env_remove("RUSTC_WORKSPACE_WRAPPER");
+    let output = cargo.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("2 passed; 0 failed"), "{said}");
+}
+
+#[test]
+fn the_policy_is_read_and_compiled_for_the_first_test_only() {
+    let program = Program::new().unwrap();
+    let folder = policy("file '/etc/web.conf' do\n  content \"#{node['web']['port']} #{node['web']['host']}\"\nend\n");
+    let mut command = command(&program, folder.path());
+    command.args(["policy", "test-server"]).arg(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let mut lines = BufReader::new(output).lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    assert_eq!(lines.next().unwrap()["ready"], 1);
+    let mut content = |attributes: Value| {
+        let case = json!({ "facts": { "fqdn": "a.example" }, "attributes": { "web": attributes } });
+        writeln!(input, "{}", json!({ "id": 1, "case": case })).unwrap();
+        lines.next().unwrap()["contents"]["/etc/web.conf"].clone()
+    };
+    assert_eq!(content(json!({ "port": 1, "host": "a" })), "1 a");
+    // It is not looked for again, and no value of one test is left for the next.
+    fs::remove_file(folder.path().join(".wrun/test/web.wasm")).unwrap();
+    assert_eq!(content(json!({ "port": 2 })), "2 ");
+    drop(input);
+    assert!(server.wait().unwrap().success());
+}
+
+#[test]
 fn a_test_server_is_no_way_to_the_machine() {
     let program = Program::new().unwrap();
     let secret = tempfile::tempdir().unwrap();

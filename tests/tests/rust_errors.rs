@@ -71,7 +71,7 @@ fn mistakes_are_told_with_their_place() {
     check("index", "index out of bounds: the len is 0 but the index is 2", Value::Null);
     // A lazy value is read when the action runs, where the recipe is over.
     let late = error_of(&program, &machine, "late_type");
-    assert_eq!(late["message"], format!("{wrong} the number 70000"), "{late:#}");
+    assert!(late["message"].as_str().unwrap().ends_with(&format!("{wrong} the number 70000")), "{late:#}");
     assert_eq!((&late["resource"]["type"], &late["resource"]["name"]), (&json!("mistakes_vhost"), &json!("shop")));
     let class = |recipe: &str| error_of(&program, &machine, recipe)["class"].clone();
     assert_eq!([class("unknown_type"), class("bad_mode")], ["NoMethodError", "Chef::Exceptions::ValidationFailed"]);

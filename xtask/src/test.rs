@@ -80,12 +80,13 @@ impl Count {
 }
 
 /// Test programs that take longest, as package and target: they begin first, so that none is left over at the end.
-const LONG: [(&str, &str); 6] = [
+const LONG: [(&str, &str); 7] = [
     ("providers", "system (test)"),
     ("tests", "example_policies (test)"),
     ("tests", "ruby_policies (test)"),
     ("author", "skeleton (test)"),
     ("tests", "ways_out (test)"),
+    ("tests", "policy_tests (test)"),
     ("build", "reproducible (test)"),
 ];
 
@@ -214,15 +215,28 @@ fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Resu
 }
 
 /// Runs the examples in documentation comments: of the whole workspace, so that features are those of the other tests and
-/// nothing is built twice.
+/// nothing is built twice, and of the SDK, whose examples are only compiled.
 fn run_documentation_tests() -> Result<Count> {
-    let output = checkout::linting_cargo().args(["test", "--quiet", "--doc", "--workspace"]).output()?;
+    let mut workspace = checkout::linting_cargo();
+    workspace.args(["test", "--quiet", "--doc", "--workspace"]);
+    let mut sdk = checkout::cargo();
+    sdk.args(["test", "--quiet", "--doc", "--package", "wrun-sdk", "--manifest-path"]);
+    sdk.arg(checkout::root().join("guests/Cargo.toml")).arg("--target-dir").arg(checkout::guest_target());
+    let mut count = documentation_tests(workspace)?;
+    let examples = documentation_tests(sdk)?;
+    // Without an error none is found where the SDK has moved.
+    count.add(if examples == Count::default() { Count { passed: 0, failed: 1 } } else { examples });
+    say::line(&format!("unit: examples: {} passed, {} failed", count.passed, count.failed));
+    Ok(count)
+}
+
+fn documentation_tests(mut command: Command) -> Result<Count> {
+    let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let count = judge(&text, output.status.success());
     if count.failed > 0 {
         say::line(&format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
     }
-    say::line(&format!("unit: examples: {} passed, {} failed", count.passed, count.failed));
     Ok(count)
 }
 

@@ -25,6 +25,7 @@ const RUST: &Skeleton = &[
     ("cookbooks/@COOKBOOK@/src/attributes.rs", include_str!("skeleton/rust/cookbook.attributes.rs.txt")),
     ("cookbooks/@COOKBOOK@/src/recipes.rs", include_str!("skeleton/rust/cookbook.recipes.rs.txt")),
     ("cookbooks/@COOKBOOK@/templates/hello.txt.j2", include_str!("skeleton/rust/cookbook.template.txt")),
+    ("tests/recipes.rs", include_str!("skeleton/rust/test.rs.txt")),
 ];
 
 const RUBY: &Skeleton = &[
@@ -35,6 +36,9 @@ const RUBY: &Skeleton = &[
     ("cookbooks/@COOKBOOK@/attributes/default.rb", include_str!("skeleton/ruby/cookbook.attributes.rb.txt")),
     ("cookbooks/@COOKBOOK@/recipes/default.rb", include_str!("skeleton/ruby/cookbook.recipe.rb.txt")),
     ("cookbooks/@COOKBOOK@/templates/hello.txt.erb", include_str!("skeleton/ruby/cookbook.template.txt")),
+    ("tests/case.toml", include_str!("skeleton/ruby/case.toml.txt")),
+    ("tests/snapshots/debian-12.json", include_str!("skeleton/ruby/snapshot.json.txt")),
+    ("tests/snapshots/debian-13.json", include_str!("skeleton/ruby/snapshot.json.txt")),
 ];
 
 /// The lines of the skeleton's Cargo.toml that name its cookbook.
