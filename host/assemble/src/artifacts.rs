@@ -11,6 +11,7 @@ use crate::notice::{Notice, Notify};
 use crate::run_host;
 use crate::settings::Settings;
 use crate::source::{Released, Source};
+use crate::stand_in::StandIn;
 use artifact::{Artifact, ArtifactError};
 use contract::{Failure, Interfaces, Stop};
 use grants::{Grants, Needs, PolicyGrants};
@@ -34,10 +35,17 @@ impl Artifacts {
     ///
     /// # Errors
     /// A policy that the grants do not know has none, or the folder is absent.
-    pub(crate) fn read(names: &[String], settings: &Settings, grants: &Grants) -> Result<Self, AssembleError> {
+    pub(crate) fn read(
+        names: &[String],
+        settings: &Settings,
+        grants: &Grants,
+        stand_in: Option<&StandIn>,
+    ) -> Result<Self, AssembleError> {
         let mut artifacts = Self::default();
         for name in names {
-            match artifact::find(&settings.policies, name) {
+            let read = || artifact::find(&settings.policies, name);
+            let found = stand_in.map_or_else(read, |stand_in| stand_in.prepared.artifact(read));
+            match found {
                 Ok(artifact) => drop(artifacts.read.insert(name.clone(), artifact)),
                 Err(error) if is_of_operator(&error, grants) => return Err(error.into()),
                 Err(error) => {

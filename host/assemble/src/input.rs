@@ -57,7 +57,7 @@ impl Input {
         let (all_grants, no_grants) = grants(request, settings)?;
         let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
         let all_grants = all_grants.with_homes(providers::homes(&settings.root));
-        let artifacts = Artifacts::read(&names, settings, &all_grants)?;
+        let artifacts = Artifacts::read(&names, settings, &all_grants, request.stand_in.as_ref())?;
         let Artifacts { read: artifacts, mut refused } = artifacts;
         let grants = run_host::policy_grants(&all_grants, &artifacts);
         let mut warnings = Vec::from_iter(no_grants);

@@ -55,6 +55,6 @@ pub use run_host::{DueNotifications, limits};
 pub use runtime::{Runtime, RuntimeError};
 pub use saved_node::{HISTORIES, NORMAL_WRITERS, SavedNodeError, saved_node};
 pub use settings::Settings;
-pub use stand_in::StandIn;
+pub use stand_in::{PreparedPolicy, StandIn};
 pub use thread::spawn;
 pub use unseen::known_facts;

@@ -14,7 +14,7 @@ use crate::ready::Assembly;
 use crate::request::{GrantsSource, Mode, Request};
 use crate::run_host::DueNotifications;
 use crate::settings::Settings;
-use crate::stand_in::StandIn;
+use crate::stand_in::{PreparedPolicy, StandIn};
 use contract::Stop;
 use place::Place;
 use report::error::{self, Frames};
@@ -43,6 +43,8 @@ pub struct PolicyTests {
     pub settings: Settings,
     /// The program that compiles components.
     pub program: Program,
+    /// What the tests share. The artifact must not change meanwhile.
+    pub prepared: Arc<PreparedPolicy>,
 }
 
 /// What one test gives to a run. Everything may be left out.
@@ -124,6 +126,7 @@ impl PolicyTests {
     /// # Errors
     /// What the test gives is invalid, or the policy cannot be run at all.
     pub fn run(&self, case: &TestCase, stop: &Stop) -> Result<TestOutcome, AssembleError> {
+        let compiled_before = self.prepared.compile_time();
         let place = Place::make(case)?;
         let contents = Arc::<Mutex<Map<String, Value>>>::default();
         let kept = Arc::clone(&contents);
@@ -133,7 +136,8 @@ impl PolicyTests {
                 std::str::from_utf8(shown).map_or_else(|_| serde_json::json!({ "bytes": content.len() }), Value::from);
             kept.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), value);
         };
-        let stand_in = StandIn { answers: answers::of(case), contents: Arc::new(keep) };
+        let stand_in =
+            StandIn { answers: answers::of(case), contents: Arc::new(keep), prepared: Arc::clone(&self.prepared) };
         let (request, settings) = (self.request(case, &place, stand_in), self.settings_for(case, &place));
         let program = Program { environment: case.environment.clone().into_iter().collect(), ..self.program.clone() };
         let notices = Arc::<Mutex<BTreeSet<String>>>::default();
@@ -164,7 +168,7 @@ impl PolicyTests {
             asked: json::asked(&ended.journal),
             log: log.lines(),
             without_policies: false,
-            compile_seconds: ended.ending.compile_time().as_secs_f64(),
+            compile_seconds: ended.ending.compile_time().saturating_sub(compiled_before).as_secs_f64(),
         };
         let run = serde_json::to_value(json::Run(&parts)).map_err(AssembleError::TestOutcome)?;
         let declared = ended.report.policies.iter().flat_map(|policy| policy.declared.clone()).collect();

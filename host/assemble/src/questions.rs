@@ -76,7 +76,7 @@ fn ask_in<T>(
     let mut run_host = AssembledHost {
         settings,
         program,
-        sandbox,
+        sandbox: Arc::new(sandbox),
         sources: BTreeMap::from([(policy.to_owned(), source)]),
         ungranted: BTreeMap::new(),
         grants: BTreeMap::from([(policy.to_owned(), grants)]),

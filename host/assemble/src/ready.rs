@@ -50,7 +50,7 @@ struct Prepared {
     input: Input,
     sources: BTreeMap<String, Source>,
     ungranted: BTreeMap<String, Ungranted>,
-    sandbox: Sandbox,
+    sandbox: Arc<Sandbox>,
     state: Option<StateDirectory>,
 }
 
@@ -61,7 +61,7 @@ pub struct ReadyRun<'a> {
     known: KnownNode,
     sources: BTreeMap<String, Source>,
     ungranted: BTreeMap<String, Ungranted>,
-    sandbox: Sandbox,
+    sandbox: Arc<Sandbox>,
     node: NodeObject,
     keeper: Keeper,
     folder: Option<Arc<RunFolder>>,
@@ -109,8 +109,11 @@ impl<'a> Assembly<'a> {
         if !is_dry {
             make_own_folders(settings)?;
         }
-        let cache = native_cache::open(settings, is_dry, notify);
-        let sandbox = self.sandbox(cache, &input)?;
+        let make = || self.sandbox(native_cache::open(settings, is_dry, notify), &input).map(Arc::new);
+        let sandbox = match &request.stand_in {
+            Some(stand_in) => stand_in.prepared.sandbox(make)?,
+            None => make()?,
+        };
         if let Some(folders) = &input.folders {
             let limits = sandbox::Limits::default();
             sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;

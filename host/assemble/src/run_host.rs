@@ -40,7 +40,7 @@ pub(crate) use types::BuiltinTypes;
 pub(crate) struct AssembledHost<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) program: &'a Program,
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) sources: BTreeMap<String, Source>,
     /// The policies that import more than they are granted. A dry run opens them all the same.
     pub(crate) ungranted: BTreeMap<String, Ungranted>,

@@ -3,10 +3,13 @@
 use crate::error::AssembleError;
 use crate::request::Request;
 use crate::settings::Settings;
+use artifact::Artifact;
 use machine::command::Answers;
 use providers::Contents;
+use sandbox::Sandbox;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What stands in for the machine. A run with it is dry, below a root of its own, with given facts; it starts no program
 /// and opens no connection.
@@ -16,6 +19,50 @@ pub struct StandIn {
     pub answers: Answers,
     /// Hears the content that each file would get, before it is compared with what is there.
     pub contents: Arc<Contents>,
+    /// What earlier tests of the same policy have read and compiled.
+    pub prepared: Arc<PreparedPolicy>,
+}
+
+/// A policy's artifact and its compiled code: the same for all tests of one build.
+#[derive(Default)]
+pub struct PreparedPolicy {
+    artifact: OnceLock<Artifact>,
+    sandbox: OnceLock<Arc<Sandbox>>,
+}
+
+impl PreparedPolicy {
+    /// Returns the artifact of a policy, which is read the first time.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub(crate) fn artifact<E>(&self, read: impl FnOnce() -> Result<Artifact, E>) -> Result<Artifact, E> {
+        match self.artifact.get() {
+            Some(artifact) => Ok(artifact.clone()),
+            None => read().map(|artifact| self.artifact.get_or_init(|| artifact).clone()),
+        }
+    }
+
+    /// Returns the sandbox that has the policy's code, which is made the first time.
+    ///
+    /// # Errors
+    /// Those of making it.
+    pub(crate) fn sandbox<E>(&self, make: impl FnOnce() -> Result<Arc<Sandbox>, E>) -> Result<Arc<Sandbox>, E> {
+        match self.sandbox.get() {
+            Some(sandbox) => Ok(Arc::clone(sandbox)),
+            None => make().map(|sandbox| Arc::clone(self.sandbox.get_or_init(|| sandbox))),
+        }
+    }
+
+    /// How long native code was compiled until now.
+    pub(crate) fn compile_time(&self) -> Duration {
+        self.sandbox.get().map_or(Duration::ZERO, |sandbox| sandbox.compile_time())
+    }
+}
+
+impl std::fmt::Debug for PreparedPolicy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PreparedPolicy")
+    }
 }
 
 impl std::fmt::Debug for StandIn {

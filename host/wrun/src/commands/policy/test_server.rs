@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::BufRead as _;
 use std::path::Path;
+use std::sync::Arc;
 use text::error_chain;
 
 /// The version of the lines. It grows when one of them changes its meaning.
@@ -58,7 +59,13 @@ pub(super) fn prepare(folder: &Path, target: Option<&Path>, printer: Printer) ->
     author::store(&artifact, &policies)?;
     let settings = crate::commands::settings(None, Layer::default())?;
     let program = crate::program::program();
-    let mut tests = PolicyTests { policy: artifact.manifest().name.clone(), policies, settings: settings.run, program };
+    let mut tests = PolicyTests {
+        policy: artifact.manifest().name.clone(),
+        policies,
+        settings: settings.run,
+        program,
+        prepared: Arc::default(),
+    };
     tests.keep_native_code();
     Ok(tests)
 }
