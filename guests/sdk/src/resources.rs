@@ -15,13 +15,14 @@
 //! | for | types |
 //! |---|---|
 //! | files | [`file()`], [`template`], [`cookbook_file`], [`remote_file`], [`directory`], [`remote_directory`], [`link`], [`archive_file`] |
-//! | packages | [`package`], which takes the platform's own; [`apt_package`], [`dpkg_package`], [`apt_preference`], [`dnf_package`], [`yum_package`], [`rpm_package`] |
-//! | services | [`service`], [`systemd_unit`], [`cron`], [`cron_d`] |
+//! | packages | [`package`], which takes the platform's own; [`apt_package`], [`dpkg_package`], [`dnf_package`], [`yum_package`], [`rpm_package`], [`build_essential`] |
+//! | package sources | [`apt_repository`], [`apt_update`], [`apt_preference`], [`yum_repository`] |
+//! | services | [`service`], [`systemd_unit`], [`cron`], [`cron_d`], [`cron_access`] |
 //! | accounts | [`user`], [`group`], [`linux_user`], [`sudo`], [`user_ulimit`] |
 //! | commands | [`execute`], [`script`], [`bash`], [`csh`], [`ksh`], [`perl`], [`python`], [`ruby`] |
-//! | the system | [`hostname`], [`timezone`], [`sysctl`], [`mount`], [`reboot`], [`ohai`] |
-//! | the network | [`http_request`], [`git`] |
-//! | the run | [`log`], [`guest_block`] (code in its turn), [`notify_group`] (notifications of several resources) |
+//! | the system | [`hostname`], [`timezone`], [`locale`], [`sysctl`], [`kernel_module`], [`mount`], [`swap_file`], [`alternatives`], [`reboot`], [`ohai`] |
+//! | the network | [`http_request`], [`git`], [`ssh_known_hosts_entry`] |
+//! | the run | [`log`], [`guest_block`] (code in its turn), [`notify_group`] (notifications of several resources), [`chef_sleep`] |
 //!
 //! The name of a resource is usually its path, package or account. Beside the methods of its own properties and actions
 //! a builder has those that all types share:
