@@ -1,8 +1,13 @@
-//! What happens during a run, as it happens. Formatters, the run record and guests' event handlers subscribe; providers
-//! and the runner never print.
+//! What happens during a run, as it happens. Formatters and the run record hear all of it, guests what [`GuestEvent`] names;
+//! providers and the runner never print.
 
-use crate::{Change, Failure, GuestCommand, GuestWrite, HiddenRead, Notified, Resource, Tally};
+mod for_guests;
+
+pub use for_guests::GuestEvent;
+
+use crate::{Change, Failure, GuestCommand, GuestWrite, HiddenRead, Notified, Resource, ResourceId, Tally};
 use node::origin::Origin;
+use serde_json::Value;
 
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
 pub trait Observer: Send {
@@ -88,19 +93,6 @@ impl Status {
             Self::Bypassed => "bypassed",
         }
     }
-
-    /// The event that tells handlers how an action ended.
-    pub fn event(self) -> &'static str {
-        match self {
-            Self::Updated => "resource_updated",
-            Self::Unknown => "resource_unknown",
-            Self::UpToDate => "resource_up_to_date",
-            Self::Skipped => "resource_skipped",
-            Self::Failed => "resource_failed",
-            Self::Unprocessed => "resource_unprocessed",
-            Self::Bypassed => "resource_bypassed",
-        }
-    }
 }
 
 /// Something that happened.
@@ -130,8 +122,20 @@ pub enum Event<'a> {
         /// Its cookbooks and their versions, in load order.
         cookbooks: &'a [(String, String)],
     },
+    /// The policy's cookbooks are loaded: the guest can listen from here on.
+    PolicyLoaded {
+        /// The run's identifier.
+        run_id: &'a str,
+        /// When the run began, in seconds since 1970.
+        start_time: i64,
+    },
     /// A recipe is about to be compiled.
     RecipeStarted {
+        /// `cookbook::recipe`.
+        recipe: &'a str,
+    },
+    /// A recipe of the run list is compiled.
+    RecipeCompiled {
         /// `cookbook::recipe`.
         recipe: &'a str,
     },
@@ -140,8 +144,12 @@ pub enum Event<'a> {
         /// How many resources the root context holds.
         resources: usize,
     },
+    /// The resources are about to be converged.
+    ConvergeStarted,
     /// An action begins.
     ActionStarted {
+        /// The resource's number.
+        id: ResourceId,
         /// Of which resource.
         resource: &'a Resource,
         /// Which action.
@@ -193,6 +201,8 @@ pub enum Event<'a> {
     },
     /// An attempt failed, another follows.
     Retrying {
+        /// The resource's number.
+        id: ResourceId,
         /// Of which resource.
         resource: &'a Resource,
         /// Which action.
@@ -206,6 +216,8 @@ pub enum Event<'a> {
     },
     /// An action ended.
     ActionFinished {
+        /// The resource's number.
+        id: ResourceId,
         /// Of which resource.
         resource: &'a Resource,
         /// Which action.
@@ -220,6 +232,27 @@ pub enum Event<'a> {
         ignored: bool,
         /// How deep the resource is nested in others.
         nesting: u32,
+    },
+    /// All that an action brought with it is over, however it ended.
+    ActionCompleted {
+        /// The resource's number.
+        id: ResourceId,
+        /// Of which resource.
+        resource: &'a Resource,
+        /// Which action.
+        action: &'a str,
+    },
+    /// All resources are converged, or one of them failed.
+    ConvergeFinished {
+        /// Why it failed.
+        failure: Option<&'a Failure>,
+    },
+    /// The status of the whole run, after its last policy, for the policy that hears it.
+    PolicyStatus {
+        /// The run went well.
+        succeeded: bool,
+        /// See "The run's status" in docs/events.md.
+        status: &'a Value,
     },
     /// A line for the log, of a cookbook or of the host.
     Log {
@@ -278,27 +311,4 @@ pub enum Event<'a> {
         /// How long it took.
         seconds: f64,
     },
-}
-
-impl Event<'_> {
-    /// The names that guests may listen to, Chef's where it has one. The runner hands over exactly these (docs/events.md).
-    pub const NAMES: [&'static str; 17] = [
-        "run_started",
-        "converge_start",
-        "recipe_file_loaded",
-        "recipe_load_complete",
-        "resource_action_start",
-        "resource_updated",
-        "resource_unknown",
-        "resource_up_to_date",
-        "resource_skipped",
-        "resource_failed",
-        "resource_failed_retriable",
-        "resource_bypassed",
-        "resource_completed",
-        "converge_complete",
-        "converge_failed",
-        "run_completed",
-        "run_failed",
-    ];
 }

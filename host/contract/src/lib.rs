@@ -23,7 +23,7 @@ pub use conversation::{
     Answer, Call, Callback, ClosureValue, Errand, FileCheck, Guest, GuestMessage, HostMessage, Load, Phase, Question,
     Request, RubyDocument, StartPhase,
 };
-pub use events::{Event, LogLevel, LogSource, Observer, Status};
+pub use events::{Event, GuestEvent, LogLevel, LogSource, Observer, Status};
 pub use failure::{Excerpt, Failure, GuestLost, Outcome, Place, Raised, Resolved};
 pub use providers::{
     Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory,

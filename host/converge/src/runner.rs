@@ -16,10 +16,10 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    ClosureValue, Due, Ended, Event, Failure, Guest, GuestLost, Limit, LogLevel, MAX_DEPTH, Memory, Outcome, Phase,
-    Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
+    ClosureValue, Due, Ended, Event, Failure, Guest, GuestEvent, GuestLost, Limit, LogLevel, MAX_DEPTH, Memory,
+    Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Runs one policy: its state, its guest, its providers, and what must outlive the run.
 pub struct Runner<'a, G, P> {
@@ -83,9 +83,10 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// The failure, or all of them if delayed notifications failed too.
     pub async fn converge(&mut self) -> Outcome {
         self.run.expect_records();
-        self.run.notice_with(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
-        self.tell("recipe_load_complete", json!({})).await;
-        self.tell("converge_start", json!({})).await;
+        let heard = self.run.happened(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
+        self.hand_over(heard).await;
+        let heard = self.run.happened(|_| Some(Event::ConvergeStarted));
+        self.hand_over(heard).await;
         self.take_over_what_is_left()?;
         let outcome = self.converge_context(ROOT).await;
         // Of a run that came to its end nothing is left over: Chef leaves out what delayed notifications declared last.
@@ -120,14 +121,9 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         }
     }
 
-    /// Hands an event to the guest, if it listens.
-    pub(crate) async fn tell(&mut self, name: &'static str, mut details: Value) {
-        if self.in_event || !self.run.listens_to(name) {
-            return;
-        }
-        if let Some(object) = details.as_object_mut() {
-            object.insert("name".into(), name.into());
-        }
+    /// Hands an event to the guest that listens to it. What its handler does makes no further events for it.
+    pub(crate) async fn hand_over(&mut self, event: Option<GuestEvent>) {
+        let Some(GuestEvent { name, details }) = event.filter(|_| !self.in_event) else { return };
         self.in_event = true;
         self.handler(Phase::Event { name, details }).await;
         self.in_event = false;

@@ -64,6 +64,8 @@ impl<O: Observer> Observer for Bounded<O> {
             Event::PolicyFinished { .. } | Event::PolicyFailed { .. } | Event::RunFinished { .. } => {
                 self.tell_left_out();
             }
+            // Nobody writes them.
+            Event::ActionCompleted { .. } | Event::PolicyStatus { .. } => return,
             Event::ActionStarted { .. } => {
                 let has_room = self.has_room(bytes_of(event));
                 self.begun.push(has_room);

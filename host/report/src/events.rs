@@ -23,7 +23,7 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
         }
         Event::RecipeStarted { recipe } => ("recipe_started", json!({ "recipe": recipe })),
         Event::CompileFinished { resources } => ("compile_finished", json!({ "resources": resources })),
-        Event::ActionStarted { resource, action, nesting, notified } => {
+        Event::ActionStarted { resource, action, nesting, notified, .. } => {
             let notified = notified.map(|notified| json!({ "by": notified.by, "timing": notified.timing.name() }));
             ("action_started", with(of_action(resource, action, *nesting), json!({ "notified": notified })))
         }
@@ -44,11 +44,11 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
         Event::Assumed { resource, what, nesting } => {
             ("assumed", with(of_resource(resource, *nesting), json!({ "what": what })))
         }
-        Event::Retrying { resource, action, left, failure, nesting } => {
+        Event::Retrying { resource, action, left, failure, nesting, .. } => {
             let again = json!({ "left": left, "error": error(failure) });
             ("retrying", with(of_action(resource, action, *nesting), again))
         }
-        Event::ActionFinished { resource, action, status, conditional, failure, ignored, nesting } => {
+        Event::ActionFinished { resource, action, status, conditional, failure, ignored, nesting, .. } => {
             let ended = json!({
                 "status": status.name(),
                 "conditional": conditional,
@@ -81,7 +81,14 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
             let outcome = if *failed { "failure" } else { "success" };
             ("run_finished", with(json!({ "outcome": outcome, "seconds": seconds }), counts(tally)))
         }
-        Event::Log { .. } | Event::AttributeChanged { .. } => return None,
+        Event::Log { .. }
+        | Event::AttributeChanged { .. }
+        | Event::PolicyLoaded { .. }
+        | Event::RecipeCompiled { .. }
+        | Event::ConvergeStarted
+        | Event::ActionCompleted { .. }
+        | Event::ConvergeFinished { .. }
+        | Event::PolicyStatus { .. } => return None,
     };
     let mut event = json!({ "version": VERSION, "event": name });
     event = with(event, shown.take());

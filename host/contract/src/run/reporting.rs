@@ -1,7 +1,7 @@
 //! What happens in a run, as those who watch it hear it: lines, changes, and where the policy is.
 
 use super::{ActionRecord, HOST_AS_GUEST, Resource, ResourceId, Run};
-use crate::{Change, Event, Failure, LogLevel, LogSource, Observer, Outcome};
+use crate::{Change, Event, Failure, GuestEvent, LogLevel, LogSource, Observer, Outcome};
 use node::origin::Origin;
 
 /// What a line of the log takes besides its text.
@@ -29,6 +29,17 @@ impl Run {
         if let (Some(observer), Some(event)) = (observer, event(Parts { resources, records })) {
             observer.notice(&event);
         }
+    }
+
+    /// As [`notice_with`](Self::notice_with), for what the guest may listen to: what is to be handed to it, if it does.
+    #[must_use]
+    pub fn happened<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) -> Option<GuestEvent> {
+        let Self { observer, resources, records, listens, .. } = self;
+        let event = event(Parts { resources, records })?;
+        if let Some(observer) = observer {
+            observer.notice(&event);
+        }
+        event.for_guests_who(|name| listens.contains(name))
     }
 
     /// Where the policy is: the place of the resource whose action is being done, else no more than the policy.

@@ -6,7 +6,6 @@ use contract::{
     ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified,
     Outcome, Property, Providers, ROOT, ResourceId, ResourceRef, Status, Timing,
 };
-use serde_json::{Value, json};
 use std::pin::Pin;
 use std::time::Instant;
 
@@ -152,13 +151,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             // Chef has begun by then: in the report it stands as an action that was never carried out.
             Err(failure) => {
                 let closing = Closing { failure: Some(&failure), ..Closing::default() };
-                self.close_record(resource, action, record, began, closing)?;
+                self.close_record(resource, action, record, began, closing).await?;
                 Err(failure)
             }
         };
-        if self.hears("resource_completed") {
-            self.tell_of(resource, "resource_completed", action, json!({})).await;
-        }
+        let left = self.run.happened(|parts| {
+            Some(Event::ActionCompleted { id: resource, resource: parts.resources.get(resource as usize)?, action })
+        });
+        self.hand_over(left).await;
         outcome
     }
 
@@ -174,18 +174,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             if !failure.is_standard() || forgiven || left == 0 {
                 return Err(failure);
             }
-            if self.hears("resource_failed_retriable") {
-                let raised = json!({ "class": failure.class(), "message": failure.to_string() });
-                self.tell_of(resource, "resource_failed_retriable", action, json!({ "left": left, "error": raised }))
-                    .await;
-            }
             left -= 1;
             self.run.count_retry(record);
-            self.run.notice_with(|parts| {
-                let resource = parts.resources.get(resource as usize)?;
+            let heard = self.run.happened(|parts| {
+                let (id, resource) = (resource, parts.resources.get(resource as usize)?);
                 let nesting = resource.nesting;
-                Some(Event::Retrying { resource, action, left, failure: &failure, nesting })
+                Some(Event::Retrying { id, resource, action, left, failure: &failure, nesting })
             });
+            self.hand_over(heard).await;
             let milliseconds = u64::from(delay).saturating_mul(1_000);
             self.run.account().spend(Limit::Pauses, milliseconds).map_err(|ended| ended.or_at(|| self.run.here()))?;
             self.providers.pause(delay);
@@ -246,16 +242,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Err(self.lost(format!("took more than {MAX_RECORDS} actions")));
         }
         let at = self.run.begin_action(record)?;
-        self.run.notice_with(|parts| {
+        let heard = self.run.happened(|parts| {
             let resource = parts.resources.get(id as usize)?;
             let notified = parts.records.get(at)?.notified.as_ref();
-            Some(Event::ActionStarted { resource, action, nesting: resource.nesting, notified })
+            Some(Event::ActionStarted { id, resource, action, nesting: resource.nesting, notified })
         });
-        if self.hears("resource_action_start") {
-            let notified = self.run.records().get(at).and_then(|record| record.notified.as_ref());
-            let notified = notified.map(|notified| json!({ "timing": notified.timing.name(), "by": notified.by }));
-            self.tell_of(id, "resource_action_start", action, json!({ "notified": notified })).await;
-        }
+        self.hand_over(heard).await;
         Ok(at)
     }
 
@@ -286,13 +278,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let forgiving = mode != FailureMode::Raise && unshown.is_none();
         let ignored = forgiving && failure.as_ref().is_some_and(Failure::is_standard);
         let closing = Closing { status, conditional: conditional.as_deref(), failure: failure.as_ref(), ignored };
-        self.close_record(id, action, at, began, closing)?;
-        if self.hears(status.event()) {
-            let raised =
-                failure.as_ref().map(|failure| json!({ "class": failure.class(), "message": failure.to_string() }));
-            let input = json!({ "error": raised, "conditional": conditional });
-            self.tell_of(id, status.event(), action, input).await;
-        }
+        self.close_record(id, action, at, began, closing).await?;
         let Some(failure) = failure else {
             let this = self.run.known_mut(id)?;
             this.surely_updated |= this.updated_by_last_action && !this.unsure;
@@ -311,8 +297,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Writes down how an action ended, and shows it.
-    fn close_record(
+    /// Writes down how an action ended, and tells it.
+    async fn close_record(
         &mut self,
         id: ResourceId,
         action: &str,
@@ -339,9 +325,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             record.ignored = ignored;
             record.seconds = began.elapsed().as_secs_f64();
         }
-        self.run.notice_with(|parts| {
+        let heard = self.run.happened(|parts| {
             let resource = parts.resources.get(id as usize)?;
             Some(Event::ActionFinished {
+                id,
                 resource,
                 action,
                 status,
@@ -351,7 +338,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 nesting: resource.nesting,
             })
         });
-        paid
+        paid?;
+        self.hand_over(heard).await;
+        Ok(())
     }
 
     /// Chef shows a resource that failed as it was written, and computes its lazy values once more for that. What one of
@@ -373,27 +362,6 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             }
         }
         None
-    }
-
-    /// Whether the guest listens to an event, and not from inside another one.
-    fn hears(&self, event: &str) -> bool {
-        !self.in_event && self.run.listens_to(event)
-    }
-
-    /// Hands an event about a resource to the guest, with what the event has beside resource and action.
-    async fn tell_of(&mut self, id: ResourceId, name: &'static str, action: &str, mut input: Value) {
-        let Ok(resource) = self.run.known(id) else { return };
-        let declaration = &resource.declaration;
-        if let Some(input) = input.as_object_mut() {
-            let origin = &declaration.origin;
-            input.insert("action".into(), action.into());
-            input.insert(
-                "resource".into(),
-                json!({ "id": id, "type": declaration.kind, "name": declaration.name, "cookbook": origin.cookbook,
-                        "recipe": origin.recipe }),
-            );
-        }
-        self.tell(name, input).await;
     }
 
     /// A failure as the resource's declarer hears of it: same class and exception object, with the place it passed.

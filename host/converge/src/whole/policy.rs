@@ -8,7 +8,7 @@ use contract::{
 };
 use node::object::{NodeObject, NormalAccess, ObjectError, PolicyStart, ReadFilter};
 use node::run_list::RunList;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -118,7 +118,9 @@ impl<I: Instance> FinishedPolicy<I> {
         let account = self.run.account().clone();
         account.begin_turn(Stop::default());
         let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, Stop::default());
-        runner.tell(end.event(), status.clone()).await;
+        let succeeded = matches!(end, RunEnd::Succeeded);
+        let heard = runner.run.happened(|_| Some(Event::PolicyStatus { succeeded, status: &status }));
+        runner.hand_over(heard).await;
         runner.handler(end.phase(status)).await;
         let _ = I::end(session).await;
         account.end_turn();
@@ -297,9 +299,10 @@ async fn live<G: Guest, P: Providers>(
 ) -> Outcome {
     runner.phase(Phase::Load(Box::new(load))).await?;
     if !compile_only {
-        let details = json!({ "run_id": began.run_id, "start_time": began.start_time });
+        let (run_id, start_time) = (began.run_id.clone(), began.start_time);
         runner.handler(Phase::Start(began)).await;
-        runner.tell("run_started", details).await;
+        let heard = runner.run.happened(|_| Some(Event::PolicyLoaded { run_id: &run_id, start_time }));
+        runner.hand_over(heard).await;
     }
     for recipe in recipes {
         let compiled = runner.compile(recipe).await;
@@ -307,20 +310,17 @@ async fn live<G: Guest, P: Providers>(
             compiled?;
         } else {
             runner.kept_if_denied(recipe, compiled)?;
-            runner.tell("recipe_file_loaded", json!({ "recipe": recipe })).await;
+            let heard = runner.run.happened(|_| Some(Event::RecipeCompiled { recipe }));
+            runner.hand_over(heard).await;
         }
     }
     if compile_only {
         return runner.freeze_attributes().await;
     }
     let converged = runner.converge().await;
-    let (name, input) = match converged.as_ref().err().or(runner.run.kept()) {
-        None => ("converge_complete", json!({})),
-        Some(failure) => {
-            ("converge_failed", json!({ "error": { "class": failure.class(), "message": failure.to_string() } }))
-        }
-    };
-    runner.tell(name, input).await;
+    let failure = converged.as_ref().err().or(runner.run.kept()).cloned();
+    let heard = runner.run.happened(|_| Some(Event::ConvergeFinished { failure: failure.as_ref() }));
+    runner.hand_over(heard).await;
     converged?;
     runner.freeze_attributes().await
 }

@@ -179,7 +179,8 @@ impl Doc {
     }
 
     fn finished(&mut self, event: &Event<'_>) {
-        let Event::ActionFinished { resource, status, conditional, failure, ignored, nesting, action } = event else {
+        let Event::ActionFinished { resource, status, conditional, failure, ignored, nesting, action, .. } = event
+        else {
             return;
         };
         let rest = self.live.rest();
@@ -377,7 +378,7 @@ impl Observer for Doc {
                 self.line(Tone::Heading, &escape_line(&format!("Policy {policy}{versions}")));
                 self.line(Tone::Plain, &escape_line(&format!("  Cookbooks: {}", cookbooks.join(", "))));
             }
-            Event::ActionStarted { resource, action, nesting, notified } => {
+            Event::ActionStarted { resource, action, nesting, notified, .. } => {
                 self.started(resource, action, *nesting);
                 if let (Some(since), Some(begun)) =
                     (notified.and_then(|notified| notified.since.as_ref()), self.begun.last_mut())
@@ -429,7 +430,13 @@ impl Observer for Doc {
                 let text = format!("Handler {handler} of policy {policy} failed: {failure}");
                 self.line(Tone::Warning, &escape(&text).replace('\n', "\n    "));
             }
-            Event::CompileFinished { .. }
+            Event::PolicyLoaded { .. }
+            | Event::RecipeCompiled { .. }
+            | Event::CompileFinished { .. }
+            | Event::ConvergeStarted
+            | Event::ActionCompleted { .. }
+            | Event::ConvergeFinished { .. }
+            | Event::PolicyStatus { .. }
             | Event::RecipeStarted { .. }
             | Event::AttributeChanged { .. }
             | Event::HiddenReads { .. }
