@@ -356,7 +356,7 @@ fn the_commands_in_a_new_policys_readme_work() {
         let _ = program.run(&["policy", "new", "--ruby", &place]).unwrap().expect_code(0).unwrap();
         let readme = fs::read_to_string(folder.join("README.md")).unwrap();
         let commands: Vec<_> = readme.lines().filter_map(|line| line.strip_prefix("    wrun ")).collect();
-        assert_eq!(commands.len(), 3, "{readme}");
+        assert_eq!(commands.len(), 5, "{readme}");
         let root = machine.root().path().display().to_string();
         for command in commands {
             let mut words: Vec<_> = command.split(' ').map(|word| if word == "." { &place } else { word }).collect();
