@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all = 0..arguments.count;
     match arguments.work {
         Work::Nothing => Ok(()),
-        Work::Files | Work::Ruby => {
+        Work::Files | Work::Ruby | Work::RubyPlain | Work::RubyGuarded => {
             make_folder(&folder)?;
             all.into_iter().try_for_each(|at| file(&folder.join(format!("file-{at}")), &content(at)))
         }

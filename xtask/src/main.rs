@@ -5,8 +5,6 @@
 
 mod audit;
 mod bench;
-mod bench_attacks;
-mod bench_policies;
 mod beside;
 mod builders;
 mod checkout;

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use author::{NoRuby, PolicyFolder};
 
-use crate::bench::Work;
+use super::Work;
 use crate::{checkout, say};
 
 /// How many policies without a resource there are; one of each other work.
@@ -36,8 +36,40 @@ node['load']['count'].times do |at|
 end
 "##;
 
+/// The same without guards.
+const RUBY_PLAIN_RECIPE: &str = r##"folder = node['load']['folder']
+directory folder do
+  recursive true
+end
+
+node['load']['count'].times do |at|
+  file "#{folder}/plain-#{at}" do
+    content "# file #{at}\n#{"setting = #{at}\n" * 20}"
+    owner 'root'
+    mode '0644'
+  end
+end
+"##;
+
+/// The same with two guards, one of which looks at the machine.
+const RUBY_GUARDED_RECIPE: &str = r##"folder = node['load']['folder']
+directory folder do
+  recursive true
+end
+
+node['load']['count'].times do |at|
+  file "#{folder}/guarded-#{at}" do
+    content "# file #{at}\n#{"setting = #{at}\n" * 20}"
+    owner 'root'
+    mode '0644'
+    only_if { node['platform_family'] == 'debian' }
+    not_if { ::File.exist?("#{folder}/without-#{at}") }
+  end
+end
+"##;
+
 /// The name of a benchmark policy.
-pub(crate) fn name(work: Work, number: usize) -> String {
+pub(super) fn name(work: Work, number: usize) -> String {
     format!("bench-{}-{number}", source(work).1)
 }
 
@@ -49,11 +81,13 @@ fn source(work: Work) -> (&'static str, &'static str) {
         Work::Templates => ("load", "templates"),
         Work::Mix => ("load", "mix"),
         Work::Ruby => ("ruby_load", "ruby"),
+        Work::RubyPlain => ("ruby_load", "ruby_plain"),
+        Work::RubyGuarded => ("ruby_load", "ruby_guarded"),
     }
 }
 
 /// Makes all artifacts, of guests that are built and with the program, and returns the folder that holds them.
-pub(crate) fn make(program: &Path) -> Result<PathBuf> {
+pub(super) fn make(program: &Path) -> Result<PathBuf> {
     say::line("making the benchmarks' policies");
     let artifacts = checkout::root().join("target/bench-policies");
     let empty = (0..EMPTY_POLICIES).map(|number| (Work::Nothing, number));
@@ -68,23 +102,38 @@ pub(crate) fn make(program: &Path) -> Result<PathBuf> {
         fs::write(scratch.join("policy.toml"), settings).context("cannot write a benchmark's policy.toml")?;
         author::store(&PolicyFolder::read(&scratch, &mut NoRuby)?.artifact(&component)?, &artifacts)?;
     }
-    for number in 0..RUBY_POLICIES {
-        make_ruby(program, &name(Work::Ruby, number), &artifacts)?;
-    }
+    ruby_policies().try_for_each(|(work, number)| make_ruby(program, work, number, &artifacts))?;
     Ok(artifacts)
 }
 
+/// Makes the Ruby policies that a baseline's folder does not have, as it is older than their scenarios.
+pub(super) fn make_missing_ruby(program: &Path, artifacts: &Path) -> Result<()> {
+    let is_missing = |(work, number): &(Work, usize)| !artifacts.join(name(*work, *number) + ".wasm").exists();
+    ruby_policies().filter(is_missing).try_for_each(|(work, number)| make_ruby(program, work, number, artifacts))
+}
+
+/// Each policy whose cookbook is in Ruby.
+fn ruby_policies() -> impl Iterator<Item = (Work, usize)> {
+    let several = (0..RUBY_POLICIES).map(|number| (Work::Ruby, number));
+    several.chain([(Work::RubyPlain, 0), (Work::RubyGuarded, 0)])
+}
+
 /// Makes a policy of a Ruby cookbook, as its team would.
-fn make_ruby(program: &Path, name: &str, artifacts: &Path) -> Result<()> {
-    let (cookbook, recipe) = source(Work::Ruby);
-    let scratch = checkout::root().join("target/bench-sources").join(cookbook);
+fn make_ruby(program: &Path, work: Work, number: usize, artifacts: &Path) -> Result<()> {
+    let (name, (cookbook, recipe)) = (name(work, number), source(work));
+    let text = match work {
+        Work::RubyPlain => RUBY_PLAIN_RECIPE,
+        Work::RubyGuarded => RUBY_GUARDED_RECIPE,
+        _ => RUBY_RECIPE,
+    };
+    let scratch = checkout::root().join("target/bench-sources").join(recipe);
     let files = [
         (
             "policy.toml",
             format!("name = \"{name}\"\nrun_list = [\"{cookbook}::{recipe}\"]\ncookbooks = [\"cookbook\"]\n"),
         ),
         ("cookbook/metadata.rb", format!("name '{cookbook}'\nversion '1.0.0'\n")),
-        (&format!("cookbook/recipes/{recipe}.rb"), RUBY_RECIPE.to_owned()),
+        (&format!("cookbook/recipes/{recipe}.rb"), text.to_owned()),
     ];
     fs::create_dir_all(scratch.join("cookbook/recipes")).context("cannot make a benchmark's folder")?;
     for (path, text) in files {

@@ -25,7 +25,7 @@ const FILES: u32 = 1_000;
 const LIMITS: &str = "guest_seconds = 2\nhost_seconds = 5\npause_seconds = 1";
 
 /// All repetitions of one attack.
-pub(crate) struct Figure {
+pub(super) struct Figure {
     attack: String,
     /// The shortest time of the other policies without the attacker, in milliseconds.
     alone: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Figure {
 }
 
 /// Takes the figures of all attacks whose names `only` is part of, and tells each as it is there.
-pub(crate) fn figures(program: &Path, tool: &Path, runs: usize, only: Option<&str>, told: bool) -> Result<Vec<Figure>> {
+pub(super) fn figures(program: &Path, tool: &Path, runs: usize, only: Option<&str>, told: bool) -> Result<Vec<Figure>> {
     let chosen = |attack: &String| only.is_none_or(|text| format!("{NAME}: {attack}").contains(text));
     let attacks: Vec<String> = beside::attacks()?.into_iter().filter(chosen).collect();
     let field = Field { program: program.to_owned(), tool: tool.to_owned(), files: FILES, limits: LIMITS };
@@ -93,7 +93,7 @@ impl Figure {
     }
 
     /// The figure as an object for programs.
-    pub(crate) fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({
             "attack": self.attack,
             "alone": {"seconds": self.alone / 1e3},
