@@ -2,6 +2,11 @@
 //!
 //! The lists of [`crate::privileged`] decide what counts, as they do for rules with wildcards.
 
+mod comments;
+mod runners;
+
+pub use comments::risk_comments;
+
 use crate::commands::{CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
 use crate::edit::{Addition, new_among};
@@ -10,10 +15,10 @@ use crate::pattern::{Asked, PathPattern, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::privileged;
 use crate::rules::Verdict;
+use runners::runs_others;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
-use text::cut;
 
 /// Accounts of a machine that are as good as root there, beside those that are on every machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,104 +53,6 @@ pub fn risks<'a>(
     let found = additions.iter().zip(new).filter(|(_, is_new)| *is_new);
     Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
 }
-
-/// The longest line of a comment, in characters: indented by four, it fits a terminal.
-const MAX_COMMENT: usize = 76;
-
-/// The longest beginning of an entry that a comment repeats, in bytes.
-const MAX_COMMENTED: usize = 60;
-
-/// Returns comments for a file of grants that name entries with the reasons why they open a lot, each reason once.
-pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, &'static str)>) -> Vec<String> {
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (value, reason) in found {
-        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, values)) => values.push(value),
-            None => by_reason.push((reason, vec![value])),
-        }
-    }
-    let mut lines = Vec::new();
-    for (reason, values) in by_reason {
-        let mut values = values.into_iter().map(|value| cut(value, MAX_COMMENTED));
-        let first = values.next().unwrap_or_default();
-        add_comment(&mut lines, &format!("Opens a lot: {first} {reason}."));
-        let others: Vec<_> = values.collect();
-        if !others.is_empty() {
-            add_comment(&mut lines, &format!("Opens a lot, for the same reason: {}.", others.join(", ")));
-        }
-    }
-    lines
-}
-
-/// Adds a sentence as lines of a comment.
-fn add_comment(lines: &mut Vec<String>, sentence: &str) {
-    let mut line = String::from("#");
-    for word in sentence.split_whitespace() {
-        if line.len() > 1 && line.chars().count() + 1 + word.chars().count() > MAX_COMMENT {
-            lines.push(std::mem::replace(&mut line, String::from("#")));
-        }
-        line.push(' ');
-        line.push_str(&word.replace(char::is_control, " "));
-    }
-    lines.push(line);
-}
-
-/// Programs that run code or another program that their arguments name. Versions and `-` with more may follow the name.
-const RUNNERS: [&str; 53] = [
-    "sh",
-    "ash",
-    "bash",
-    "csh",
-    "dash",
-    "fish",
-    "ksh",
-    "mksh",
-    "rbash",
-    "tcsh",
-    "zsh",
-    "busybox",
-    "toybox",
-    "env",
-    "sudo",
-    "su",
-    "doas",
-    "pkexec",
-    "runuser",
-    "setpriv",
-    "nsenter",
-    "unshare",
-    "chroot",
-    "systemd-run",
-    "start-stop-daemon",
-    "find",
-    "xargs",
-    "parallel",
-    "nohup",
-    "nice",
-    "ionice",
-    "timeout",
-    "setsid",
-    "stdbuf",
-    "flock",
-    "script",
-    "watch",
-    "strace",
-    "gdb",
-    "expect",
-    "python",
-    "perl",
-    "ruby",
-    "php",
-    "node",
-    "lua",
-    "tclsh",
-    "awk",
-    "gawk",
-    "mawk",
-    "make",
-    "ssh",
-    "socat",
-];
 
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
@@ -343,14 +250,6 @@ fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
         }
         paths
     })
-}
-
-/// Whether the program runs code, or another program, that its arguments name.
-fn runs_others(words: &[WordPattern]) -> bool {
-    let Some(WordPattern::Word(program)) = words.first() else { return true };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
-    RUNNERS.contains(&name) || RUNNERS.contains(&plain)
 }
 
 /// Whether an entry is the number of an account instead of its name.
