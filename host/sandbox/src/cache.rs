@@ -2,7 +2,7 @@
 //! its keyed tag says that this user's wrun made it: the key lies beside it, readable by that user alone. A file that does
 //! not fit is no error: the component is compiled again.
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use std::fs::File;
@@ -49,8 +49,10 @@ impl NativeCache {
 
 /// Opens a regular file of a folder, and no link.
 pub(crate) fn open(folder: &Dir, name: &str) -> Option<File> {
-    let opened = folder.open_with(name, OpenOptions::new().read(true).follow(FollowSymlinks::No));
-    let file = opened.ok()?.into_std();
+    // A pipe that somebody put there must not make us wait.
+    let options = &mut OpenOptions::new();
+    let options = options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let file = folder.open_with(name, options).ok()?.into_std();
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     Some(file)
 }
