@@ -91,6 +91,8 @@ pub trait Providers: Send {
 /// The parts of an action of a composite type.
 #[derive(Debug, Default)]
 pub struct Composition {
+    /// What a dry run cannot know, so that it cannot tell whether the action would change something.
+    pub unknown: Option<String>,
     /// Lines for the log.
     pub warnings: Vec<String>,
     /// The action's own sentences. If there are any, the action counts as a change.

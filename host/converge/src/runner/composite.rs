@@ -16,7 +16,14 @@ use std::sync::Arc;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn act_in_children(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
-        let Composition { warnings, changes, shared, children } = self.compose(id, action).await?;
+        let Composition { unknown, warnings, changes, shared, children } = self.compose(id, action).await?;
+        if let Some(what) = unknown {
+            self.uncertain(id, &what);
+            let this = self.run.known_mut(id)?;
+            this.mark(true);
+            this.unsure = true;
+            return Ok(ActionOutcome::Unknown);
+        }
         for warning in warnings {
             self.run.log(LogLevel::Warn, &warning);
         }

@@ -4,6 +4,7 @@ use super::failure::Nobody;
 use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME};
 use crate::users::Users;
 use contract::{CommandOutcome, MachineUser};
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{Access, Mode};
 use rustix::process::{Gid, Uid};
@@ -122,9 +123,17 @@ pub(super) fn start(
 
 /// Makes the calling thread what the program is to be. There is no way back: the thread ends after the start.
 fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Result<()> {
-    unshare(CloneFlags::CLONE_FS)?;
-    if let Some(root) = root {
-        nix::unistd::chroot(root)?;
+    match root {
+        None => unshare(CloneFlags::CLONE_FS)?,
+        Some(root) => {
+            // What lives below another root has no business with this machine's name. Whoever may not make a name space of
+            // its own may not set the name, either.
+            match unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWUTS) {
+                Err(Errno::EPERM) => unshare(CloneFlags::CLONE_FS)?,
+                other => other?,
+            }
+            nix::unistd::chroot(root)?;
+        }
     }
     rustix::process::umask(Mode::from_raw_mode(launch.umask & 0o777));
     identity.ids.as_ref().map_or(Ok(()), take_on)

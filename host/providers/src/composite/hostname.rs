@@ -27,7 +27,12 @@ impl Composite for Hostname {
         // The machine's name is shown only to policies that may set it.
         let set = ["/bin/hostname", name];
         machine.granted(&set)?;
-        let is_set = machine.printed("hostname", &[]).as_deref().map(str::trim) == Some(name);
+        // Below another root nothing runs under the name: it is set where the root's own file has it.
+        let current = match machine.has_own_kernel() {
+            true => machine.printed("hostname", &[]),
+            false => machine.system_text(HOSTNAME),
+        };
+        let is_set = current.as_deref().map(str::trim) == Some(name);
         made.push(not_if(is_set, reloading(command(&format!("set hostname to {name}"), "run", &set))));
         if let Some(address) = properties.ipaddress.clone().or_else(|| own_address(machine)) {
             made.push(hosts(&properties, &address, machine)?);

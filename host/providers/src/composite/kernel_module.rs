@@ -104,7 +104,7 @@ impl Made {
         machine: &Machine<'_, '_>,
     ) -> Result<(), Raised> {
         machine.granted(words)?;
-        if is_due || machine.is_survey {
+        if (is_due && machine.has_own_kernel()) || machine.is_survey {
             self.children.push(step(command(&sentence, "run", words)));
             self.changes.push(Change::new(sentence));
         }

@@ -8,7 +8,7 @@
 use super::invalid;
 use crate::plan::View;
 use contract::{CommandLine, CommandTest, Raised};
-use machine::command::Launch;
+use machine::command::{Answer, Launch};
 use machine::denied::denied;
 use machine::root::Place;
 use std::io::Read as _;
@@ -56,6 +56,17 @@ impl Machine<'_, '_> {
         (outcome.code == Some(0)).then(|| String::from_utf8_lossy(&outcome.output).into_owned())
     }
 
+    /// As [`printed`](Self::printed), of a program that reads what a policy may have written, or that writes files of its own: it
+    /// sees the machine as a dry run's commands do and can change nothing, in real runs too.
+    pub(super) fn printed_confined(&mut self, program: &str, arguments: &[&str]) -> Option<String> {
+        match self.view.ask(&Launch::program(program, arguments.iter().copied())) {
+            Answer::Ended(outcome) if outcome.code == Some(0) => {
+                Some(String::from_utf8_lossy(&outcome.output).into_owned())
+            }
+            _ => None,
+        }
+    }
+
     /// Tells whether something is at a path that is the same on all machines.
     pub(super) fn exists(&self, path: &'static str) -> bool {
         self.view.root.target_entry(path).is_ok_and(|entry| entry.is_some())
@@ -67,6 +78,12 @@ impl Machine<'_, '_> {
         folders
             .iter()
             .any(|folder| self.view.root.target_entry(&format!("{folder}/{name}")).is_ok_and(|entry| entry.is_some()))
+    }
+
+    /// Tells whether the running kernel is the machine's own. Below another root it is that of the machine that wrun runs on, so
+    /// that nothing may change in it.
+    pub(super) fn has_own_kernel(&self) -> bool {
+        self.view.root.is_whole()
     }
 
     /// Tells whether the machine is a container of Docker's.

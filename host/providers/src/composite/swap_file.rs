@@ -24,7 +24,11 @@ impl Composite for SwapFile {
         let change_it = if wanted.action == "remove" { "swapoff" } else { "swapon" };
         machine.granted(&[change_it, path])?;
         let summary = machine.printed("swapon", &["--summary"]).unwrap_or_default();
-        let is_used = summary.lines().any(|line| line.split_whitespace().next() == Some(path));
+        // Below another root nothing swaps: the file is all that there is.
+        let is_used = match machine.has_own_kernel() {
+            true => summary.lines().any(|line| line.split_whitespace().next() == Some(path)),
+            false => wanted.action != "remove" && !machine.is_absent(path),
+        };
         let (mut sentences, mut parts) = (Vec::new(), Vec::new());
         if wanted.action == "remove" {
             if is_used || machine.is_survey {
@@ -53,8 +57,10 @@ impl Composite for SwapFile {
                 step(with(command("fill", "run", &fill), "timeout", json!(properties.timeout))),
                 step(child("file", path, "create", [("mode", json!("0600"))])),
                 step(command("mkswap", "run", &["mkswap", "-f", path])),
-                step(command("swapon", "run", &["swapon", path])),
             ]);
+            if machine.has_own_kernel() || machine.is_survey {
+                parts.push(step(command("swapon", "run", &["swapon", path])));
+            }
             if properties.persist {
                 let line = format!("{path} swap swap defaults 0 0");
                 machine.managed(TABLE)?;

@@ -36,23 +36,29 @@ impl Composite for Sysctl {
         let load: Vec<&str> = ["sysctl"].into_iter().chain(ignoring).chain(["-p"]).collect();
         // The kernel's value is shown only to policies that may set it.
         machine.granted(&set)?;
-        let running =
-            machine.printed("sysctl", &["-n", "-e", key]).map(|text| text.replace('\t', " ").trim().to_owned());
         let kept = machine
             .seen_text(&path)
             .and_then(|text| text.lines().find_map(|line| line.split_once(" = ").map(|(_, value)| value.to_owned())));
+        // Below another root nothing runs with the value: it is set where the root's own file has it.
+        let running = match machine.has_own_kernel() {
+            true => machine.printed("sysctl", &["-n", "-e", key]).map(|text| text.replace('\t', " ").trim().to_owned()),
+            false => kept.clone(),
+        };
         let sentences = match running.filter(|running| kept.as_ref() == Some(running)) {
             Some(current) if current == value && !machine.is_survey => return Ok(Composition::default()),
             Some(current) => [format!("update {key}"), format!("  set value to \"{value}\" (was \"{current}\")")],
             None => [format!("create {key}"), format!("  set value to \"{value}\"")],
         };
         let content = ("content", json!(text(&properties, value)));
-        let made = vec![
+        let mut made = vec![
             step(command(&format!("set {key}"), "run", &set)),
             in_real_runs(child("directory", &properties.conf_dir, "create", [])),
             in_real_runs(child("file", &path, "create", [content])),
             in_real_runs(command_in_default_environment(LOAD, "run", &load)),
         ];
+        if !machine.has_own_kernel() && !machine.is_survey {
+            made.retain(|child| child.declaration.kind != "execute");
+        }
         Ok(change(sentences, made))
     }
 }

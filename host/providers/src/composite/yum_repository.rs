@@ -79,7 +79,7 @@ impl Repository<'_> {
         let id = self.id;
         let words = ["yum", "clean", "all", "--disablerepo=*", &format!("--enablerepo={id}")];
         machine.granted(&words)?;
-        let known = machine.printed("yum", &["repolist", "all"]).unwrap_or_default();
+        let known = machine.printed_confined("yum", &["repolist", "all"]).unwrap_or_default();
         let is_known = known.lines().any(|line| line.split_whitespace().next() == Some(id));
         let clean = not_if(!is_known, command(&format!("yum clean all {id}"), "run", &words));
         Ok(children([clean, self.reloading(child("file", &self.path, "delete", [])), self.reload()]))

@@ -4,12 +4,21 @@ use crate::support::Bench;
 use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Raised, Wanted};
 use serde_json::{Value, json};
 
-/// The children of an action, in an empty root.
+/// The children of an action, in an empty root, whose kernel is another machine's.
 fn composition(kind: &str, name: &str, action: &str, properties: Value) -> Result<Composition, Raised> {
+    composed(kind, name, action, properties, false)
+}
+
+/// All that the action could need, on any machine.
+fn survey(kind: &str, name: &str, action: &str, properties: Value) -> Composition {
+    composed(kind, name, action, properties, true).unwrap()
+}
+
+fn composed(kind: &str, name: &str, action: &str, properties: Value, is_survey: bool) -> Result<Composition, Raised> {
     let bench = Bench::new("").unlimited();
     let declaration = bench.declaration(kind, name, properties);
     let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
-    bench.providers(false).compose(&wanted, false)
+    bench.providers(false).compose(&wanted, is_survey)
 }
 
 fn children(kind: &str, name: &str, action: &str, properties: Value) -> Result<Vec<Declaration>, Raised> {
@@ -41,11 +50,16 @@ fn a_kernel_parameter_is_set_and_kept_in_a_file() {
         "execute[Load sysctl values] run",
     ];
     let properties = json!({ "value": "1", "comment": ["routes"] });
-    let made = check("sysctl", "net.ipv4.ip_forward", "apply", properties, &rows);
+    // The kernel below another root is another machine's: only the file is written there.
+    check("sysctl", "net.ipv4.ip_forward", "apply", properties.clone(), &rows[1..3]);
+    let made = survey("sysctl", "net.ipv4.ip_forward", "apply", properties);
+    let made: Vec<_> = made.children.into_iter().map(|child| child.declaration).collect();
+    let keys = made.iter().map(|child| format!("{} {}", child.key(), child.actions.join(" ")));
+    assert_eq!(keys.collect::<Vec<_>>(), rows);
     assert_eq!(text(&made[2], "content"), "# routes\nnet.ipv4.ip_forward = 1\n");
     let words = Property::Plain(json!(["sysctl", "-w", "net.ipv4.ip_forward=1"]));
     assert_eq!(made[0].property("command"), Some(&words));
-    let rows: Vec<_> = composition("sysctl", "a", "apply", json!({ "value": 1 })).unwrap().children;
+    let rows: Vec<_> = survey("sysctl", "a", "apply", json!({ "value": 1 })).children;
     let rows: Vec<_> = rows.iter().map(|child| child.row).collect();
     assert_eq!(rows, [ChildRow::Never, ChildRow::RealRuns, ChildRow::RealRuns, ChildRow::RealRuns]);
     check("sysctl", "net.ipv4.ip_forward", "remove", json!({}), &[]);
@@ -213,6 +227,11 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
             "enable swap for /swap"
         ]
     );
+    let swapped_on =
+        |made: &Composition| made.children.iter().any(|child| child.declaration.key() == "execute[swapon]");
+    assert!(!swapped_on(&made), "nothing swaps below another root");
+    let made = survey("swap_file", "/swap", "create", json!({ "size": 2, "persist": true, "swappiness": 5 }));
+    assert!(swapped_on(&made));
     let rows: Vec<_> = made.children.iter().map(|child| (child.declaration.key(), child.row)).collect();
     let never = |key: &str| (key.to_owned(), ChildRow::Never);
     let sysctl = ("sysctl[vm.swappiness]".to_owned(), ChildRow::Always);
@@ -226,7 +245,11 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
 
 #[test]
 fn a_kernel_module_is_a_file_and_a_command() {
-    let made = composition("kernel_module", "loop", "install", json!({ "options": ["max_loop=8"] })).unwrap();
+    let options = json!({ "options": ["max_loop=8"] });
+    let made = composition("kernel_module", "loop", "install", options.clone()).unwrap();
+    let is_command = |child: &contract::Child| child.declaration.kind == "execute";
+    assert!(!made.children.iter().any(is_command), "the kernel below another root is another machine's");
+    let made = survey("kernel_module", "loop", "install", options);
     let rows: Vec<_> = made.children.iter().map(|child| child.declaration.key()).collect();
     let expected = [
         "file[/etc/modprobe.d/disable_loop.conf]",

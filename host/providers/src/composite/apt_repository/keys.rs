@@ -95,8 +95,10 @@ impl Repository<'_> {
         let words = ["apt-key", "add", &path];
         machine.granted(&words)?;
         let is_trusted = machine.is_seen(&path) && {
-            let own = public_keys(machine.printed("gpg", &["--with-fingerprint", "--with-colons", &path]));
-            let all = public_keys(machine.printed("apt-key", &TRUSTED));
+            let own = public_keys(
+                machine.printed_confined("gpg", &[&GPG[..], &["--show-keys", "--with-colons", &path]].concat()),
+            );
+            let all = public_keys(machine.printed_confined("apt-key", &TRUSTED));
             !own.is_empty() && own.iter().all(|key| all.contains(key))
         };
         let fetch = notifying(self.fetch(source, key, &path), Timing::Immediate, &format!("execute[{add}]"), "run");
@@ -148,14 +150,20 @@ impl Repository<'_> {
         if self.has_own_ring() {
             let ring = self.ring();
             let words = ["--no-default-keyring", "--keyring", &ring, "--list-public-keys", key];
-            let listed = if machine.is_seen(&ring) { machine.printed("gpg", &words) } else { None };
+            let words = [&GPG[..], &words].concat();
+            let listed = if machine.is_seen(&ring) { machine.printed_confined("gpg", &words) } else { None };
             return listed.is_some_and(|listed| !listed.contains("[expired:") && !listed.contains("[revoked:"));
         }
-        let all = machine.printed("apt-key", &TRUSTED).unwrap_or_default();
+        let all = machine.printed_confined("apt-key", &TRUSTED).unwrap_or_default();
         all.lines()
             .any(|line| line.starts_with("fpr:") && line.trim_end_matches(':').ends_with(key.trim_start_matches("0X")))
     }
 }
+
+/// The options with which gpg only looks: it has no keys of its own and makes no files. It is always told what to do, for
+/// without a command it does what the file asks for.
+const GPG: [&str; 7] =
+    ["--homedir", "/tmp", "--batch", "--lock-never", "--no-auto-check-trustdb", "--trust-model", "always"];
 
 /// The arguments with which apt lists the keys that it trusts.
 const TRUSTED: [&str; 4] = ["adv", "--list-public-keys", "--with-fingerprint", "--with-colons"];
