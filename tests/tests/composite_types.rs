@@ -203,7 +203,7 @@ fn children_need_grants_of_their_own_and_stay_in_their_folders() {
     let machine = bench.root.machine(Network::Own).unwrap();
     machine.run(&["sh", "-ec", PROGRAMS]).unwrap();
     let grants = bench.program.configuration().join("grants.toml");
-    std::fs::write(&grants, "[policy.composites]\npaths = [\"/etc/sudoers.d\"]\n").unwrap();
+    fs::write(&grants, "[policy.composites]\npaths = [\"/etc/sudoers.d\"]\n").unwrap();
     let grants = grants.display().to_string();
     let message = |run: &Value| run["error"]["message"].as_str().unwrap_or_default().to_owned();
     let denied = bench.run(&machine, "create", &["--grants", &grants], 1);
