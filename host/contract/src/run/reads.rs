@@ -155,10 +155,12 @@ fn grant_lines(reads: &[&HiddenRead]) -> Vec<String> {
 }
 
 /// The keys and entries of lines with one entry each, such as `facts = ["memory"]`; each once. An entry for a path allows all
-/// below it, so that those below are left out; the entry for everything (`"*"`) is there only if its key has no other.
+/// below it, so that those below are left out; the entry for everything (`"*"`) is there only if its key has no other. A path
+/// with an empty key is left out: no rule can name it.
 pub fn grant_entries<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<(&'l str, &'l str)> {
     let parts = |line: &'l str| line.split_once(" = [").and_then(|(key, rest)| Some((key, rest.strip_suffix(']')?)));
-    let asked: BTreeSet<(&str, &str)> = lines.filter_map(parts).collect();
+    let has_names = |(_, entry): &(&str, &str)| entry.trim_matches('"').split('.').all(|name| !name.is_empty());
+    let asked: BTreeSet<(&str, &str)> = lines.filter_map(parts).filter(has_names).collect();
     let is_everything = |entry: &str| entry == "\"*\"";
     let is_below = |entry: &str, other: &str| {
         let other = other.strip_suffix('"').unwrap_or(other);
@@ -246,5 +248,7 @@ mod tests {
         let expect = [("facts", "\"memory\""), ("facts", "\"memory\\\\.x\""), ("read_attributes", "\"*\"")];
         assert_eq!(grant_entries(lines.into_iter()), expect);
         assert_eq!(entries(&["facts", "facts = x"]), []);
+        let empty_keys = ["facts = [\"\"]", "facts = [\".a\"]", "facts = [\"a..b\"]", "facts = [\"a.\"]"];
+        assert_eq!(entries(&empty_keys), []);
     }
 }
