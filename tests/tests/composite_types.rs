@@ -121,6 +121,45 @@ fn a_command_below_another_root_does_not_rename_this_machine() {
     assert!(again.stdout.contains("hostname[renamed]") && again.stdout.contains("1 of "), "{}", again.text());
 }
 
+/// Nothing of a sensitive resource is shown: no sentence, no value in an error, and nothing of a file that others share.
+#[test]
+fn sensitive_resources_show_nothing() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let cookbooks = bench.program.configuration().join("cookbooks");
+    fs::create_dir_all(cookbooks.join("a/recipes")).unwrap();
+    fs::write(cookbooks.join("a/metadata.rb"), "name 'a'\n").unwrap();
+    let recipe = r#"
+directory '/etc/ssh'
+ssh_known_hosts_entry 'a.example' do
+  key 'PLAIN'
+end
+ssh_known_hosts_entry 'b.example' do
+  key 'SECRET1'
+  sensitive true
+end
+sysctl 'vm.swappiness' do
+  value 'SECRET2'
+  sensitive true
+end
+sysctl 'vm.dirty_ratio' do
+  value "SECRET3\nx"
+  sensitive true
+  ignore_failure true
+end
+"#;
+    fs::write(cookbooks.join("a/recipes/default.rb"), recipe).unwrap();
+    let [root, cookbooks] = [bench.root.path(), &cookbooks].map(|path| path.display().to_string());
+    for more in [&["--why-run"][..], &["-F", "json"], &[]] {
+        let fixed =
+            ["converge", "--root", &root, "-N", "n1", "--cookbooks", &cookbooks, "-r", "recipe[a]", "--allow-all"];
+        let ran = bench.program.run_in(&machine, &[&fixed[..], more].concat()).unwrap().expect_code(0).unwrap();
+        assert!(!ran.text().contains("SECRET"), "{}", ran.text());
+    }
+    let hosts = machine.run(&["cat", "/etc/ssh/ssh_known_hosts"]).unwrap().stdout;
+    assert!(String::from_utf8_lossy(&hosts).contains("b.example ssh-rsa SECRET1\n"));
+}
+
 /// Programs that manage what a throw-away root does not have. They keep what they are told below `/srv`.
 const SYSTEM_PROGRAMS: &str = r#"
 mkdir -p /srv /etc/ssh /etc/modprobe.d

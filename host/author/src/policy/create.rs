@@ -73,7 +73,7 @@ pub enum SdkSource {
     Path(PathBuf),
     /// A git repository that has the SDK somewhere in it.
     Git {
-        /// Its address.
+        /// The address of the repository.
         url: String,
         /// A commit, tag or branch; none: the default branch.
         revision: Option<String>,

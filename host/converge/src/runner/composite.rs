@@ -6,9 +6,10 @@
 use super::Runner;
 use super::actions::ActionOutcome;
 use super::performing::why;
+use super::sensitive::SUPPRESSED_CHANGE;
 use contract::{
-    Amendment, Child, ChildRow, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, LogLevel, Outcome,
-    Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
+    Amendment, Change, Child, ChildRow, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, LogLevel,
+    Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -27,6 +28,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         for warning in warnings {
             self.run.log(LogLevel::Warn, &warning);
         }
+        let changes = match self.is_sensitive(id) && !changes.is_empty() {
+            true => vec![Change::new(SUPPRESSED_CHANGE)],
+            false => changes,
+        };
         let is_only_planned = self.run.why_run() && !changes.is_empty() && !self.run.is_survey();
         if !changes.is_empty() {
             self.changed(id, changes)?;
@@ -55,7 +60,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let why_run = self.run.why_run();
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
-        self.providers.compose(&wanted, self.run.is_survey()).map_err(|raised| why(self.run, raised))
+        let composed = self.providers.compose(&wanted, self.run.is_survey());
+        composed.map_err(|raised| {
+            let failure = why(self.run, raised);
+            // A denial says nothing of a sensitive resource's values already.
+            if failure.is_denial() { failure } else { self.hidden(id, failure) }
+        })
     }
 
     async fn converge_children(
@@ -168,6 +178,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 id
             }
         };
+        // A shared resource is as sensitive as the most sensitive of those that share it.
+        if self.is_sensitive(owner) {
+            self.run.amend(id, Amendment::Sensitive(true))?;
+        }
         let Some(SharedLine { head, line }) = line else { return Ok(()) };
         let content = match self.run.known(id)?.declaration.property(CONTENT) {
             Some(Property::Plain(Value::String(content))) => content.as_str(),

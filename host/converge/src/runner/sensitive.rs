@@ -7,6 +7,9 @@ use serde_json::Value;
 /// What stands for a guard.
 pub(super) const SUPPRESSED_GUARD: &str = "suppressed sensitive guard";
 
+/// What stands for the sentences of a composite action.
+pub(super) const SUPPRESSED_CHANGE: &str = "suppressed sensitive resource";
+
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// Evaluates a closure of a resource. What it raises is as sensitive as the resource.
     pub(super) async fn evaluate_of(

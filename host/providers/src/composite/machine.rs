@@ -7,7 +7,7 @@
 
 use super::invalid;
 use crate::plan::View;
-use contract::{CommandLine, CommandTest, Raised};
+use contract::{CommandLine, CommandOutcome, CommandTest, Raised};
 use machine::command::{Answer, Launch};
 use machine::denied::denied;
 use machine::root::Place;
@@ -52,18 +52,15 @@ impl Machine<'_, '_> {
     /// Returns the output of a program of the host's own choosing, or `None` if it cannot be asked. Arguments from a guest must
     /// not be able to become options.
     pub(super) fn printed(&mut self, program: &str, arguments: &[&str]) -> Option<String> {
-        let outcome = self.view.query(&Launch::program(program, arguments.iter().copied())).ok()?;
-        (outcome.code == Some(0)).then(|| String::from_utf8_lossy(&outcome.output).into_owned())
+        printed_by(self.view.query(&Launch::program(program, arguments.iter().copied())).ok()?)
     }
 
     /// As [`printed`](Self::printed), of a program that reads what a policy may have written, or that writes files of its own: it
     /// sees the machine as a dry run's commands do and can change nothing, in real runs too.
     pub(super) fn printed_confined(&mut self, program: &str, arguments: &[&str]) -> Option<String> {
         match self.view.ask(&Launch::program(program, arguments.iter().copied())) {
-            Answer::Ended(outcome) if outcome.code == Some(0) => {
-                Some(String::from_utf8_lossy(&outcome.output).into_owned())
-            }
-            _ => None,
+            Answer::Ended(outcome) => printed_by(outcome),
+            Answer::Unknown(_) => None,
         }
     }
 
@@ -150,6 +147,11 @@ impl Machine<'_, '_> {
     pub(super) fn is_absent(&self, path: &str) -> bool {
         matches!(self.view.seen_target(path), Some(Ok(None)))
     }
+}
+
+/// The output of a program that succeeded.
+fn printed_by(outcome: CommandOutcome) -> Option<String> {
+    (outcome.code == Some(0)).then(|| String::from_utf8_lossy(&outcome.output).into_owned())
 }
 
 fn text_of(path: &str, place: &Place) -> Result<String, Raised> {

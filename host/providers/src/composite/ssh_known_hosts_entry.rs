@@ -47,15 +47,14 @@ impl Composite for SshKnownHostsEntry {
         }
         let lines = match &properties.key {
             Some(key) => vec![given(&properties, key)?],
-            None if machine.view.why_run || machine.is_survey => {
-                let words = scan(&properties)?;
-                machine.granted(
-                    &["ssh-keyscan"].into_iter().chain(words.iter().map(String::as_str)).collect::<Vec<_>>(),
-                )?;
-                let unknown = Some(format!("{host} is not asked for its key in a dry run"));
-                return Ok(Composition { unknown, ..Composition::default() });
-            }
-            None => asked_for(&properties, machine)?,
+            None => match asked_for(&properties, machine)? {
+                Some(lines) => lines,
+                None => {
+                    machine.managed(path)?;
+                    let unknown = Some(format!("{host} is not asked for its key in a dry run"));
+                    return Ok(Composition { unknown, ..Composition::default() });
+                }
+            },
         };
         let shared = lines.into_iter().map(|line| Shared {
             declaration: file(),
@@ -75,27 +74,29 @@ fn given(properties: &SshKnownHostsEntryProperties, key: &str) -> Result<String,
     Ok(format!("{host} {kind} {}", one_line("key", key.trim_end())?))
 }
 
-/// The lines that the host answers when it is asked for its key.
-fn asked_for(properties: &SshKnownHostsEntryProperties, machine: &mut Machine<'_, '_>) -> Result<Vec<String>, Raised> {
+/// The lines that the host answers when it is asked for its key. `None`: nobody is asked in a dry run.
+fn asked_for(
+    properties: &SshKnownHostsEntryProperties,
+    machine: &mut Machine<'_, '_>,
+) -> Result<Option<Vec<String>>, Raised> {
     let host = properties.host.as_str();
-    let words = scan(properties)?;
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let kind = format!("-t{}", one_word("key_type", &properties.key_type)?);
+    let port = properties.port.to_string();
+    let mut words = vec![kind.as_str(), "-p", &port];
+    if properties.hash_entries {
+        words.push("-H");
+    }
+    words.push(host);
     machine.granted(&[&["ssh-keyscan"], words.as_slice()].concat())?;
+    if machine.view.why_run || machine.is_survey {
+        return Ok(None);
+    }
     let Some(printed) = machine.printed("ssh-keyscan", &words) else {
         let message = format!("ssh-keyscan could not ask {host} for its key");
         return Err(Raised::new("Mixlib::ShellOut::ShellCommandFailed", message));
     };
     let lines = printed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| one_line("key", line).map(str::to_owned)).collect()
-}
-
-/// The arguments of ssh-keyscan.
-fn scan(properties: &SshKnownHostsEntryProperties) -> Result<Vec<String>, Raised> {
-    let kind = format!("-t{}", one_word("key_type", &properties.key_type)?);
-    let mut words = vec![kind, "-p".to_owned(), properties.port.to_string()];
-    words.extend(properties.hash_entries.then(|| "-H".to_owned()));
-    words.push(properties.host.clone());
-    Ok(words)
+    lines.map(|line| one_line("key", line).map(str::to_owned)).collect::<Result<_, _>>().map(Some)
 }
 
 fn with_port(host: &str, port: u32) -> String {

@@ -27,7 +27,7 @@ impl Composite for SwapFile {
         // Below another root nothing swaps: the file is all that there is.
         let is_used = match machine.has_own_kernel() {
             true => summary.lines().any(|line| line.split_whitespace().next() == Some(path)),
-            false => wanted.action != "remove" && !machine.is_absent(path),
+            false => wanted.action != "remove" && machine.is_seen(path),
         };
         let (mut sentences, mut parts) = (Vec::new(), Vec::new());
         if wanted.action == "remove" {
