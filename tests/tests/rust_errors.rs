@@ -69,6 +69,10 @@ fn mistakes_are_told_with_their_place() {
     check("notified_action", "service does not have the action `reloadd`; it has: enable", near("reload"));
     check("missing_template", "vhots.conf.j2", near("vhost.conf.j2"));
     check("index", "index out of bounds: the len is 0 but the index is 2", Value::Null);
+    // A run list has no line: the place is where the cookbook lists its recipes.
+    let listed = error_of(&program, &machine, "nosuch");
+    assert!(listed["message"].as_str().unwrap().contains("does not have a recipe `nosuch`"), "{listed:#}");
+    assert_eq!(place(&listed), ("mistakes/src/lib.rs", marked("cookbook")), "{listed:#}");
     // A lazy value is read when the action runs, where the recipe is over.
     let late = error_of(&program, &machine, "late_type");
     assert!(late["message"].as_str().unwrap().ends_with(&format!("{wrong} the number 70000")), "{late:#}");

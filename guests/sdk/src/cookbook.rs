@@ -9,6 +9,7 @@ use crate::near::did_you_mean;
 use crate::table::{Scope, scope, table, within};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::panic::Location;
 use std::rc::Rc;
 
 /// What a cookbook's crate offers. Made by [`cookbook!`](crate::cookbook!).
@@ -18,12 +19,16 @@ pub struct Cookbook {
     attributes: Vec<fn() -> Result>,
     recipes: BTreeMap<&'static str, fn() -> Result>,
     types: Vec<Rc<Definition>>,
+    /// Where its parts are listed.
+    place: &'static Location<'static>,
 }
 
 impl Cookbook {
     /// A cookbook with nothing in it.
+    #[track_caller]
     pub fn new(name: &'static str, version: &'static str) -> Self {
-        Self { name, version, attributes: vec![], recipes: BTreeMap::new(), types: vec![] }
+        let place = Location::caller();
+        Self { name, version, attributes: vec![], recipes: BTreeMap::new(), types: vec![], place }
     }
 
     /// Adds a function that sets attributes. Those of all cookbooks run before any recipe.
@@ -102,6 +107,8 @@ pub(crate) fn compile(recipe: &str) -> Result {
         let known: Vec<_> = found.recipes.keys().copied().collect();
         let message = format!("cookbook {cookbook} does not have a recipe `{name}`; it has: {}", known.join(", "));
         let error = Error::new("Chef::Exceptions::RecipeNotFound", message);
+        // A recipe that asks for it says so itself; the run list has no line.
+        let error = if scope().recipe.is_empty() { error.at(found.place) } else { error };
         return Err(match did_you_mean(name, known) {
             Some(hint) => error.with_hint(hint),
             None => error,
