@@ -74,7 +74,7 @@
 //! | attribute of the struct | meaning |
 //! |---|---|
 //! | `#[resource(actions(create, remove))]` | the methods that are actions |
-//! | `#[resource(current = METHOD)]` | the method that returns what is on the machine now |
+//! | `#[resource(current = METHOD)]` | the method that returns the current state of the machine |
 //! | `#[resource(name = "nginx_site")]` | the type's name; without it `WebSite` is `web_site` |
 //! | `#[resource(unified_mode = false)]` | children converge after the action instead of where they are declared |
 //!
@@ -84,9 +84,9 @@
 //! custom resource has changed, and its notifications are sent. With a second parameter, `action: &Action<Self>`, it also
 //! hears of the run and reports changes of its own: see [`Action`].
 //!
-//! # What is there now
+//! # Current state
 //!
-//! A type that does its work by commands says what is there, so that a run changes only what differs:
+//! A type that works by commands returns the current state of the machine, so that a run changes only what differs:
 //!
 //! ```no_run
 //! use wrun_sdk::machine;

@@ -19,7 +19,7 @@ pub(crate) struct Declaration {
     pub(crate) function: Ident,
     pub(crate) documentation: Vec<String>,
     pub(crate) actions: Vec<Ident>,
-    /// The method that returns what is on the machine now.
+    /// The method that returns the current state of the machine.
     pub(crate) current: Option<Ident>,
     pub(crate) unified_mode: bool,
     pub(crate) properties: Vec<Property>,
@@ -72,7 +72,7 @@ pub(crate) const METHODS: [&str; 20] = [
 ];
 
 impl Declaration {
-    /// Reads a struct.
+    /// Reads a struct with its attributes.
     ///
     /// # Errors
     /// It cannot become a resource type, or an attribute is invalid.
@@ -235,7 +235,7 @@ mod tests {
             #[derive(Clone, Resource)]
             #[resource(actions(create, remove), current = find, unified_mode = false)]
             pub struct WebSite {
-                /// Its address.
+                /// The address that visitors use.
                 #[property(name)]
                 r#type: String,
                 #[property(default = 80, desired_state = false)]
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(read.actions, ["create", "remove"]);
         assert_eq!(read.current.expect("a method"), "find");
         let [kind, port, scheme, root] = read.properties.as_slice() else { panic!("four properties") };
-        assert!(kind.name == "type" && kind.is_name && kind.documentation == [" Its address."]);
+        assert!(kind.name == "type" && kind.is_name && kind.documentation == [" The address that visitors use."]);
         assert!(matches!(port.default, Some(Default::Value(_))) && !port.desired_state);
         assert!(matches!(scheme.default, Some(Default::OfType)) && scheme.one_of.len() == 2);
         assert!(root.default.is_none() && root.desired_state && !root.is_name);

@@ -54,7 +54,7 @@ impl<T: Resource> Action<T> {
         self.running.why_run
     }
 
-    /// Returns what is on the machine now, as the method says that `#[resource(current = METHOD)]` names. `None` if
+    /// Returns the current state of the machine, from the method that `#[resource(current = METHOD)]` names. `None` if
     /// there is nothing yet, or no such method.
     ///
     /// # Errors
@@ -180,7 +180,7 @@ impl Running {
         Ok(self.wanted.get_or_init(|| state))
     }
 
-    /// What is on the machine now, which is asked once.
+    /// The current state of the machine, which is asked once.
     pub(super) fn current(&self) -> Result<Option<&State>> {
         if let Some(state) = self.current.get() {
             return Ok(state.as_ref());

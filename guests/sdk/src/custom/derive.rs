@@ -52,7 +52,7 @@ impl Definition {
         Self { name, cookbook: OnceCell::new(), unified, properties: vec![], actions: vec![], current: None }
     }
 
-    /// Adds a property.
+    /// The same type with one more property.
     #[must_use]
     pub fn property(mut self, property: Property) -> Self {
         self.properties.push(property);
@@ -74,7 +74,7 @@ impl Definition {
         self
     }
 
-    /// Has a method return what is on the machine now.
+    /// Has a method return the current state of the machine.
     #[must_use]
     pub fn current<T: Resource>(mut self, method: impl Fn(&T) -> Result<Option<T>> + 'static) -> Self {
         let code = move |running: &Running| Ok(method(&*running.resource::<T>()?)?.map(State::of));

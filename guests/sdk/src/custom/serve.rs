@@ -136,7 +136,7 @@ pub(crate) fn act(call: &ActionCall) -> Result {
     })
 }
 
-/// What is there now of a resource, for the report.
+/// The current state of a resource, for the report.
 pub(crate) fn current_value(id: u32) -> Result<Option<Value>> {
     let (_, running) = running(id, scope().context, true)?;
     within(running.scope("load_current_value"), || running.current_value())

@@ -654,12 +654,12 @@ resource! {
     LinuxUser linux_user "linux_user" "A new `linux_user` resource. The name is also its `username`, unless that is set.";
     properties {
         username "username" set Text "The user's name.\n\nDefault: the resource's name.";
-        comment "comment" set Text "The full name and what else stands in the comment field.";
+        comment "comment" set Text "The comment field of the account: the full name, telephone numbers.";
         uid "uid" set TextOrInteger "The user's number.";
         gid "gid" set TextOrInteger "The primary group, by name or number.";
         home "home" set Text "The home directory.";
         shell "shell" set Text "The login shell.";
-        password "password" set Text "The password's hash, as it stands in the shadow file.\n\nNever shown.";
+        password "password" set Text "The password's hash, as in `/etc/shadow`.\n\nNever shown.";
         salt "salt" set Text "The password's salt (macOS only).";
         non_unique "non_unique" set Boolean "Whether the number may be another user's too.\n\nDefault: `false`.";
         manage_home "manage_home" set Boolean "Whether the home directory is created, moved and removed with the user.\n\nDefault: `false`.";
@@ -1257,12 +1257,12 @@ resource! {
     User user "user" "A new `user` resource. The name is also its `username`, unless that is set.";
     properties {
         username "username" set Text "The user's name.\n\nDefault: the resource's name.";
-        comment "comment" set Text "The full name and what else stands in the comment field.";
+        comment "comment" set Text "The comment field of the account: the full name, telephone numbers.";
         uid "uid" set TextOrInteger "The user's number.";
         gid "gid" set TextOrInteger "The primary group, by name or number.";
         home "home" set Text "The home directory.";
         shell "shell" set Text "The login shell.";
-        password "password" set Text "The password's hash, as it stands in the shadow file.\n\nNever shown.";
+        password "password" set Text "The password's hash, as in `/etc/shadow`.\n\nNever shown.";
         salt "salt" set Text "The password's salt (macOS only).";
         non_unique "non_unique" set Boolean "Whether the number may be another user's too.\n\nDefault: `false`.";
         manage_home "manage_home" set Boolean "Whether the home directory is created, moved and removed with the user.\n\nDefault: `false`.";

@@ -38,14 +38,14 @@ static USER_ACTIONS: [Action; 6] = [
 
 static USER_PROPERTIES: [Property; 14] = [
     Property::text("username", "The user's name.").name_property().identity(),
-    Property::text("comment", "The full name and what else stands in the comment field."),
+    Property::text("comment", "The comment field of the account: the full name, telephone numbers."),
     Property::of("uid", TEXT_INTEGER_OR_NIL_CLASS, "The user's number.").deputy(Deputy::Account),
     Property::of("gid", TEXT_INTEGER_OR_NIL_CLASS, "The primary group, by name or number.")
         .aliases(&["group"])
         .deputy(Deputy::Account),
     Property::text("home", "The home directory.").deputy(Deputy::Path),
     Property::text("shell", "The login shell.").deputy(Deputy::Command),
-    Property::text("password", "The password's hash, as it stands in the shadow file.").sensitive().no_state(),
+    Property::text("password", "The password's hash, as in `/etc/shadow`.").sensitive().no_state(),
     Property::text("salt", "The password's salt (macOS only).").no_state(),
     Property::boolean("non_unique", "Whether the number may be another user's too.")
         .default(Literal::Boolean(false))
