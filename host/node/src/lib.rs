@@ -10,6 +10,7 @@
 pub mod attributes;
 pub mod deep_merge;
 pub mod file_specificity;
+pub mod layers;
 pub mod object;
 pub mod origin;
 pub mod run_list;

@@ -10,6 +10,7 @@
 //! cookbook_choice         the cookbooks that recipes need, where each constraint holds
 //! cookbook_order          the order in which cookbooks are loaded
 //! repository              all of it for a Chef repository
+//! layers                  environment files, of which the last one wins
 //! ```
 
 pub mod asked_run_lists;
@@ -17,6 +18,7 @@ pub mod cookbook_choice;
 pub mod cookbook_order;
 pub mod environment;
 pub mod expansion;
+pub mod layers;
 pub mod repository;
 pub mod roles;
 pub mod run_list_choice;

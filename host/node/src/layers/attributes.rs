@@ -1,0 +1,37 @@
+//! What the layers of a node come to for one policy, and which layer said what.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::attributes::WrittenValue;
+use crate::origin::Origin;
+
+/// An attribute that a layer sets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerWrite {
+    /// The keys that lead to the attribute.
+    pub path: Vec<String>,
+    /// The value, or its size.
+    pub value: WrittenValue,
+    /// The layer by its name, with the file and the line.
+    pub origin: Arc<Origin>,
+}
+
+/// The attributes of one level that layers set.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LayerAttributes {
+    /// All layers' values together.
+    pub values: Map<String, Value>,
+    /// What each layer sets, in the order of the layers.
+    pub writes: Vec<LayerWrite>,
+}
+
+/// The attributes of both levels that layers set.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LayerLevels {
+    /// The `env_default` level.
+    pub default: LayerAttributes,
+    /// The `env_override` level.
+    pub r#override: LayerAttributes,
+}

@@ -1,0 +1,259 @@
+//! The ordered list of a node's layers.
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::{Layer, MAX_LAYERS, is_layer_name};
+
+/// The layers of a node, in order; the last one wins.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Layers {
+    pub(super) all: Vec<Layer>,
+}
+
+/// The place of a layer in the list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Place {
+    /// After all others.
+    #[default]
+    Last,
+    /// Just before the layer of this name.
+    Before(String),
+    /// Just after the layer of this name.
+    After(String),
+    /// At this place, from 1.
+    At(usize),
+}
+
+/// The reasons why the list cannot be changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LayerListError {
+    /// The name cannot be a layer's.
+    #[error(
+        "{name:?} cannot be the name of a layer: use letters, digits and the characters - _ : . and no dot at the beginning"
+    )]
+    InvalidName {
+        /// The name.
+        name: String,
+    },
+    /// The list has a layer of that name already.
+    #[error("the node has a layer {name} already: replace it, or give the new one another name")]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// The list does not have that layer.
+    #[error("the node has no layer {name}{}", known(names))]
+    Missing {
+        /// The name.
+        name: String,
+        /// The names of all layers.
+        names: Vec<String>,
+    },
+    /// The list is shorter than the place asked for.
+    #[error("there is no place {place} in a list of {length}")]
+    NoSuchPlace {
+        /// The place, from 1.
+        place: usize,
+        /// The number of places.
+        length: usize,
+    },
+    /// The node has too many layers.
+    #[error("a node may have {MAX_LAYERS} layers, and this would be one more")]
+    TooMany,
+}
+
+fn known(names: &[String]) -> String {
+    if names.is_empty() { "; it has none".to_owned() } else { format!("; it has: {}", names.join(", ")) }
+}
+
+impl Layers {
+    /// Returns the layers in order.
+    pub fn all(&self) -> &[Layer] {
+        &self.all
+    }
+
+    /// Tells whether there is no layer.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the layer of a name.
+    ///
+    /// # Errors
+    /// There is no such layer.
+    pub fn get(&self, name: &str) -> Result<&Layer, LayerListError> {
+        self.all.iter().find(|layer| layer.name == name).ok_or_else(|| self.missing(name))
+    }
+
+    /// Returns the layer of a name, to change it.
+    ///
+    /// # Errors
+    /// There is no such layer.
+    pub fn get_mut(&mut self, name: &str) -> Result<&mut Layer, LayerListError> {
+        let at = self.position(name)?;
+        let missing = self.missing(name);
+        self.all.get_mut(at).ok_or(missing)
+    }
+
+    /// Adds a layer.
+    ///
+    /// # Errors
+    /// The name is invalid or exists, or there is no such place.
+    pub fn add(&mut self, layer: Layer, place: &Place) -> Result<(), LayerListError> {
+        if !is_layer_name(&layer.name) {
+            return Err(LayerListError::InvalidName { name: layer.name });
+        }
+        if self.position(&layer.name).is_ok() {
+            return Err(LayerListError::Exists { name: layer.name });
+        }
+        if self.all.len() >= MAX_LAYERS {
+            return Err(LayerListError::TooMany);
+        }
+        let at = self.index(place)?;
+        self.all.insert(at, layer);
+        Ok(())
+    }
+
+    /// Puts another layer in the place of the one of a name.
+    ///
+    /// # Errors
+    /// There is no such layer, or another one has the new name.
+    pub fn replace(&mut self, name: &str, layer: Layer) -> Result<(), LayerListError> {
+        let at = self.position(name)?;
+        if !is_layer_name(&layer.name) {
+            return Err(LayerListError::InvalidName { name: layer.name });
+        }
+        if layer.name != name && self.position(&layer.name).is_ok() {
+            return Err(LayerListError::Exists { name: layer.name });
+        }
+        if let Some(old) = self.all.get_mut(at) {
+            *old = layer;
+        }
+        Ok(())
+    }
+
+    /// Replaces the layer of the same name in its place, else adds the layer at the end.
+    ///
+    /// # Errors
+    /// The name is invalid, or there are too many layers.
+    pub fn put(&mut self, layer: Layer) -> Result<(), LayerListError> {
+        match self.position(&layer.name) {
+            Ok(_) => self.replace(&layer.name.clone(), layer),
+            Err(_) => self.add(layer, &Place::Last),
+        }
+    }
+
+    /// Removes a layer and returns it.
+    ///
+    /// # Errors
+    /// There is no such layer.
+    pub fn remove(&mut self, name: &str) -> Result<Layer, LayerListError> {
+        let at = self.position(name)?;
+        Ok(self.all.remove(at))
+    }
+
+    /// Moves a layer to another place.
+    ///
+    /// # Errors
+    /// There is no such layer or place. The list has not changed then.
+    pub fn move_to(&mut self, name: &str, place: &Place) -> Result<(), LayerListError> {
+        let mut rest = self.clone();
+        let layer = rest.remove(name)?;
+        let at = rest.index(place)?;
+        rest.all.insert(at, layer);
+        *self = rest;
+        Ok(())
+    }
+
+    /// Returns name and digest of each layer, in order: `[{"name": .., "digest": ..}]`.
+    pub fn summary(&self) -> Value {
+        let one = |layer: &Layer| {
+            let texts = [("name", &layer.name), ("digest", &layer.digest)];
+            Value::Object(
+                texts
+                    .map(|(key, text)| (key.to_owned(), Value::from(text.as_str())))
+                    .into_iter()
+                    .collect::<Map<_, _>>(),
+            )
+        };
+        self.all.iter().map(one).collect()
+    }
+
+    fn position(&self, name: &str) -> Result<usize, LayerListError> {
+        self.all.iter().position(|layer| layer.name == name).ok_or_else(|| self.missing(name))
+    }
+
+    fn missing(&self, name: &str) -> LayerListError {
+        let names = self.all.iter().map(|layer| layer.name.clone()).collect();
+        LayerListError::Missing { name: name.to_owned(), names }
+    }
+
+    fn index(&self, place: &Place) -> Result<usize, LayerListError> {
+        match place {
+            Place::Last => Ok(self.all.len()),
+            Place::Before(name) => self.position(name),
+            Place::After(name) => Ok(self.position(name)? + 1),
+            Place::At(place) => match place.checked_sub(1) {
+                Some(at) if at <= self.all.len() => Ok(at),
+                _ => Err(LayerListError::NoSuchPlace { place: *place, length: self.all.len() + 1 }),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layers::LayerFormat;
+
+    fn layers(names: &[&str]) -> Layers {
+        Layers { all: names.iter().map(|name| Layer::empty(name, LayerFormat::Json)).collect() }
+    }
+
+    #[track_caller]
+    fn check(change: impl Fn(&mut Layers) -> Result<(), LayerListError>, expect: Result<&[&str], &str>) {
+        let mut list = layers(&["a", "b", "c"]);
+        let changed = change(&mut list).map_err(|error| error.to_string());
+        let names: Vec<_> = list.all().iter().map(|layer| layer.name.clone()).collect();
+        match (changed, expect) {
+            (Ok(()), Ok(expect)) => assert_eq!(names, expect),
+            (Err(error), Err(expect)) => {
+                assert!(error.contains(expect), "{error}");
+                assert_eq!(names, ["a", "b", "c"], "a failed change changes nothing");
+            }
+            (changed, expect) => panic!("{changed:?}, expected {expect:?}"),
+        }
+    }
+
+    fn new(name: &str) -> Layer {
+        Layer::empty(name, LayerFormat::Toml)
+    }
+
+    #[test]
+    fn layers_are_added_at_their_place() {
+        check(|list| list.add(new("x"), &Place::Last), Ok(&["a", "b", "c", "x"]));
+        check(|list| list.add(new("x"), &Place::Before("a".into())), Ok(&["x", "a", "b", "c"]));
+        check(|list| list.add(new("x"), &Place::After("b".into())), Ok(&["a", "b", "x", "c"]));
+        check(|list| list.add(new("x"), &Place::At(1)), Ok(&["x", "a", "b", "c"]));
+        check(|list| list.add(new("x"), &Place::At(4)), Ok(&["a", "b", "c", "x"]));
+        check(|list| list.add(new("x"), &Place::At(5)), Err("no place 5 in a list of 4"));
+        check(|list| list.add(new("x"), &Place::At(0)), Err("no place 0"));
+        check(|list| list.add(new("x"), &Place::After("z".into())), Err("no layer z; it has: a, b, c"));
+        check(|list| list.add(new("b"), &Place::Last), Err("a layer b already"));
+        check(|list| list.add(new("../x"), &Place::Last), Err("cannot be the name"));
+    }
+
+    #[test]
+    fn layers_are_replaced_in_their_place_and_moved() {
+        check(|list| list.replace("b", new("x")), Ok(&["a", "x", "c"]));
+        check(|list| list.replace("b", new("c")), Err("a layer c already"));
+        check(|list| list.put(new("b")), Ok(&["a", "b", "c"]));
+        check(|list| list.put(new("d")), Ok(&["a", "b", "c", "d"]));
+        check(|list| list.remove("b").map(drop), Ok(&["a", "c"]));
+        check(|list| list.move_to("a", &Place::After("c".into())), Ok(&["b", "c", "a"]));
+        check(|list| list.move_to("c", &Place::At(1)), Ok(&["c", "a", "b"]));
+        check(|list| list.move_to("a", &Place::Before("a".into())), Err("no layer a"));
+        check(|list| list.move_to("z", &Place::Last), Err("no layer z"));
+    }
+}

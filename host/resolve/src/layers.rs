@@ -1,0 +1,41 @@
+//! Environment files as layers: several files become one set of values, the last one wins.
+//!
+//! ```text
+//! read        a layer out of a file: `document` with its lines, in JSON, TOML or YAML
+//! strategy    how a value goes together with those of earlier files
+//! combine     parameters by name, as OpenStack Heat combines environment files
+//! merged      the attributes of a node's layers, by the same strategies
+//! ```
+
+mod combine;
+mod document;
+mod json_file;
+mod merged;
+mod read;
+mod strategy;
+mod toml_file;
+mod yaml_file;
+
+pub use combine::{CombineError, Combined, Kind, NotMergeable, ParameterFile, combine};
+pub use document::MAX_FILE;
+pub use merged::{LayerConstraint, cookbook_constraints, merge_layers};
+pub use read::{LayerError, LayerSource, layer_of_ruby, read_layer};
+pub use strategy::{Strategies, Strategy};
+
+/// The key of the strategy of values that are not named.
+const DEFAULT_STRATEGY: &str = "default";
+
+/// Splits an attribute's name at its dots; `\.` is a dot in a key.
+pub fn attribute_path(name: &str) -> Vec<String> {
+    let mut keys = vec![String::new()];
+    let mut characters = name.chars();
+    while let Some(character) = characters.next() {
+        match (character, keys.last_mut()) {
+            ('.', _) => keys.push(String::new()),
+            ('\\', Some(key)) => key.extend(characters.next()),
+            (character, Some(key)) => key.push(character),
+            (_, None) => {}
+        }
+    }
+    keys
+}

@@ -1,0 +1,182 @@
+//! The attributes of a node's layers: all layers that a policy sees, merged in order.
+//!
+//! Objects are merged, and any other value of a later layer replaces the earlier one. Where a layer names merge strategies,
+//! each attribute goes together as a parameter of [`combine`](super::combine) does, its kind taken from its value.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use node::attributes::WrittenValue;
+use node::layers::{Layer, LayerAttributes, LayerLevels, LayerTree, LayerWrite};
+use node::origin::Origin;
+use serde_json::{Map, Value};
+
+use super::combine::merge_value;
+use super::strategy::{FixedStrategies, Strategies, Strategy};
+use super::{CombineError, Kind};
+
+/// A constraint on a cookbook, with the layer that has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerConstraint {
+    /// The constraint, such as `~> 2.0`.
+    pub constraint: String,
+    /// The layer's name.
+    pub layer: String,
+    /// The file of the layer with the line.
+    pub place: String,
+}
+
+/// Merges layers in order, the last one wins. Default and override attributes are merged separately.
+///
+/// # Errors
+/// Two layers set an attribute with different strategies, or its values cannot be merged.
+pub fn merge_layers(layers: &[&Layer]) -> Result<LayerLevels, CombineError> {
+    let strategies: Vec<_> = layers.iter().map(|layer| strategies_of(&layer.merge_strategies)).collect();
+    let has_strategies = strategies.iter().any(|strategies| !strategies.is_empty());
+    let mut fixed = FixedStrategies::default();
+    let mut merge = |tree: fn(&Layer) -> &LayerTree| {
+        let mut level = LayerAttributes::default();
+        for (number, layer) in layers.iter().enumerate() {
+            let strategies = strategies.get(number).filter(|_| has_strategies);
+            let merging = Merging { layers, number, layer, strategies, fixed: &mut fixed, writes: &mut level.writes };
+            merging.add(tree(layer), &mut level.values)?;
+        }
+        Ok::<_, CombineError>(level)
+    };
+    let r#override = merge(|layer| &layer.override_attributes)?;
+    let default = merge(|layer| &layer.default_attributes)?;
+    Ok(LayerLevels { default, r#override })
+}
+
+/// Returns the constraint on each cookbook; the last layer that names the cookbook has it.
+pub fn cookbook_constraints(layers: &[&Layer]) -> BTreeMap<String, LayerConstraint> {
+    let each = layers.iter().flat_map(|layer| layer.cookbook_versions.iter().map(move |version| (layer, version)));
+    each.map(|(layer, version)| {
+        let constraint = LayerConstraint {
+            constraint: version.constraint.clone(),
+            layer: layer.name.clone(),
+            place: layer.place(version.line),
+        };
+        (version.cookbook.clone(), constraint)
+    })
+    .collect()
+}
+
+/// Returns the strategies of a layer. Their words were checked when the layer was read.
+fn strategies_of(named: &Map<String, Value>) -> Strategies {
+    let mut strategies = Strategies::default();
+    for (path, word) in named {
+        let strategy = Strategy::of_word(word.as_str().unwrap_or_default());
+        match path.as_str() {
+            super::DEFAULT_STRATEGY => strategies.default = Some(strategy),
+            path => drop(strategies.named.insert(super::attribute_path(path), strategy)),
+        }
+    }
+    strategies
+}
+
+/// One layer that is being added.
+struct Merging<'a> {
+    layers: &'a [&'a Layer],
+    number: usize,
+    layer: &'a Layer,
+    /// `None`: no layer names any strategy.
+    strategies: Option<&'a Strategies>,
+    fixed: &'a mut FixedStrategies,
+    writes: &'a mut Vec<LayerWrite>,
+}
+
+impl Merging<'_> {
+    fn add(mut self, tree: &LayerTree, into: &mut Map<String, Value>) -> Result<(), CombineError> {
+        let mut lines = tree.lines().iter().copied();
+        self.add_members(tree.values(), into, &mut vec![], &mut lines)
+    }
+
+    fn add_members(
+        &mut self,
+        members: &Map<String, Value>,
+        into: &mut Map<String, Value>,
+        path: &mut Vec<String>,
+        lines: &mut dyn Iterator<Item = u32>,
+    ) -> Result<(), CombineError> {
+        for (key, value) in members {
+            let line = lines.next().filter(|line| *line > 0);
+            path.push(key.clone());
+            self.add_value(key, value, into, path, line, lines)?;
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn add_value(
+        &mut self,
+        key: &str,
+        value: &Value,
+        into: &mut Map<String, Value>,
+        path: &mut Vec<String>,
+        line: Option<u32>,
+        lines: &mut dyn Iterator<Item = u32>,
+    ) -> Result<(), CombineError> {
+        let strategy = self.strategy(path, value)?;
+        if let (None, Value::Object(members)) = (&strategy, value) {
+            if !matches!(into.get(key), Some(Value::Object(_))) {
+                self.note(path, value, line);
+                into.insert(key.to_owned(), Value::Object(Map::new()));
+            }
+            return match into.get_mut(key) {
+                Some(Value::Object(below)) => self.add_members(members, below, path, lines),
+                _ => Ok(()),
+            };
+        }
+        if let Value::Object(below) = value {
+            skip_lines(below, lines);
+        }
+        let added = match (strategy, Kind::of(value), into.get(key)) {
+            (Some(strategy), Some(kind), Some(earlier)) => {
+                let merged = merge_value(Some(earlier), value.clone(), kind, &strategy);
+                merged.map_err(|reason| CombineError::NotMergeable {
+                    path: path.clone(),
+                    file: format!("layer {} ({})", self.layer.name, self.layer.place(line)),
+                    reason,
+                })?
+            }
+            _ => value.clone(),
+        };
+        into.insert(key.to_owned(), added);
+        self.note(path, value, line);
+        Ok(())
+    }
+
+    /// The strategy of an attribute. `None`: objects are merged, and any other value replaces the earlier one.
+    fn strategy(&mut self, path: &[String], value: &Value) -> Result<Option<Strategy>, CombineError> {
+        let (Some(strategies), false) = (self.strategies, value.is_null()) else { return Ok(None) };
+        // A default strategy is for texts and lists: objects are merged in any case, and numbers cannot be.
+        let is_text_or_list = matches!(value, Value::String(_) | Value::Array(_));
+        let fallback = (!is_text_or_list).then_some(Strategy::Overwrite);
+        let layers = self.layers;
+        let names = |number: usize| layers.get(number).map(ToString::to_string).unwrap_or_default();
+        let chosen = self.fixed.choose(path, self.number, strategies, fallback, &names)?;
+        let is_usual = !chosen.is_named && chosen.strategy == Strategy::Overwrite;
+        Ok((!is_usual).then_some(chosen.strategy))
+    }
+
+    /// Notes that the layer sets an attribute.
+    fn note(&mut self, path: &[String], value: &Value, line: Option<u32>) {
+        let origin = Origin { file: self.layer.file.clone(), line, ..Origin::policy(&self.layer.name) };
+        self.writes.push(LayerWrite {
+            path: path.to_vec(),
+            value: WrittenValue::summary(value),
+            origin: Arc::new(origin),
+        });
+    }
+}
+
+/// Passes over the lines of an object's members, which are not visited.
+fn skip_lines(members: &Map<String, Value>, lines: &mut dyn Iterator<Item = u32>) {
+    for value in members.values() {
+        lines.next();
+        if let Value::Object(below) = value {
+            skip_lines(below, lines);
+        }
+    }
+}
