@@ -14,7 +14,7 @@ use super::{Count, map, supply, targets, waiting};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
-const DOORS: [(&str, &[&str]); 17] = [
+const DOORS: [(&str, &[&str]); 18] = [
     ("artifact", &["contract", "grants", "node", "text"]),
     (
         "assemble",
@@ -43,6 +43,7 @@ const DOORS: [(&str, &[&str]); 17] = [
     ("grants", &["text"]),
     ("machine", &["contract", "grants", "node", "text"]),
     ("node", &[]),
+    ("policyfile", &["artifact", "node"]),
     ("providers", &["contract", "grants", "machine", "node", "schema"]),
     ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
     ("resolve", &["node"]),
@@ -60,7 +61,8 @@ const DOORS: [(&str, &[&str]); 17] = [
 ];
 
 /// Rooms that decide and touch nothing.
-const PURE_ROOMS: [&str; 8] = ["contract", "converge", "grants", "node", "report", "resolve", "schema", "text"];
+const PURE_ROOMS: [&str; 9] =
+    ["contract", "converge", "grants", "node", "policyfile", "report", "resolve", "schema", "text"];
 
 /// What pure rooms do not name: files, processes, the network, the environment and the clock.
 const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];

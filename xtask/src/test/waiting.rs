@@ -9,8 +9,7 @@ use super::{Area, targets};
 use crate::checkout;
 
 /// Recorded data below `tests/` that waits for a feature: area, file or folder, feature.
-const WAITING: [(Area, &str, &str); 3] = [
-    (Area::Vectors, "vectors/include_attribute_conflicts.json", "Policyfiles that include others"),
+const WAITING: [(Area, &str, &str); 2] = [
     (Area::Corpus, "corpus/policyfile", "Policyfiles"),
     (Area::Corpus, "corpus/real", "the cookbooks, which are fetched outside of the tests"),
 ];
@@ -88,8 +87,6 @@ mod tests {
         };
         check("new.json", false, true);
         check("new.json", true, false);
-        check("include_attribute_conflicts.json", false, false);
-        check("include_attribute_conflicts.json", true, true);
         check("resource_freq.json", false, false);
         check("README.md", false, false);
     }
@@ -103,6 +100,6 @@ mod tests {
     fn what_waits_is_counted() {
         let all = lines(&[Area::Vectors, Area::Corpus]).unwrap();
         assert!(all.contains(&"corpus: corpus/policyfile: 59 cases wait for Policyfiles".to_owned()), "{all:?}");
-        assert_eq!((all.len(), lines(&[Area::Unit]).unwrap().len()), (3, 0));
+        assert_eq!((all.len(), lines(&[Area::Unit]).unwrap().len()), (2, 0));
     }
 }

@@ -1,0 +1,23 @@
+//! Policyfiles: what one says, what it includes, the versions that fit, and the lock that comes of it.
+//!
+//! Nothing in here reads a file, starts a program or opens a connection: whoever calls it has read the Policyfile, the
+//!
+//! ```text
+//! written       what evaluating a Policyfile.rb found, as the Ruby runtime tells it
+//! model         what a Policyfile or a policy.toml says, checked
+//! constraint    constraints on versions
+//! include       policies that are included: their cookbooks and run lists
+//! attributes    attributes of all of them, and where they conflict
+//! solver        a version of each cookbook, or the reasons why none fits
+//! compile       all of it: from the model to the lock
+//! lock          Policyfile.lock.json
+//! ```
+
+pub mod attributes;
+pub mod compile;
+pub mod constraint;
+pub mod include;
+pub mod lock;
+pub mod model;
+pub mod solver;
+pub mod written;

@@ -1,0 +1,112 @@
+//! A policy's lock, `Policyfile.lock.json`, field for field as chef-cli has it, so that both worlds read each other's.
+
+mod dependencies;
+mod pretty;
+mod read;
+mod write;
+
+use std::collections::BTreeMap;
+
+use artifact::lock::{AttributeValue, InvalidAttribute, RevisionParts};
+use serde_json::{Map, Value};
+
+pub use dependencies::SolutionDependencies;
+pub use pretty::pretty;
+pub use read::InvalidLock;
+
+/// The content of a lock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lock {
+    /// The policy's name. A Policyfile may leave it out; a lock without it can be written, but not read again.
+    pub name: Option<String>,
+    /// Items of the form `recipe[COOKBOOK::RECIPE]`.
+    pub run_list: Vec<String>,
+    /// Further run lists by name, in the order in which they were written. A name may be there twice: see
+    /// [`crate::model::ListName`].
+    pub named_run_lists: Vec<(String, Vec<String>)>,
+    /// The policies that this one includes.
+    pub included: Vec<IncludedLock>,
+    /// Cookbooks by name.
+    pub cookbooks: BTreeMap<String, CookbookLock>,
+    /// Attributes of the level `default`.
+    pub default_attributes: Map<String, Value>,
+    /// Attributes of the level `override`.
+    pub override_attributes: Map<String, Value>,
+    /// Who demanded what when the versions were chosen.
+    pub dependencies: SolutionDependencies,
+}
+
+/// An included policy, as a lock names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IncludedLock {
+    /// The name by which it was included.
+    pub name: String,
+    /// Its revision.
+    pub revision_id: Value,
+    /// The place that it was read from.
+    pub source_options: Value,
+}
+
+/// A cookbook, as a lock names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CookbookLock {
+    /// The version in its metadata.
+    pub version: String,
+    /// Its identifier.
+    pub identifier: String,
+    /// The identifier in the form of a version.
+    pub dotted_decimal_identifier: Value,
+    /// Its place: fetched, or a folder.
+    pub place: CookbookPlace,
+    /// The options that find it again.
+    pub source_options: Map<String, Value>,
+}
+
+/// The place of a locked cookbook.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CookbookPlace {
+    /// It was fetched, and lies in a cache.
+    Cached {
+        /// Its folder in the cache.
+        cache_key: String,
+        /// The address that it was fetched from.
+        origin: Value,
+    },
+    /// It is a folder beside the policy.
+    Local {
+        /// The folder's path, relative to the Policyfile's.
+        source: String,
+        /// The folder's commit, or `null`.
+        scm_info: Value,
+    },
+}
+
+impl Lock {
+    /// The text that the revision is the digest of.
+    ///
+    /// # Errors
+    /// An attribute that cannot be part of a revision.
+    pub fn canonical_text(&self) -> Result<String, InvalidAttribute> {
+        self.with_parts(|parts| parts.canonical_text())
+    }
+
+    /// The revision: 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// An attribute that cannot be part of a revision.
+    pub fn revision_id(&self) -> Result<String, InvalidAttribute> {
+        self.with_parts(|parts| parts.revision_id())
+    }
+
+    fn with_parts<Got>(&self, get: impl FnOnce(&RevisionParts<'_>) -> Got) -> Got {
+        let cookbooks = self.cookbooks.iter().map(|(name, lock)| (name.as_str(), lock.identifier.as_str())).collect();
+        get(&RevisionParts {
+            name: self.name.as_deref().unwrap_or_default(),
+            run_list: &self.run_list,
+            named_run_lists: &self.named_run_lists,
+            cookbooks,
+            default_attributes: &AttributeValue::from(&self.default_attributes),
+            override_attributes: &AttributeValue::from(&self.override_attributes),
+        })
+    }
+}

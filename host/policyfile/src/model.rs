@@ -1,0 +1,391 @@
+//! What a Policyfile or a policy.toml says, checked: the one model behind both.
+
+use std::fmt;
+
+use artifact::lock::AttributeValue;
+use node::run_list::{RunListItem, RunListItemKind};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::constraint::{Constraint, InvalidConstraint};
+
+/// What a policy's file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// The policy's name.
+    pub name: Option<String>,
+    /// Items as they were written.
+    pub run_list: Vec<String>,
+    /// Further run lists by name, in the order in which they were written.
+    pub named_run_lists: Vec<(ListName, Vec<String>)>,
+    /// Where cookbooks without a source of their own come from, in order.
+    pub default_sources: Vec<DefaultSource>,
+    /// Cookbooks that are named, each once.
+    pub cookbooks: Vec<CookbookSpec>,
+    /// Policies to include, each once.
+    pub includes: Vec<IncludeSpec>,
+    /// Attributes of the level `default`.
+    pub default_attributes: AttributeValue,
+    /// Attributes of the level `override`.
+    pub override_attributes: AttributeValue,
+    /// The line on which an attribute was written, by level and path.
+    pub attribute_lines: Vec<(Level, Vec<String>, u32)>,
+}
+
+/// A level of attributes that a policy has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// `default`.
+    Default,
+    /// `override`.
+    Override,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Default => "default",
+            Self::Override => "override",
+        })
+    }
+}
+
+impl Policy {
+    /// The line on which an attribute was written, or the one of the nearest attribute around it.
+    #[must_use]
+    pub fn attribute_line(&self, level: Level, path: &[String]) -> Option<u32> {
+        let lines = self.attribute_lines.iter().filter(|(of, written, _)| *of == level && path.starts_with(written));
+        lines.max_by_key(|(_, written, _)| written.len()).map(|(_, _, line)| *line)
+    }
+}
+
+/// The name of a named run list. chef-cli keeps lists named by a Ruby symbol apart from lists of the same name in an
+/// included policy; a lock then has the name twice. Ours are the same locks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListName {
+    /// The name.
+    pub name: String,
+    /// It was written as a symbol: `named_run_list :update, ..`.
+    pub is_symbol: bool,
+}
+
+/// A source of cookbooks that have none of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultSource {
+    /// What it is.
+    pub place: DefaultPlace,
+    /// The cookbooks that it is preferred for.
+    pub preferred: Vec<String>,
+    /// Its line.
+    pub line: u32,
+}
+
+/// The kinds of default sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DefaultPlace {
+    /// A folder of cookbooks, or one with a folder `cookbooks`.
+    ChefRepo(String),
+    /// A Supermarket, by its address.
+    Supermarket(String),
+    /// A Chef server, by its address.
+    ChefServer(String),
+}
+
+/// The Supermarket that is meant where none is named.
+const PUBLIC_SUPERMARKET: &str = "https://supermarket.chef.io";
+
+/// A cookbook that a policy names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CookbookSpec {
+    /// Its name.
+    pub name: String,
+    /// The versions that may be taken.
+    pub constraint: Constraint,
+    /// Its source, as written: the keys of `source_options`.
+    pub options: Map<String, Value>,
+    /// Where it comes from, if it has a source of its own.
+    pub source: Option<CookbookSource>,
+    /// Its line, or 0 if it stems from a lock.
+    pub line: u32,
+}
+
+/// A cookbook's own source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CookbookSource {
+    /// A folder, relative to the Policyfile's.
+    Path(String),
+    /// A git repository.
+    Git(GitSource),
+}
+
+/// A place in a git repository.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GitSource {
+    /// The repository's address.
+    pub uri: String,
+    /// `branch`, `tag` and `ref`, as written.
+    pub branch: Option<String>,
+    /// See [`Self::branch`].
+    pub tag: Option<String>,
+    /// See [`Self::branch`].
+    pub reference: Option<String>,
+    /// The commit that a lock pins.
+    pub revision: Option<String>,
+    /// The folder inside the repository.
+    pub rel: Option<String>,
+}
+
+/// A policy to include.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IncludeSpec {
+    /// Its name.
+    pub name: String,
+    /// Its source, as written.
+    pub options: Map<String, Value>,
+    /// Its line.
+    pub line: u32,
+}
+
+/// The keys of which an include needs one.
+const INCLUDE_SOURCES: [&str; 4] = ["path", "remote", "server", "git"];
+
+/// The keys by which a cookbook's source is known, in the order in which they count.
+const COOKBOOK_SOURCES: [&str; 7] =
+    ["git", "github", "path", "artifactserver", "chef_server", "chef_server_artifact", "artifactory"];
+
+/// What is wrong with a policy's file, on one line of it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{what}")]
+pub struct Problem {
+    /// The line, or 0 where the problem is with the whole file.
+    pub line: u32,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// What a file says about the default source, unchecked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WrittenSource {
+    /// The kind, as the file's language shows it: `:supermarket`.
+    pub kind: String,
+    /// The address or path.
+    pub argument: Option<String>,
+    /// The cookbooks that it is preferred for.
+    pub preferred: Vec<String>,
+    /// Its line.
+    pub line: u32,
+}
+
+impl WrittenSource {
+    /// Checks the source.
+    ///
+    /// # Errors
+    /// There is no source of this kind, or its address is missing.
+    pub fn check(self) -> Result<DefaultSource, Problem> {
+        let Self { kind, argument, preferred, line } = self;
+        let problem = |what: String| Problem { line, what };
+        let needed =
+            |what: &str| argument.clone().ok_or_else(|| problem(format!("default_source {kind} needs {what}")));
+        let place = match kind.trim_start_matches(':') {
+            "chef_repo" => DefaultPlace::ChefRepo(needed("the path of the folder")?),
+            "supermarket" | "community" => {
+                DefaultPlace::Supermarket(argument.unwrap_or_else(|| PUBLIC_SUPERMARKET.to_owned()))
+            }
+            "chef_server" => DefaultPlace::ChefServer(needed("the server's URI")?),
+            "delivery_supermarket" | "artifactory" => {
+                needed("the server's URI")?;
+                return Err(problem(format!("default_source {kind} is not supported; use :supermarket or :chef_repo")));
+            }
+            _ => {
+                return Err(problem(format!(
+                    "Invalid default_source type '{kind}'; known are :chef_repo, :supermarket and :chef_server"
+                )));
+            }
+        };
+        Ok(DefaultSource { place, preferred, line })
+    }
+}
+
+impl fmt::Display for DefaultPlace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ChefRepo(path) => write!(out, "chef_repo({path})"),
+            Self::Supermarket(uri) => write!(out, "supermarket({uri})"),
+            Self::ChefServer(uri) => write!(out, "chef_server({uri})"),
+        }
+    }
+}
+
+/// Reads a cookbook's source options.
+///
+/// # Errors
+/// No source is like this, or none that is supported; the text says why.
+pub fn cookbook_source(name: &str, options: &Map<String, Value>) -> Result<Option<CookbookSource>, String> {
+    let given: Vec<&str> = COOKBOOK_SOURCES.into_iter().filter(|key| options.contains_key(*key)).collect();
+    let text = |key: &str| match options.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(format!("`{key}` of cookbook '{name}' must be a string, not {other}")),
+    };
+    let needed =
+        |key: &str| text(key)?.ok_or_else(|| format!("`{key}` of cookbook '{name}' must be a string, not null"));
+    match given.as_slice() {
+        [] if options.is_empty() => Ok(None),
+        [] => Err(format!("cookbook `{name}' has invalid source options {}", shown_options(options))),
+        ["path"] => Ok(Some(CookbookSource::Path(needed("path")?))),
+        [kind @ ("git" | "github")] => {
+            let uri = needed(kind)?;
+            let uri = if *kind == "github" { format!("https://github.com/{uri}.git") } else { uri };
+            Ok(Some(CookbookSource::Git(GitSource {
+                uri,
+                branch: text("branch")?,
+                tag: text("tag")?,
+                reference: text("ref")?,
+                revision: text("revision")?,
+                rel: text("rel")?,
+            })))
+        }
+        [kind] => Err(format!("cookbook '{name}' comes from `{kind}`, which is not supported; use path or git")),
+        several => Err(format!(
+            "cookbook '{name}' has several sources, {}: {}; give it one",
+            several.join(" and "),
+            shown_options(options)
+        )),
+    }
+}
+
+/// Options as a Policyfile writes them.
+#[must_use]
+pub fn shown_options(options: &Map<String, Value>) -> String {
+    let shown: Vec<String> = options.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    format!("{{{}}}", shown.join(", "))
+}
+
+impl IncludeSpec {
+    /// What is wrong with the include's options.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        let problem = |what: String| vec![Problem { line: self.line, what }];
+        let has = |key: &str| self.options.get(key).is_some_and(|value| !value.is_null());
+        if !INCLUDE_SOURCES.into_iter().any(has) {
+            return problem(format!(
+                "include_policy \"{}\" must use one of the following sources: {}",
+                self.name,
+                INCLUDE_SOURCES.join(", ")
+            ));
+        }
+        let is_server = has("server") && (!has("path") || has("git")) && !has("remote");
+        if is_server && !has("policy_revision_id") && !has("policy_group") {
+            return problem(format!(
+                "include_policy for {} must specify policy_revision_id or policy_group",
+                self.name
+            ));
+        }
+        let wrong = self.options.iter().find(|(_, value)| !value.is_string() && !value.is_null());
+        wrong.map_or_else(Vec::new, |(key, value)| {
+            problem(format!("`{key}` of include_policy \"{}\" must be a string, not {value}", self.name))
+        })
+    }
+}
+
+/// Reads a constraint, with the line on which it is wrong.
+///
+/// # Errors
+/// The text is not a constraint.
+pub fn constraint_on(line: u32, text: Option<&str>) -> Result<Constraint, Problem> {
+    let parsed = text.map_or_else(|| Ok(Constraint::any()), Constraint::parse);
+    parsed.map_err(|error: InvalidConstraint| Problem { line, what: error.to_string() })
+}
+
+/// What is wrong with the items of a run list. `list`: its name, if it has one.
+#[must_use]
+pub fn run_list_problems(items: &[String], list: Option<&str>, line: u32) -> Vec<Problem> {
+    let mut problems = vec![];
+    for text in items {
+        let described = match list {
+            None => format!("Run List Item '{text}'"),
+            Some(name) => format!("Named Run List '{name}' Item '{text}'"),
+        };
+        let mut add = |what: String| problems.push(Problem { line, what: format!("{described} {what}") });
+        let item = match RunListItem::parse(text) {
+            Ok(item) => item,
+            Err(error) => {
+                add(format!("is not a run list item: {error}"));
+                continue;
+            }
+        };
+        if item.kind == RunListItemKind::Role {
+            add("is a role; a policy's run list has recipes only".to_owned());
+            continue;
+        }
+        let (cookbook, recipe) = match item.name.split_once("::") {
+            Some((cookbook, recipe)) => (cookbook, Some(recipe)),
+            None => (item.name.as_str(), None),
+        };
+        let rule = "can only contain letters, digits, hyphens, underscores and dots";
+        if !is_component(cookbook) {
+            let meant = match cookbook.split_once(':') {
+                Some((before, after)) if !before.is_empty() && !after.is_empty() => {
+                    format!(". Did you mean '{}'?", text.replacen(':', "::", 1))
+                }
+                _ => String::new(),
+            };
+            add(format!("has invalid cookbook name '{cookbook}'. Cookbook names {rule}{meant}"));
+        }
+        if let Some(recipe) = recipe.filter(|recipe| !is_component(recipe)) {
+            add(format!("has invalid recipe name '{recipe}'. Recipe names {rule}"));
+        }
+    }
+    problems
+}
+
+fn is_component(name: &str) -> bool {
+    !name.is_empty()
+        && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '.' | '_' | '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sources_of_cookbooks_are_read_strictly() {
+        #[track_caller]
+        fn check(options: Value, expect: &str) {
+            let got = match cookbook_source("web", options.as_object().unwrap()) {
+                Ok(None) => "none".to_owned(),
+                Ok(Some(CookbookSource::Path(path))) => format!("path {path}"),
+                Ok(Some(CookbookSource::Git(git))) => format!("git {} {:?}", git.uri, git.branch),
+                Err(error) => error,
+            };
+            assert!(got.contains(expect), "{got}");
+        }
+        check(json!({}), "none");
+        check(json!({"path": "c/web"}), "path c/web");
+        check(json!({"git": "file:///x", "branch": "main", "tag": null}), "git file:///x Some(\"main\")");
+        check(json!({"github": "a/b"}), "git https://github.com/a/b.git None");
+        check(json!({"ftp": "x"}), "invalid source options {ftp: \"x\"}");
+        check(json!({"path": "c/web", "git": "file:///x"}), "several sources, git and path");
+        check(json!({"path": 3}), "must be a string, not 3");
+        check(json!({"chef_server": "https://x"}), "`chef_server`, which is not supported");
+    }
+
+    #[test]
+    fn items_are_checked_part_by_part() {
+        #[track_caller]
+        fn check(item: &str, expect: &[&str]) {
+            let found = run_list_problems(&[item.to_owned()], None, 3);
+            assert_eq!(found.len(), expect.len(), "{found:?}");
+            assert!(found.iter().zip(expect).all(|(found, part)| found.what.contains(part)), "{found:?}");
+        }
+        check("web", &[]);
+        check("recipe[web::a.b-c_d]", &[]);
+        check("web:extra", &["Did you mean 'web::extra'?"]);
+        check("we b", &["invalid cookbook name 'we b'"]);
+        check("web::a b", &["invalid recipe name 'a b'"]);
+        check("a b::c d", &["invalid cookbook name 'a b'", "invalid recipe name 'c d'"]);
+        check("web::", &["invalid recipe name ''"]);
+        check("role[web]", &["is a role"]);
+    }
+}
