@@ -149,6 +149,8 @@ pub enum Question {
     Environment(RubyDocument),
     /// The gems that a policy takes along, of those that its cookbooks name.
     Gems(Value),
+    /// A Policyfile. The document's name is the cookbook that stands for its folder.
+    Policyfile(RubyDocument),
 }
 
 impl Question {
@@ -161,6 +163,7 @@ impl Question {
             Self::Role(_) => "role",
             Self::Environment(_) => "environment",
             Self::Gems(_) => "gems",
+            Self::Policyfile(_) => "policyfile",
         }
     }
 }
@@ -182,7 +185,7 @@ pub struct FileCheck {
     pub properties: Value,
 }
 
-/// A role or an environment that is written in Ruby.
+/// A role, an environment or a Policyfile, which are written in Ruby.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RubyDocument {
     /// The document's name.

@@ -271,12 +271,13 @@ fn attribute(value: &Value, depth: usize) -> Option<AttributeValue> {
         ("list", Value::Array(values)) => {
             Some(AttributeValue::List(values.iter().map(|value| attribute(value, depth + 1)).collect::<Option<_>>()?))
         }
-        ("map", Value::Array(pairs)) => {
-            let read = |pair: &Value| match pair.as_array()?.as_slice() {
+        // Keys and values in turn, so that the answer is nested no deeper than twice the attributes.
+        ("map", Value::Array(flat)) => {
+            let read = |pair: &[Value]| match pair {
                 [key, value] => Some((attribute_key(key)?, attribute(value, depth + 1)?)),
                 _ => None,
             };
-            Some(AttributeValue::Map(pairs.iter().map(read).collect::<Option<_>>()?))
+            Some(AttributeValue::Map(flat.chunks(2).map(read).collect::<Option<_>>()?))
         }
         ("integer", Value::String(text)) => Some(match text.parse() {
             Ok(integer) => AttributeValue::Integer(integer),
@@ -387,8 +388,8 @@ mod tests {
     #[test]
     fn attributes_keep_what_json_cannot_say() {
         let attributes = json!({"map": [
-            ["f", {"float": "NaN"}], ["s", {"foreign": [":fast", "Symbol"]}], ["l", {"list": [1, {"map": []}]}],
-            ["i", {"integer": "18446744073709551616"}], [{"foreign": ["1", "Integer"]}, null],
+            "f", {"float": "NaN"}, "s", {"foreign": [":fast", "Symbol"]}, "l", {"list": [1, {"map": []}]},
+            "i", {"integer": "18446744073709551616"}, {"foreign": ["1", "Integer"]}, null,
         ]});
         let policy = Written::read(&answer(json!({"default": attributes}))).unwrap().check(None).unwrap();
         let AttributeValue::Map(entries) = policy.default_attributes else { panic!("not a map") };

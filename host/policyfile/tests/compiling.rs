@@ -120,8 +120,8 @@ fn includes_must_agree_and_every_conflict_is_told() {
 #[test]
 fn attributes_conflict_with_both_origins() {
     let own = policy(json!({
-        "default": {"map": [["x", {"map": [["y", 2], ["z", {"map": [["deep", 1]]}]]}], ["only", 1]]},
-        "override": {"map": [["o", 1]]},
+        "default": {"map": ["x", {"map": ["y", 2, "z", {"map": ["deep", 1]}]}, "only", 1]},
+        "override": {"map": ["o", 1]},
         "lines": [{"level": "default", "path": ["x"], "line": 5}, {"level": "default", "path": ["x", "y"], "line": 7}],
     }));
     let includes = [included("one", json!({"default_attributes": {"x": {"y": 1, "z": 3}, "o": 2}}))];

@@ -45,5 +45,6 @@ pub(super) fn question(question: Question) -> wit::Question {
         Question::Role(asked) => wit::Question::Role(document(asked)),
         Question::Environment(asked) => wit::Question::Environment(document(asked)),
         Question::Gems(asked) => wit::Question::Gems(asked.to_string()),
+        Question::Policyfile(asked) => wit::Question::Policyfile(document(asked)),
     }
 }

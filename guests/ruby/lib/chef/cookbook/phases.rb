@@ -10,6 +10,7 @@ class Chef
         "metadata" => ->(input) { Phases.metadata(input) },
         "check" => ->(input) { Phases.check(input) },
         "gems" => ->(input) { Wrun::Gems::Choice.new(input).to_data },
+        "policyfile" => ->(input) { Phases.policyfile(input) },
         "role" => ->(input) { Role.from_source(input["name"], input["file"], input["source"]).to_data },
         "environment" => ->(input) { Environment.from_source(input["name"], input["file"], input["source"]).to_data }
       }.freeze
@@ -29,6 +30,15 @@ class Chef
           name = input.fetch("cookbook")
           Wrun::Sources.settle([name], { name => input["place"] })
           MetadataReader.read(name).to_h
+        end
+
+        # The Policyfile's folder is all that it sees of the machine: `name` stands for it, as a cookbook's does.
+        def policyfile(input)
+          folder, file = input.values_at("name", "file")
+          Wrun::Sources.settle([folder], { folder => File.dirname(file) })
+          Wrun::Machine.change_directory(File.dirname(file)) do
+            Policyfile.from_source(file, input["source"]).wrun_data
+          end
         end
 
         def check(input)
