@@ -16,7 +16,7 @@ pub fn folder() -> Option<PathBuf> {
 
 /// The user's own folder for what can be made again: `$XDG_CACHE_HOME/wrun`, else `~/.cache/wrun`. `None`: the user has no
 /// home.
-pub(crate) fn cache_folder() -> Option<PathBuf> {
+pub fn cache_folder() -> Option<PathBuf> {
     below_home(std::env::var_os("XDG_CACHE_HOME"), ".cache", std::env::var_os("HOME"))
 }
 

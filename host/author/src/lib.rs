@@ -5,6 +5,7 @@
 //! build                   finds a compiler and makes a component of the workspace
 //! check                   what cookbooks need, and what in them would not work, before any run
 //! folders                 cookbooks that are run from where they lie, without a policy
+//! policyfile              Policyfiles: locked, installed, exported, compared
 //! gems                    a folder of gems of plain Ruby, from which those travel that cookbooks name
 //! ```
 //!
@@ -18,6 +19,7 @@ pub mod folders;
 pub mod gems;
 mod ignore;
 mod policy;
+pub mod policyfile;
 
 pub use folders::CookbookFolders;
 pub use policy::{

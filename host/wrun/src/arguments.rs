@@ -19,12 +19,13 @@ use std::path::PathBuf;
 
 pub(crate) use config::{ConfigCommand, ShowConfigArguments};
 pub(crate) use converge::{ConvergeArguments, Suggesting};
-pub(crate) use cookbook::{CheckArguments, CookbookCommand};
+pub(crate) use cookbook::{CheckArguments, CookbookCommand, DescribeArguments};
 pub(crate) use facts::FactsArguments;
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use node::NodeCommand;
 pub(crate) use policy::{
-    BuildArguments, DevArguments, NewArguments, PolicyCommand, ShowPolicyArguments, TestArguments, TestServerArguments,
+    BuildArguments, DevArguments, ExportArguments, InstallArguments, LockDiffArguments, NewArguments, PolicyCommand,
+    ShowPolicyArguments, TestArguments, TestServerArguments, UpdateArguments,
 };
 pub(crate) use resources::ResourcesArguments;
 pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};

@@ -6,6 +6,7 @@ pub(crate) mod converge;
 pub(crate) mod cookbook;
 pub(crate) mod facts;
 pub(crate) mod grants;
+pub(crate) mod instances;
 pub(crate) mod node;
 pub(crate) mod policy;
 pub(crate) mod resources;

@@ -12,6 +12,7 @@
 mod case;
 mod different;
 mod place;
+mod policyfile;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -58,16 +59,44 @@ fn main() -> ExitCode {
     }
 }
 
+/// A case of either kind.
+enum Task {
+    /// A whole run.
+    Run(Case),
+    /// Commands on a Policyfile.
+    Lock(policyfile::Case),
+}
+
+impl Task {
+    fn name(&self) -> &str {
+        match self {
+            Self::Run(case) => &case.name,
+            Self::Lock(case) => &case.name,
+        }
+    }
+
+    fn differences(&self, show: bool) -> Result<Vec<String>> {
+        match self {
+            Self::Run(case) => case.differences(show),
+            Self::Lock(case) => case.differences(show),
+        }
+    }
+}
+
 /// Runs the cases; returns how many failed.
 fn run(wanted: &Wanted) -> Result<usize> {
     let folder = corpus();
     let documented = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/compatibility.md");
-    let missing = different::undocumented(&std::fs::read_to_string(documented).context(documented)?);
+    let documents = std::fs::read_to_string(documented).context(documented)?;
+    let mut missing = different::undocumented(&documents);
+    missing.extend(policyfile::different::undocumented(&documents));
     ensure!(missing.is_empty(), "docs/compatibility.md lacks these lines:\n{}", missing.join("\n"));
-    let cases = Case::all(&folder.join("converge"))?;
-    let cases: Vec<Case> = cases.into_iter().filter(|case| wanted.has(&case.name)).collect();
+    let runs = Case::all(&folder.join("converge"))?.into_iter().map(Task::Run);
+    let locks = policyfile::Case::all(&folder.join("policyfile"))?.into_iter().map(Task::Lock);
+    let cases: Vec<Task> = runs.chain(locks).filter(|case| wanted.has(case.name())).collect();
     ensure!(!cases.is_empty(), "no case of {} has such a name", folder.display());
-    if let Some(sentence) = specs::base::missing_prerequisite() {
+    let needs_root = cases.iter().any(|case| matches!(case, Task::Run(_)));
+    if needs_root && let Some(sentence) = specs::base::missing_prerequisite() {
         anyhow::bail!(sentence);
     }
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -81,7 +110,7 @@ fn run(wanted: &Wanted) -> Result<usize> {
                     let differences = differences.unwrap_or_else(|error| vec![format!("{error:#}")]);
                     failed.fetch_add(usize::from(!differences.is_empty()), Ordering::Relaxed);
                     let _one_at_a_time = out.lock();
-                    report(&case.name, &differences, cases.len() == 1);
+                    report(case.name(), &differences, cases.len() == 1);
                 }
             });
         }

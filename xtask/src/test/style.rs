@@ -36,7 +36,7 @@ const DOORS: [(&str, &[&str]); 18] = [
             "text",
         ],
     ),
-    ("author", &["artifact", "contract", "grants", "node", "resolve", "schema", "text"]),
+    ("author", &["artifact", "contract", "grants", "node", "policyfile", "resolve", "schema", "text"]),
     ("contract", &["grants", "node", "text"]),
     ("converge", &["contract", "node"]),
     ("facts", &[]),

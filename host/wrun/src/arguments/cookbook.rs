@@ -10,6 +10,15 @@ pub(crate) enum CookbookCommand {
     ///
     /// Exit code 0: no problems were found; 1: there are problems; 43: bad usage.
     Check(CheckArguments),
+    /// Show a cookbook's version, its identifier and the checksums that it is made of
+    Describe(DescribeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DescribeArguments {
+    /// The cookbook's directory
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

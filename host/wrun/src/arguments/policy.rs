@@ -11,6 +11,14 @@ pub(crate) enum PolicyCommand {
     New(NewArguments),
     /// Build a policy's artifact
     Build(BuildArguments),
+    /// Install the cookbooks of a Policyfile's lock; without a lock, make one
+    Install(InstallArguments),
+    /// Make a Policyfile's lock anew, or a part of it
+    Update(UpdateArguments),
+    /// Write a locked policy as a Chef repository, which `chef-client -z` converges
+    Export(ExportArguments),
+    /// Show what differs between two locks of a policy
+    Diff(LockDiffArguments),
     /// Show what an artifact holds, and whether the grants give it what it needs
     Show(ShowPolicyArguments),
     /// Build a policy and show what it would change, again whenever one of its files changes
@@ -47,6 +55,68 @@ pub(crate) struct TestServerArguments {
     /// Keep the compiler's output here [default: DIR/target]
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The lock lies beside the Policyfile: Policyfile.lock.json. See docs/policyfiles.md.")]
+pub(crate) struct InstallArguments {
+    /// The Policyfile, or its lock [default: Policyfile.rb]
+    #[arg(value_name = "POLICY_FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Included policies from git stay at the commit of the lock, unless --include names them or their \
+                        options changed.\nSee docs/policyfiles.md."
+)]
+pub(crate) struct UpdateArguments {
+    /// The Policyfile [default: Policyfile.rb], then the cookbooks to update with all they depend on [default: all]
+    #[arg(value_name = "[POLICY_FILE] [COOKBOOK..]")]
+    pub(crate) names: Vec<String>,
+    /// Update attributes only
+    #[arg(short, long, conflicts_with_all = ["exclude_deps"])]
+    pub(crate) attributes: bool,
+    /// Update only the named cookbooks, not what they depend on
+    #[arg(long)]
+    pub(crate) exclude_deps: bool,
+    /// Take the newest commit of this included policy; `all` for every one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) include: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The Policyfile [default: Policyfile.rb], then the folder to export to
+    #[arg(value_name = "[POLICY_FILE] DIR", required = true, num_args = 1..=2)]
+    pub(crate) places: Vec<PathBuf>,
+    /// Write one compressed archive into the folder
+    #[arg(short, long)]
+    pub(crate) archive: bool,
+    /// Replace what an earlier export left in the folder
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// The policy group that the export is for
+    #[arg(long, value_name = "GROUP", default_value = "local")]
+    pub(crate) policy_group: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "wrun policy diff --head                 the lock against the last commit's\n\
+                        wrun policy diff --git v1.0.0...main    two revisions of the repository")]
+pub(crate) struct LockDiffArguments {
+    /// The Policyfile [default: Policyfile.rb]
+    #[arg(value_name = "POLICY_FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Compare the lock with a git revision, or two revisions with each other
+    #[arg(short, long, value_name = "REF[...REF]", conflicts_with = "head")]
+    pub(crate) git: Option<String>,
+    /// Compare the lock with the last commit
+    #[arg(long)]
+    pub(crate) head: bool,
+    /// Accepted for scripts of chef-cli: the output is never paged
+    #[arg(long, hide = true)]
+    pub(crate) no_pager: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
-//! `wrun cookbook check`.
+//! `wrun cookbook check` and `wrun cookbook describe`.
 
 mod check;
+mod describe;
 
 use crate::arguments::CookbookCommand;
 use crate::exit::Exit;
@@ -9,5 +10,6 @@ use crate::printer::Printer;
 pub(crate) fn run(command: CookbookCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {
         CookbookCommand::Check(arguments) => check::run(&arguments, *printer),
+        CookbookCommand::Describe(arguments) => describe::run(&arguments, *printer),
     }
 }

@@ -1,8 +1,9 @@
-//! `wrun policy new`, `wrun policy build`, `wrun policy dev`, `wrun policy test` and `wrun policy show`.
+//! `wrun policy`: one file per command; those that work with locks share one.
 
 mod build;
 mod describe;
 mod dev;
+mod lock;
 mod new;
 mod ruby;
 mod show;
@@ -12,11 +13,16 @@ mod test_server;
 use crate::arguments::PolicyCommand;
 use crate::exit::Exit;
 use crate::printer::Printer;
+pub(crate) use lock::{here, with_tools};
 
 pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {
         PolicyCommand::New(arguments) => new::run(arguments, *printer),
         PolicyCommand::Build(arguments) => build::run(&arguments, *printer),
+        PolicyCommand::Install(arguments) => lock::install_policy(&arguments, *printer),
+        PolicyCommand::Update(arguments) => lock::update_policy(arguments, *printer),
+        PolicyCommand::Export(arguments) => lock::export_policy(arguments, *printer),
+        PolicyCommand::Diff(arguments) => lock::diff_policy(&arguments, *printer),
         PolicyCommand::Show(arguments) => show::run(&arguments, *printer),
         PolicyCommand::Dev(arguments) => dev::run(&arguments, *printer),
         PolicyCommand::Test(arguments) => test::run(&arguments, *printer),

@@ -1,0 +1,177 @@
+//! `wrun policy diff`: what differs between two locks.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use policyfile::lock::pretty;
+use serde_json::{Map, Value};
+use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
+
+use super::error::PolicyfileError;
+use super::git::run;
+use super::{MAX_TEXT, read_text};
+
+/// The lines around a change that are shown.
+const CONTEXT: usize = 3;
+
+/// A lock to compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Base {
+    /// The lock that lies there.
+    Local,
+    /// The lock as it is in a commit.
+    Git(String),
+}
+
+/// A lock with its name in the comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// The name: `git:HEAD` or `local:Policyfile.lock.json`.
+    pub name: String,
+    lock: Map<String, Value>,
+}
+
+impl Side {
+    /// Reads a lock. `lock`: its path below `folder`.
+    ///
+    /// # Errors
+    /// The lock cannot be read, or is not JSON.
+    pub fn read(base: &Base, lock: &str, folder: &Path) -> Result<Self, PolicyfileError> {
+        let (name, text) = match base {
+            Base::Local => {
+                let path = folder.join(lock);
+                if !path.exists() {
+                    return Err(PolicyfileError::NoLock { path });
+                }
+                (format!("local:{lock}"), read_text(&path, MAX_TEXT)?)
+            }
+            Base::Git(reference) => {
+                if reference.starts_with('-') || reference.is_empty() {
+                    return Err(super::git::GitError::Option { text: reference.clone() }.into());
+                }
+                (format!("git:{reference}"), run(folder, &["show", &format!("{reference}:./{lock}")])?)
+            }
+        };
+        let lock = serde_json::from_str(&text).map_err(|error| PolicyfileError::Lock {
+            place: name.clone(),
+            source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
+        })?;
+        Ok(Self { name, lock })
+    }
+
+    fn get(&self, key: &str) -> &Value {
+        self.lock.get(key).unwrap_or(&Value::Null)
+    }
+
+    fn cookbook(&self, name: &str) -> Option<&Value> {
+        self.get("cookbook_locks").get(name)
+    }
+}
+
+/// What differs, as chef-cli shows it. `None`: nothing does.
+#[must_use]
+pub fn compare(old: &Side, new: &Side) -> Option<String> {
+    let sections =
+        ["revision_id", "run_list", "named_run_lists", "cookbook_locks", "default_attributes", "override_attributes"];
+    let differs = |key: &str| old.get(key) != new.get(key);
+    if !sections.into_iter().any(differs) {
+        return None;
+    }
+    let name = old.get("name").as_str().unwrap_or_default();
+    let mut text = format!("Policy lock '{name}' differs between '{}' and '{}':\n\n", old.name, new.name);
+    heading(&mut text, "REVISION ID CHANGED", '=');
+    lines(&mut text, &items(old.get("revision_id")), &items(new.get("revision_id")));
+    if differs("run_list") {
+        heading(&mut text, "RUN LIST CHANGED", '=');
+        lines(&mut text, &items(old.get("run_list")), &items(new.get("run_list")));
+    }
+    if differs("named_run_lists") {
+        heading(&mut text, "NAMED RUN LISTS CHANGED", '=');
+        lines(&mut text, &json_lines(old.get("named_run_lists")), &json_lines(new.get("named_run_lists")));
+    }
+    cookbooks(&mut text, old, new);
+    for (key, title) in
+        [("default_attributes", "DEFAULT ATTRIBUTES CHANGED"), ("override_attributes", "OVERRIDE ATTRIBUTES CHANGED")]
+    {
+        if differs(key) {
+            heading(&mut text, title, '=');
+            lines(&mut text, &json_lines(old.get(key)), &json_lines(new.get(key)));
+        }
+    }
+    Some(text)
+}
+
+fn cookbooks(text: &mut String, old: &Side, new: &Side) {
+    let mut names: Vec<&String> = vec![];
+    for side in [old, new] {
+        for name in side.get("cookbook_locks").as_object().into_iter().flat_map(Map::keys) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let titles = ["ADDED COOKBOOKS", "REMOVED COOKBOOKS", "MODIFIED COOKBOOKS"];
+    for (kind, title) in titles.into_iter().enumerate() {
+        let fits = |name: &&&String| match (old.cookbook(name), new.cookbook(name)) {
+            (None, Some(_)) => kind == 0,
+            (Some(_), None) => kind == 1,
+            (before, after) => kind == 2 && before != after,
+        };
+        let found: Vec<_> = names.iter().filter(fits).collect();
+        if found.is_empty() {
+            continue;
+        }
+        heading(text, title, '=');
+        for name in found {
+            text.push('\n');
+            heading(text, name, '-');
+            let side = |side: &Side| side.cookbook(name).map(json_lines).unwrap_or_default();
+            lines(text, &side(old), &side(new));
+        }
+    }
+}
+
+fn heading(text: &mut String, title: &str, line: char) {
+    let under: String = std::iter::repeat_n(line, title.chars().count()).collect();
+    // Writing into a string cannot fail.
+    let _ = writeln!(text, "{title}\n{under}");
+}
+
+fn items(value: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    value.as_array().map_or_else(|| vec![text(value)], |items| items.iter().map(text).collect())
+}
+
+fn json_lines(value: &Value) -> Vec<String> {
+    pretty(value).lines().map(str::to_owned).collect()
+}
+
+/// A unified difference.
+fn lines(text: &mut String, old: &[String], new: &[String]) {
+    text.push('\n');
+    let operations = capture_diff_slices(Algorithm::Myers, old, new);
+    for group in group_diff_ops(operations, CONTEXT) {
+        hunk(text, &group, old, new);
+    }
+    text.push('\n');
+}
+
+fn hunk(text: &mut String, group: &[DiffOp], old: &[String], new: &[String]) {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+    let range = |from: usize, to: usize| match to - from {
+        0 => format!("{from},0"),
+        1 => format!("{}", from + 1),
+        length => format!("{},{length}", from + 1),
+    };
+    let before = range(first.old_range().start, last.old_range().end);
+    let after = range(first.new_range().start, last.new_range().end);
+    let _ = writeln!(text, "@@ -{before} +{after} @@");
+    for change in group.iter().flat_map(|operation| operation.iter_changes(old, new)) {
+        let sign = match change.tag() {
+            ChangeTag::Equal => ' ',
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+        };
+        let _ = writeln!(text, "{sign}{}", change.value());
+    }
+}

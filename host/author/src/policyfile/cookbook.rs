@@ -1,0 +1,182 @@
+//! A cookbook in a folder: what its metadata says, its files as Chef counts them, its identifier.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use artifact::MAX_FILES;
+use artifact::lock::{CookbookIdentifier, FileChecksum};
+use contract::Question;
+use node::version_constraint::{Version, VersionStyle};
+use policyfile::constraint::Constraint;
+use serde_json::Value;
+
+use super::Session;
+use super::error::PolicyfileError;
+use crate::ignore::Ignore;
+
+/// What a cookbook's files may weigh together, in bytes.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// How deep a cookbook's folders may be nested.
+const MAX_DEPTH: usize = 32;
+
+/// The largest metadata.json, in bytes.
+const MAX_METADATA: u64 = 16 << 20;
+
+/// A cookbook in a folder.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LocalCookbook {
+    /// The folder.
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    /// Three numbers.
+    pub(super) version: String,
+    /// Names and constraints, in the order of the metadata.
+    pub(super) dependencies: Vec<(String, String)>,
+}
+
+impl LocalCookbook {
+    pub(super) fn is_in(folder: &Path) -> bool {
+        ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).exists())
+    }
+
+    /// Checks that it is the cookbook that was meant. `wanted`: how the Policyfile names it.
+    pub(super) fn check(&self, name: &str, constraint: &Constraint) -> Result<(), PolicyfileError> {
+        let place = self.path.display();
+        let version = Version::parse(&self.version, VersionStyle::Cookbook);
+        if !version.is_ok_and(|version| constraint.includes(version)) {
+            return Err(PolicyfileError::Cookbook(format!(
+                "the cookbook '{name}' in {place} is version {}, which does not satisfy the constraint {constraint}",
+                self.version
+            )));
+        }
+        if self.name != name {
+            return Err(PolicyfileError::Cookbook(format!(
+                "the Policyfile names the cookbook '{name}', but the metadata in {place} calls it '{}'",
+                self.name
+            )));
+        }
+        Ok(())
+    }
+
+    pub(super) fn has_recipe(&self, recipe: &str) -> bool {
+        let file = |ending: &str| self.path.join("recipes").join(format!("{recipe}.{ending}")).is_file();
+        // A name from a run list has no slash.
+        !recipe.contains('/') && (file("rb") || file("yml"))
+    }
+
+    /// The names of its recipes, sorted.
+    pub(super) fn recipes(&self) -> Result<Vec<String>, PolicyfileError> {
+        let all = files(&self.path)?;
+        let recipe = |path: &String| {
+            let name = path.strip_prefix("recipes/")?;
+            let name = name
+                .strip_suffix(".rb")
+                .or_else(|| name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml")))?;
+            (!name.contains('/')).then(|| name.to_owned())
+        };
+        Ok(all.iter().filter_map(recipe).collect())
+    }
+}
+
+impl Session<'_> {
+    /// Reads a cookbook's metadata.
+    pub(super) fn cookbook(&mut self, folder: &Path) -> Result<LocalCookbook, PolicyfileError> {
+        let metadata =
+            if folder.join("metadata.json").exists() { json_metadata(folder)? } else { self.metadata(folder)? };
+        let wrong = |what: String| PolicyfileError::Metadata { path: folder.to_owned(), what };
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let name = text("name").ok_or_else(|| wrong("the `name` attribute is required in cookbook metadata".into()))?;
+        if name.contains('/') || matches!(name, "." | "..") {
+            return Err(wrong(format!("{name:?} cannot be a cookbook's name")));
+        }
+        let version = Version::parse(text("version").unwrap_or("0.0.0"), VersionStyle::Cookbook);
+        let dependencies = metadata.get("dependencies").and_then(Value::as_object).into_iter().flatten();
+        let pair = |(name, constraint): (&String, &Value)| {
+            let constraint = constraint.as_str().unwrap_or(">= 0.0.0");
+            Constraint::parse(constraint).map_err(|error| wrong(error.to_string()))?;
+            Ok((name.clone(), constraint.to_owned()))
+        };
+        Ok(LocalCookbook {
+            path: folder.to_owned(),
+            name: name.to_owned(),
+            version: version.map_err(|error| wrong(error.to_string()))?.to_string(),
+            dependencies: dependencies.map(pair).collect::<Result<_, PolicyfileError>>()?,
+        })
+    }
+
+    /// A cookbook's metadata with all fields, as Chef writes it.
+    pub(super) fn metadata(&mut self, folder: &Path) -> Result<Value, PolicyfileError> {
+        if !LocalCookbook::is_in(folder) {
+            return Err(PolicyfileError::NotACookbook { path: folder.to_owned() });
+        }
+        let cookbook = self.tree.add(folder);
+        let question = Question::Metadata { cookbook, place: folder.display().to_string() };
+        (self.ask)(question).map_err(|failure| PolicyfileError::Metadata {
+            path: folder.to_owned(),
+            what: format!("{}: {failure}", failure.class()),
+        })
+    }
+}
+
+fn json_metadata(folder: &Path) -> Result<Value, PolicyfileError> {
+    let path = folder.join("metadata.json");
+    let text = super::read_text(&path, MAX_METADATA)?;
+    serde_json::from_str(&text)
+        .map_err(|error| PolicyfileError::Metadata { path: folder.to_owned(), what: error.to_string() })
+}
+
+/// The checksums of a cookbook's files.
+pub(super) fn checksums(folder: &Path) -> Result<Vec<FileChecksum>, PolicyfileError> {
+    let mut room = MAX_BYTES;
+    let mut sums = vec![];
+    for path in files(folder)? {
+        let full = folder.join(&path);
+        let mut content = vec![];
+        let file = std::fs::File::open(&full).map_err(PolicyfileError::read(&full))?;
+        file.take(room + 1).read_to_end(&mut content).map_err(PolicyfileError::read(&full))?;
+        let size = content.len() as u64;
+        room = room.checked_sub(size).ok_or(PolicyfileError::TooMuch {
+            path: folder.to_owned(),
+            limit: MAX_BYTES,
+            of: "bytes",
+        })?;
+        sums.push(FileChecksum::of(&path, &content));
+    }
+    Ok(sums)
+}
+
+/// A cookbook's identifier.
+pub(super) fn identifier(folder: &Path) -> Result<CookbookIdentifier, PolicyfileError> {
+    Ok(CookbookIdentifier::of(&checksums(folder)?))
+}
+
+/// The files of a cookbook as Chef counts them, sorted: those of `chefignore` and of hidden folders at its top are not its
+/// own.
+pub(super) fn files(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
+    let ignore = Ignore::of_folder_or_above(folder).map_err(|(path, source)| PolicyfileError::Read { path, source })?;
+    let mut found = vec![];
+    let mut open = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((path, prefix, depth)) = open.pop() {
+        for entry in std::fs::read_dir(&path).map_err(PolicyfileError::read(&path))? {
+            let entry = entry.map_err(PolicyfileError::read(&path))?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let kind = entry.file_type().map_err(PolicyfileError::read(entry.path()))?;
+            let relative = format!("{prefix}{name}");
+            if kind.is_dir() {
+                if depth < MAX_DEPTH && !(depth == 0 && name.starts_with('.')) {
+                    open.push((entry.path(), format!("{relative}/"), depth + 1));
+                }
+            } else if entry.path().is_file() && name != ".uploaded-cookbook-version.json" && !ignore.ignores(&relative)
+            {
+                found.push(relative);
+            }
+        }
+        if found.len() > MAX_FILES {
+            let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
+            return Err(PolicyfileError::TooMuch { path: folder.to_owned(), limit, of: "files" });
+        }
+    }
+    found.sort();
+    Ok(found)
+}

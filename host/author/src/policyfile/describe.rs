@@ -1,0 +1,41 @@
+//! `wrun cookbook describe`: what identifies a cookbook.
+
+use std::path::{Path, PathBuf};
+
+use artifact::lock::{CookbookIdentifier, FileChecksum};
+
+use super::cookbook::{LocalCookbook, checksums};
+use super::error::PolicyfileError;
+use super::{Tools, with_session};
+
+/// What identifies a cookbook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// Its folder.
+    pub path: PathBuf,
+    /// Its version.
+    pub version: String,
+    /// Its identifier.
+    pub identifier: CookbookIdentifier,
+    /// Its files, sorted by path.
+    pub files: Vec<FileChecksum>,
+}
+
+/// Describes the cookbook in a folder.
+///
+/// # Errors
+/// The folder is not a cookbook, or cannot be read.
+pub fn describe(folder: &Path, tools: &Tools<'_>) -> Result<Described, PolicyfileError> {
+    if !folder.exists() {
+        return Err(PolicyfileError::Cookbook(format!(
+            "the cookbook path {} does not exist or is not readable",
+            folder.display()
+        )));
+    }
+    if !LocalCookbook::is_in(folder) {
+        return Err(PolicyfileError::NotACookbook { path: folder.to_owned() });
+    }
+    let version = with_session(tools, |session| session.cookbook(folder))?.version;
+    let files = checksums(folder)?;
+    Ok(Described { path: folder.to_owned(), version, identifier: CookbookIdentifier::of(&files), files })
+}

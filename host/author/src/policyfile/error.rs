@@ -1,0 +1,186 @@
+//! What can go wrong between a Policyfile and its lock.
+
+use std::path::PathBuf;
+
+use artifact::lock::InvalidAttribute;
+use contract::Failure;
+use policyfile::compile::CompileError;
+use policyfile::lock::InvalidLock;
+use policyfile::model::Problem;
+
+use super::git::GitError;
+
+/// Why there is no lock, or no use of one.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyfileError {
+    /// There is no Policyfile.
+    #[error("Policyfile not found at path {}", path.display())]
+    NotFound {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// There is no lock.
+    #[error("No lockfile at {}; `wrun policy install` writes it", path.display())]
+    NoLock {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The file's name says that it is something else.
+    #[error("Policyfile names must end with .rb or .lock.json; {} does not", path.display())]
+    FileName {
+        /// The name.
+        path: PathBuf,
+    },
+    /// A file or folder cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file or folder cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file or folder is larger than may be read.
+    #[error("{} has more than {limit} {of}", path.display())]
+    TooMuch {
+        /// Which.
+        path: PathBuf,
+        /// The limit.
+        limit: u64,
+        /// What there is too much of: bytes or files.
+        of: &'static str,
+    },
+    /// The Policyfile says something impossible.
+    #[error("{}", listed(file, problems))]
+    Problems {
+        /// The Policyfile.
+        file: PathBuf,
+        /// All that is wrong.
+        problems: Vec<Problem>,
+    },
+    /// Evaluating the Policyfile raised an exception.
+    #[error("{}: {}{}", place(file, *line), raised(failure), quoted(*line, code))]
+    Raised {
+        /// The Policyfile.
+        file: PathBuf,
+        /// The line, where it is known.
+        line: Option<u32>,
+        /// The text of that line.
+        code: String,
+        /// The exception.
+        failure: Box<Failure>,
+    },
+    /// A lock is malformed.
+    #[error("{place}: {source}")]
+    Lock {
+        /// The lock's path or address.
+        place: String,
+        /// What is wrong. Part of the message.
+        #[source]
+        source: InvalidLock,
+    },
+    /// No lock can be made.
+    #[error("{}: {error}", file.display())]
+    Compile {
+        /// The Policyfile.
+        file: PathBuf,
+        /// Why. Part of the message.
+        error: Box<CompileError>,
+    },
+    /// An attribute cannot be in a lock.
+    #[error(transparent)]
+    Attribute(#[from] InvalidAttribute),
+    /// A folder is not a cookbook.
+    #[error("{} is not a cookbook: it has no metadata.rb and no metadata.json", path.display())]
+    NotACookbook {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A cookbook's metadata cannot be used.
+    #[error("the metadata of the cookbook in {}: {what}", path.display())]
+    Metadata {
+        /// The cookbook's folder.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A cookbook is not the one that was meant.
+    #[error("{0}")]
+    Cookbook(String),
+    /// The program git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A policy cannot be included.
+    #[error("include_policy {name:?}: {what}")]
+    Include {
+        /// The policy.
+        name: String,
+        /// Why.
+        what: String,
+    },
+    /// The folder for an export has something in it.
+    #[error(
+        "Export dir ({}) not clean. Refusing to export. (Conflicting files: {})\nUse --force to force export",
+        folder.display(), found.join(", ")
+    )]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// What is in it.
+        found: Vec<String>,
+    },
+    /// The runtime that evaluates Ruby could not be opened.
+    #[error("cannot evaluate Ruby")]
+    Ruby(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl PolicyfileError {
+    pub(super) fn read(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        |source| Self::Read { path, source }
+    }
+
+    pub(super) fn write(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        |source| Self::Write { path, source }
+    }
+}
+
+fn place(file: &std::path::Path, line: Option<u32>) -> String {
+    line.map_or_else(|| file.display().to_string(), |line| format!("{}:{line}", file.display()))
+}
+
+fn listed(file: &std::path::Path, problems: &[Problem]) -> String {
+    let one = |problem: &Problem| {
+        let line = Some(problem.line).filter(|line| *line > 0);
+        format!("{}: {}", place(file, line), problem.what)
+    };
+    problems.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn raised(failure: &Failure) -> String {
+    let text = failure.to_string();
+    // Nothing is ever granted here, so the lines that would allow it help nobody.
+    let of_grants = |line: &&str| line.starts_with("to allow it:") || line.starts_with("the list of denials");
+    let is_denied = text.lines().any(|line| of_grants(&line));
+    let mut lines: Vec<&str> = text.lines().filter(|line| !of_grants(line)).collect();
+    if is_denied {
+        lines.push("a Policyfile sees its own folder and nothing else of the machine");
+    }
+    format!("{}: {}", failure.class(), lines.join("\n"))
+}
+
+/// The line that raised, below the message.
+fn quoted(line: Option<u32>, code: &str) -> String {
+    match line {
+        Some(line) if !code.is_empty() => format!("\n  {line}: {code}"),
+        _ => String::new(),
+    }
+}

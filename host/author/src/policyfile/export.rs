@@ -1,0 +1,289 @@
+//! `wrun policy export`: a Chef repository that holds one locked policy, which `chef-client -z` converges.
+
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use policyfile::constraint::Constraint;
+use policyfile::lock::{CookbookPlace, Lock, pretty};
+use serde_json::{Value, json};
+
+use super::cookbook::{LocalCookbook, files, identifier};
+use super::error::PolicyfileError;
+use super::install::gone;
+use super::paths::expanded;
+use super::{Place, Session, Tools, with_session};
+
+/// How to export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportOptions {
+    /// The folder to export to, in full.
+    pub folder: PathBuf,
+    /// One compressed file in the folder instead of a tree.
+    pub archive: bool,
+    /// Replace what an earlier export left.
+    pub force: bool,
+    /// The policy group that the export is for.
+    pub group: String,
+}
+
+/// What was exported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// The policy's name.
+    pub name: String,
+    /// The folder or the archive.
+    pub target: PathBuf,
+}
+
+/// What an export consists of, beside README.md.
+const ENTRIES: [&str; 5] = ["cookbook_artifacts", "policies", "policy_groups", ".chef", "Policyfile.lock.json"];
+
+/// Exports a locked policy. The lock is brought up to date with the cookbooks beside it first, as chef-cli does.
+///
+/// # Errors
+/// There is no sound lock, a cookbook no longer fits it, or the folder has something in it.
+pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Result<Exported, PolicyfileError> {
+    if !place.lock.exists() {
+        return Err(PolicyfileError::NoLock { path: place.lock.clone() });
+    }
+    check_group(&options.group)?;
+    let folder = &options.folder;
+    if !options.force && !options.archive {
+        let found = conflicts(folder)?;
+        if !found.is_empty() {
+            return Err(PolicyfileError::NotEmpty { folder: folder.clone(), found });
+        }
+    }
+    let mut lock = place.read_lock()?;
+    with_session(tools, |session| {
+        let cookbooks = session.refresh(place, &mut lock)?;
+        let text = lock.to_text()?;
+        if super::read_text(&place.lock, super::MAX_TEXT)? != text {
+            place.write_lock(&lock)?;
+        }
+        let revision = lock.revision_id()?;
+        let name = lock.name.clone().unwrap_or_default();
+        check_file_name(&name)?;
+        std::fs::create_dir_all(folder).map_err(PolicyfileError::write(folder))?;
+        let staging = folder.join(format!(".export-{}.unfinished", std::process::id()));
+        drop(std::fs::remove_dir_all(&staging));
+        let staged = session
+            .stage(&staging, &cookbooks)
+            .and_then(|()| documents(&staging, &name, &revision, &options.group, &text))
+            .and_then(|()| match options.archive {
+                true => archive(&staging, &folder.join(format!("{name}-{revision}.tgz"))),
+                false => move_into(&staging, folder).map(|()| folder.clone()),
+            });
+        drop(std::fs::remove_dir_all(&staging));
+        Ok(Exported { name, target: staged? })
+    })
+}
+
+/// The group's name becomes a file's.
+fn check_group(group: &str) -> Result<(), PolicyfileError> {
+    check_file_name(group)
+}
+
+fn check_file_name(name: &str) -> Result<(), PolicyfileError> {
+    let is_sound = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
+    if is_sound { Ok(()) } else { Err(PolicyfileError::Cookbook(format!("{name:?} cannot be the name of a file"))) }
+}
+
+/// What an earlier export left in a folder.
+fn conflicts(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
+    let mut found = vec![];
+    for name in ["cookbook_artifacts", "policies", "policy_groups"] {
+        let path = folder.join(name);
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(source) => return Err(PolicyfileError::Read { path, source }),
+        };
+        let mut names = vec![];
+        for entry in entries {
+            names.push(entry.map_err(PolicyfileError::read(&path))?.path().display().to_string());
+        }
+        names.sort();
+        found.extend(names);
+    }
+    let lock = folder.join("Policyfile.lock.json");
+    if lock.exists() {
+        found.push(lock.display().to_string());
+    }
+    Ok(found)
+}
+
+/// A cookbook of the lock, and its name in the export.
+type Staged = (LocalCookbook, String);
+
+impl Session<'_> {
+    /// Brings a lock up to date with its cookbooks. Fetched ones must be as they were locked.
+    fn refresh(&mut self, place: &Place, lock: &mut Lock) -> Result<Vec<Staged>, PolicyfileError> {
+        let mut staged = vec![];
+        let mut changed = vec![];
+        for (name, locked) in &mut lock.cookbooks {
+            let folder = match &locked.place {
+                CookbookPlace::Local { source, .. } => {
+                    let folder = expanded(source, &place.folder);
+                    if !folder.is_dir() {
+                        return Err(gone(name, source, &folder));
+                    }
+                    folder
+                }
+                CookbookPlace::Cached { cache_key, .. } => {
+                    let folder = self.cached(cache_key)?;
+                    if !folder.is_dir() {
+                        return Err(PolicyfileError::Cookbook(format!(
+                            "cookbook {name} is not in the cache ({}); `wrun policy install` fetches it",
+                            folder.display()
+                        )));
+                    }
+                    folder
+                }
+            };
+            let cookbook = self.cookbook(&folder)?;
+            cookbook.check(name, &Constraint::any())?;
+            let now = identifier(&folder)?;
+            if matches!(locked.place, CookbookPlace::Cached { .. }) && now.as_str() != locked.identifier {
+                return Err(PolicyfileError::Cookbook(format!(
+                    "the cached cookbook {name} ({}) was modified after the lock was made: {}",
+                    locked.version,
+                    folder.display()
+                )));
+            }
+            if now.as_str() != locked.identifier || cookbook.version != locked.version {
+                locked.identifier = now.to_string();
+                locked.dotted_decimal_identifier = now.dotted_decimal().into();
+                locked.version.clone_from(&cookbook.version);
+                changed.push(cookbook.clone());
+            }
+            staged.push((cookbook, format!("{name}-{now}")));
+        }
+        let mut problems = vec![];
+        for cookbook in changed {
+            let parsed = |(name, constraint): &(String, String)| {
+                (name.clone(), Constraint::parse(constraint).unwrap_or_else(|_| Constraint::any()))
+            };
+            let demands = cookbook.dependencies.iter().map(parsed).collect();
+            problems.extend(lock.dependencies.update(&cookbook.name, &cookbook.version, demands));
+        }
+        if !problems.is_empty() {
+            return Err(PolicyfileError::Cookbook(problems.join("\n")));
+        }
+        self.refresh_commits(place, lock)?;
+        Ok(staged)
+    }
+
+    /// Copies the cookbooks.
+    fn stage(&mut self, staging: &Path, cookbooks: &[Staged]) -> Result<(), PolicyfileError> {
+        for (cookbook, name) in cookbooks {
+            let target = staging.join("cookbook_artifacts").join(name);
+            std::fs::create_dir_all(&target).map_err(PolicyfileError::write(&target))?;
+            for path in files(&cookbook.path)?.iter().filter(|path| *path != "metadata.rb" && *path != "metadata.json")
+            {
+                let (from, to) = (cookbook.path.join(path), target.join(path));
+                if let Some(parent) = to.parent() {
+                    std::fs::create_dir_all(parent).map_err(PolicyfileError::write(parent))?;
+                }
+                std::fs::copy(&from, &to).map_err(PolicyfileError::write(&to))?;
+            }
+            let metadata = self.full_metadata(cookbook)?;
+            let path = target.join("metadata.json");
+            std::fs::write(&path, pretty(&metadata)).map_err(PolicyfileError::write(&path))?;
+        }
+        Ok(())
+    }
+
+    /// A cookbook's metadata as Chef completes it: with the recipes that it has.
+    fn full_metadata(&mut self, cookbook: &LocalCookbook) -> Result<Value, PolicyfileError> {
+        let mut metadata = self.metadata(&cookbook.path)?;
+        for recipe in cookbook.recipes()? {
+            let name = match recipe.as_str() {
+                "default" => cookbook.name.clone(),
+                recipe => format!("{}::{recipe}", cookbook.name),
+            };
+            for (key, value) in [("recipes", ""), ("providing", ">= 0.0.0")] {
+                if let Some(known) = metadata.get_mut(key).and_then(Value::as_object_mut)
+                    && (key == "providing" || !known.contains_key(&name))
+                {
+                    known.insert(name.clone(), value.into());
+                }
+            }
+        }
+        Ok(metadata)
+    }
+}
+
+fn documents(staging: &Path, name: &str, revision: &str, group: &str, lock: &str) -> Result<(), PolicyfileError> {
+    let group_document = json!({"policies": {name: {"revision_id": revision}}});
+    let config = format!(
+        "# Written by `wrun policy export`: `chef-client -z` in the folder above converges this policy.\n\
+         policy_name {}\npolicy_group {}\n\nuse_policyfile true\npolicy_document_native_api true\n",
+        quoted(name),
+        quoted(group)
+    );
+    let readme = format!(
+        "# Policy {name}\n\nPolicy revision: {revision}\n\nThis folder has all cookbooks and the configuration of one locked \
+         policy. To converge a system, run `chef-client -z` in this folder with the rights that the cookbooks need.\n\n\
+         * Policyfile.lock.json: the lock\n* .chef/config.rb: the policy's name and group for Chef Infra Client\n\
+         * cookbook_artifacts/: the cookbooks, each with its identifier\n* policies/: the lock, where Chef Infra Client \
+         looks for it\n* policy_groups/: the revision of the group\n"
+    );
+    let all = [
+        (format!("policies/{name}-{revision}.json"), lock.to_owned()),
+        (format!("policy_groups/{group}.json"), pretty(&group_document)),
+        ("Policyfile.lock.json".to_owned(), lock.to_owned()),
+        (".chef/config.rb".to_owned(), config),
+        ("README.md".to_owned(), readme),
+    ];
+    std::fs::create_dir_all(staging.join("cookbook_artifacts")).map_err(PolicyfileError::write(staging))?;
+    for (path, text) in all {
+        let path = staging.join(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(PolicyfileError::write(parent))?;
+        }
+        std::fs::write(&path, text).map_err(PolicyfileError::write(&path))?;
+    }
+    Ok(())
+}
+
+/// A text between Ruby's single quotes.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// Puts the staged export in the place of an earlier one.
+fn move_into(staging: &Path, folder: &Path) -> Result<(), PolicyfileError> {
+    for name in ENTRIES.into_iter().chain(["README.md"]) {
+        let (from, to) = (staging.join(name), folder.join(name));
+        let kind = std::fs::symlink_metadata(&to).map(|found| found.is_dir());
+        match kind {
+            Ok(true) => std::fs::remove_dir_all(&to).map_err(PolicyfileError::write(&to))?,
+            Ok(false) => std::fs::remove_file(&to).map_err(PolicyfileError::write(&to))?,
+            Err(_) => {}
+        }
+        std::fs::rename(&from, &to).map_err(PolicyfileError::write(&to))?;
+    }
+    Ok(())
+}
+
+/// Packs the staged export into one file.
+fn archive(staging: &Path, target: &Path) -> Result<PathBuf, PolicyfileError> {
+    let failed = |source| PolicyfileError::Write { path: target.to_owned(), source };
+    let unfinished = target.with_extension("unfinished");
+    let packed = std::fs::File::create(&unfinished).and_then(|file| {
+        let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
+        for name in ENTRIES.into_iter().chain(["README.md"]) {
+            let path = staging.join(name);
+            if path.is_dir() {
+                archive.append_dir_all(name, &path)?;
+            } else {
+                archive.append_path_with_name(&path, name)?;
+            }
+        }
+        archive.into_inner()?.finish()?.sync_all()
+    });
+    packed.and_then(|()| std::fs::rename(&unfinished, target)).map_err(failed)?;
+    Ok(target.to_owned())
+}

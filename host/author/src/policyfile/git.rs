@@ -1,0 +1,215 @@
+//! Git, by its own program: repositories are fetched into a cache, commits are taken out of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use policyfile::model::GitSource;
+use serde_json::{Value, json};
+use sha1::{Digest as _, Sha1};
+use text::hex;
+
+/// How git failed.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The program cannot be started.
+    #[error("cannot start git, which fetches repositories and says which commit a cookbook is")]
+    Start(#[source] std::io::Error),
+    /// It says no.
+    #[error("Git command `git {command}` failed with message: {message}")]
+    Failed {
+        /// The command, without the options that are always given.
+        command: String,
+        /// What git said.
+        message: String,
+    },
+    /// An address or a name that git would take for an option.
+    #[error("{text:?} cannot be a git repository or revision")]
+    Option {
+        /// The text.
+        text: String,
+    },
+    /// A folder of the cache.
+    #[error("cannot write {}", path.display())]
+    Cache {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Options of every call: a repository's own hooks are not run, and no other program makes the connection.
+const ALWAYS: [&str; 4] = ["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"];
+
+/// The branch of a cookbook whose source names none.
+const DEFAULT_BRANCH: &str = "main";
+
+/// Runs git in a folder and returns what it wrote to standard output.
+pub(super) fn run(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
+    run_with(folder, arguments, &[])
+}
+
+fn run_with(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<String, GitError> {
+    let mut command = Command::new("git");
+    command.args(ALWAYS).args(arguments).current_dir(folder).stdin(Stdio::null());
+    // A password is not asked for: nobody may be there to answer. These name another repository than the folder's.
+    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"] {
+        command.env_remove(variable);
+    }
+    command.envs(environment.iter().copied());
+    let output = command.output().map_err(GitError::Start)?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    Err(GitError::Failed { command: arguments.join(" "), message })
+}
+
+/// The repositories that were fetched.
+#[derive(Debug)]
+pub(super) struct Repositories {
+    folder: PathBuf,
+}
+
+impl Repositories {
+    pub(super) fn new(cache: &Path) -> Self {
+        Self { folder: cache.join("git") }
+    }
+
+    /// Where a repository lies.
+    fn place(&self, uri: &str) -> PathBuf {
+        self.folder.join(hex(Sha1::digest(uri)))
+    }
+
+    /// Fetches a repository, anew or what it has got since.
+    pub(super) fn fetch(&self, uri: &str) -> Result<PathBuf, GitError> {
+        check(uri)?;
+        let place = self.place(uri);
+        if place.is_dir() {
+            run(&place, &["fetch", "--quiet", "--force", "--tags", uri, "refs/heads/*:refs/heads/*"])?;
+            return Ok(place);
+        }
+        let failed = |source| GitError::Cache { path: self.folder.clone(), source };
+        std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        // Whole or not at all: a name of its own, until it is complete.
+        let unfinished = self.folder.join(format!(".{}-unfinished", std::process::id()));
+        drop(std::fs::remove_dir_all(&unfinished));
+        let name = unfinished.to_string_lossy().into_owned();
+        let cloned = run(&self.folder, &["clone", "--quiet", "--bare", "--no-hardlinks", "--", uri, &name]);
+        if let Err(error) = cloned {
+            drop(std::fs::remove_dir_all(&unfinished));
+            return Err(error);
+        }
+        std::fs::rename(&unfinished, &place).map_err(failed)?;
+        Ok(place)
+    }
+
+    /// The repository, fetched unless it has the commit already.
+    pub(super) fn with_commit(&self, uri: &str, commit: &str) -> Result<PathBuf, GitError> {
+        check(commit)?;
+        let place = self.place(uri);
+        let has = place.is_dir() && run(&place, &["cat-file", "-e", &format!("{commit}^{{commit}}")]).is_ok();
+        if has { Ok(place) } else { self.fetch(uri) }
+    }
+
+    /// The commit that a cookbook's source means now.
+    pub(super) fn commit_of(&self, source: &GitSource) -> Result<String, GitError> {
+        if let Some(revision) = &source.revision {
+            return Ok(revision.clone());
+        }
+        let wanted = source.reference.as_deref().or(source.branch.as_deref()).or(source.tag.as_deref());
+        self.resolve(&self.fetch(&source.uri)?, wanted.unwrap_or(DEFAULT_BRANCH))
+    }
+
+    /// The commit of a name in a repository.
+    pub(super) fn resolve(&self, repository: &Path, name: &str) -> Result<String, GitError> {
+        check(name)?;
+        Ok(run(repository, &["rev-parse", "--verify", name])?.trim().to_owned())
+    }
+
+    /// Writes the files of a commit, or of one folder in it, into a new folder.
+    pub(super) fn check_out(
+        &self,
+        repository: &Path,
+        commit: &str,
+        rel: Option<&str>,
+        into: &Path,
+    ) -> Result<PathBuf, GitError> {
+        check(commit)?;
+        let failed = |source| GitError::Cache { path: into.to_owned(), source };
+        let work = into.join("work");
+        std::fs::create_dir_all(&work).map_err(failed)?;
+        let index = into.join("index");
+        let what = format!(":(top,literal){}", rel.unwrap_or("."));
+        let what = if rel.is_some() { what } else { ".".to_owned() };
+        let arguments = ["checkout", "--quiet", "--force", commit, "--", &what];
+        run_with(&work, &arguments, &[("GIT_DIR", repository), ("GIT_WORK_TREE", &work), ("GIT_INDEX_FILE", &index)])?;
+        Ok(rel.map_or_else(|| work.clone(), |rel| work.join(rel)))
+    }
+
+    /// The content of a file in a commit.
+    pub(super) fn show(&self, repository: &Path, commit: &str, path: &str) -> Result<String, GitError> {
+        check(commit)?;
+        run(repository, &["show", &format!("{commit}:{path}")])
+    }
+}
+
+fn check(text: &str) -> Result<(), GitError> {
+    let is_sound = !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
+    if is_sound { Ok(()) } else { Err(GitError::Option { text: text.chars().take(200).collect() }) }
+}
+
+/// Which commit the cookbooks in working trees are.
+#[derive(Debug, Default)]
+pub(super) struct WorkingTrees {
+    known: BTreeMap<PathBuf, Value>,
+}
+
+impl WorkingTrees {
+    /// The `scm_info` of a folder: null where it is in no repository.
+    pub(super) fn info(&mut self, folder: &Path) -> Result<Value, GitError> {
+        let Some(top) = folder.ancestors().find(|above| above.join(".git").exists()) else { return Ok(Value::Null) };
+        if let Some(known) = self.known.get(top) {
+            return Ok(known.clone());
+        }
+        let info = working_tree(top)?;
+        self.known.insert(top.to_owned(), info.clone());
+        Ok(info)
+    }
+}
+
+fn working_tree(top: &Path) -> Result<Value, GitError> {
+    let line = |arguments: &[&str]| run(top, arguments).map(|text| text.trim().to_owned());
+    let revision = match line(&["rev-parse", "--verify", "HEAD"]) {
+        Ok(revision) => Some(revision),
+        // Nothing was committed yet. Where there is no branch either, something else is wrong.
+        Err(error) => line(&["symbolic-ref", "-q", "HEAD"]).map(|_| None).map_err(|_| error)?,
+    };
+    let branch = line(&["rev-parse", "--abbrev-ref", "HEAD"]).unwrap_or_default();
+    let remote = line(&["config", "--get", &format!("branch.{branch}.remote")]).unwrap_or_default();
+    let remote = match remote.as_str() {
+        "" | "." => None,
+        remote => Some(line(&["config", "--get", &format!("remote.{remote}.url")])?),
+    };
+    let is_clean = match run(top, &["diff-files", "--quiet"]) {
+        Ok(_) => true,
+        Err(GitError::Failed { message, .. }) if message.is_empty() => false,
+        Err(error) => return Err(error),
+    };
+    let branches: Vec<String> = match &revision {
+        Some(revision) => {
+            line(&["branch", "-r", "--contains", revision])?.lines().map(|line| line.trim().to_owned()).collect()
+        }
+        None => vec![],
+    };
+    Ok(json!({
+        "scm": "git",
+        "remote": remote,
+        "revision": revision,
+        "working_tree_clean": is_clean,
+        "published": !branches.is_empty(),
+        "synchronized_remote_branches": branches,
+    }))
+}

@@ -1,0 +1,283 @@
+//! Reads the locks of included policies.
+
+use std::path::{Path, PathBuf};
+
+use policyfile::include::Included;
+use policyfile::lock::Lock;
+use policyfile::model::{IncludeSpec, Policy};
+use serde_json::{Map, Value};
+
+use super::error::PolicyfileError;
+use super::paths::{expanded, inside, relative};
+use super::{MAX_TEXT, Place, Session, read_text};
+
+/// The lock's path in a repository that does not say.
+const LOCK: &str = "Policyfile.lock.json";
+
+/// The length of a revision's beginning by which one may be named.
+const SHORT_REVISION: usize = 10;
+
+/// How many policies that include each other are followed.
+const MAX_CHAIN: usize = 32;
+
+/// What an update does with the commits that the lock has of included policies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pins<'a> {
+    /// The lock before.
+    pub(super) lock: Option<&'a Lock>,
+    /// The includes that are to be taken anew, by name; `all` means all of them.
+    pub(super) renewed: &'a [String],
+}
+
+impl Pins<'_> {
+    /// The commit that an include stays at, unless its options changed.
+    fn commit(&self, include: &IncludeSpec) -> Option<String> {
+        if self.renewed.iter().any(|name| *name == include.name || name == "all") {
+            return None;
+        }
+        let locked = self.lock?.included.iter().find(|locked| locked.name == include.name)?;
+        let mut options = locked.source_options.as_object()?.clone();
+        let commit = options.get("revision")?.as_str()?.to_owned();
+        if !include.options.contains_key("revision") {
+            options.remove("revision");
+        }
+        (options == include.options).then_some(commit)
+    }
+}
+
+impl Session<'_> {
+    /// Reads the locks of all included policies.
+    pub(super) fn includes(
+        &mut self,
+        place: &Place,
+        policy: &Policy,
+        pins: Pins<'_>,
+    ) -> Result<Vec<Included>, PolicyfileError> {
+        let mut all = vec![];
+        for include in &policy.includes {
+            let wrong = |what: String| PolicyfileError::Include { name: include.name.clone(), what };
+            let option = |key: &str| include.options.get(key).and_then(Value::as_str);
+            let (document, lock_place, options) = match (option("path"), option("git"), option("remote")) {
+                (_, Some(uri), None) => self.lock_in_repository(include, uri, pins, &wrong)?,
+                (Some(path), None, _) => self.lock_at_path(include, path, place, policy, &wrong)?,
+                (_, _, Some(address)) => self.lock_at_address(include, address, &wrong)?,
+                _ => {
+                    let what = "policies on a Chef server cannot be included yet; use path, git or remote";
+                    return Err(wrong(what.into()));
+                }
+            };
+            let lock = Lock::from_json(&document)
+                .map_err(|source| PolicyfileError::Lock { place: lock_place.clone(), source })?;
+            all.push(Included {
+                name: include.name.clone(),
+                lock,
+                revision_id: document.get("revision_id").cloned().unwrap_or(Value::Null),
+                source_options: options,
+                place: lock_place,
+            });
+        }
+        Ok(all)
+    }
+
+    fn lock_at_path(
+        &mut self,
+        include: &IncludeSpec,
+        path: &str,
+        place: &Place,
+        policy: &Policy,
+        wrong: &dyn Fn(String) -> PolicyfileError,
+    ) -> Result<Found, PolicyfileError> {
+        let file = lock_file(&include.name, path, &place.folder).map_err(wrong)?;
+        let mut document = read_document(&file)?;
+        check_revision(include, &document).map_err(wrong)?;
+        let own = policy.name.clone().unwrap_or_default();
+        let mut chain = vec![own];
+        follow(&document, &file, &mut chain, self.tools.say).map_err(wrong)?;
+        let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+        for options in source_options(&mut document) {
+            if let Some(Value::String(path)) = options.get_mut("path") {
+                *path = relative(&place.folder, &expanded(&*path, &folder));
+            }
+        }
+        Ok((document, path.to_owned(), include.options.clone()))
+    }
+
+    fn lock_at_address(
+        &mut self,
+        include: &IncludeSpec,
+        address: &str,
+        wrong: &dyn Fn(String) -> PolicyfileError,
+    ) -> Result<Found, PolicyfileError> {
+        let text = (self.tools.download)(address).map_err(wrong)?;
+        let mut document = parse(&text, address)?;
+        check_revision(include, &document).map_err(wrong)?;
+        for options in source_options(&mut document) {
+            if let Some(path) = options.get("path").filter(|path| !path.is_null()) {
+                let path = path.as_str().map_or_else(|| path.to_string(), str::to_owned);
+                return Err(wrong(format!(
+                    "Invalid cookbook path: {path}. Remote Policyfiles should only use remote cookbooks ({address})"
+                )));
+            }
+        }
+        Ok((document, address.to_owned(), include.options.clone()))
+    }
+
+    fn lock_in_repository(
+        &mut self,
+        include: &IncludeSpec,
+        uri: &str,
+        pins: Pins<'_>,
+        wrong: &dyn Fn(String) -> PolicyfileError,
+    ) -> Result<Found, PolicyfileError> {
+        let option = |key: &str| include.options.get(key).and_then(Value::as_str);
+        let address = with_scheme(uri);
+        let pinned = option("revision").or_else(|| option("sha")).map(str::to_owned);
+        let (repository, commit) = match pinned.or_else(|| pins.commit(include)) {
+            Some(commit) => (self.repositories.with_commit(&address, &commit)?, commit),
+            None => {
+                let repository = self.repositories.fetch(&address)?;
+                let named = option("ref").or_else(|| option("branch")).or_else(|| option("tag"));
+                let commit = match named {
+                    Some(name) => self.repositories.resolve(&repository, name)?,
+                    None => {
+                        let usual = self.repositories.resolve(&repository, "master");
+                        usual.or_else(|_| self.repositories.resolve(&repository, "HEAD"))?
+                    }
+                };
+                (repository, commit)
+            }
+        };
+        let path = option("path").or_else(|| option("rel")).unwrap_or(LOCK);
+        let path = inside("", path).ok_or_else(|| wrong(format!("{path:?} leads out of {uri}")))?;
+        let lock_place = format!("{path} in {uri} at {commit}");
+        let mut document = parse(&self.repositories.show(&repository, &commit, &path)?, &lock_place)?;
+        check_revision(include, &document).map_err(wrong)?;
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for options in source_options(&mut document) {
+            let Some(Value::String(cookbook)) = options.shift_remove("path") else { continue };
+            let rel = inside(folder, &cookbook)
+                .ok_or_else(|| wrong(format!("the cookbook path {cookbook:?} in {lock_place} leads out of {uri}")))?;
+            let mut add = |key: &str, value: Option<&str>| {
+                if let Some(value) = value {
+                    options.entry(key).or_insert_with(|| value.into());
+                }
+            };
+            add("git", Some(&address));
+            add("revision", Some(&commit));
+            add("branch", option("branch"));
+            // As chef-cli: a tag counts beside a branch only.
+            add("tag", option("branch").and(option("tag")));
+            add("ref", option("ref"));
+            add("rel", Some(rel.as_str()).filter(|rel| !rel.is_empty()));
+        }
+        let mut options = include.options.clone();
+        options.insert("revision".into(), commit.into());
+        Ok((document, lock_place, options))
+    }
+}
+
+/// A lock's document, its place for messages, and the source options that the including lock keeps.
+type Found = (Value, String, Map<String, Value>);
+
+/// The lock that a path means: a file, or `NAME.lock.json` in a folder.
+fn lock_file(name: &str, path: &str, folder: &Path) -> Result<PathBuf, String> {
+    let found = expanded(path, folder);
+    if found.is_dir() {
+        let file = found.join(format!("{name}.lock.json"));
+        let what = format!(
+            "there is no file {name}.lock.json in {path} ({}); give the lock's own path if it has another name",
+            found.display()
+        );
+        return if file.is_file() { Ok(file) } else { Err(what) };
+    }
+    if found.is_file() {
+        Ok(found)
+    } else {
+        Err(format!("the provided path {path} does not exist ({})", found.display()))
+    }
+}
+
+fn read_document(file: &Path) -> Result<Value, PolicyfileError> {
+    parse(&read_text(file, MAX_TEXT)?, &file.display().to_string())
+}
+
+fn parse(text: &str, place: &str) -> Result<Value, PolicyfileError> {
+    serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
+        place: place.to_owned(),
+        source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
+    })
+}
+
+/// `policy_revision_id` names the revision, or begins it.
+fn check_revision(include: &IncludeSpec, document: &Value) -> Result<(), String> {
+    let Some(expected) = include.options.get("policy_revision_id").and_then(Value::as_str) else { return Ok(()) };
+    let found = document.get("revision_id").and_then(Value::as_str).unwrap_or_default();
+    if found == expected || found.get(..SHORT_REVISION) == Some(expected) {
+        return Ok(());
+    }
+    Err(format!("expected policy_revision_id '{expected}' does not match the included policy's '{found}'"))
+}
+
+/// The source options of all cookbooks of a lock.
+fn source_options(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let locks = document.get_mut("cookbook_locks").and_then(Value::as_object_mut).into_iter();
+    let locks = locks.flat_map(|locks| locks.iter_mut().map(|(_, lock)| lock));
+    locks.filter_map(|lock| lock.get_mut("source_options")?.as_object_mut())
+}
+
+/// Looks for a policy that includes itself, over others. `chain`: the names on the way here.
+fn follow(document: &Value, file: &Path, chain: &mut Vec<String>, say: &dyn Fn(&str)) -> Result<(), String> {
+    let name = document.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let is_known = chain.contains(&name);
+    chain.push(name);
+    if is_known {
+        return Err(format!("policies include each other in a loop: {}", chain.join(" -> ")));
+    }
+    if chain.len() > MAX_CHAIN {
+        return Err(format!("more than {MAX_CHAIN} policies include each other: {} ..", chain.join(" -> ")));
+    }
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    for included in document.get("included_policy_locks").and_then(Value::as_array).into_iter().flatten() {
+        let options = included.get("source_options");
+        let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
+        let Some(path) = option("path").filter(|_| option("git").is_none()) else { continue };
+        let name = included.get("name").and_then(Value::as_str).unwrap_or_default();
+        let read = lock_file(name, path, folder).and_then(|file| {
+            let document = read_document(&file).map_err(|error| error.to_string())?;
+            Ok((file, document))
+        });
+        match read {
+            Ok((file, document)) => follow(&document, &file, chain, say)?,
+            Err(error) => say(&format!("note: cannot look for a loop through {name:?}: {error}")),
+        }
+    }
+    chain.pop();
+    Ok(())
+}
+
+/// `github.com/org/repo.git` means https. Paths and `user@host:path` are left as they are.
+fn with_scheme(uri: &str) -> String {
+    let host = uri.split('/').next().unwrap_or_default();
+    let is_host = host.contains('.') && !host.starts_with('.') && !host.contains([':', '@']) && uri.contains('/');
+    if is_host && !uri.contains("://") { format!("https://{uri}") } else { uri.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_without_a_scheme_mean_https() {
+        #[track_caller]
+        fn check(uri: &str, expect: &str) {
+            assert_eq!(with_scheme(uri), expect);
+        }
+        check("github.com/org/repo.git", "https://github.com/org/repo.git");
+        check("https://github.com/org/repo", "https://github.com/org/repo");
+        check("file:///x", "file:///x");
+        check("git@github.com:org/repo.git", "git@github.com:org/repo.git");
+        check("../repo", "../repo");
+        check("/srv/git.d/repo", "/srv/git.d/repo");
+        check("repo.git", "repo.git");
+    }
+}

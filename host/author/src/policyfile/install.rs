@@ -1,0 +1,280 @@
+//! `wrun policy install` and `wrun policy update`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use node::version_constraint::{Version, VersionStyle};
+use policyfile::compile::{
+    CompileError, From, Input, OwnCookbook, attributes, check_recipes, choose, lock as make_lock,
+};
+use policyfile::constraint::Constraint;
+use policyfile::include::Included;
+use policyfile::lock::{CookbookPlace, Lock};
+use policyfile::model::{CookbookSource, CookbookSpec, Policy, cookbook_source};
+use serde_json::{Map, Value};
+
+use super::cookbook::identifier;
+use super::error::PolicyfileError;
+use super::includes::Pins;
+use super::locate::Located;
+use super::{Place, Session, Tools, with_session};
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Installed {
+    /// A lock was written.
+    Locked {
+        /// Its revision.
+        revision_id: String,
+    },
+    /// The cookbooks of the lock that was there are installed.
+    FromLock,
+    /// The attributes of the lock are new.
+    Attributes,
+    /// Nothing had to be changed.
+    UpToDate,
+}
+
+/// What an update takes anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Update {
+    /// These cookbooks, with what they depend on. Empty: all.
+    pub cookbooks: Vec<String>,
+    /// Only the cookbooks themselves.
+    pub exclude_deps: bool,
+    /// Only attributes.
+    pub attributes: bool,
+    /// The commits of these includes; `all` for all of them.
+    pub includes: Vec<String>,
+}
+
+/// Installs what the lock says; without a lock, makes one.
+///
+/// # Errors
+/// The Policyfile or the lock is wrong, or a cookbook cannot be had.
+pub fn install(place: &Place, tools: &Tools<'_>) -> Result<Installed, PolicyfileError> {
+    check_there(place)?;
+    if place.lock.exists() {
+        (tools.say)("Installing cookbooks from lock");
+        let lock = place.read_lock()?;
+        return with_session(tools, |session| session.install_locked(place, &lock)).map(|()| Installed::FromLock);
+    }
+    with_session(tools, |session| {
+        let policy = session.evaluate(place)?;
+        session.generate(place, &policy, Pins { lock: None, renewed: &[] })
+    })
+}
+
+/// Makes the lock anew, as far as is asked for.
+///
+/// # Errors
+/// As [`install`].
+pub fn update(place: &Place, wanted: &Update, tools: &Tools<'_>) -> Result<Installed, PolicyfileError> {
+    check_there(place)?;
+    let is_there = place.lock.exists();
+    if wanted.attributes && !is_there {
+        return Err(PolicyfileError::NoLock { path: place.lock.clone() });
+    }
+    let before = if is_there { Some(place.read_lock()) } else { None };
+    let before = match before {
+        // What is to be replaced as a whole need not be sound.
+        Some(Err(_)) if wanted.cookbooks.is_empty() && !wanted.attributes => None,
+        Some(lock) => Some(lock?),
+        None => None,
+    };
+    with_session(tools, |session| {
+        let mut policy = session.evaluate(place)?;
+        let pins = Pins { lock: before.as_ref(), renewed: &wanted.includes };
+        match &before {
+            Some(lock) if wanted.attributes => session.update_attributes(place, &policy, lock.clone(), pins),
+            Some(lock) if !wanted.cookbooks.is_empty() => {
+                pin_others(&mut policy, lock, wanted, tools)?;
+                session.generate(place, &policy, pins)
+            }
+            _ => session.generate(place, &policy, pins),
+        }
+    })
+}
+
+fn check_there(place: &Place) -> Result<(), PolicyfileError> {
+    let needed = if place.is_lock { &place.lock } else { &place.policyfile };
+    if needed.exists() { Ok(()) } else { Err(PolicyfileError::NotFound { path: needed.clone() }) }
+}
+
+/// Keeps all cookbooks at their locked versions and sources but those that are to be updated.
+fn pin_others(policy: &mut Policy, lock: &Lock, wanted: &Update, tools: &Tools<'_>) -> Result<(), PolicyfileError> {
+    let unknown: Vec<_> = wanted.cookbooks.iter().filter(|name| !lock.dependencies.has(name)).cloned().collect();
+    if !unknown.is_empty() {
+        return Err(PolicyfileError::Cookbook(format!("the lock does not have {}", unknown.join(", "))));
+    }
+    let free: BTreeSet<String> = match wanted.exclude_deps {
+        true => wanted.cookbooks.iter().cloned().collect(),
+        false => lock.dependencies.with_dependencies(&wanted.cookbooks),
+    };
+    (tools.say)("Will relax constraints on:");
+    for name in &free {
+        (tools.say)(&format!(" - {name}"));
+    }
+    for (name, locked) in lock.cookbooks.iter().filter(|(name, _)| !free.contains(*name)) {
+        let constraint = exactly(name, &locked.version)?;
+        let source = source_of(name, &locked.source_options)?;
+        let spec =
+            CookbookSpec { name: name.clone(), constraint, options: locked.source_options.clone(), source, line: 0 };
+        policy.cookbooks.retain(|known| known.name != *name);
+        policy.cookbooks.push(spec);
+    }
+    Ok(())
+}
+
+fn exactly(name: &str, version: &str) -> Result<Constraint, PolicyfileError> {
+    let parsed = Version::parse(version, VersionStyle::Cookbook);
+    parsed
+        .map(Constraint::exactly)
+        .map_err(|error| PolicyfileError::Cookbook(format!("the locked cookbook {name}: {error}")))
+}
+
+fn source_of(name: &str, options: &Map<String, Value>) -> Result<Option<CookbookSource>, PolicyfileError> {
+    // A source that has several versions of a cookbook names the one.
+    let mut options = options.clone();
+    if options.contains_key("path") {
+        options.shift_remove("version");
+    }
+    cookbook_source(name, &options).map_err(PolicyfileError::Cookbook)
+}
+
+impl Session<'_> {
+    /// Makes a lock and writes it.
+    fn generate(&mut self, place: &Place, policy: &Policy, pins: Pins<'_>) -> Result<Installed, PolicyfileError> {
+        let say = self.tools.say;
+        say(&format!("Building policy {}", policy.name.as_deref().unwrap_or_default()));
+        let lock = self.compile(place, policy, pins)?;
+        place.write_lock(&lock)?;
+        let revision_id = lock.revision_id()?;
+        if lock.name.is_none() {
+            say("note: the Policyfile gives the policy no name; a lock without a name can be written, but not used");
+        }
+        say(&format!("Lockfile written to {}", place.lock.display()));
+        say(&format!("Policy revision id: {revision_id}"));
+        Ok(Installed::Locked { revision_id })
+    }
+
+    fn compile(&mut self, place: &Place, policy: &Policy, pins: Pins<'_>) -> Result<Lock, PolicyfileError> {
+        let includes = self.includes(place, policy, pins)?;
+        (self.tools.say)("Caching Cookbooks...");
+        let mut located: BTreeMap<String, Located> = BTreeMap::new();
+        for spec in &policy.cookbooks {
+            let Some(source) = &spec.source else { continue };
+            located.insert(spec.name.clone(), self.locate(&spec.name, &spec.constraint, source, &place.folder)?);
+        }
+        let own = located.iter().map(|(name, Located { cookbook, .. })| {
+            let (version, dependencies) = (cookbook.version.clone(), cookbook.dependencies.clone());
+            (name.clone(), OwnCookbook { version, dependencies })
+        });
+        let own = own.collect();
+        let opened = self.sources(place, policy)?;
+        let sources: Vec<_> = opened.iter().map(|opened| opened.source.clone()).collect();
+        let file = place.file_name();
+        let input = Input { policy, file: &file, includes: &includes, own: &own, sources: &sources };
+        let failed = |error| compile_error(place, error);
+        let chosen = choose(&input).map_err(failed)?;
+        for (name, one) in &chosen {
+            let source = match &one.from {
+                From::Own => continue,
+                From::Include(options) => source_of(name, options)?,
+                From::Source(index) => {
+                    let folders = opened.get(*index).map(|opened| &opened.folders);
+                    let path = folders.and_then(|folders| folders.get(&(name.clone(), one.version.clone())));
+                    path.map(|path| CookbookSource::Path(path.display().to_string()))
+                }
+            };
+            let source = source
+                .ok_or_else(|| PolicyfileError::Cookbook(format!("cookbook {name} {} has no source", one.version)))?;
+            let found = self.locate(name, &exactly(name, &one.version)?, &source, &place.folder)?;
+            located.insert(name.clone(), found);
+        }
+        let path = |name: &str| located.get(name).map(|it| it.cookbook.path.display().to_string()).unwrap_or_default();
+        let has = |name: &str, recipe: &str| located.get(name).is_some_and(|it| it.cookbook.has_recipe(recipe));
+        check_recipes(&input, &chosen, has, path).map_err(failed)?;
+        let mut entries = BTreeMap::new();
+        for (name, found) in &located {
+            entries.insert(name.clone(), self.entry(found)?);
+        }
+        make_lock(&input, &chosen, entries).map_err(failed)
+    }
+
+    /// Installs the cookbooks of a lock, and checks that they are those that were locked.
+    fn install_locked(&mut self, place: &Place, lock: &Lock) -> Result<(), PolicyfileError> {
+        for (name, locked) in &lock.cookbooks {
+            let source = source_of(name, &locked.source_options)?.ok_or_else(|| {
+                PolicyfileError::Cookbook(format!("the lock has no source options for cookbook {name}"))
+            })?;
+            let found = self.locate(name, &exactly(name, &locked.version)?, &source, &place.folder)?;
+            (self.tools.say)(&format!("Using {name} {}", locked.version));
+            // What lies beside the Policyfile may change; what was fetched may not.
+            if let CookbookPlace::Cached { .. } = locked.place {
+                check_identifier(name, &locked.identifier, &found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the attributes of the Policyfile into a lock.
+    fn update_attributes(
+        &mut self,
+        place: &Place,
+        policy: &Policy,
+        mut lock: Lock,
+        pins: Pins<'_>,
+    ) -> Result<Installed, PolicyfileError> {
+        let includes: Vec<Included> = self.includes(place, policy, pins)?;
+        let file = place.file_name();
+        let own = BTreeMap::new();
+        let input = Input { policy, file: &file, includes: &includes, own: &own, sources: &[] };
+        let (default, r#override) = attributes(&input).map_err(|error| compile_error(place, error))?;
+        if lock.default_attributes == default && lock.override_attributes == r#override {
+            (self.tools.say)("Attributes already up to date");
+            return Ok(Installed::UpToDate);
+        }
+        (lock.default_attributes, lock.override_attributes) = (default, r#override);
+        self.refresh_commits(place, &mut lock)?;
+        place.write_lock(&lock)?;
+        (self.tools.say)(&format!("Updated attributes in {}", place.lock.display()));
+        Ok(Installed::Attributes)
+    }
+
+    /// Says anew which commits the lock's folders are at. The folders have to be there.
+    pub(super) fn refresh_commits(&mut self, place: &Place, lock: &mut Lock) -> Result<(), PolicyfileError> {
+        for (name, locked) in &mut lock.cookbooks {
+            if let CookbookPlace::Local { source, scm_info } = &mut locked.place {
+                let folder = super::paths::expanded(&*source, &place.folder);
+                if !folder.is_dir() {
+                    return Err(gone(name, source, &folder));
+                }
+                *scm_info = self.working_trees.info(&folder)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn gone(name: &str, source: &str, folder: &std::path::Path) -> PolicyfileError {
+    PolicyfileError::Cookbook(format!(
+        "Cookbook `{name}` not found at path source `{source}` (full path: `{}`)",
+        folder.display()
+    ))
+}
+
+pub(super) fn check_identifier(name: &str, expected: &str, found: &Located) -> Result<(), PolicyfileError> {
+    let got = identifier(&found.cookbook.path)?;
+    if got.as_str() == expected {
+        return Ok(());
+    }
+    Err(PolicyfileError::Cookbook(format!(
+        "the cookbook {name} in {} has the identifier {got}, but the lock has {expected}: it was changed after it was \
+         locked; remove the folder to fetch it again",
+        found.cookbook.path.display()
+    )))
+}
+
+fn compile_error(place: &Place, error: CompileError) -> PolicyfileError {
+    PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error) }
+}

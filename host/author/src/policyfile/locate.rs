@@ -1,0 +1,138 @@
+//! Finds cookbooks: in folders beside the Policyfile and in git repositories.
+
+use std::path::{Path, PathBuf};
+
+use policyfile::constraint::Constraint;
+use policyfile::lock::{CookbookLock, CookbookPlace};
+use policyfile::model::{CookbookSource, GitSource};
+use serde_json::{Map, Value};
+
+use super::Session;
+use super::cookbook::{LocalCookbook, identifier};
+use super::error::PolicyfileError;
+use super::git::GitError;
+use super::paths::{expanded, inside, relative};
+
+/// A cookbook that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Located {
+    pub(super) cookbook: LocalCookbook,
+    origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Origin {
+    /// A folder, by its path from the Policyfile's.
+    Folder(String),
+    /// A commit of a repository.
+    Commit { source: GitSource, commit: String },
+}
+
+impl Session<'_> {
+    /// Finds a cookbook, fetches it if necessary, and checks that it is the one that is meant.
+    pub(super) fn locate(
+        &mut self,
+        name: &str,
+        constraint: &Constraint,
+        source: &CookbookSource,
+        folder: &Path,
+    ) -> Result<Located, PolicyfileError> {
+        match source {
+            CookbookSource::Path(path) => {
+                let path = expanded(path, folder);
+                if !LocalCookbook::is_in(&path) {
+                    return Err(PolicyfileError::NotACookbook { path });
+                }
+                let cookbook = self.cookbook(&path)?;
+                cookbook.check(name, constraint)?;
+                Ok(Located { cookbook, origin: Origin::Folder(relative(folder, &path)) })
+            }
+            CookbookSource::Git(source) => {
+                let commit = self.repositories.commit_of(source)?;
+                let path = self.check_out(name, source, &commit)?;
+                let cookbook = self.cookbook(&path)?;
+                cookbook.check(name, constraint)?;
+                Ok(Located { cookbook, origin: Origin::Commit { source: source.clone(), commit } })
+            }
+        }
+    }
+
+    /// The folder of the cache that has a cookbook as it is in a commit.
+    fn check_out(&mut self, name: &str, source: &GitSource, commit: &str) -> Result<PathBuf, PolicyfileError> {
+        let place = self.cached(&cache_key(name, commit))?;
+        if place.is_dir() {
+            return Ok(place);
+        }
+        let repository = self.repositories.with_commit(&source.uri, commit)?;
+        let rel = match &source.rel {
+            None => None,
+            Some(rel) => Some(inside("", rel).filter(|rel| !rel.is_empty()).ok_or_else(|| {
+                PolicyfileError::Cookbook(format!("`rel` of cookbook '{name}' leads out of its repository: {rel:?}"))
+            })?),
+        };
+        (self.tools.say)(&format!("Installing {name} {commit} from {}", source.uri));
+        let cookbooks = self.tools.cache.join("cookbooks");
+        let scratch = cookbooks.join(format!(".{}-unfinished", std::process::id()));
+        drop(std::fs::remove_dir_all(&scratch));
+        std::fs::create_dir_all(&scratch).map_err(PolicyfileError::write(&scratch))?;
+        let checked_out = self.repositories.check_out(&repository, commit, rel.as_deref(), &scratch);
+        let moved = checked_out.map_err(PolicyfileError::from).and_then(|found| {
+            if !LocalCookbook::is_in(&found) {
+                let what = format!("{} at {commit} has no cookbook in {:?}", source.uri, rel.as_deref().unwrap_or("."));
+                return Err(PolicyfileError::Cookbook(what));
+            }
+            std::fs::rename(&found, &place).map_err(PolicyfileError::write(&place))
+        });
+        drop(std::fs::remove_dir_all(&scratch));
+        moved.map(|()| place)
+    }
+
+    /// A folder of the cache.
+    pub(super) fn cached(&self, key: &str) -> Result<PathBuf, PolicyfileError> {
+        let is_name = !key.is_empty() && !key.starts_with('.') && !key.contains(['/', '\0']);
+        if !is_name {
+            return Err(PolicyfileError::Git(GitError::Option { text: key.to_owned() }));
+        }
+        Ok(self.tools.cache.join("cookbooks").join(key))
+    }
+
+    /// The entry of a cookbook in a lock.
+    pub(super) fn entry(&mut self, located: &Located) -> Result<CookbookLock, PolicyfileError> {
+        let cookbook = &located.cookbook;
+        let identifier = identifier(&cookbook.path)?;
+        let mut options = Map::new();
+        let mut add = |key: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                options.insert(key.to_owned(), value.into());
+            }
+        };
+        let place = match &located.origin {
+            Origin::Folder(source) => {
+                add("path", Some(source));
+                let scm_info = self.working_trees.info(&cookbook.path)?;
+                CookbookPlace::Local { source: source.clone(), scm_info }
+            }
+            Origin::Commit { source, commit } => {
+                add("git", Some(&source.uri));
+                add("revision", Some(commit));
+                add("ref", source.reference.as_deref().map(|name| name.get(..7).unwrap_or(name)));
+                add("branch", source.branch.as_deref());
+                add("tag", source.tag.as_deref());
+                add("rel", source.rel.as_deref());
+                let (cache_key, origin) = (cache_key(&cookbook.name, commit), Value::from(source.uri.clone()));
+                CookbookPlace::Cached { cache_key, origin }
+            }
+        };
+        Ok(CookbookLock {
+            version: cookbook.version.clone(),
+            identifier: identifier.to_string(),
+            dotted_decimal_identifier: identifier.dotted_decimal().into(),
+            place,
+            source_options: options,
+        })
+    }
+}
+
+fn cache_key(name: &str, commit: &str) -> String {
+    format!("{name}-{commit}")
+}

@@ -1,0 +1,168 @@
+//! Policyfiles as their authors use them: evaluated, locked, installed, exported, compared.
+//!
+//! [`policyfile`] decides; here is what reads folders, starts git, downloads and writes locks. A Policyfile is a
+//! stranger's code: it runs in an instance of the Ruby runtime that sees the Policyfile's own folder and nothing else.
+//!
+//! ```text
+//! evaluate     Policyfile.rb, in the Ruby runtime
+//! includes     the locks of included policies: from a path, an address, a git repository
+//! sources      default sources
+//! locate       cookbooks: in folders and git repositories
+//! install      install and update
+//! export       a Chef repository of a locked policy
+//! compare      what differs between two locks
+//! cookbook     a cookbook's metadata, files and identifier
+//! ```
+
+mod compare;
+mod cookbook;
+mod describe;
+mod error;
+mod evaluate;
+mod export;
+mod git;
+mod includes;
+mod install;
+mod locate;
+mod paths;
+mod sources;
+mod tree;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use compare::{Base, Side, compare};
+pub use describe::{Described, describe};
+pub use error::PolicyfileError;
+pub use export::{ExportOptions, Exported, export};
+pub use git::GitError;
+pub use install::{Installed, Update, install, update};
+pub use paths::expanded;
+
+use crate::check::{Ask, Readers};
+use git::{Repositories, WorkingTrees};
+use policyfile::lock::Lock;
+use tree::Tree;
+
+/// The name of a Policyfile where none is given.
+const POLICYFILE: &str = "Policyfile.rb";
+
+/// The largest Policyfile or lock, in bytes.
+const MAX_TEXT: u64 = 16 << 20;
+
+/// What the author's machine lends to this work.
+pub struct Tools<'a> {
+    /// Opens instances of the Ruby runtime.
+    pub readers: &'a dyn Readers,
+    /// Downloads the text at an address.
+    ///
+    /// # Errors
+    /// Why it cannot be had, as a sentence.
+    pub download: &'a dyn Fn(&str) -> Result<String, String>,
+    /// Keeps what was fetched.
+    pub cache: &'a Path,
+    /// Tells a person what is going on, one line at a time.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// Where a Policyfile and its lock are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The Policyfile.
+    pub policyfile: PathBuf,
+    /// Its lock.
+    pub lock: PathBuf,
+    /// The folder that relative paths begin at.
+    pub folder: PathBuf,
+    /// The lock was named, not the Policyfile.
+    pub is_lock: bool,
+}
+
+impl Place {
+    /// The place that a person names: a Policyfile or a lock, below a folder.
+    ///
+    /// # Errors
+    /// The name ends in neither `.rb` nor `.lock.json`.
+    pub fn of(named: Option<&Path>, folder: &Path) -> Result<Self, PolicyfileError> {
+        let path = expanded(named.unwrap_or_else(|| Path::new(POLICYFILE)), folder);
+        let folder = path.parent().unwrap_or(folder).to_owned();
+        let text = path.to_string_lossy().into_owned();
+        if let Some(stem) = text.strip_suffix(".lock.json") {
+            return Ok(Self { policyfile: format!("{stem}.rb").into(), lock: path, folder, is_lock: true });
+        }
+        let Some(stem) = text.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
+        Ok(Self { lock: format!("{stem}.lock.json").into(), policyfile: path, folder, is_lock: false })
+    }
+
+    /// The Policyfile's own name, for messages about its lines.
+    fn file_name(&self) -> String {
+        self.policyfile.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Reads the lock.
+    fn read_lock(&self) -> Result<Lock, PolicyfileError> {
+        let text = read_text(&self.lock, MAX_TEXT)?;
+        Lock::parse(&text).map_err(|source| PolicyfileError::Lock { place: self.lock.display().to_string(), source })
+    }
+
+    /// Writes the lock: whole or not at all.
+    fn write_lock(&self, lock: &Lock) -> Result<(), PolicyfileError> {
+        write_whole(&self.lock, lock.to_text()?.as_bytes())
+    }
+}
+
+/// One piece of work, with an open instance of the Ruby runtime.
+struct Session<'a> {
+    ask: &'a mut Ask<'a>,
+    tree: Arc<Tree>,
+    tools: &'a Tools<'a>,
+    repositories: Repositories,
+    working_trees: WorkingTrees,
+}
+
+/// Opens an instance and does the work with it.
+fn with_session<T>(
+    tools: &Tools<'_>,
+    work: impl FnOnce(&mut Session<'_>) -> Result<T, PolicyfileError>,
+) -> Result<T, PolicyfileError> {
+    let tree = Arc::new(Tree::default());
+    let mut work = Some(work);
+    let mut done = None;
+    let opened = tools.readers.open(Arc::clone(&tree) as _, &mut |ask| {
+        let Some(work) = work.take() else { return };
+        // A closure, so that the session borrows what is asked only for this work.
+        let mut ask = |question| ask(question);
+        done = Some(work(&mut Session {
+            ask: &mut ask,
+            tree: Arc::clone(&tree),
+            tools,
+            repositories: Repositories::new(tools.cache),
+            working_trees: WorkingTrees::default(),
+        }));
+    });
+    opened.map_err(PolicyfileError::Ruby)?;
+    done.unwrap_or_else(|| Err(PolicyfileError::Ruby("the instance was not used".into())))
+}
+
+/// Reads a text of a bounded size.
+fn read_text(path: &Path, limit: u64) -> Result<String, PolicyfileError> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(PolicyfileError::read(path))?;
+    file.take(limit + 1).read_to_string(&mut text).map_err(PolicyfileError::read(path))?;
+    if text.len() as u64 > limit {
+        return Err(PolicyfileError::TooMuch { path: path.to_owned(), limit, of: "bytes" });
+    }
+    Ok(text)
+}
+
+/// Writes a file under another name first.
+fn write_whole(path: &Path, content: &[u8]) -> Result<(), PolicyfileError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let unfinished = path.with_file_name(format!(".{name}-{}.unfinished", std::process::id()));
+    let written = std::fs::write(&unfinished, content).and_then(|()| std::fs::rename(&unfinished, path));
+    written.map_err(|source| {
+        drop(std::fs::remove_file(&unfinished));
+        PolicyfileError::Write { path: path.to_owned(), source }
+    })
+}

@@ -1,0 +1,121 @@
+//! The folders that an instance of the Ruby runtime may look into while it answers: the Policyfile's and those of
+//! cookbooks, each under a name that stands for it.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use artifact::MAX_FILES;
+use contract::{CookbookFiles, FileError};
+
+/// How deep folders may be nested.
+const MAX_DEPTH: usize = 32;
+
+/// The largest file that is handed over, in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Folders by name. More may be added while an instance is open.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    folders: Mutex<Vec<PathBuf>>,
+}
+
+impl Tree {
+    /// The name that stands for a folder.
+    pub(super) fn add(&self, folder: &Path) -> String {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = folders.iter().position(|known| known == folder).unwrap_or_else(|| {
+            folders.push(folder.to_owned());
+            folders.len() - 1
+        });
+        format!("folder-{at}")
+    }
+
+    fn folder(&self, name: &str) -> Result<PathBuf, FileError> {
+        let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let at: Option<usize> = name.strip_prefix("folder-").and_then(|at| at.parse().ok());
+        at.and_then(|at| folders.get(at)).cloned().ok_or_else(|| FileError::NoSuchCookbook(name.to_owned()))
+    }
+}
+
+impl CookbookFiles for Tree {
+    fn cookbooks(&self) -> Vec<(String, String)> {
+        vec![]
+    }
+
+    fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
+        let all = list(&self.folder(cookbook)?).map_err(|error| FileError::NoSuchFile(error.to_string()))?;
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        Ok(all.into_iter().filter(|path| path.starts_with(&prefix)).collect())
+    }
+
+    fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        let folder = self.folder(cookbook)?;
+        read(&folder, path).map_err(|error| FileError::NoSuchFile(format!("{}: {error}", folder.join(path).display())))
+    }
+}
+
+/// The files below a folder, without those of git, sorted.
+fn list(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut found = vec![];
+    let mut open = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((path, prefix, depth)) = open.pop() {
+        for entry in std::fs::read_dir(&path)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let kind = entry.file_type()?;
+            if kind.is_dir() && name != ".git" && depth < MAX_DEPTH {
+                open.push((entry.path(), format!("{prefix}{name}/"), depth + 1));
+            } else if kind.is_file() || kind.is_symlink() {
+                found.push(format!("{prefix}{name}"));
+            }
+        }
+        if found.len() > MAX_FILES {
+            return Err(std::io::Error::other(format!("{} has more than {MAX_FILES} files", folder.display())));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// A file's content. It lies below the folder, without links that lead elsewhere.
+fn read(folder: &Path, path: &str) -> std::io::Result<Vec<u8>> {
+    let real = folder.join(path).canonicalize()?;
+    if !real.starts_with(folder.canonicalize()?) || !real.is_file() {
+        return Err(std::io::Error::other("it is not a file of this folder"));
+    }
+    let mut bytes = vec![];
+    std::fs::File::open(real)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(std::io::Error::other(format!("it has more than {MAX_FILE_BYTES} bytes")));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_outside_the_folders_is_seen() {
+        let top = tempfile::tempdir().unwrap();
+        let folder = top.path().join("policy");
+        for (path, text) in [("policy/a", "a"), ("policy/x/b", "b"), ("policy/.git/config", ""), ("secret", "s")] {
+            let path = top.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        symlink("../secret", folder.join("leak")).unwrap();
+        let tree = Tree::default();
+        let name = tree.add(&folder);
+        assert_eq!((tree.add(&folder), tree.add(top.path())), (name.clone(), "folder-1".to_owned()));
+        assert_eq!(tree.paths(&name, "").unwrap(), ["a", "leak", "x/b"]);
+        assert_eq!(tree.paths(&name, "x").unwrap(), ["x/b"]);
+        assert_eq!(tree.read(&name, "x/b").unwrap(), b"b");
+        for path in ["leak", "../secret", "/etc/passwd", "x", "gone"] {
+            assert!(matches!(tree.read(&name, path), Err(FileError::NoSuchFile(_))), "{path}");
+        }
+        assert!(matches!(tree.read("folder-7", "a"), Err(FileError::NoSuchCookbook(_))));
+    }
+}

@@ -1,0 +1,33 @@
+//! Instances of the Ruby runtime that answer questions. They are granted nothing.
+
+use crate::program::program;
+use crate::settings::Settings;
+use assemble::Runtime;
+use author::check::{Ask, Readers};
+use contract::{CookbookFiles, Stop};
+use std::error::Error;
+use std::sync::Arc;
+
+/// Opens instances of the runtime beside this program.
+pub(crate) struct Instances<'a> {
+    settings: &'a Settings,
+    runtime: Arc<Runtime>,
+}
+
+impl<'a> Instances<'a> {
+    /// Finds the runtime.
+    pub(crate) fn find(settings: &'a Settings) -> anyhow::Result<Self> {
+        Ok(Self { settings, runtime: Arc::new(Runtime::find(settings.run.runtime_dir.as_deref())?) })
+    }
+}
+
+impl Readers for Instances<'_> {
+    fn open(
+        &self,
+        files: Arc<dyn CookbookFiles>,
+        questions: &mut dyn FnMut(&mut Ask<'_>),
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let (settings, runtime) = (&self.settings.run, Arc::clone(&self.runtime));
+        Ok(assemble::ask(settings, &program(), &Stop::default(), runtime, files, |ask| questions(ask))?)
+    }
+}

@@ -1,0 +1,142 @@
+//! `wrun policy install`, `update`, `export` and `diff`: [`author::policyfile`] works, here are arguments and words.
+
+use crate::arguments::{ExportArguments, InstallArguments, LockDiffArguments, UpdateArguments};
+use crate::commands::instances::Instances;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use crate::settings::{Layer, Settings};
+use anyhow::{Context as _, bail};
+use author::policyfile::{Base, ExportOptions, Place, Side, Tools, Update, compare, export, install, update};
+use contract::HttpRequest;
+use grants::Grants;
+use machine::download::{Downloads, request};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long the lock of an included policy may take to arrive.
+const DOWNLOAD_TIME: Duration = Duration::from_secs(300);
+
+/// The name of a lock where no Policyfile is named.
+const LOCK: &str = "Policyfile.lock.json";
+
+pub(super) fn install_policy(arguments: &InstallArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let place = Place::of(arguments.file.as_deref(), &here()?)?;
+    with_tools(printer, |tools| Ok(install(&place, tools)?))?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn update_policy(arguments: UpdateArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let mut names = arguments.names;
+    // The first name is the Policyfile's, as in chef-cli, if it looks like one.
+    let is_file = names.first().is_some_and(|name| name.ends_with(".rb") || name.ends_with(".lock.json"));
+    let file = is_file.then(|| PathBuf::from(names.remove(0)));
+    let place = Place::of(file.as_deref(), &here()?)?;
+    let wanted = Update {
+        cookbooks: names,
+        exclude_deps: arguments.exclude_deps,
+        attributes: arguments.attributes,
+        includes: arguments.include,
+    };
+    with_tools(printer, |tools| Ok(update(&place, &wanted, tools)?))?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn export_policy(arguments: ExportArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let here = here()?;
+    let (file, folder) = match arguments.places.as_slice() {
+        [folder] => (None, folder),
+        [file, folder] => (Some(file.as_path()), folder),
+        _ => bail!("name the folder to export to"),
+    };
+    let place = Place::of(file, &here)?;
+    let options = ExportOptions {
+        folder: here.join(folder),
+        archive: arguments.archive,
+        force: arguments.force,
+        group: arguments.policy_group,
+    };
+    let exported = with_tools(printer, |tools| Ok(export(&place, &options, tools)?))?;
+    printer.note(Tone::Plain, &format!("Exported policy '{}' to {}", exported.name, exported.target.display()));
+    if !arguments.archive {
+        printer.note(Tone::Plain, "To converge a system with it, run `chef-client -z` in that folder.");
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn diff_policy(arguments: &LockDiffArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let here = here()?;
+    let lock = match &arguments.file {
+        None => LOCK.to_owned(),
+        Some(file) => {
+            let text = file.to_str().context("a Policyfile's name is UTF-8")?;
+            let stem = text.strip_suffix(".rb").or_else(|| text.strip_suffix(".lock.json"));
+            let stem = stem.with_context(|| {
+                format!("{text} is not a Policyfile; comparing policy groups needs a repository, which is to come")
+            })?;
+            format!("{stem}.lock.json")
+        }
+    };
+    let (old, new) = match (arguments.head, &arguments.git) {
+        (true, None) => (Base::Git("HEAD".into()), Base::Local),
+        (false, Some(references)) => match references.split("...").collect::<Vec<_>>().as_slice() {
+            [one] => (Base::Git((*one).to_owned()), Base::Local),
+            [old, new] => (Base::Git((*old).to_owned()), Base::Git((*new).to_owned())),
+            _ => bail!("{references} names more than two revisions"),
+        },
+        _ => bail!("no comparison specified: use --head or --git REF[...REF]"),
+    };
+    let (old, new) = (Side::read(&old, &lock, &here)?, Side::read(&new, &lock, &here)?);
+    let Some(text) = compare(&old, &new) else {
+        printer.note(Tone::Plain, &format!("No changes for the policy lock between {} and {}", old.name, new.name));
+        return Ok(Exit::Done);
+    };
+    for line in text.lines() {
+        printer.line(tone(line), line);
+    }
+    Ok(Exit::Done)
+}
+
+fn tone(line: &str) -> Tone {
+    match line.as_bytes() {
+        [b'+', ..] => Tone::Added,
+        [b'-', ..] => Tone::Removed,
+        [b'@', b'@', ..] => Tone::Hunk,
+        _ => Tone::Plain,
+    }
+}
+
+/// The working directory.
+pub(crate) fn here() -> anyhow::Result<PathBuf> {
+    std::env::current_dir().context("cannot tell the working directory")
+}
+
+/// Does some work with what this machine lends to it.
+pub(crate) fn with_tools<T>(printer: Printer, work: impl FnOnce(&Tools<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let settings = crate::commands::settings(None, Layer::default())?;
+    let instances = Instances::find(&settings)?;
+    let cache = cache(&settings);
+    work(&Tools {
+        readers: &instances,
+        download: &download,
+        cache: &cache,
+        say: &|text| printer.note(Tone::Plain, text),
+    })
+}
+
+/// The user's own cache: what a Policyfile names is fetched with the user's rights.
+fn cache(settings: &Settings) -> PathBuf {
+    let own = assemble::own_state::cache_folder();
+    own.unwrap_or_else(|| settings.run.cache_dir.clone()).join("policyfile")
+}
+
+/// The text at an address.
+fn download(address: &str) -> Result<String, String> {
+    let wanted = HttpRequest { method: "GET".into(), url: address.into(), headers: vec![], body: None };
+    let grants = Grants::allow_all().policy("author", &[]);
+    let limits = Downloads { time: DOWNLOAD_TIME, ..Downloads::default() };
+    let answer = request(&wanted, &grants, limits).map_err(|raised| format!("{address}: {}", raised.message))?;
+    if !(200..300).contains(&answer.status) {
+        return Err(format!("{address} answered with the status {}", answer.status));
+    }
+    String::from_utf8(answer.body).map_err(|_| format!("{address} is not UTF-8 text"))
+}

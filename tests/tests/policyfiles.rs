@@ -1,0 +1,293 @@
+//! Policyfiles beside the recorded cases: what wrun does otherwise than chef-cli, and what a Policyfile may not do.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::Value;
+use specs::Program;
+use specs::program::Output;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder for one test, with the program.
+struct Place {
+    program: Program,
+    folder: PathBuf,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let program = Program::new().unwrap();
+        let folder = program.configuration().join("work");
+        let place = Self { program, folder };
+        place.write(files);
+        place
+    }
+
+    fn write(&self, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = self.folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text.replace("@FOLDER@", &self.folder.display().to_string())).unwrap();
+        }
+    }
+
+    /// Runs `wrun policy`; a name that ends in `.rb` is a file of the folder.
+    fn policy(&self, arguments: &[&str]) -> Output {
+        let full = |argument: &&str| match argument.ends_with(".rb") {
+            true => self.folder.join(argument).display().to_string(),
+            false => (*argument).to_owned(),
+        };
+        let arguments: Vec<String> = std::iter::once("policy".to_owned()).chain(arguments.iter().map(full)).collect();
+        self.program.run(&arguments).unwrap()
+    }
+
+    #[track_caller]
+    fn works(&self, arguments: &[&str]) -> String {
+        let output = self.policy(arguments).expect_code(0).unwrap();
+        output.stderr
+    }
+
+    #[track_caller]
+    fn fails(&self, arguments: &[&str], parts: &[&str]) {
+        let output = self.policy(arguments).expect_code(43).unwrap();
+        for part in parts {
+            assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
+        }
+    }
+
+    fn lock(&self, name: &str) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.folder.join(name)).unwrap()).unwrap()
+    }
+
+    fn git(&self, folder: &str, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=master"])
+            .args(arguments)
+            .current_dir(self.folder.join(folder))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    fn commit(&self, folder: &str) -> String {
+        self.git(folder, &["add", "-A"]);
+        self.git(folder, &["commit", "-q", "-m", "change"]);
+        self.git(folder, &["rev-parse", "HEAD"])
+    }
+}
+
+fn cookbook<'a>(name: &'a str, metadata: &'a str) -> [(String, &'a str); 2] {
+    [(format!("c/{name}/metadata.rb"), metadata), (format!("c/{name}/recipes/default.rb"), "")]
+}
+
+fn place(policyfile: &str, cookbooks: &[(&str, &str)]) -> Place {
+    let place = Place::new(&[("Policyfile.rb", policyfile)]);
+    for (name, metadata) in cookbooks {
+        for (path, text) in cookbook(name, metadata) {
+            place.write(&[(&path, text)]);
+        }
+    }
+    place
+}
+
+const WEB: (&str, &str) = ("web", "name 'web'\nversion '1.0.0'\n");
+
+#[test]
+fn a_policyfile_sees_its_own_folder_and_nothing_else() {
+    let reads = "name File.read('NAME').strip\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n\
+                 default['there'] = File.exist?(File.join(__dir__, 'c/web/metadata.rb'))\n";
+    let own = place(reads, &[WEB]);
+    own.write(&[("NAME", "web\n")]);
+    own.works(&["install", "Policyfile.rb"]);
+    let lock = own.lock("Policyfile.lock.json");
+    assert_eq!((&lock["name"], &lock["default_attributes"]["there"]), (&"web".into(), &true.into()));
+    for (number, attempt) in
+        ["File.read('/etc/hostname')", "File.read('../wrun.toml')", "`id`", "system('id')", "File.write('x', '')"]
+            .iter()
+            .enumerate()
+    {
+        let file = format!("other{number}.rb");
+        own.write(&[(&file, &format!("name 'x'\nrun_list 'web'\n{attempt}\n"))]);
+        own.fails(&["install", &file], &[&format!("{file}:3"), "a Policyfile sees its own folder"]);
+    }
+    assert!(!own.folder.join("x").exists());
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_with_its_line() {
+    let file = "name 'web'\nrun_list 'web', 'we b', 'role[base]'\ncookbook 'web', 'about 2', path: 'c/web'\n\
+                cookbook 'db', ftp: 'x'\ndefault_source :floppy\ninclude_policy 'base'\n";
+    place(file, &[]).fails(
+        &["install", "Policyfile.rb"],
+        &[
+            "Policyfile.rb:2: Run List Item 'we b' has invalid cookbook name 'we b'",
+            "Policyfile.rb:2: Run List Item 'role[base]' is a role",
+            "Policyfile.rb:3: \"about 2\" is not a version constraint",
+            "Policyfile.rb:4: cookbook `db` has invalid source options {ftp: \"x\"}",
+            "Policyfile.rb:5: Invalid default_source type ':floppy'",
+            "Policyfile.rb:6: include_policy \"base\" must use one of",
+        ],
+    );
+    place("name 'x'\n\nrun_lst 'web'\n", &[]).fails(&["install", "Policyfile.rb"], &["Policyfile.rb:3: NoMethodError"]);
+    place("name 'x'\nrun_list ['web'\n", &[]).fails(&["install", "Policyfile.rb"], &["SyntaxError", "Policyfile.rb:"]);
+    let refused = "name 'x'\ndefault_source :supermarket\nrun_list 'web'\n";
+    let message = "Policyfile.rb:2: supermarket(https://supermarket.chef.io) is not supported yet";
+    place(refused, &[]).fails(&["install", "Policyfile.rb"], &[message]);
+}
+
+#[test]
+fn an_update_of_one_cookbook_leaves_the_others_as_they_are() {
+    let file = "name 'x'\ndefault_source :chef_repo, '.'\nrun_list 'app', 'other'\n";
+    let app = ("app", "name 'app'\nversion '1.0.0'\ndepends 'lib'\n");
+    let (lib, other) = (("lib", "name 'lib'\nversion '1.0.0'\n"), ("other", "name 'other'\nversion '1.0.0'\n"));
+    let place = place(&file.replace("'.'", "'c'"), &[app, lib, other]);
+    place.works(&["install", "Policyfile.rb"]);
+    for (name, depends) in [("app", "depends 'lib'\n"), ("lib", ""), ("other", "")] {
+        let metadata = format!("name '{name}'\nversion '1.1.0'\n{depends}");
+        place.write(&[(&format!("c/{name}/metadata.rb"), &metadata)]);
+    }
+    // What is pinned is no longer there in that version.
+    place.fails(&["update", "Policyfile.rb", "app"], &["'other'", "1.1.0", "= 1.0.0"]);
+    place.write(&[("c/other/metadata.rb", "name 'other'\nversion '1.0.0'\n")]);
+    place.works(&["update", "Policyfile.rb", "app"]);
+    let lock = place.lock("Policyfile.lock.json");
+    let version = |name: &str| lock["cookbook_locks"][name]["version"].clone();
+    assert_eq!([version("app"), version("lib"), version("other")], ["1.1.0", "1.1.0", "1.0.0"]);
+    assert_eq!(lock["solution_dependencies"]["Policyfile"].to_string().matches("= 1.").count(), 3);
+    place.fails(&["update", "Policyfile.rb", "nope"], &["the lock does not have nope"]);
+    place.write(&[("c/lib/metadata.rb", "name 'lib'\nversion '2.0.0'\n")]);
+    place.fails(&["update", "Policyfile.rb", "app", "--exclude-deps"], &["'lib'", "2.0.0"]);
+}
+
+const PLATFORM: &str = "name 'base'\nrun_list 'a'\ncookbook 'a', path: 'books/a'\n";
+
+fn with_platform() -> Place {
+    let include = "include_policy 'base', git: 'file://@FOLDER@/platform', path: 'policies/base.lock.json'\n";
+    let place = Place::new(&[
+        ("platform/policies/base.rb", &PLATFORM.replace("books/a", "../books/a")),
+        ("platform/books/a/metadata.rb", "name 'a'\nversion '1.0.0'\n"),
+        ("platform/books/a/recipes/default.rb", ""),
+        ("Policyfile.rb", &format!("name 'top'\nrun_list 'a'\n{include}")),
+    ]);
+    place.works(&["install", "platform/policies/base.rb"]);
+    place.git("platform", &["init", "-q"]);
+    place
+}
+
+#[test]
+fn an_included_policy_from_git_stays_at_its_commit() {
+    let place = with_platform();
+    let first = place.commit("platform");
+    place.works(&["install", "Policyfile.rb"]);
+    let commit =
+        || place.lock("Policyfile.lock.json")["included_policy_locks"][0]["source_options"]["revision"].clone();
+    assert_eq!(commit(), first.as_str());
+    let options = place.lock("Policyfile.lock.json")["cookbook_locks"]["a"]["source_options"].clone();
+    assert_eq!(options["rel"], "books/a", "{options}");
+    place.write(&[(
+        "platform/policies/base.rb",
+        &format!("{PLATFORM}default['x'] = 1\n").replace("books/a", "../books/a"),
+    )]);
+    place.works(&["update", "platform/policies/base.rb"]);
+    let second = place.commit("platform");
+    place.works(&["update", "Policyfile.rb"]);
+    assert_eq!(commit(), first.as_str());
+    place.works(&["update", "Policyfile.rb", "--include", "other"]);
+    assert_eq!(commit(), first.as_str());
+    place.works(&["update", "Policyfile.rb", "--include", "base"]);
+    assert_eq!(commit(), second.as_str());
+    assert_eq!(place.lock("Policyfile.lock.json")["default_attributes"]["x"], 1);
+    // Other options mean another commit; `sha` is another word for `revision`.
+    let text = fs::read_to_string(place.folder.join("Policyfile.rb")).unwrap();
+    let pinned = text.replace("path: 'policies", &format!("sha: '{first}', path: 'policies"));
+    place.write(&[("Policyfile.rb", &pinned)]);
+    place.works(&["update", "Policyfile.rb"]);
+    assert_eq!(commit(), first.as_str());
+    place.write(&[("Policyfile.rb", &text.replace("path: 'policies", "branch: 'master', path: 'policies"))]);
+    place.works(&["update", "Policyfile.rb"]);
+    assert_eq!(commit(), second.as_str());
+}
+
+#[test]
+fn a_fetched_cookbook_must_be_the_one_that_was_locked() {
+    let place = with_platform();
+    place.commit("platform");
+    place.works(&["install", "Policyfile.rb"]);
+    place.works(&["install", "Policyfile.rb"]);
+    let lock = place.lock("Policyfile.lock.json");
+    let key = lock["cookbook_locks"]["a"]["cache_key"].as_str().unwrap();
+    let home = place.program.environment().into_iter().find(|(name, _)| *name == "HOME").unwrap().1;
+    let cached = Path::new(&home).join(".cache/wrun/policyfile/cookbooks").join(key);
+    // A second install needs no network.
+    fs::rename(place.folder.join("platform"), place.folder.join("away")).unwrap();
+    place.works(&["install", "Policyfile.rb"]);
+    fs::write(cached.join("recipes/default.rb"), "file '/etc/passwd'\n").unwrap();
+    place.fails(&["install", "Policyfile.rb"], &["cookbook a", "it was changed after it was locked"]);
+    place.fails(&["export", "Policyfile.rb", "out"], &["cookbook a", "was modified after the lock was made"]);
+}
+
+#[test]
+fn policies_that_include_each_other_are_refused() {
+    let file = |name: &str, other: &str| {
+        format!("name '{name}'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\ninclude_policy '{other}', path: '.'\n")
+    };
+    let place = place("name 'unused'\n", &[WEB]);
+    place.write(&[("one.rb", "name 'one'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n")]);
+    place.works(&["install", "one.rb"]);
+    place.write(&[("two.rb", &file("two", "one"))]);
+    place.works(&["install", "two.rb"]);
+    place.write(&[("one.rb", &file("one", "two"))]);
+    place.fails(&["update", "one.rb"], &["one.rb", "in a loop: one -> two -> one"]);
+}
+
+#[test]
+fn all_attribute_conflicts_are_told_with_both_origins() {
+    let place = place("name 'unused'\n", &[WEB]);
+    let web = "run_list 'web'\ncookbook 'web', path: 'c/web'\n";
+    place.write(&[(
+        "one.rb",
+        &format!("name 'one'\n{web}default['a']['b'] = 1\ndefault['c'] = [1]\noverride['d'] = 1\n"),
+    )]);
+    place.works(&["install", "one.rb"]);
+    let own = "include_policy 'one', path: './one.lock.json'\ndefault['a']['b'] = 2\ndefault['c']['x'] = 1\noverride['d'] = 1\n";
+    place.write(&[("Policyfile.rb", &format!("name 'top'\n{web}{own}"))]);
+    place.fails(
+        &["install", "Policyfile.rb"],
+        &[
+            "default[a][b]: 2 in Policyfile.rb:5, 1 in the included policy \"one\" (./one.lock.json)",
+            "default[c]: {\"x\":1} in Policyfile.rb:6, [1] in the included policy \"one\" (./one.lock.json)",
+        ],
+    );
+    assert!(!place.folder.join("Policyfile.lock.json").exists());
+}
+
+#[test]
+fn an_archive_has_the_layout_that_chef_reads() {
+    let place = place("name 'x'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n", &[WEB]);
+    place.works(&["install", "Policyfile.rb"]);
+    let out = place.folder.join("out").display().to_string();
+    place.works(&["export", "Policyfile.rb", &out, "-a", "--policy-group", "prod"]);
+    let lock = place.lock("Policyfile.lock.json");
+    let revision = lock["revision_id"].as_str().unwrap();
+    let file = fs::File::open(place.folder.join(format!("out/x-{revision}.tgz"))).unwrap();
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(file));
+    let paths = archive.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().display().to_string());
+    let mut files: Vec<_> = paths.filter(|path| !path.ends_with('/')).collect();
+    files.retain(|path| Path::new(path).extension().is_some());
+    files.sort();
+    let web = format!("cookbook_artifacts/web-{}", lock["cookbook_locks"]["web"]["identifier"].as_str().unwrap());
+    let expected = [
+        ".chef/config.rb".to_owned(),
+        "Policyfile.lock.json".to_owned(),
+        "README.md".to_owned(),
+        format!("{web}/metadata.json"),
+        format!("{web}/recipes/default.rb"),
+        format!("policies/x-{revision}.json"),
+        "policy_groups/prod.json".to_owned(),
+    ];
+    assert_eq!(files, expected);
+    place.fails(&["export", "Policyfile.rb", &out, "--policy-group", "../x"], &["cannot be the name of a file"]);
+}
