@@ -108,7 +108,10 @@ pub(crate) fn compile(recipe: &str) -> Result {
         let message = format!("cookbook {cookbook} does not have a recipe `{name}`; it has: {}", known.join(", "));
         let error = Error::new("Chef::Exceptions::RecipeNotFound", message);
         // A recipe that asks for it says so itself; the run list has no line.
-        let error = if scope().recipe.is_empty() { error.at(found.place) } else { error };
+        let error = match scope().recipe.is_empty() {
+            true => within(Scope { cookbook: cookbook.into(), ..Scope::default() }, || error.at(found.place)),
+            false => error,
+        };
         return Err(match did_you_mean(name, known) {
             Some(hint) => error.with_hint(hint),
             None => error,
