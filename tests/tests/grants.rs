@@ -9,9 +9,12 @@
 use serde_json::Value;
 use specs::{Machine, Network, Output, Program, Root, fixtures};
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Two resources, each with what it needs.
 const RECIPE: &str = "directory '/srv/site'\nfile '/srv/site/index' do\n  content 'x'\nend\nexecute 'true'\n";
@@ -311,6 +314,41 @@ fn a_suggestion_is_added_to_a_file() {
     let again = bench.wrun(&machine, &["grants", "suggest"], &["--write", &path]).expect_code(0).unwrap();
     assert!(again.stderr.contains("has all of it already"), "{}", again.text());
     let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
+}
+
+/// In a survey nothing is denied, so an address could carry what a policy may not read to anybody.
+#[test]
+fn a_suggestion_asks_no_server() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let program = Program::new().unwrap();
+    let cookbook = program.configuration().join("cookbooks/a");
+    fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    fs::write(cookbook.join("metadata.rb"), "name 'a'\n").unwrap();
+    let asked = format!(
+        "remote_file '/srv/x' do\n  source '{address}/file'\nend\n\
+         http_request 'told' do\n  action :post\n  url '{address}/resource'\n  message 'x'\nend\n\
+         file '/srv/y' do\n  content lazy {{ Chef::HTTP.new('{address}').get('/lazy') }}\nend\n\
+         Chef::HTTP.new('{address}').get('/recipe')\n"
+    );
+    fs::write(cookbook.join("recipes/default.rb"), asked).unwrap();
+    let (cookbooks, root) = (cookbook.parent().unwrap().display().to_string(), Root::new().unwrap());
+    let place = root.path().display().to_string();
+    let common = ["--cookbooks", &cookbooks, "--run-list", "a", "--root", &place, "-N", "n1"];
+    let suggested = program.run(&[&["grants", "suggest"], &common[..]].concat()).unwrap();
+    assert!(suggested.stdout.contains(&format!("download_hosts = [\"{address}\"]")), "{}", suggested.text());
+    assert!(suggested.text().contains("`wrun grants suggest` asks no server"), "{}", suggested.text());
+    assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "{}", suggested.text());
+    // A dry run of what was granted does ask: its connections are ended at once, the last one is our own.
+    listener.set_nonblocking(false).unwrap();
+    let (at, is_over) = (listener.local_addr().unwrap(), Arc::new(AtomicBool::new(false)));
+    let told = Arc::clone(&is_over);
+    let server = std::thread::spawn(move || listener.incoming().take_while(|_| !told.load(Ordering::SeqCst)).count());
+    let asked = program.run(&[&["converge", "--why-run", "--allow-all"], &common[..]].concat()).unwrap();
+    is_over.store(true, Ordering::SeqCst);
+    drop(TcpStream::connect(at).unwrap());
+    assert!(server.join().unwrap() > 0, "{}", asked.text());
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn ask_in<T>(
         node: NodeIdentity::default(),
         started: Moment::default(),
         why_run: true,
+        survey: false,
         stop: stop.clone(),
         log: Arc::new(|_, _| {}),
         live: None,

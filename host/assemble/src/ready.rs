@@ -219,6 +219,7 @@ impl<'a> ReadyRun<'a> {
             node: known.identity,
             started,
             why_run: request.mode.is_dry(),
+            survey: request.mode == Mode::Survey,
             stop: stop.clone(),
             log: Arc::new(move |level, line: &str| {
                 log.clone().notice(&Event::Log { source: LogSource::Cookbook, level, line });

@@ -14,7 +14,7 @@ use artifact::Artifact;
 use contract::{Account, AccountLimits, Failure, GuestLost, Interfaces, Memory, Moment, Services, Stop};
 use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, PolicyGrants};
-use machine::download::Downloads;
+use machine::download::{Downloads, NoServers};
 use machine::guest::GuestMachine;
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
@@ -48,6 +48,8 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
     pub(crate) why_run: bool,
+    /// Nothing is denied, and what would be needed is recorded.
+    pub(crate) survey: bool,
     pub(crate) stop: Stop,
     pub(crate) log: Arc<providers::Log>,
     pub(crate) live: Option<Arc<machine::command::Live>>,
@@ -189,12 +191,15 @@ impl AssembledHost<'_> {
         }
     }
 
-    fn downloads(&self) -> Downloads {
-        Downloads {
-            bytes: self.settings.download_size,
-            time: self.settings.download_time,
-            are_off: self.stand_in.is_some(),
+    fn no_servers(&self) -> Option<NoServers> {
+        match self.stand_in.is_some() {
+            true => Some(NoServers::Test),
+            false => self.survey.then_some(NoServers::Survey),
         }
+    }
+
+    fn downloads(&self) -> Downloads {
+        Downloads { bytes: self.settings.download_size, time: self.settings.download_time, off: self.no_servers() }
     }
 
     fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source, account: &Account) -> providers::Settings {

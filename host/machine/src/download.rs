@@ -34,13 +34,22 @@ pub struct Downloads {
     pub bytes: u64,
     /// How long one may take in all.
     pub time: Duration,
-    /// Nothing is downloaded, and no server is asked: the run is a test.
-    pub are_off: bool,
+    /// Why no server is asked at all, where none is.
+    pub off: Option<NoServers>,
+}
+
+/// Why a run asks no server, whatever its grants say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoServers {
+    /// The run is a test of a policy.
+    Test,
+    /// The run is a survey, in which nothing is denied: an address could carry what the policy has read to anybody.
+    Survey,
 }
 
 impl Default for Downloads {
     fn default() -> Self {
-        Self { bytes: 4 << 30, time: Duration::from_secs(1800), are_off: false }
+        Self { bytes: 4 << 30, time: Duration::from_secs(1800), off: None }
     }
 }
 
@@ -116,10 +125,9 @@ pub fn fetch(
     account: &Account,
 ) -> Result<Fetched, Raised> {
     check_fields(&wish.headers)?;
-    check_on(limits)?;
     let request = HttpRequest { method: "GET".into(), url: wish.url.into(), headers: wish.headers.clone(), body: None };
     let agent = if wish.verify { agent(limits.time) } else { new_agent(true, limits.time) };
-    let (url, response) = follow(&agent, grants, &request, wish.compressed)?;
+    let (url, response) = follow(&agent, grants, &request, wish.compressed, limits)?;
     match response.status().as_u16() {
         304 => Ok(Fetched::NotModified),
         200..=299 => {
@@ -138,8 +146,7 @@ pub fn fetch(
 /// The address, or one that it redirects to, is denied; the server cannot be reached; the answer is too large.
 pub fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) -> Result<HttpResponse, Raised> {
     check_fields(&request.headers)?;
-    check_on(limits)?;
-    let (url, response) = follow(&agent(limits.time), grants, request, true)?;
+    let (url, response) = follow(&agent(limits.time), grants, request, true, limits)?;
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let (status, headers) = (response.status().as_u16(), fields.collect());
@@ -205,12 +212,14 @@ fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
         .new_agent()
 }
 
-/// Refuses to speak to a server in a test.
+/// Refuses to speak to a server where the run asks none.
 fn check_on(limits: Downloads) -> Result<(), Raised> {
-    match limits.are_off {
-        true => Err(Raised::new(UNKNOWN, "a test downloads nothing")),
-        false => Ok(()),
-    }
+    let why = match limits.off {
+        None => return Ok(()),
+        Some(NoServers::Test) => "a test downloads nothing",
+        Some(NoServers::Survey) => "`wrun grants suggest` asks no server",
+    };
+    Err(Raised::new(UNKNOWN, why))
 }
 
 /// Asks, and asks again where the answer says to, as long as that is granted.
@@ -219,6 +228,7 @@ fn follow(
     grants: &PolicyGrants,
     request: &HttpRequest,
     compressed: bool,
+    limits: Downloads,
 ) -> Result<(GrantedUrl, Response<Body>), Raised> {
     if !METHODS.contains(&request.method.as_str()) {
         let message =
@@ -226,6 +236,7 @@ fn follow(
         return Err(Raised::new("ArgumentError", message));
     }
     let mut url = grants.download(&request.url).map_err(denied)?;
+    check_on(limits)?;
     let mut headers = request.headers.clone();
     for _ in 0..=MAXIMUM_REDIRECTS {
         let response = send(agent, &url, request, &headers, compressed)?;
