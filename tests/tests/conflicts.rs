@@ -78,6 +78,13 @@ fn two_teams_that_write_one_file_in_turn_are_told_on_each_run() {
         let output = converge(&program, &machine, more).expect_code(0).unwrap();
         assert_eq!(conflicts(&output), expected, "{more:?}: {}", output.text());
     }
+    // The later policy finds what the earlier one left, which a dry run has not made.
+    let dry = converge(&program, &machine, &["-F", "json", "-W"]);
+    let dry: Value = serde_json::from_str(&dry.stdout).unwrap();
+    let rows = dry["policies"][1]["resources"].as_array().unwrap();
+    let statuses: Vec<_> = rows.iter().map(|row| row["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["updated", "up-to-date", "updated", "up-to-date"], "{dry:#}");
+    assert_eq!(rows[0]["uncertain"], json!(["policy core would change it before"]), "{dry:#}");
     // People read it before the recap, once.
     let shown = converge(&program, &machine, &[]).expect_code(0).unwrap().stdout;
     let block = "2 things are wanted differently by several policies; the later one has the last word, on every run:\n  \

@@ -265,3 +265,42 @@ fn what_would_fail_is_counted() {
     assert_eq!((&run["updated"], &run["failed"], &run["total"]), (&1.into(), &1.into(), &2.into()), "{run:#}");
     assert_eq!(run["error"]["class"], "Chef::Exceptions::ResourceNotFound", "{run:#}");
 }
+
+/// An earlier resource may bring the program.
+#[test]
+fn code_that_calls_a_missing_program_is_unknown() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let folder = program.configuration().join("cookbooks/web/resources");
+    fs::create_dir_all(&folder).unwrap();
+    let resource = "provides :checked\nunified_mode true\naction(:run) { shell_out!('/usr/sbin/absent -t') }\n";
+    fs::write(folder.join("checked.rb"), resource).unwrap();
+    let asks = "shell_out!('/usr/sbin/absent -t').stdout";
+    let recipe = format!(
+        "checked 'one' do\n  notifies :run, 'execute[after]'\nend\n\
+         execute 'after' do\n  command 'true'\n  action :nothing\nend\n\
+         file '/srv/lazy' do\n  content lazy {{ {asks} }}\nend\n\
+         file '/srv/guarded' do\n  only_if {{ {asks} }}\nend\n\
+         file '/srv/hidden' do\n  sensitive true\n  content lazy {{ {asks} }}\nend\n\
+         checked 'raises' do\n  only_if {{ raise 'another error' }}\nend\n"
+    );
+    let run = converge(&program, &machine, &recipe, 1);
+    let of = |one: &Value| format!("{} {} {}", one["name"], one["action"], one["status"]).replace('"', "");
+    let rows: Vec<_> = run["resources"].as_array().unwrap().iter().map(of).collect();
+    let expected = [
+        "one run unknown",
+        "after nothing skipped",
+        "/srv/lazy create unknown",
+        "/srv/guarded create updated",
+        "/srv/hidden create unknown",
+        "raises run failed",
+        "after run updated",
+    ];
+    assert_eq!(rows, expected, "{run:#}");
+    let why = |at: usize| run["resources"][at]["uncertain"].to_string();
+    for at in [0, 2, 3] {
+        assert!(why(at).contains("would run /usr/sbin/absent -t: its program is not on this machine"), "{}", why(at));
+    }
+    assert!(why(4).contains("not shown") && !why(4).contains("absent"), "{}", why(4));
+    assert!(run["error"]["message"].as_str().unwrap().ends_with(": another error"), "{run:#}");
+}

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Put together, so that an excerpt of the cookbook does not hold it.
 const SECRET: &str = "s3cr3t";
 
-const RECIPE: &str = r#"
+const RECIPE: &str = r##"
 secret = %w(s3c r3t).join
 log('guard') { sensitive true; only_if "echo #{secret} | grep -q nothing" }
 log('words') { sensitive true; only_if ['grep', secret, '/dev/null'] }
@@ -35,8 +35,17 @@ file('/srv/says') { sensitive true; content 'x'; verify "echo #{secret}; false";
 cron('job') { sensitive true; command "true #{secret}"; environment('K' => secret); user 'nobody9'; ignore_failure true }
 archive_file("archive") { sensitive true; path '/srv/none.tgz'; destination '/srv/out'; ignore_failure true }
 user('app') { sensitive true; password secret; gid 'nogroup9'; ignore_failure true }
+file('/srv/owner') { sensitive true; owner "#{secret}9"; ignore_failure true }
+directory('/srv/group') { sensitive true; group "#{secret}8"; ignore_failure true }
+remote_directory('/srv/all') { sensitive true; source secret; ignore_failure true }
+cookbook_file('/srv/cf') { sensitive true; source secret; ignore_failure true }
+template('/srv/tp') { sensitive true; source secret; ignore_failure true }
+package('tool') { sensitive true; version "#{secret}7"; ignore_failure true }
+group('people') { sensitive true; members secret; append true; ignore_failure true }
+service('svc') { sensitive true; start_command "false #{secret}"; action :start; ignore_failure true }
+systemd_unit('u.service') { sensitive true; content %q([Unit) + secret; verify true; action :create; ignore_failure true }
 log('plain') { only_if 'echo shown | grep -q nothing' }
-"#;
+"##;
 
 /// A recipe's code reads what its sensitive resources raised, in all ways that Ruby has, and says it to everybody.
 const RESCUES: &str = r#"

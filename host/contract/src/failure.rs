@@ -131,6 +131,9 @@ const NOT_STANDARD: [&str; 19] = [
     "Chef::Exceptions::ClientUpgraded",
 ];
 
+/// The class of what a dry run refuses.
+pub const DRY_REFUSAL: &str = "Wrun::DryRun";
+
 impl Failure {
     /// The class of the failure of a policy that could not be started.
     pub const NOT_STARTED: &str = "Wrun::PolicyNotStarted";
@@ -166,9 +169,17 @@ impl Failure {
 
     /// Whether a dry run refused what would change the machine, in the host's words or in those of a language whose code asked.
     pub fn is_dry_refusal(&self) -> bool {
-        let Self::Raised(raised) = self else { return false };
-        let in_words = raised.class == "Errno::EROFS" && raised.message.contains("this is a dry run, which would");
-        in_words || raised.class == "Wrun::DryRun"
+        self.dry_refusal().is_some()
+    }
+
+    /// What a dry run refused: `would run /usr/bin/x: its program is not on this machine`. `None`: it refused nothing.
+    pub fn dry_refusal(&self) -> Option<&str> {
+        let Self::Raised(raised) = self else { return None };
+        match raised.class.as_str() {
+            DRY_REFUSAL => Some(&raised.message),
+            "Errno::EROFS" => Some(raised.message.split_once("this is a dry run, which ")?.1),
+            _ => None,
+        }
     }
 
     /// What a person could do about it.

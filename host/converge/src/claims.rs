@@ -42,16 +42,20 @@ struct HeldClaim {
 }
 
 impl Claims {
-    /// Takes a claim and holds it against those of other policies.
-    pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) {
+    /// Takes a claim and holds it against those of other policies. Returns the policy that wants it otherwise and has changed
+    /// it in this run, or would have.
+    pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) -> Option<String> {
         let Claim { identity, aspects } = claim;
         if aspects.is_empty() || (self.things.len() >= MAX_THINGS && !self.things.contains_key(&identity)) {
-            return;
+            return None;
         }
         let held = self.things.entry(identity.clone()).or_default();
         let others = held.iter().rev().filter(|other| other.claimant.policy != claimant.policy);
-        let differing = others.map(|other| (other, differing(other, &aspects, ended)));
-        if let Some((other, aspects)) = differing.into_iter().find(|(_, aspects)| !aspects.is_empty())
+        let mut differing = others.map(|other| (other, differing(other, &aspects, ended)));
+        let found = differing.find(|(_, aspects)| !aspects.is_empty());
+        let changed_by =
+            found.as_ref().filter(|(other, _)| other.changes).map(|(other, _)| other.claimant.policy.clone());
+        if let Some((other, aspects)) = found
             && self.conflicts.len() < MAX_CONFLICTS
             && !self.conflicts.iter().any(|one| one.identity == identity && one.later.policy == claimant.policy)
         {
@@ -70,6 +74,7 @@ impl Claims {
             }
             None => held.push(HeldClaim { claimant, aspects, changes: ended.changes }),
         }
+        changed_by
     }
 
     /// The conflicts, in the order in which they were found.

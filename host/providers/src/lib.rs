@@ -304,7 +304,7 @@ impl Providers for MachineProviders {
 
     fn commit(&mut self, wanted: &Wanted<'_>, plan: ReadyPlan) -> Result<Vec<Change>, Raised> {
         if wanted.why_run || self.settings.why_run {
-            return Err(Raised::new("Wrun::DryRun", "a dry run changes nothing"));
+            return Err(Raised::new(contract::DRY_REFUSAL, "a dry run changes nothing"));
         }
         let _mask = wanted.declaration.umask.map(Mask::set);
         self.parts.clear();

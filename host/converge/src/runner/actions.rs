@@ -218,7 +218,16 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         };
         let this = self.run.known_mut(resource)?;
         this.unsure |= !doubts.is_empty() && this.updated_by_last_action;
-        let outcome = self.with_kept(outcome);
+        let outcome = match self.with_kept(outcome) {
+            Ok(outcome) => Ok(outcome),
+            Err(failure) => self.refused_in_dry(failure).and_then(|what| {
+                self.uncertain(resource, &what);
+                let this = self.run.known_mut(resource)?;
+                this.mark(true);
+                this.unsure = true;
+                Ok(ActionOutcome::Unknown)
+            }),
+        };
         self.surveyed(resource, skips, outcome, ActionOutcome::Updated)
     }
 

@@ -39,6 +39,27 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
+    /// In a dry run, that no recipe is compiled, since an attributes file ended with a refusal. What the recipes would read is
+    /// not there, so that going on would tell of other errors.
+    pub(crate) fn note_unseen(&mut self, recipes: &[String], failure: &Failure) -> Outcome {
+        if self.is_dry() && !failure.is_final() && (failure.is_denial() || failure.is_dry_refusal()) {
+            recipes.iter().try_for_each(|recipe| self.run.recipe_ended(recipe, failure))?;
+        }
+        Ok(())
+    }
+
+    /// In a dry run, what code was refused: it is not known what it would have done, and an earlier resource may bring what it
+    /// did not find.
+    ///
+    /// # Errors
+    /// The failure, where it is another one, or this is no dry run or a survey, which tells what it did not see.
+    pub(super) fn refused_in_dry(&self, failure: Failure) -> Result<String, Failure> {
+        match failure.dry_refusal() {
+            Some(what) if self.is_dry() && !self.run.is_survey() => Ok(what.to_owned()),
+            _ => Err(failure),
+        }
+    }
+
     /// How the open action ended, with the failure that was kept inside it: that came first.
     pub(super) fn with_kept<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let Some(first) = self.run.take_kept_here() else { return outcome };

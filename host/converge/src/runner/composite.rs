@@ -7,6 +7,7 @@ use super::Runner;
 use super::actions::ActionOutcome;
 use super::performing::why;
 use super::sensitive::SUPPRESSED_CHANGE;
+use super::sensitive::without_values;
 use contract::{
     Amendment, Change, Child, ChildRow, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, LogLevel,
     Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
@@ -147,7 +148,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                     continue;
                 }
                 let wanted = Wanted { resource: child, declaration, action, resolved: vec![], why_run: true };
-                self.providers.prepare(&wanted).map_err(|raised| why(self.run, raised))?;
+                let prepared = self.providers.prepare(&wanted);
+                prepared.map_err(|raised| without_values(&wanted, why(self.run, raised)))?;
             }
             Ok(())
         })

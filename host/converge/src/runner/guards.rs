@@ -26,10 +26,20 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 if guard.negated != negated {
                     continue;
                 }
-                let dry = self.run.why_run() && self.trial == 0;
+                let dry = self.is_dry();
                 let truth = match &guard.test {
                     Test::Block(callback) => {
-                        let got = self.evaluate_of(resource, *callback, None).await?;
+                        let got = match self.evaluate_of(resource, *callback, None).await {
+                            Ok(got) => got,
+                            Err(failure) => {
+                                let why = self.refused_in_dry(failure)?;
+                                unknown.push(format!(
+                                    "{} is not known: {why}",
+                                    describe(&guard, self.is_sensitive(resource))
+                                ));
+                                continue;
+                            }
+                        };
                         self.warn_of_text(resource, negated, &got);
                         is_true(&got)
                     }

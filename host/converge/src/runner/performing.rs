@@ -3,6 +3,7 @@
 use super::Runner;
 use super::actions::ActionOutcome;
 use super::guards::is_true;
+use super::sensitive::without_values;
 use crate::claims::Ended;
 use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, ClosureValue, Expected, Failure, Guest, GuestType,
@@ -79,7 +80,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if self.run.is_survey() {
             self.providers.survey(&wanted);
         }
-        let prepared = self.providers.prepare(&wanted).map_err(|raised| why(self.run, raised))?;
+        let prepared =
+            self.providers.prepare(&wanted).map_err(|raised| without_values(&wanted, why(self.run, raised)))?;
         let claims = if self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
         let resolved = wanted.resolved;
         for certainty in prepared.certainty() {
@@ -90,8 +92,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let plan = match expected {
             Expected::Nothing => {
                 self.report_parts(id).await?;
-                self.claim(id, action, claims, false)?;
-                return Ok(ActionOutcome::UpToDate);
+                // A dry run finds the machine as it was before the policies that come first.
+                let changed_by = self.claim(id, action, claims, false)?.filter(|_| why_run);
+                let Some(other) = changed_by else { return Ok(ActionOutcome::UpToDate) };
+                self.uncertain(id, &format!("policy {other} would change it before"));
+                let change = self.only_assumed(id, action)?;
+                self.changed(id, vec![change])?;
+                self.run.known_mut(id)?.mark(true);
+                return Ok(ActionOutcome::Updated);
             }
             Expected::Unknown => {
                 let this = self.run.known_mut(id)?;
@@ -118,11 +126,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                     self.changed(id, changes)?;
                     None
                 }
-                Err(raised) => Some(raised),
+                Err(raised) => Some(without_values(&wanted, why(self.run, raised))),
             };
             self.report_parts(id).await?;
-            if let Some(raised) = failure {
-                return Err(why(self.run, raised));
+            if let Some(failure) = failure {
+                return Err(failure);
             }
             if let Some(facts) = self.providers.gathered() {
                 self.run.take_facts(facts)?;
@@ -143,12 +151,20 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.claims.is_some() && self.trial == 0
     }
 
-    /// Holds the claims of an action that went well against those of other policies.
-    fn claim(&mut self, id: ResourceId, action: &str, claims: Vec<Claim>, changes: bool) -> Outcome {
+    /// Holds the claims of an action that went well against those of other policies. Returns the policy that has changed the
+    /// thing to another state before.
+    fn claim(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+        claims: Vec<Claim>,
+        changes: bool,
+    ) -> Result<Option<String>, Failure> {
+        let mut changed_by = None;
         for claim in claims {
             // Others hear of it, and it outlives the policy's turn.
             self.run.pay(claim_bytes(&claim))?;
-            let Some(all) = self.claims.as_deref_mut() else { return Ok(()) };
+            let Some(all) = self.claims.as_deref_mut() else { return Ok(None) };
             let resource = self.run.known(id)?;
             let claimant = Claimant {
                 policy: self.run.policy().to_owned(),
@@ -156,9 +172,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 action: action.to_owned(),
                 origin: Arc::clone(&resource.declaration.origin),
             };
-            all.claim(claim, claimant, Ended { changes, dry: self.run.why_run() });
+            let changed = all.claim(claim, claimant, Ended { changes, dry: self.run.why_run() });
+            changed_by = changed_by.or(changed);
         }
-        Ok(())
+        Ok(changed_by)
     }
 
     /// Resolves and validates lazy values, right before the action, and the texts that the guest renders after all others.

@@ -297,7 +297,11 @@ async fn live<G: Guest, P: Providers>(
     recipes: &[String],
     compile_only: bool,
 ) -> Outcome {
-    runner.phase(Phase::Load(Box::new(load))).await?;
+    let loaded = runner.phase(Phase::Load(Box::new(load))).await;
+    if let Err(failure) = &loaded {
+        runner.note_unseen(recipes, failure)?;
+    }
+    loaded?;
     if !compile_only {
         let (run_id, start_time) = (began.run_id.clone(), began.start_time);
         runner.handler(Phase::Start(began)).await;

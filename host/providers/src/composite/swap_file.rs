@@ -45,6 +45,8 @@ impl Composite for SwapFile {
             let Some(size) = properties.size.filter(|size| *size > 0) else {
                 return Err(invalid("size is a required property: a number of megabytes"));
             };
+            // The command tells which file system is there.
+            machine.managed(path)?;
             let fill = filling(path, size, machine);
             let fill: Vec<&str> = fill.iter().map(String::as_str).collect();
             sentences.extend([
