@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use specs::Program;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -212,6 +213,44 @@ fn snapshots_are_written_held_and_told_apart() {
     assert_eq!(run(&["--update"]).0, Some(0));
     let snapshot = fs::read_to_string(folder.path().join("tests/snapshots/mine.json")).unwrap();
     assert!(snapshot.contains("mine 1, port 90"), "{snapshot}");
+    // A run that fails may be what is wanted, and is never written without a word.
+    fs::write(folder.path().join("cookbooks/web/recipes/default.rb"), "raise 'no such luck'\n").unwrap();
+    let (code, said) = run(&["--update"]);
+    assert!(code == Some(1) && said.contains("the run fails: no such luck"), "{said}");
+    let (code, said) = run(&[]);
+    assert!(code == Some(0) && said.contains("the run fails: no such luck"), "{said}");
+}
+
+#[test]
+fn a_policy_whose_ruby_cannot_be_parsed_is_not_built() {
+    let (program, folder) = (Program::new().unwrap(), policy("file '/srv/x' do\n  mode '0644'\n"));
+    let output = command(&program, folder.path()).args(["policy", "build"]).arg(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("cookbooks/web/recipes/default.rb:"), "{said}");
+    assert!(said.contains("SyntaxError"), "{said}");
+}
+
+/// The snapshot of a machine that every policy has.
+const LINKED: &str = "tests/snapshots/debian-12.json";
+
+#[test]
+fn snapshots_are_not_written_through_links() {
+    let (program, outside) = (Program::new().unwrap(), tempfile::tempdir().unwrap());
+    let target = outside.path().join("precious");
+    fs::write(&target, "precious").unwrap();
+    for (link, to) in [("tests", outside.path()), ("tests/snapshots", outside.path()), (LINKED, &target)] {
+        let folder = policy(RECIPE);
+        let place = folder.path().join(link);
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        symlink(to, &place).unwrap();
+        let mut command = command(&program, folder.path());
+        let output = command.args(["policy", "test", "--update"]).arg(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(&format!("{link} is a link")), "{link}: {said}");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1, "{link}");
+    }
 }
 
 #[test]

@@ -252,11 +252,18 @@ impl Folder {
         self.is_removed(self.handle.remove_file(name), name)
     }
 
-    /// Removes a directory and the files in it, if it is there. Directories in it make it stay.
+    /// Removes a directory and the files in it, if it is there. Whatever else somebody put there stays, and the directory with it.
     pub(crate) fn remove_folder(&self, name: &str) -> Result<(), StateError> {
         let Some(folder) = self.open(name)? else { return Ok(()) };
-        for file in folder.names()? {
-            folder.remove(&file)?;
+        let failed = |error: std::io::Error| StateError::system("read", &folder.path, error);
+        for entry in folder.handle.entries().map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_type().map_err(failed)?.is_dir() {
+                return Ok(());
+            }
+            // By its own name: a name need not be text.
+            let removed = folder.handle.remove_file(entry.file_name());
+            self.is_removed(removed, name)?;
         }
         self.is_removed(self.handle.remove_dir(name), name)
     }

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -225,6 +227,15 @@ fn runs_are_recorded_in_order_and_pruned() {
     assert_eq!(seconds(state.runs().unwrap()), ["50", "40", "30", "20", "10"]);
 
     fs::create_dir(temporary.path().join("var/lib/wrun/runs/kept-by-hand")).unwrap();
+    // What somebody put into a run's folder stops nothing: a name that is not text goes with the record, a directory stays.
+    let odd = |id: &RunId, name: &[u8]| {
+        temporary.path().join("var/lib/wrun/runs").join(id.as_str()).join(OsStr::from_bytes(name))
+    };
+    fs::write(odd(&ids[0], b"\xff\xfe"), "").unwrap();
+    fs::create_dir(odd(&ids[2], b"notes")).unwrap();
+    lock.prune_runs(2, u64::MAX).unwrap();
+    assert!(odd(&ids[2], b"notes").exists());
+    fs::remove_dir(odd(&ids[2], b"notes")).unwrap();
     lock.prune_runs(2, u64::MAX).unwrap();
     assert_eq!(seconds(state.runs().unwrap()), ["50", "40"]);
     assert_eq!(kept(&ids[1], "run.json"), None);

@@ -17,6 +17,9 @@ const TICK: Duration = Duration::from_millis(200);
 /// The narrowest terminal that lines are wrapped for, in columns.
 const NARROWEST: usize = 20;
 
+/// What the lines of a file begin with that a message shows for copying.
+const COPIED: &str = "        ";
+
 /// How far the further rows of a wrapped line are indented beyond the first.
 const HANGING: usize = 4;
 
@@ -141,9 +144,11 @@ pub(crate) fn fitted(text: &str) -> String {
     fitted_to(text, columns())
 }
 
-/// The same of a text for standard error.
+/// The same of a text for standard error. Lines that are indented so far are files to be copied, and stay as they are.
 pub(crate) fn fitted_note(text: &str) -> String {
-    fitted_to(text, if is_watched() { columns_of(io::stderr()) } else { None })
+    let Some(columns) = columns_of(io::stderr()).filter(|_| is_watched()) else { return text.to_owned() };
+    let fitted = |line: &str| if line.starts_with(COPIED) { line.to_owned() } else { wrapped(line, columns) };
+    text.split('\n').map(fitted).collect::<Vec<_>>().join("\n")
 }
 
 fn fitted_to(text: &str, columns: Option<usize>) -> String {

@@ -91,8 +91,10 @@ pub fn compile_modules(
     if !folder.join("Cargo.toml").exists() {
         return Err(CompileError::NotCargo { folder });
     }
-    // Cargo starts in the workspace's folder, where a relative path would mean another place.
-    let target_folder = &std::path::absolute(target_folder)
+    // Cargo starts in the workspace's folder, where a relative path would mean another place. The path is part of the
+    // compiler's flags: another spelling of it would compile everything anew.
+    let target_folder = &std::fs::create_dir_all(target_folder)
+        .and_then(|()| target_folder.canonicalize())
         .map_err(|source| CompileError::Read { path: target_folder.to_owned(), source })?;
     let metadata = metadata(&folder, compiler)?;
     let mut command = compiler.cargo();

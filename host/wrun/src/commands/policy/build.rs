@@ -3,11 +3,14 @@
 use super::describe;
 use super::ruby::RuntimeHere;
 use crate::arguments::BuildArguments;
+use crate::commands::instances::Instances;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
-use crate::settings::Layer;
+use crate::settings::{Layer, Settings};
 use artifact::Artifact;
+use assemble::known_facts;
 use author::build::{self, Profile};
+use author::check::{Subject, check};
 use author::{Options, PolicyFolder};
 use std::path::{Path, PathBuf};
 
@@ -38,6 +41,25 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     Ok(Exit::Done)
 }
 
+/// Refuses Ruby files that cannot be parsed: a machine would find that out later.
+fn check_syntax(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
+    // Cookbooks in Rust have no metadata.
+    let Ok(subject) = Subject::all(&[folder.join("cookbooks")]) else { return Ok(()) };
+    let reports = check(&subject, &[], &known_facts(), &Instances::find(settings)?)?;
+    let mut wrong = reports.iter().flat_map(|report| {
+        let of_syntax = report.findings.iter().filter(|finding| finding.kind == "syntax" && finding.is_problem);
+        of_syntax
+            .map(|finding| format!("cookbooks/{}/{}:{}: {}", report.name, finding.file, finding.line, finding.message))
+    });
+    match wrong.next() {
+        None => Ok(()),
+        Some(first) => {
+            let all: Vec<_> = std::iter::once(first).chain(wrong).collect();
+            anyhow::bail!("{}", all.join("\n"))
+        }
+    }
+}
+
 /// The folder for cargo's files.
 pub(super) fn target_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder.join("target"), Path::to_owned)
@@ -64,6 +86,7 @@ pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> a
         let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
         printer.note(Tone::Warning, &format!("warning: {} is left out: {why}", folder.display()));
     }
+    check_syntax(folder, &settings)?;
     let artifact = policy.build(options, &mut compiler)?;
     if artifact.manifest().has_own_code() {
         policy.check_component(&describe::component(&settings, &artifact)?)?;

@@ -41,10 +41,15 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
         let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
         let path = folder.join(SNAPSHOTS).join(format!("{name}.json"));
+        let error = outcome.run.pointer("/error/message").and_then(Value::as_str);
+        let failed = error.map(|error| format!("; the run fails: {}", escape(error))).unwrap_or_default();
         if arguments.update {
-            write(&path, &found)?;
-            printer.line(Tone::Plain, &format!("{name}: wrote {}", path.display()));
-            same += 1;
+            write(folder, &path, &found)?;
+            printer.line(Tone::Plain, &format!("{name}: wrote {}{failed}", path.display()));
+            match error {
+                None => same += 1,
+                Some(_) => differing += 1,
+            }
             continue;
         }
         let Ok(expected) = std::fs::read_to_string(&path) else {
@@ -54,7 +59,7 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
             continue;
         };
         if expected == found {
-            printer.line(Tone::Plain, &format!("{name}: as in {}", path.display()));
+            printer.line(Tone::Plain, &format!("{name}: as in {}{failed}", path.display()));
             same += 1;
         } else {
             let (before, now) = (path.display().to_string(), "now".to_owned());
@@ -103,7 +108,16 @@ fn case(folder: &Path) -> anyhow::Result<TestCase> {
     }
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+/// Writes a snapshot. The policy may be a stranger's: nothing is written through a link in its folder.
+fn write(policy: &Path, path: &Path, text: &str) -> anyhow::Result<()> {
+    for place in path.ancestors().take_while(|place| *place != policy) {
+        if std::fs::symlink_metadata(place).is_ok_and(|about| about.is_symlink()) {
+            anyhow::bail!(
+                "{} is a link; snapshots are written below the policy's own folder: remove it",
+                place.display()
+            );
+        }
+    }
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| std::fs::write(path, text)).with_context(|| format!("{} cannot be written", path.display()))
 }
