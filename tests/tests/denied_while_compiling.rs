@@ -9,11 +9,18 @@ use std::fs;
 
 /// Builds a policy of these recipes, runs it in a dry run with these grants; the run as JSON.
 fn dry_run(recipes: &[&str], grants: &str, facts: &Value) -> Value {
+    dry_run_with("", recipes, grants, facts)
+}
+
+/// The same with an attributes file.
+fn dry_run_with(attributes: &str, recipes: &[&str], grants: &str, facts: &Value) -> Value {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
     let place = program.configuration();
     let (policy, cookbook) = (place.join("web"), place.join("web/cookbooks/web"));
     fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    fs::create_dir_all(cookbook.join("attributes")).unwrap();
+    fs::write(cookbook.join("attributes/default.rb"), attributes).unwrap();
     fs::write(cookbook.join("metadata.rb"), "name 'web'\nversion '1.0.0'\n").unwrap();
     let names: Vec<String> = (0..recipes.len()).map(|at| format!("web::r{at}")).collect();
     for (at, text) in recipes.iter().enumerate() {
@@ -105,4 +112,40 @@ fn a_rust_policy_without_needs_that_may_import_nothing_is_looked_at_all_the_same
     fs::write(&grants, "").unwrap();
     let real: Value = serde_json::from_str(&run(&[]).stdout).unwrap();
     assert!(is_refusal(&real["error"]) && real["error"]["hint"].as_str().unwrap().contains("--why-run"), "{real:#}");
+}
+
+/// What the text of a recipe asks for is no wider than what its code asked for.
+#[test]
+fn facts_are_named_as_deep_as_they_are_read() {
+    let recipe = "a = node['memory']['total']\nfile '/srv/a' do\n  content \"#{node['cpu']['0']['mhz']} #{node['cpu'][a]}\"\nend\n";
+    let facts = json!({"memory": {"total": "1kB"}, "cpu": {"0": {"mhz": "1"}}});
+    let run = dry_run(&[recipe], "[policy.web]\n", &facts);
+    assert_eq!(entries(&run), ["facts \"memory.total\""], "{run:#}");
+    let rest = run["unseen_recipes"][0]["entries"].as_array().unwrap();
+    let rest: Vec<_> =
+        rest.iter().map(|one| format!("{} {}", one["key"], one["value"]).replace(['"', '\\'], "")).collect();
+    assert_eq!(rest, ["paths /srv/a", "facts cpu"], "{run:#}");
+}
+
+#[test]
+fn recipes_are_read_that_a_denial_in_attributes_hides() {
+    let attributes =
+        "default['web']['memory'] = node['memory']['total']\ndefault['web']['cpu'] = node['cpu']['total']\n";
+    let recipes = ["package 'nginx'\n", "file '/srv/second'\n"];
+    let facts = json!({"memory": {"total": "1kB"}, "cpu": {"total": 1}});
+    let run = dry_run_with(attributes, &recipes, "[policy.web]\n", &facts);
+    assert_eq!(entries(&run), ["facts \"memory.total\""], "{run:#}");
+    let unseen = run["unseen_recipes"].as_array().unwrap();
+    let of = |one: &Value| {
+        let entries = one["entries"].as_array().unwrap().iter();
+        let entries = entries.map(|entry| format!("{} {}", entry["key"], entry["value"]).replace(['"', '\\'], ""));
+        (one["recipe"].as_str().unwrap().to_owned(), one["whole"].as_bool().unwrap(), entries.collect::<Vec<_>>())
+    };
+    let found: Vec<_> = unseen.iter().map(of).collect();
+    let expected = [
+        ("web::r0".to_owned(), true, vec!["packages nginx".to_owned(), "facts cpu.total".to_owned()]),
+        ("web::r1".to_owned(), true, vec!["paths /srv/second".to_owned()]),
+    ];
+    assert_eq!(found, expected, "{run:#}");
+    assert_eq!(unseen[0]["ended_at"], "web/attributes/default.rb:1", "{run:#}");
 }

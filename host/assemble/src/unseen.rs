@@ -45,18 +45,28 @@ fn of_policy(
     denials: &[Denial],
 ) -> Vec<UnseenRecipe> {
     let mut unseen: Vec<_> = policy.ended_recipes.iter().map(|ended| begun(policy, ended)).collect();
-    let lines: Vec<_> = policy
+    let mut lines: Vec<_> = policy
         .ended_recipes
         .iter()
         .map(|ended| lines(ended, |cookbook| ending.is_in_ruby(&policy.name, cookbook)))
         .collect();
-    let runtime = ending.runtime(&policy.name).filter(|_| lines.iter().any(|lines| !lines.is_empty()));
+    let is_any_in_ruby = |ended: &EndedRecipe| ending.is_in_ruby(&policy.name, cookbook_of(&ended.recipe));
+    let runtime = ending.runtime(&policy.name).filter(|_| policy.ended_recipes.iter().any(is_any_in_ruby));
     let (Some(files), Some(runtime)) = (files, runtime) else { return unseen };
     let compiled = policy.node.as_ref().and_then(|node| node.recipes.as_array());
     let compiled: BTreeSet<String> =
         compiled.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
     let automatic = known_facts();
     let mut reader = RestReader::new(&**files, &compiled, &automatic);
+    let ended = policy.ended_recipes.iter();
+    for (at, ((ended, unseen), lines)) in ended.zip(&mut unseen).zip(&mut lines).enumerate() {
+        unseen.whole = attributes_line(ended).is_some();
+        if unseen.whole && ending.is_in_ruby(&policy.name, cookbook_of(&ended.recipe)) {
+            *lines = reader.begin(&ended.recipe).into_iter().collect();
+            // The rest of the attributes file is told once.
+            lines.extend(attributes_line(ended).filter(|_| at == 0));
+        }
+    }
     let asked = ending.ask(runtime, Arc::clone(files), |ask| {
         for (unseen, lines) in unseen.iter_mut().zip(&lines).filter(|(_, lines)| !lines.is_empty()) {
             let rest = reader.read(lines, ask);
@@ -133,6 +143,19 @@ fn lines(ended: &EndedRecipe, is_ruby: impl Fn(&str) -> bool) -> Vec<Line> {
         }
     }
     lines
+}
+
+/// The line of an attributes file that ended before any recipe was compiled.
+fn attributes_line(ended: &EndedRecipe) -> Option<Line> {
+    error::places(&ended.failure).into_iter().find_map(|place| {
+        let (cookbook, file, line) = (place.cookbook?, place.file?, place.line?);
+        let is_of_attributes = file.starts_with("attributes/") || file == "attributes.rb";
+        is_of_attributes.then_some(Line { cookbook, file, line })
+    })
+}
+
+fn cookbook_of(recipe: &str) -> &str {
+    recipe.split_once("::").map_or(recipe, |(cookbook, _)| cookbook)
 }
 
 /// Whether an entry is not granted yet.

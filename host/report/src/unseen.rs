@@ -23,6 +23,8 @@ pub struct UnseenRecipe {
     pub recipe: String,
     /// The place where it ended, as `COOKBOOK/FILE:LINE`.
     pub ended_at: Option<String>,
+    /// Nothing of it was compiled: `ended_at` is in an attributes file.
+    pub whole: bool,
     /// The rest's text was read, without evaluating it. It cannot be of recipes in Rust.
     pub read: bool,
     /// Entries that the rest's literal needs would take, without those that are granted or were denied in the run.
@@ -67,7 +69,12 @@ impl UnseenRecipe {
 
     /// Which part of which recipe was not seen.
     pub fn heading(&self) -> String {
-        let at = self.ended_at.as_ref().map(|place| format!(", which ended at {place}")).unwrap_or_default();
+        let at = self.ended_at.as_deref();
+        if self.whole {
+            let since = at.map(|place| format!(", since attributes ended at {place}")).unwrap_or_default();
+            return format!("recipe {}{since}", self.recipe);
+        }
+        let at = at.map(|place| format!(", which ended at {place}")).unwrap_or_default();
         format!("the rest of recipe {}{at}", self.recipe)
     }
 

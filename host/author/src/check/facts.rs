@@ -98,8 +98,11 @@ pub(super) enum What {
     Search {
         values: Option<Vec<String>>,
     },
+    /// An attribute that is read: its first key, and the literal ones below it.
     Attribute {
         name: String,
+        #[serde(default)]
+        below: Vec<String>,
     },
     Written {
         name: String,

@@ -216,7 +216,7 @@ impl Collector<'_> {
                 let bags = values.as_ref().map(|values| values.iter().map(with_item).collect());
                 self.all(Kind::DataBags, bags, file, fact);
             }
-            What::Attribute { name } => self.attribute(name, file, fact),
+            What::Attribute { name, below } => self.attribute(name, below, file, fact),
             What::Written { name } if !self.belongs(name) => self.add(Kind::WrittenAttributes, name, file, fact),
             What::Address { value } => {
                 // Addresses among the attributes are what is fetched from; of others nobody knows what they are for.
@@ -232,9 +232,13 @@ impl Collector<'_> {
         name == self.gathered.name || name == "tags" || self.gathered.depends.contains_key(name)
     }
 
-    fn attribute(&mut self, name: &str, file: &str, fact: &Fact) {
+    fn attribute(&mut self, name: &str, below: &[String], file: &str, fact: &Fact) {
         if self.automatic.contains(name) {
-            self.add(Kind::Facts, name, file, fact);
+            // As far as grants can name it: a dot begins a key there.
+            let below =
+                below.iter().map(String::as_str).take_while(|key| !key.is_empty() && !key.contains(['.', '*', '\\']));
+            let path = std::iter::once(name).chain(below).collect::<Vec<_>>().join(".");
+            self.add(Kind::Facts, &path, file, fact);
         } else if !self.belongs(name) {
             self.add(Kind::Attributes, name, file, fact);
         }

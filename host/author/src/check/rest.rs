@@ -124,6 +124,12 @@ impl<'a> RestReader<'a> {
         rest
     }
 
+    /// The begin of a recipe's file. `None`: the policy does not have it.
+    pub fn begin(&mut self, recipe: &str) -> Option<Line> {
+        let (cookbook, name) = recipe.split_once("::").unwrap_or((recipe, "default"));
+        self.first_line(cookbook, &format!("{cookbook}::{name}"))
+    }
+
     /// The file of a recipe that is included by name. `None`: it was begun already, or the policy does not have it.
     fn recipe(&mut self, name: &str, from: &str) -> Option<Line> {
         let (cookbook, recipe) = name.split_once("::").unwrap_or((name, "default"));
@@ -132,12 +138,16 @@ impl<'a> RestReader<'a> {
         if self.compiled.contains(&name) {
             return None;
         }
+        self.first_line(cookbook, &name)
+    }
+
+    fn first_line(&mut self, cookbook: &str, name: &str) -> Option<Line> {
         if !self.cookbooks.contains_key(cookbook) {
             let files = self.files.paths(cookbook, "").unwrap_or_default();
             let own = Gathered { name: cookbook.to_owned(), files, ..Gathered::default() };
             self.cookbooks.insert(cookbook.to_owned(), own);
         }
-        let file = self.cookbooks.get(cookbook)?.recipe_file(&name)?.to_owned();
+        let file = self.cookbooks.get(cookbook)?.recipe_file(name)?.to_owned();
         Some(Line { cookbook: cookbook.to_owned(), file, line: 0 })
     }
 }

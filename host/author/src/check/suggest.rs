@@ -76,7 +76,14 @@ pub(super) fn entries(needs: &Needs) -> Vec<Entry<'_>> {
 fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
     let is_path = matches!(kind, Kind::Paths | Kind::ReadPaths);
     let is_code = matches!(kind, Kind::Commands | Kind::Scripts);
-    needs.known.get(&kind).into_iter().flatten().filter_map(move |(name, need)| {
+    let known = needs.known.get(&kind);
+    // A fact is granted with all that is below it.
+    let is_within = move |name: &str| {
+        let mut wider = name.rmatch_indices('.').filter_map(|(at, _)| name.get(..at));
+        kind == Kind::Facts
+            && wider.any(|wider| known.is_some_and(|known| known.get(wider).is_some_and(|need| need.here)))
+    };
+    known.into_iter().flatten().filter(move |(name, _)| !is_within(name)).filter_map(move |(name, need)| {
         // Bytes that are no text came as U+FFFD.
         let is_text = !name.is_empty() && !name.contains('\u{fffd}');
         let fits = (!is_path || name.starts_with('/')) && (is_code || !name.contains(['*', '?', '[', '{']));

@@ -114,9 +114,26 @@ module Wrun
           add(:data_bag, node, values: given.first && texts(given.first, @variables), item: given[1] && texts(given[1], @variables)&.first)
         elsif receiver.nil? && name == :search && given.any?
           add(:search, node, values: texts(given.first, @variables))
-        elsif name == :[] && node_object?(receiver)
-          texts(given.first, {})&.each { |key| add(:attribute, node, name: key) }
+        elsif name == :[]
+          visit_read(node)
         end
+      end
+
+      # `node['a']['b']`: which attribute is read, as far as its keys are literal.
+      def visit_read(node)
+        return if @keys_read.delete(node.node_id)
+
+        calls = [node]
+        until node_object?(receiver = calls.first.children[0])
+          return unless node?(receiver) && receiver.type == :CALL && receiver.children[1] == :[]
+
+          calls.unshift(receiver)
+        end
+        first, *rest = calls.map { |call| texts(elements(call.children[2])&.first, {}) }
+        below = rest.take_while { |keys| keys&.size == 1 }.map(&:first)
+        first&.each { |key| add(:attribute, node, name: key, below: below) }
+        # The calls inside of this one come later.
+        calls[0...-1].each { |call| @keys_read[call.node_id] = true }
       end
 
       def node_object?(receiver)

@@ -20,6 +20,8 @@ module Wrun
         @variables = { DEFAULTS => file.defaults }
         @platform = Platforms.of_file(file.path)
         @optional = false
+        # Numbers of the calls inside of a read of an attribute that was told already.
+        @keys_read = {}
       end
 
       def read
