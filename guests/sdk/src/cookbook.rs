@@ -31,6 +31,10 @@ impl Cookbook {
         Self { name, version, attributes: vec![], recipes: BTreeMap::new(), types: vec![], place }
     }
 
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Adds a function that sets attributes. Those of all cookbooks run before any recipe.
     #[must_use]
     pub fn attributes(mut self, attributes: fn() -> Result) -> Self {

@@ -113,7 +113,10 @@ pub(crate) fn origin(place: &Location<'_>) -> Origin {
 
 /// As [`origin`], in a scope that is known already.
 pub(crate) fn origin_in(scope: &Scope, place: &Location<'_>) -> Origin {
-    let file = inside(place.file(), &scope.cookbook).to_owned();
+    let file = match below_cookbook(place.file(), &scope.cookbook) {
+        (Some(cookbook), below) if cookbook != scope.cookbook => format!("../{cookbook}/{below}"),
+        (_, below) => below.to_owned(),
+    };
     Origin { cookbook: scope.cookbook.clone(), recipe: scope.recipe.clone(), file, line: place.line() }
 }
 
@@ -141,12 +144,26 @@ pub(crate) fn frame(place: &Location<'_>) -> Option<String> {
     Some(format!("{}{end}", short(place)))
 }
 
-/// A place as `COOKBOOK/FILE:LINE` if it is in the cookbook whose code is running, else as the compiler names it.
+/// A place as `COOKBOOK/FILE:LINE` if it is in a cookbook of the policy, else as the compiler names it.
 pub(crate) fn short(place: &Location<'_>) -> String {
-    let Scope { cookbook, .. } = scope();
-    let below = inside(place.file(), &cookbook);
-    let start = if below == place.file() { String::new() } else { format!("{cookbook}/") };
+    let (cookbook, below) = below_cookbook(place.file(), &scope().cookbook);
+    let start = cookbook.map(|cookbook| format!("{cookbook}/")).unwrap_or_default();
     format!("{start}{below}:{}", place.line())
+}
+
+/// The cookbook in whose folder a file lies, and the file's path there: the one whose code is running, else another one of
+/// the policy. `None` and the whole path: it is in none of them.
+fn below_cookbook<'a>(path: &'a str, running: &str) -> (Option<String>, &'a str) {
+    let below = inside(path, running);
+    if below != path {
+        return (Some(running.to_owned()), below);
+    }
+    let names = table(|table| table.cookbooks.iter().map(|cookbook| cookbook.name()).collect::<Vec<_>>());
+    let others = names.into_iter().map(|name| (name, inside(path, name))).filter(|(_, below)| *below != path);
+    match others.min_by_key(|(_, below)| below.len()) {
+        Some((name, below)) => (Some(name.to_owned()), below),
+        None => (None, path),
+    }
 }
 
 /// What comes after the last folder of this name in a path; the path, if there is none.

@@ -24,6 +24,20 @@ impl Origin {
     pub fn policy(name: impl Into<String>) -> Self {
         Self { policy: name.into(), ..Self::default() }
     }
+
+    /// The cookbook in whose folder the file lies, and the file's path there. It is another cookbook than the origin's where the
+    /// guest names the file by a path that leaves its own: `../users/resources/manage.rb`.
+    pub fn cookbook_file(&self) -> Option<(&str, &str)> {
+        let (cookbook, file) = (self.cookbook.as_deref()?, self.file.as_deref()?);
+        Some(file.strip_prefix("../").and_then(|other| other.split_once('/')).unwrap_or((cookbook, file)))
+    }
+
+    /// The place as `COOKBOOK/FILE:LINE`, without the line where that is not known.
+    pub fn place(&self) -> Option<String> {
+        let (cookbook, file) = self.cookbook_file()?;
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        Some(format!("{cookbook}/{file}{line}"))
+    }
 }
 
 impl fmt::Display for Origin {
@@ -49,6 +63,18 @@ mod tests {
     #[track_caller]
     fn check(origin: Origin, expect: &str) {
         assert_eq!(origin.to_string(), expect);
+    }
+
+    #[test]
+    fn a_file_of_another_cookbook_is_named_from_there() {
+        let place = |file: &str| {
+            let origin =
+                Origin { cookbook: Some("base".into()), file: Some(file.into()), line: Some(2), ..Origin::default() };
+            origin.place().unwrap_or_default()
+        };
+        assert_eq!(place("recipes/default.rb"), "base/recipes/default.rb:2");
+        assert_eq!(place("../users/resources/manage.rb"), "users/resources/manage.rb:2");
+        assert_eq!(place("../x"), "base/../x:2");
     }
 
     #[test]

@@ -10,11 +10,7 @@ const SHOWN_CHARACTERS: usize = 100;
 pub fn lines(resource: &Resource) -> Vec<String> {
     let declaration = &resource.declaration;
     let origin = &declaration.origin;
-    let part = |part: &Option<String>| part.clone().unwrap_or_default();
-    let place = match (&origin.file, origin.line) {
-        (Some(file), Some(line)) => format!("{}/{file}:{line}", part(&origin.cookbook)),
-        _ => format!("{}::{}", part(&origin.cookbook), part(&origin.recipe)),
-    };
+    let place = crate::words::place(origin).unwrap_or_default();
     let mut lines = vec![format!("declared in {}", escape_line(&place))];
     if declaration.sensitive {
         return lines;

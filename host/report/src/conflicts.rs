@@ -36,10 +36,5 @@ fn lines(block: Block, conflict: &Conflict) -> Block {
 
 /// `cookbook/file:line`, or the recipe.
 fn place(claimant: &Claimant) -> String {
-    let origin = &claimant.origin;
-    let cookbook = origin.cookbook.as_deref().unwrap_or_default();
-    match (&origin.file, origin.line) {
-        (Some(file), Some(line)) => format!("{cookbook}/{file}:{line}"),
-        _ => format!("{cookbook}::{}", origin.recipe.as_deref().unwrap_or_default()),
-    }
+    crate::words::place(&claimant.origin).unwrap_or_default()
 }

@@ -208,7 +208,7 @@ fn recipe(failure: &Failure) -> Option<Origin> {
 
 /// The lines around a place, from the artifact's sources.
 pub fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Excerpt> {
-    let (cookbook, file, line) = (origin.cookbook.as_ref()?, origin.file.as_ref()?, origin.line?);
+    let ((cookbook, file), line) = (origin.cookbook_file()?, origin.line?);
     let text = String::from_utf8(files.read(cookbook, file).ok()?).ok()?;
     let first = line.saturating_sub(AROUND).max(1);
     let lines: Vec<_> = (1..).zip(text.lines()).filter(|(at, _)| (first..=line + AROUND).contains(at)).collect();

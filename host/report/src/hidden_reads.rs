@@ -61,10 +61,10 @@ fn text(policy: &str, reads: &[HiddenRead]) -> String {
 fn line(read: &HiddenRead) -> String {
     let part = if read.partly { " (a part of it)" } else { "" };
     let origin = &read.origin;
-    let place = match (&origin.cookbook, &origin.file, origin.line) {
-        (Some(cookbook), Some(file), Some(line)) => format!(", {cookbook}/{file}:{line}"),
-        (Some(cookbook), ..) => format!(", cookbook {cookbook}"),
-        _ => String::new(),
+    let place = match (origin.line.and_then(|_| origin.place()), &origin.cookbook) {
+        (Some(place), _) => format!(", {place}"),
+        (None, Some(cookbook)) => format!(", cookbook {cookbook}"),
+        (None, None) => String::new(),
     };
     format!("{}{part}{place}", read.shown())
 }

@@ -41,8 +41,8 @@ pub fn ran(command: &GuestCommand) -> String {
 /// A place as people read it: `cookbook/file:line`, without a file the recipe.
 pub fn place(origin: &Origin) -> Option<String> {
     let cookbook = origin.cookbook.as_deref()?;
-    match (&origin.file, origin.line, &origin.recipe) {
-        (Some(file), Some(line), _) => Some(format!("{cookbook}/{file}:{line}")),
-        (_, _, recipe) => recipe.as_ref().map(|recipe| format!("{cookbook}::{recipe}")),
+    match origin.line.and_then(|_| origin.place()) {
+        Some(place) => Some(place),
+        None => origin.recipe.as_ref().map(|recipe| format!("{cookbook}::{recipe}")),
     }
 }

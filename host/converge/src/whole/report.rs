@@ -246,10 +246,7 @@ fn collection(run: &Run) -> Vec<Value> {
         .map(|resource| {
             let declaration = &resource.declaration;
             let origin = &declaration.origin;
-            let place = origin.file.as_ref().map(|file| {
-                let cookbook = origin.cookbook.as_deref().unwrap_or_default();
-                format!("{cookbook}/{file}:{}", origin.line.unwrap_or(0))
-            });
+            let place = origin.place();
             json!([&*resource.shown, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
         })
         .collect()

@@ -46,14 +46,14 @@ module Wrun
         @contexts.delete(context)&.each { |id| @known.delete(id) }
       end
 
-      # `FILE, LINE` in the cookbook's folder, of a place on the stack or its text.
-      def place(source_line)
+      # `FILE, LINE` from a cookbook's folder on, of a place on the stack or its text.
+      def place(source_line, cookbook)
         case source_line
         when nil then ["", 0]
         when String
           path, line = source_line.match(/\A(.*?):(\d+)/)&.captures
-          [file(path.to_s), line.to_i]
-        else [file(source_line.path), source_line.lineno]
+          [file(path.to_s, cookbook), line.to_i]
+        else [file(source_line.path, cookbook), source_line.lineno]
         end
       end
 
@@ -72,8 +72,9 @@ module Wrun
 
       private
 
-      def file(path)
-        @places[path] ||= Sources.split(path)&.last || path
+      def file(path, cookbook)
+        owner, relative = @places[path] ||= Sources.split(path) || [nil, path]
+        owner.nil? || owner == cookbook ? relative : "../#{owner}/#{relative}"
       end
     end
 

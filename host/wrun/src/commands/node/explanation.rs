@@ -71,11 +71,11 @@ fn row(keys: &[String], write: &JudgedWrite<'_>) -> [String; 4] {
 /// `cookbook/file:line`, or as much of it as is known; of a policy's own file with the policy.
 fn place(origin: &Origin) -> String {
     let line = origin.line.map(|line| format!(":{line}")).unwrap_or_default();
-    match (&origin.cookbook, &origin.file) {
-        (Some(cookbook), Some(file)) => format!("{cookbook}/{file}{line}"),
-        (None, Some(file)) => format!("{file}{line} of policy {}", origin.policy),
-        (Some(cookbook), None) => format!("cookbook {cookbook}"),
-        (None, None) => origin.policy.clone(),
+    match (origin.place(), &origin.cookbook, &origin.file) {
+        (Some(place), ..) => place,
+        (None, _, Some(file)) => format!("{file}{line} of policy {}", origin.policy),
+        (None, Some(cookbook), None) => format!("cookbook {cookbook}"),
+        (None, None, None) => origin.policy.clone(),
     }
 }
 
