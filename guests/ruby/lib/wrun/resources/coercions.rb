@@ -123,7 +123,8 @@ module Wrun
     module Collecting
       class << self
         def for(name)
-          slot = :"@#{name}"
+          # Not the property's own: a type may have a plain property of that name, as systemd_unit has.
+          slot = :"@wrun_#{name}"
           Module.new do
             define_method(name) do |command = nil, options = {}, &block|
               unless [NilClass, String, Symbol].include?(command.class)

@@ -163,7 +163,7 @@ module Wrun
       end
 
       def wrun_origin
-        file, line = Resources.place(@source_line)
+        file, line = Resources.place(@source_line, cookbook_name.to_s)
         "[#{Text.name(cookbook_name)},#{Text.name(recipe_name)},#{Text.name(file)},#{line}]"
       end
 
@@ -176,7 +176,7 @@ module Wrun
           said << "[#{Text.name(name)},#{wrun_said(context, name, instance_variable_get(slot), rest)}]"
         end
         said.concat(wrun_lazy_name(context)) if @name.is_a?(Chef::DelayedEvaluator)
-        said.concat(wrun_verifications(context).map { |pair| Text.of(pair) }) if @verify
+        said.concat(wrun_verifications(context).map { |pair| Text.of(pair) }) if @wrun_verify
         said.concat(wrun_more_properties(context).map { |pair| Text.of(pair) })
       end
 
@@ -190,7 +190,7 @@ module Wrun
 
       # Commands that check new content, and blocks that do.
       def wrun_verifications(context)
-        blocks, commands = @verify.map { |one| :yaml == one ? Verification::YAML : one }.partition { |one| one.is_a?(Proc) }
+        blocks, commands = @wrun_verify.map { |one| :yaml == one ? Verification::YAML : one }.partition { |one| one.is_a?(Proc) }
         said = blocks.map { |block| ["verify", ["verify", Turns.keep(context, block)]] }
         commands.empty? ? said : said << ["verify", ["plain", commands.map { |one| Verification.told(one) }]]
       end
