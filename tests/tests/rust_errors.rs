@@ -107,6 +107,9 @@ fn what_the_sandbox_does_not_have_is_said_with_what_to_use_instead() {
     let files = error_of(&program, &machine, "standard_files");
     assert!(files["hint"].as_str().unwrap().contains(advice), "{files:#}");
     assert_eq!(place(&files), ("mistakes/src/lib.rs", marked("standard_files")));
+    let variable = error_of(&program, &machine, "variable");
+    assert!(variable["hint"].as_str().unwrap().contains("`wrun_sdk::environment::get`"), "{variable:#}");
+    assert_eq!(place(&variable), ("mistakes/src/lib.rs", marked("variable")));
     for recipe in ["clock", "unwrapped"] {
         let at = ("mistakes/src/lib.rs", marked(recipe));
         let error = error_of(&program, &machine, recipe);

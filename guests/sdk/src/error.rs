@@ -73,16 +73,16 @@ impl<E: std::error::Error + 'static> From<E> for Error {
             return Self(Box::new(raised.clone())).at(Location::caller());
         }
         let mut message = error.to_string();
-        let mut is_outside = outside::is_unsupported(&error);
+        let mut advice = outside::advice_on(&error);
         let mut source = error.source();
         while let Some(cause) = source {
             message.push_str(": ");
             message.push_str(&cause.to_string());
-            is_outside = is_outside || outside::is_unsupported(cause);
+            advice = advice.or_else(|| outside::advice_on(cause));
             source = cause.source();
         }
-        if is_outside {
-            return Self::text(format!("the sandbox does not have this: {message}")).with_hint(outside::HINT);
+        if let Some(advice) = advice {
+            return Self::text(format!("the sandbox does not have this: {message}")).with_hint(advice);
         }
         Self::text(message)
     }

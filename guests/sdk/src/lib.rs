@@ -80,6 +80,7 @@
 //! | compute a value later, right before it is used | [`builder::lazy`] |
 //! | make resource types | [`custom`] |
 //! | include another recipe | [`include_recipe`] |
+//! | read a variable of the environment | [`environment`] |
 //! | look at the machine, run a command | [`machine`]; resources are the better way to change anything |
 //! | read data that operators keep: data bags, search | [`data`] |
 //! | hear how a run ends | [`handlers`] |
@@ -92,7 +93,7 @@
 //! A policy is compiled to WebAssembly. It does not have files, processes, sockets or a clock of its own: `std::fs` and the
 //! like are errors that name the line and what to use instead. It does not have a standard output either. With
 //! `#[macro_use] extern crate wrun_sdk;` at the top of a crate, `println!`, `eprintln!`, `print!`, `eprint!` and `dbg!`
-//! anywhere in it write to the run's log; see [`log`](mod@log). (Rust does not let the prelude's `*` replace macros of the
+//! anywhere in it write to the run's log (`--log-level info` shows what `println!` writes); see [`log`](mod@log). (Rust does not let the prelude's `*` replace macros of the
 //! standard library.)
 //!
 //! A policy links its cookbooks' crates into one component, in `src/lib.rs`: `wrun_sdk::policy!(motd, ntp);`
@@ -109,6 +110,7 @@ mod conversation;
 mod cookbook;
 pub mod custom;
 pub mod data;
+pub mod environment;
 mod error;
 mod from_value;
 pub mod handlers;

@@ -11,6 +11,10 @@ pub(crate) const HINT: &str = "a policy cannot use files, sockets, processes, th
     library: declare a resource, or use `wrun_sdk::machine`, `wrun_sdk::clock` and `wrun_sdk::random`, within the \
     policy's grants";
 
+/// The advice for `std::env::var`, which finds nothing.
+const NO_VARIABLES: &str =
+    "`std::env` is empty in a policy: `wrun_sdk::environment::get` reads a variable that the policy is granted";
+
 /// Phrases with which the standard library says that the sandbox lacks something.
 const PHRASES: [&str; 4] = [
     "not supported on this platform",
@@ -19,13 +23,19 @@ const PHRASES: [&str; 4] = [
     "kind: Unsupported",
 ];
 
-/// Whether an error is the standard library's for something that the sandbox lacks.
-pub(crate) fn is_unsupported(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::Unsupported)
+/// Returns the advice if an error is the standard library's for something that the sandbox lacks.
+pub(crate) fn advice_on(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
+        return Some(HINT);
+    }
+    error.downcast_ref::<std::env::VarError>().map(|_| NO_VARIABLES)
 }
 
 /// Returns the advice if a panic's message or its file says that the sandbox lacks something.
 pub(crate) fn advice(message: &str, file: &str) -> Option<&'static str> {
+    if message.ends_with(": NotPresent") {
+        return Some(NO_VARIABLES);
+    }
     let is_outside = PHRASES.iter().any(|phrase| message.contains(phrase))
         || (file.contains("/library/std/src/sys/") && file.ends_with("unsupported.rs"));
     is_outside.then_some(HINT)
@@ -38,10 +48,12 @@ mod tests {
     #[test]
     fn what_the_sandbox_lacks_is_recognised() {
         let unsupported = io::Error::new(io::ErrorKind::Unsupported, "operation not supported on this platform");
-        assert!(is_unsupported(&unsupported));
-        assert!(!is_unsupported(&io::Error::from(io::ErrorKind::NotFound)));
+        assert_eq!(advice_on(&unsupported), Some(HINT));
+        assert_eq!(advice_on(&io::Error::from(io::ErrorKind::NotFound)), None);
+        assert_eq!(advice_on(&std::env::VarError::NotPresent), Some(NO_VARIABLES));
         let panics = [
             ("time not implemented on this platform", "/rustc/1/library/std/src/sys/time/unsupported.rs"),
+            ("called `Result::unwrap()` on an `Err` value: NotPresent", "src/lib.rs"),
             ("called `Result::unwrap()` on an `Err` value: Error { kind: Unsupported, message: \"x\" }", "src/lib.rs"),
         ];
         for (message, file) in panics {

@@ -1222,7 +1222,7 @@ resource! {
         manage_symlink_source "manage_symlink_source" set Boolean "Whether a symbolic link at the path is followed and its target managed; unset follows with a warning, false replaces the link.";
         verify "verify" append List "A command that must accept the new content before it is put in place; `%{path}` stands for the file to look at. Several calls collect.";
         diff "diff" set Text "The difference that the last action made, for reports.";
-        source "source" set TextOrList "The template's path below `templates`; of a list, the first that exists.\n\nDefault: the last component of the name, with .erb behind it.";
+        source "source" set TextOrList "The template's path below `templates`; of a list, the first that exists.\n\nDefault: the last component of the name, with .erb behind it (in Rust .j2).";
         cookbook "cookbook" set Text "The cookbook that has the source.\n\nDefault: the cookbook that declares the resource.";
         local "local" set Boolean "Whether the source is a path on the node instead of one in a cookbook.\n\nDefault: `false`.";
         variables "variables" set Map "What the template sees as its variables.\n\nDefault: `{}`.";

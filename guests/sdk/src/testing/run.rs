@@ -123,8 +123,17 @@ fn key_of(resource: &Value) -> String {
     format!("{}[{}]", text("type"), text("name"))
 }
 
+/// The types whose rows have the name of the platform's own type, as in Chef: `linux_user`, `apt_package`.
+const OF_PLATFORM: [&str; 2] = ["user", "package"];
+
+/// Tells whether it is `type[name]`; `user[app]` is `linux_user[app]` too.
 fn is(resource: &Value, key: &str) -> bool {
-    key_of(resource) == key
+    let own = key_of(resource);
+    let general = |kind: &&str| {
+        let end = own.split_once(&format!("_{kind}[")).map(|(_, end)| end);
+        end.is_some() && end == key.strip_prefix(kind).and_then(|rest| rest.strip_prefix('['))
+    };
+    own == key || OF_PLATFORM.iter().any(|kind| general(&kind))
 }
 
 fn keys(resources: &[Value]) -> String {
@@ -135,4 +144,18 @@ fn rows(rows: &[Value]) -> String {
     let row =
         |row: &Value| format!("{} {}", key_of(row), row.get("action").and_then(Value::as_str).unwrap_or_default());
     rows.iter().map(row).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is;
+    use serde_json::json;
+
+    #[test]
+    fn a_row_is_found_by_the_general_type_too() {
+        let row = json!({"type": "linux_user", "name": "a[b]"});
+        assert!(is(&row, "linux_user[a[b]]") && is(&row, "user[a[b]]"));
+        assert!(!is(&row, "ser[a[b]]") && !is(&row, "user[a]") && !is(&row, "user"));
+        assert!(!is(&json!({"type": "cookbook_file", "name": "a"}), "file[a]"));
+    }
 }

@@ -22,7 +22,7 @@ pub static TEMPLATE: ResourceType = ResourceType {
                 TEXT_OR_LIST,
                 "The template's path below `templates`; of a list, the first that exists.",
             )
-            .default_to(Default::Described("the last component of the name, with .erb behind it")),
+            .default_to(Default::Described("the last component of the name, with .erb behind it (in Rust .j2)")),
             COOKBOOK,
             Property::boolean("local", "Whether the source is a path on the node instead of one in a cookbook.")
                 .default(Literal::Boolean(false))
