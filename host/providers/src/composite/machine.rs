@@ -69,6 +69,11 @@ impl Machine<'_, '_> {
         self.view.root.target_entry(path).is_ok_and(|entry| entry.is_some())
     }
 
+    /// Tells whether the machine has the file of a time zone, by a name that was checked.
+    pub(super) fn has_zone(&self, zone: &str) -> bool {
+        self.view.root.target_entry(&format!("/usr/share/zoneinfo/{zone}")).is_ok_and(|entry| entry.is_some())
+    }
+
     /// Tells whether a program is in one of the usual folders.
     pub(super) fn has_program(&self, name: &'static str) -> bool {
         let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];

@@ -23,6 +23,9 @@ impl Composite for Timezone {
         if !zone.split('/').all(|part| plain_name("timezone", part, "_+-", "a part of a name").is_ok()) {
             return Err(invalid(format!("timezone {zone:?} is not the name of a time zone")));
         }
+        if machine.exists(ZONES) && !machine.has_zone(zone) && !machine.is_survey {
+            return Err(invalid(format!("timezone {zone:?} is not there: {ZONES} has no such file")));
+        }
         let package = || child("package", "tzdata", "install", []);
         if machine.exists("/run/systemd/system") {
             let set = ["/usr/bin/timedatectl", "--no-ask-password", "set-timezone", zone];
