@@ -35,8 +35,6 @@ file('/srv/says') { sensitive true; content 'x'; verify "echo #{secret}; false";
 cron('job') { sensitive true; command "true #{secret}"; environment('K' => secret); user 'nobody9'; ignore_failure true }
 archive_file("archive") { sensitive true; path '/srv/none.tgz'; destination '/srv/out'; ignore_failure true }
 user('app') { sensitive true; password secret; gid 'nogroup9'; ignore_failure true }
-file('/srv/owner') { sensitive true; owner "#{secret}9"; ignore_failure true }
-directory('/srv/group') { sensitive true; group "#{secret}8"; ignore_failure true }
 remote_directory('/srv/all') { sensitive true; source secret; ignore_failure true }
 cookbook_file('/srv/cf') { sensitive true; source secret; ignore_failure true }
 template('/srv/tp') { sensitive true; source secret; ignore_failure true }

@@ -6,8 +6,7 @@
 use super::Runner;
 use super::actions::ActionOutcome;
 use super::performing::why;
-use super::sensitive::SUPPRESSED_CHANGE;
-use super::sensitive::without_values;
+use super::sensitive::{SUPPRESSED_CHANGE, SecretValues};
 use contract::{
     Amendment, Change, Child, ChildRow, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, LogLevel,
     Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
@@ -149,7 +148,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 }
                 let wanted = Wanted { resource: child, declaration, action, resolved: vec![], why_run: true };
                 let prepared = self.providers.prepare(&wanted);
-                prepared.map_err(|raised| without_values(&wanted, why(self.run, raised)))?;
+                prepared.map_err(|raised| SecretValues::of(&wanted).hide_in(why(self.run, raised)))?;
             }
             Ok(())
         })

@@ -3,7 +3,7 @@
 use super::Runner;
 use super::actions::ActionOutcome;
 use super::guards::is_true;
-use super::sensitive::without_values;
+use super::sensitive::SecretValues;
 use crate::claims::Ended;
 use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, ClosureValue, Expected, Failure, Guest, GuestType,
@@ -80,15 +80,20 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if self.run.is_survey() {
             self.providers.survey(&wanted);
         }
-        let prepared =
-            self.providers.prepare(&wanted).map_err(|raised| without_values(&wanted, why(self.run, raised)))?;
+        let secrets = SecretValues::of(&wanted);
+        let prepared = self.providers.prepare(&wanted).map_err(|raised| secrets.hide_in(why(self.run, raised)))?;
         let claims = if self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
         let resolved = wanted.resolved;
         for certainty in prepared.certainty() {
             let (Certainty::Assumed(what) | Certainty::Unknown(what)) = certainty;
-            self.uncertain(id, what);
+            self.uncertain(id, &secrets.hide(what.clone()));
         }
         let (expected, changes) = prepared.expected();
+        let without_secrets = |changes: Vec<Change>| {
+            let shown = |change: Change| Change { what: secrets.hide(change.what), ..change };
+            changes.into_iter().map(shown).collect::<Vec<_>>()
+        };
+        let changes = without_secrets(changes);
         let plan = match expected {
             Expected::Nothing => {
                 self.report_parts(id).await?;
@@ -123,10 +128,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let done = self.providers.commit(&wanted, plan);
             let failure = match done {
                 Ok(changes) => {
-                    self.changed(id, changes)?;
+                    self.changed(id, without_secrets(changes))?;
                     None
                 }
-                Err(raised) => Some(without_values(&wanted, why(self.run, raised))),
+                Err(raised) => Some(secrets.hide_in(why(self.run, raised))),
             };
             self.report_parts(id).await?;
             if let Some(failure) = failure {

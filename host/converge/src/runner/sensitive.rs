@@ -5,7 +5,6 @@ use contract::{
     Answer, Callback, ClosureValue, DRY_REFUSAL, Failure, Guest, Property, Providers, Request, ResourceId, Wanted,
 };
 use serde_json::Value;
-use std::borrow::Cow;
 
 /// What stands for a guard.
 pub(super) const SUPPRESSED_GUARD: &str = "suppressed sensitive guard";
@@ -13,57 +12,99 @@ pub(super) const SUPPRESSED_GUARD: &str = "suppressed sensitive guard";
 /// What stands for the sentences of a composite action.
 pub(super) const SUPPRESSED_CHANGE: &str = "suppressed sensitive resource";
 
-/// What stands for a value of a sensitive resource in a provider's message.
+/// What stands for a value of a sensitive resource in a sentence of its provider.
 const SUPPRESSED_VALUE: &str = "(not shown)";
 
-/// The least bytes of a value that is looked for in a message. Shorter ones are in words of the message itself.
+/// The least bytes of a value that is looked for in a sentence. Shorter ones are in words of the sentence itself.
 const LEAST_VALUE: usize = 4;
 
-/// A provider's failure, without the values of its resource if that is sensitive. The resource's name stays, as it does
-/// everywhere, and so does a denial: that shows nothing of a sensitive resource already.
-pub(super) fn without_values(wanted: &Wanted<'_>, failure: Failure) -> Failure {
-    if !wanted.declaration.sensitive || failure.is_denial() {
-        return failure;
-    }
-    let mut raised = match failure {
-        Failure::Raised(raised) => raised,
-        other => return other,
-    };
-    let mut texts: Vec<Cow<'_, str>> = Vec::new();
-    for (_, property) in &wanted.declaration.properties {
-        match property {
-            Property::Plain(value) => collect(value, &mut texts),
-            Property::Bytes(bytes) => texts.extend(std::str::from_utf8(bytes).ok().map(Cow::Borrowed)),
-            Property::Lazy(_) | Property::Rendered(_) | Property::Verify(_) => {}
+/// The most bytes of a value that is looked for: no sentence quotes a longer one.
+const LONGEST_VALUE: usize = 64 << 10;
+
+/// The most bytes that are looked through for all values of one sentence. A longer sentence, or one for more values, is not
+/// shown at all.
+const MOST_WORK: usize = 16 << 20;
+
+/// Properties that say what everybody can see of a file.
+const PLAIN_TO_SEE: [&str; 4] = ["path", "owner", "group", "mode"];
+
+/// The values of a sensitive resource, to take them out of what its provider says. The resource's name stays, as it does
+/// everywhere.
+#[derive(Default)]
+pub(super) struct SecretValues(Vec<String>);
+
+impl SecretValues {
+    /// None, if the resource is not sensitive.
+    pub(super) fn of(wanted: &Wanted<'_>) -> Self {
+        let mut texts: Vec<String> = Vec::new();
+        if !wanted.declaration.sensitive {
+            return Self(texts);
         }
-    }
-    for (_, value) in &wanted.resolved {
-        match value {
-            ClosureValue::Json(value) => collect(value, &mut texts),
-            ClosureValue::Bytes(bytes) => texts.extend(std::str::from_utf8(bytes).ok().map(Cow::Borrowed)),
-        }
-    }
-    let name = &wanted.declaration.name;
-    texts.retain(|text| text.len() >= LEAST_VALUE && !name.contains(text.as_ref()));
-    // The longest first: what holds another value goes as a whole.
-    texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-    for text in texts {
-        for shown in [text.as_ref(), text.escape_debug().to_string().as_str()] {
-            for said in std::iter::once(&mut raised.message).chain(&mut raised.hint) {
-                if said.contains(shown) {
-                    *said = said.replace(shown, SUPPRESSED_VALUE);
-                }
+        for (_, property) in wanted.declaration.properties.iter().filter(|(name, _)| !is_plain_to_see(name)) {
+            match property {
+                Property::Plain(value) => collect(value, &mut texts),
+                Property::Bytes(bytes) => texts.extend(text_of(bytes)),
+                Property::Lazy(_) | Property::Rendered(_) | Property::Verify(_) => {}
             }
         }
+        for (_, value) in wanted.resolved.iter().filter(|(name, _)| !is_plain_to_see(name)) {
+            match value {
+                ClosureValue::Json(value) => collect(value, &mut texts),
+                ClosureValue::Bytes(bytes) => texts.extend(text_of(bytes)),
+            }
+        }
+        let name = &wanted.declaration.name;
+        texts.retain(|text| text.len() >= LEAST_VALUE && !name.contains(text.as_str()));
+        let escaped: Vec<_> = texts.iter().map(|text| text.escape_debug().to_string()).collect();
+        texts.extend(escaped);
+        // The longest first: what holds another value goes as a whole.
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        texts.dedup();
+        Self(texts)
     }
-    Failure::Raised(raised)
+
+    /// A sentence without them.
+    pub(super) fn hide(&self, mut said: String) -> String {
+        if said.len().saturating_mul(self.0.len()) > MOST_WORK {
+            return SUPPRESSED_CHANGE.to_owned();
+        }
+        for text in &self.0 {
+            if said.contains(text.as_str()) {
+                said = said.replace(text.as_str(), SUPPRESSED_VALUE);
+            }
+        }
+        said
+    }
+
+    /// A provider's failure without them. A denial shows nothing of a sensitive resource already.
+    pub(super) fn hide_in(&self, failure: Failure) -> Failure {
+        match failure {
+            failure if self.0.is_empty() || failure.is_denial() => failure,
+            Failure::Raised(mut raised) => {
+                raised.message = self.hide(raised.message);
+                raised.hint = raised.hint.map(|hint| self.hide(hint));
+                Failure::Raised(raised)
+            }
+            other => other,
+        }
+    }
+}
+
+fn is_plain_to_see(property: &str) -> bool {
+    PLAIN_TO_SEE.contains(&property)
+}
+
+fn text_of(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LONGEST_VALUE)?;
+    Some(text.to_owned())
 }
 
 /// All texts and numbers in a value.
-fn collect<'a>(value: &'a Value, texts: &mut Vec<Cow<'a, str>>) {
+fn collect(value: &Value, texts: &mut Vec<String>) {
     match value {
-        Value::String(text) => texts.push(Cow::Borrowed(text)),
-        Value::Number(number) => texts.push(Cow::Owned(number.to_string())),
+        Value::String(text) if text.len() > LONGEST_VALUE => {}
+        Value::String(text) => texts.push(text.clone()),
+        Value::Number(number) => texts.push(number.to_string()),
         Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
         Value::Object(entries) => entries.values().for_each(|entry| collect(entry, texts)),
         Value::Null | Value::Bool(_) => {}
