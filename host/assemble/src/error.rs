@@ -17,6 +17,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::grants_files::GrantsFilesError;
+use crate::layers::LayersError;
 use crate::runtime::RuntimeError;
 use crate::saved_node::SavedNodeError;
 
@@ -192,6 +193,12 @@ pub enum AssembleError {
     /// A directory of gems cannot be used.
     #[error(transparent)]
     Gems(#[from] GemsError),
+    /// Environment files cannot be used as layers.
+    #[error(transparent)]
+    Layers(#[from] LayersError),
+    /// The node's layers cannot be saved.
+    #[error("the layers of the node cannot be saved")]
+    NotSaved(#[source] Failure),
     /// The instance that answers questions about cookbooks failed to start.
     #[error(transparent)]
     Questions(#[from] Failure),

@@ -25,6 +25,7 @@ use documents::Documents;
 use grants::{Grants, PolicyGrants};
 use machine::data::{BagSecrets, DataFolders};
 use metadata::Metadata;
+use node::layers::Layer;
 use node::object::{JsonAttributes, NodeObject, ObjectError, PolicyStart, is_policys_own};
 use node::run_list::RunList;
 use pollster::block_on;
@@ -98,7 +99,8 @@ impl FolderInput {
         &self.runtime
     }
 
-    /// Makes the one policy of it: asks the guest what only it knows, expands the run list, chooses the cookbooks.
+    /// Makes the one policy of it: asks the guest what only it knows, expands the run list, chooses the cookbooks. Returns the
+    /// environment, too, which is the first layer.
     ///
     /// # Errors
     /// An environment's or a node's name that is none. All that Chef calls a failed run is in the policy's `refused`.
@@ -108,7 +110,7 @@ impl FolderInput {
         all_grants: &Grants,
         run_host: &mut AssembledHost<'_>,
         node: &mut NodeObject,
-    ) -> Result<PolicyInput, AssembleError> {
+    ) -> Result<(PolicyInput, Option<Layer>), AssembleError> {
         node.name().clone_into(&mut self.node);
         if let Some(environment) = &self.environment {
             node.set_chef_environment(environment)?;
@@ -145,7 +147,7 @@ impl FolderInput {
             Folders { runtime: self.runtime, files: Arc::new(chosen), gems: Arc::new(gems), data: Arc::new(data) };
         run_host.sources.insert(POLICY.to_owned(), Source::Folders(folders));
         run_host.grants.insert(POLICY.to_owned(), grants);
-        Ok(PolicyInput {
+        let policy = PolicyInput {
             file_cache: None,
             name: POLICY.to_owned(),
             revision: String::new(),
@@ -156,7 +158,8 @@ impl FolderInput {
             places,
             refused: resolved.refused,
             real_refusal: None,
-        })
+        };
+        Ok((policy, resolved.environment))
     }
 
     /// Asks what only a guest knows. Returns the cookbooks by their names; what is wrong with one is kept with it.
@@ -219,6 +222,7 @@ impl FolderInput {
         let selected = resolution.cookbooks().iter().filter_map(|name| Some(known.get(name)?.selected(name)));
         Resolved {
             start: resolution.start(),
+            environment: resolution.environment_layer(),
             recipes: resolution.recipes(),
             cookbooks: selected.collect(),
             refused: error.map(|error| self.failure(error, known)),
@@ -325,6 +329,7 @@ fn without_missing(mut known: BTreeMap<String, Metadata>) -> BTreeMap<String, Me
 #[derive(Default)]
 struct Resolved {
     start: PolicyStart,
+    environment: Option<Layer>,
     recipes: Vec<String>,
     cookbooks: Vec<Selected>,
     refused: Option<Failure>,

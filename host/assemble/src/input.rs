@@ -4,6 +4,7 @@ use crate::artifacts::Artifacts;
 use crate::error::AssembleError;
 use crate::folders::FolderInput;
 use crate::grants_files::GrantsFiles;
+use crate::layers::{LayerFiles, LayerInput};
 use crate::notice::Notice;
 use crate::own_places;
 use crate::request::{GrantsSource, Request};
@@ -32,12 +33,18 @@ pub(crate) struct Input {
     pub(crate) artifacts: BTreeMap<String, Artifact>,
     pub(crate) all_grants: Grants,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
+    pub(crate) layers: LayerInput,
     /// Warnings for the operator, in the order in which they are told.
     pub(crate) warnings: Vec<Notice>,
 }
 
 impl Input {
-    pub(crate) fn read(request: &Request, settings: &Settings) -> Result<Self, AssembleError> {
+    pub(crate) fn read(
+        request: &Request,
+        settings: &Settings,
+        layer_files: &LayerFiles<'_>,
+    ) -> Result<Self, AssembleError> {
+        let layers = LayerInput::read(request, settings, layer_files)?;
         let json = match &request.json_attributes {
             Some(path) => json_attributes(path)?,
             None => JsonAttributes::default(),
@@ -75,7 +82,7 @@ impl Input {
             policies.push(policy);
         }
         let attributes = json.attributes;
-        Ok(Self { attributes, policies, folders, artifacts, all_grants, grants, warnings })
+        Ok(Self { attributes, policies, folders, artifacts, all_grants, grants, layers, warnings })
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run that is open to its watchers: it is carried out, and recorded.
 
 use crate::error::AssembleError;
+use crate::node_changes::take_waiting;
 use crate::own_state;
 use crate::questions::ask;
 use crate::run_host::{AssembledHost, BuiltinTypes, Keeper, Kept};
@@ -14,7 +15,7 @@ use node::object::NodeObject;
 use pollster::block_on;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use state::{RunFolder, RunId, StateError};
+use state::{RunFolder, RunId, StateDirectory, StateError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub struct OpenRun<'a> {
     pub(crate) facts: Map<String, Value>,
     pub(crate) watchers: Watchers,
     pub(crate) node: NodeObject,
+    /// The layers of the run, for its record.
+    pub(crate) layers: Value,
     pub(crate) journal: Journal,
     pub(crate) folder: Option<Arc<RunFolder>>,
     pub(crate) id: RunId,
@@ -40,6 +43,8 @@ pub struct EndedRun<'a> {
     pub journal: Journal,
     /// The node as the run left it.
     pub node: NodeObject,
+    /// The layers of environment files, in order: `[{from, name, digest, file}]`.
+    pub layers: Value,
     /// Everything that ends with the run: its lock, its record, its policies' code.
     pub ending: Ending<'a>,
 }
@@ -49,6 +54,8 @@ pub struct Ending<'a> {
     run_host: AssembledHost<'a>,
     folder: Option<Arc<RunFolder>>,
     id: RunId,
+    /// The node's name, and its `normal` attributes when the run began.
+    before: (String, Map<String, Value>),
 }
 
 /// What became of a policy's wish to start the node again.
@@ -67,13 +74,14 @@ impl<'a> OpenRun<'a> {
     ///
     /// A deeply nested run needs the stack that [`spawn`](crate::spawn) gives.
     pub fn carry_out(self) -> EndedRun<'a> {
-        let Self { mut run_host, options, policies, facts, watchers, mut node, journal, folder, id } = self;
+        let Self { mut run_host, options, policies, facts, watchers, mut node, layers, journal, folder, id } = self;
+        let before = (node.name().to_owned(), node.normal().clone());
         let stop = run_host.stop.clone();
         let whole = WholeRun::new(&mut run_host, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
         let report = block_on(whole.run(&mut node, policies));
         run_host.deny_ungranted();
         run_host.grants.values().for_each(|grants| grants.end_audit());
-        EndedRun { report, journal, node, ending: Ending { run_host, folder, id } }
+        EndedRun { report, journal, node, layers, ending: Ending { run_host, folder, id, before } }
     }
 }
 
@@ -135,10 +143,14 @@ impl Ending<'_> {
     pub fn record(&mut self, record: &impl Serialize, error: Option<&Value>) -> Result<(), StateError> {
         let left = Keeper::Unrecorded(state::Unrecorded::new(Vec::new()));
         let Keeper::Kept(kept) = std::mem::replace(&mut self.run_host.keeper, left) else { return Ok(()) };
-        let Kept { lock, pending, .. } = *kept;
+        let Kept { lock, pending, filters } = *kept;
         let kept = keep(&lock, self.folder.as_deref(), record, error, self.run_host.settings);
         let finished = pending.finish();
-        kept.and(finished)
+        let (name, normal) = &self.before;
+        let settings = self.run_host.settings;
+        let changed = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free)
+            .and_then(|state| take_waiting(&state, lock, name, normal, &filters));
+        kept.and(finished).and(changed)
     }
 
     /// Starts the node again, if a policy asked for it.

@@ -35,7 +35,9 @@ fn data(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     let folders = folders.flat_map(|folders| [&folders.roles, &folders.environments, &folders.nodes]);
     let given = [&request.json_attributes, &request.facts];
     let optional = named.into_iter().chain(folders).chain(given).flatten();
-    always.into_iter().chain(optional).chain(&request.own_files.data).cloned().collect()
+    let layers = request.environment_files.iter().chain(&request.environment_lists);
+    let layers = layers.chain(settings.group_layers.values().flatten());
+    always.into_iter().chain(optional).chain(layers).chain(&request.own_files.data).cloned().collect()
 }
 
 /// What wrun loads or starts, as the settings and the request name it.

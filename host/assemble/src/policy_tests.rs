@@ -166,6 +166,7 @@ impl PolicyTests {
             denials_left_out,
             unseen: &[],
             asked: json::asked(&ended.journal),
+            layers: &Value::Null,
             log: log.lines(),
             without_policies: false,
             compile_seconds: ended.ending.compile_time().saturating_sub(compiled_before).as_secs_f64(),

@@ -4,6 +4,7 @@ use crate::artifacts::{Ready, Ungranted};
 use crate::error::AssembleError;
 use crate::input::Input;
 use crate::known_node::KnownNode;
+use crate::layers::{LayerFiles, RunLayers};
 use crate::notice::{Notice, Notify};
 use crate::open::OpenRun;
 use crate::program::Program;
@@ -15,7 +16,7 @@ use crate::source::Source;
 use crate::watchers::Watchers;
 use crate::{artifacts, data, folders, native_cache, own_state, stand_in};
 use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
-use converge::RunOptions;
+use converge::{RunHost as _, RunOptions};
 use grants::Journal;
 use node::object::NodeObject;
 use providers::Reboots;
@@ -63,6 +64,7 @@ pub struct ReadyRun<'a> {
     ungranted: BTreeMap<String, Ungranted>,
     sandbox: Arc<Sandbox>,
     node: NodeObject,
+    layers: RunLayers,
     keeper: Keeper,
     folder: Option<Arc<RunFolder>>,
     id: RunId,
@@ -85,21 +87,26 @@ impl<'a> Assembly<'a> {
             (prepared, gathering.join().unwrap_or(Err(AssembleError::NoFacts)))
         });
         let (Some(prepared), known) = (prepared?, known?) else { return Ok(None) };
-        let Prepared { input, sources, ungranted, sandbox, state } = prepared;
+        let Prepared { mut input, sources, ungranted, sandbox, state } = prepared;
         let (keeper, folder) = self.keeper(state.as_ref(), &known.name, due)?;
         let mut node = load_node(state.as_ref(), &keeper, &known.name, notify)?;
         let names: Vec<_> = input.policies.iter().map(|policy| policy.name.clone()).collect();
         node.begin_run(&names, input.attributes.clone());
+        let layers = RunLayers::of(std::mem::take(&mut input.layers), &mut node)?;
+        input.policies.iter_mut().try_for_each(|policy| layers.enter(policy))?;
         let folder = folder.map(Arc::new);
         let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
-        Ok(Some(ReadyRun { assembly: self, input, known, sources, ungranted, sandbox, node, keeper, folder, id }))
+        let ready =
+            ReadyRun { assembly: self, input, known, sources, ungranted, sandbox, node, layers, keeper, folder, id };
+        Ok(Some(ready))
     }
 
     /// Reads and checks everything that does not depend on the machine's facts. `None`: the run was asked to stop meanwhile.
     fn prepare(&self) -> Result<Option<Prepared>, AssembleError> {
         let Self { request, settings, stop, .. } = *self;
         let notify = self.notify.as_ref();
-        let mut input = Input::read(request, settings)?;
+        let layer_files = LayerFiles { settings, program: self.program, stop };
+        let mut input = Input::read(request, settings, &layer_files)?;
         if request.grants == GrantsSource::Everything && request.mode != Mode::Survey {
             notify(Notice::EverythingGranted);
         }
@@ -206,7 +213,8 @@ impl<'a> ReadyRun<'a> {
     pub fn open(self, watchers: Vec<Box<dyn Observer>>, is_live: bool) -> Result<OpenRun<'a>, AssembleError> {
         let watchers = Watchers::new(self.journal().clone(), watchers);
         let started = self.started();
-        let Self { assembly, input, known, sources, ungranted, sandbox, mut node, keeper, folder, id } = self;
+        let Self { assembly, input, known, sources, ungranted, sandbox, mut node, mut layers, keeper, folder, id } =
+            self;
         let Assembly { request, settings, program, stop, .. } = assembly;
         let (log, live) = (watchers.clone(), watchers.clone());
         let mut run_host = AssembledHost {
@@ -244,7 +252,9 @@ impl<'a> ReadyRun<'a> {
         };
         let mut policies = input.policies;
         if let (Some(folders), Some(given)) = (input.folders, &request.folders) {
-            let policy = folders.policy(given, &input.all_grants, &mut run_host, &mut node)?;
+            let (mut policy, environment) = folders.policy(given, &input.all_grants, &mut run_host, &mut node)?;
+            layers.set_environment(environment);
+            layers.enter(&mut policy)?;
             if policy.start.run_list.is_empty() {
                 // Chef's words.
                 let line = format!("Node {} has an empty run list.", node.name());
@@ -252,8 +262,13 @@ impl<'a> ReadyRun<'a> {
             }
             policies.push(policy);
         }
+        // The node keeps the layers that it was given, whatever becomes of its policies.
+        if layers.has_new() && !options.without_saving {
+            run_host.save(&node).map_err(AssembleError::NotSaved)?;
+        }
         let journal = input.all_grants.journal().clone();
-        Ok(OpenRun { run_host, options, policies, facts: known.facts, watchers, node, journal, folder, id })
+        let layers = layers.summary();
+        Ok(OpenRun { run_host, options, policies, facts: known.facts, watchers, node, layers, journal, folder, id })
     }
 }
 

@@ -20,6 +20,12 @@ pub struct Request {
     pub facts: Option<PathBuf>,
     /// The source of the policies' grants.
     pub grants: GrantsSource,
+    /// Environment files that become layers of the node.
+    pub environment_files: Vec<PathBuf>,
+    /// Files that list more environment files.
+    pub environment_lists: Vec<PathBuf>,
+    /// Attributes for this run only, above all layers, as `a.b=VALUE`.
+    pub parameters: Vec<String>,
     /// What the run may change and what it looks for.
     pub mode: Mode,
     /// Whether backtraces show frames of a language's runtime too.

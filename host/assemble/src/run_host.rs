@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use text::error_chain;
 
-use crate::saved_node::{HISTORIES, NORMAL_WRITERS};
+use crate::saved_node::node_to_save;
 pub use remembered::DueNotifications;
 pub(crate) use remembered::Remembered;
 pub(crate) use types::BuiltinTypes;
@@ -291,13 +291,7 @@ impl RunHost for AssembledHost<'_> {
         let Keeper::Kept(kept) = &self.keeper else { return Ok(()) };
         let Kept { lock, filters, .. } = kept.as_ref();
         let failed = |why: String| Failure::raised("Wrun::StateNotSaved", why);
-        let saved = node.to_saved_json(filters).map_err(|error| failed(error.to_string()))?;
-        let mut saved = saved;
-        if let Some(object) = saved.as_object_mut() {
-            object.insert(HISTORIES.into(), node.histories_to_json(filters));
-            let writers = node.normal_writers_to_json(filters).map_err(|error| failed(error.to_string()))?;
-            object.insert(NORMAL_WRITERS.into(), writers);
-        }
+        let saved = node_to_save(node, filters).map_err(|error| failed(error.to_string()))?;
         lock.save_node(node.name(), &saved).map_err(|error| failed(error_chain(&error)))
     }
 

@@ -1,6 +1,9 @@
 //! The node object as it was saved, and the reasons why it cannot be used.
 
+use crate::node_changes::apply_waiting;
+use node::layers::Layers;
 use node::object::{NodeObject, ObjectError};
+use node::saved_filter::{FilterError, SavedFilters};
 use serde_json::Value;
 use state::{StateDirectory, StateError};
 use std::path::PathBuf;
@@ -10,6 +13,9 @@ pub const HISTORIES: &str = "wrun_histories";
 
 /// The key beside the node's own under which is saved which policy wrote what in `normal`.
 pub const NORMAL_WRITERS: &str = "wrun_normal_writers";
+
+/// The key beside the node's own under which its layers are saved, with their content.
+pub const LAYERS: &str = "wrun_layers";
 
 /// The reasons why a saved node cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -37,15 +43,33 @@ pub enum SavedNodeError {
     },
 }
 
-/// The saved node of this name. `None`: it was never saved. Histories that cannot be used are left out: they only explain.
+/// The key beside the node's own under which is saved which changes of operators have been applied.
+pub const CHANGES: &str = "wrun_changes";
+
+/// The saved node of this name, with the changes of operators that wait for a run. `None`: it was never saved.
 ///
 /// # Errors
 /// It cannot be read, or its file is another node's.
 pub fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
+    // Read first: a change that is applied in between is in the node then, and is not applied twice.
+    let waiting = state.waiting_changes(name)?;
+    let mut node = saved_node_alone(state, name)?;
+    if let Some(node) = &mut node {
+        apply_waiting(node, &waiting);
+    }
+    Ok(node)
+}
+
+/// The saved node without changes that wait. Histories that cannot be used are left out: they only explain.
+///
+/// # Errors
+/// It cannot be read, or its file is another node's.
+pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
     let Some(mut saved) = state.node(name)? else { return Ok(None) };
     let path = state.node_file(name);
     let mut take = |key: &str| saved.as_object_mut().and_then(|object| object.shift_remove(key));
-    let (histories, writers) = (take(HISTORIES), take(NORMAL_WRITERS));
+    let applied = take(CHANGES).and_then(|number| number.as_u64()).unwrap_or(0);
+    let (histories, writers, layers) = (take(HISTORIES), take(NORMAL_WRITERS), take(LAYERS));
     let mut node = match NodeObject::from_saved_json(&saved) {
         Ok(node) => node,
         Err(source) => return Err(SavedNodeError::Node { path, source }),
@@ -55,6 +79,11 @@ pub fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObjec
     }
     if let Some(Err(error)) = histories.as_ref().map(|histories: &Value| node.set_histories_from_json(histories)) {
         tracing::warn!("{}: the history of its attributes cannot be used: {error}", path.display());
+    }
+    node.set_applied_changes(applied);
+    if let Some(layers) = layers {
+        let layers = Layers::from_json(layers);
+        node.set_layers(layers.map_err(|source| SavedNodeError::Node { path: path.clone(), source })?);
     }
     // Older files do not have the writers: then the histories tell.
     match writers.as_ref().map(|writers: &Value| node.set_normal_writers_from_json(writers)) {
@@ -66,4 +95,23 @@ pub fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObjec
         None => node.normal_writers_from_histories(),
     }
     Ok(Some(node))
+}
+
+/// The node as the state keeps it: with its layers, and with who wrote what.
+///
+/// # Errors
+/// The setting that says which attributes are saved is invalid.
+pub fn node_to_save(node: &NodeObject, filters: &SavedFilters) -> Result<Value, FilterError> {
+    let mut saved = node.to_saved_json(filters)?;
+    if let Some(object) = saved.as_object_mut() {
+        object.insert(HISTORIES.into(), node.histories_to_json(filters));
+        object.insert(NORMAL_WRITERS.into(), node.normal_writers_to_json(filters)?);
+        if node.applied_changes() > 0 {
+            object.insert(CHANGES.into(), node.applied_changes().into());
+        }
+        if !node.layers().is_empty() {
+            object.insert(LAYERS.into(), node.layers().to_json());
+        }
+    }
+    Ok(saved)
 }

@@ -1,6 +1,7 @@
 //! The settings that say how runs go, complete: where they come from is the program's business.
 
 use node::saved_filter::SavedFilters;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,6 +60,8 @@ pub struct Settings {
     pub min_free: u64,
     /// The attributes that are saved.
     pub saved_attributes: SavedFilters,
+    /// Environment files for the policies of a group, by group.
+    pub group_layers: BTreeMap<String, Vec<PathBuf>>,
 }
 
 impl Default for Settings {
@@ -92,6 +95,7 @@ impl Default for Settings {
             runs_size: 1024 << 20,
             min_free: 256 << 20,
             saved_attributes: SavedFilters::default(),
+            group_layers: BTreeMap::new(),
         }
     }
 }

@@ -115,10 +115,8 @@ impl Layer {
 
     /// Tells whether a policy sees the layer. `None`: a run list without a policy.
     pub fn is_for(&self, policy: Option<&str>) -> bool {
-        match (&self.policies, policy) {
-            (Some(policies), Some(policy)) => policies.iter().any(|name| name == policy),
-            _ => true,
-        }
+        let is_named = |policies: &Vec<String>| policy.is_some_and(|policy| policies.iter().any(|name| name == policy));
+        self.policies.as_ref().is_none_or(is_named)
     }
 
     /// Returns the place of a line: the file, or the layer's name, with the line.

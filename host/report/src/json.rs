@@ -33,6 +33,8 @@ pub struct Parts<'a> {
     pub unseen: &'a [UnseenRecipe],
     /// What the policies asked of their grants.
     pub asked: Value,
+    /// The layers of environment files, in order.
+    pub layers: &'a Value,
     /// The log's lines.
     pub log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
@@ -57,7 +59,7 @@ impl Serialize for Run<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Parts { report, node, errors, denials, denials_left_out, unseen, asked, log, without_policies, .. } =
             self.0;
-        let compile_seconds = &self.0.compile_seconds;
+        let (compile_seconds, layers) = (&self.0.compile_seconds, self.0.layers);
         let mut shown = serializer.serialize_map(None)?;
         shown.serialize_entry("version", &VERSION)?;
         shown.serialize_entry("run_id", &report.run_id)?;
@@ -73,6 +75,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("failed", &tally.failed)?;
         shown.serialize_entry("total", &tally.total)?;
         shown.serialize_entry("error", &errors.first().map(|(_, error)| error))?;
+        shown.serialize_entry("layers", layers)?;
         match report.policies.as_slice() {
             [only] if *without_policies => outcome(only, &mut shown)?,
             policies => {

@@ -70,6 +70,7 @@ impl Outline {
             denials_left_out,
             unseen: &[],
             asked,
+            layers: &Value::Null,
             log,
             without_policies,
             compile_seconds: 0.0,

@@ -36,6 +36,7 @@ fn parts<'a>(report: &'a RunReport, errors: &'a [(String, Value)]) -> Parts<'a> 
         denials_left_out: 0,
         unseen: &[],
         asked: json::asked(Grants::nothing().journal()),
+        layers: &Value::Null,
         log: json!([]),
         without_policies: false,
         compile_seconds: 0.0,

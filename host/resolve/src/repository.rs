@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use node::layers::{Layer, LayerFormat, LayerTree};
 use node::object::{DEFAULT_ENVIRONMENT, PolicyStart};
 use node::run_list::{RunList, RunListError, split_recipe};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::cookbook_choice::{ChoiceError, KnownCookbook, choose_cookbooks};
@@ -114,14 +115,27 @@ impl Resolution {
             roles: expansion.roles.clone(),
             ..PolicyStart::default()
         };
-        let Some(environment) = &self.environment else { return lists };
+        if self.environment.is_none() {
+            return lists;
+        }
         PolicyStart {
             role_default: expansion.default_attributes.clone(),
             role_override: expansion.override_attributes.clone(),
-            env_default: environment.default_attributes.clone(),
-            env_override: environment.override_attributes.clone(),
             ..lists
         }
+    }
+
+    /// Returns the environment as a layer, or `None` if it was not found or has no attributes. Its constraints have been
+    /// checked.
+    pub fn environment_layer(&self) -> Option<Layer> {
+        let environment = self.environment.as_ref()?;
+        let tree = |values: &Map<String, Value>| LayerTree::new(values.clone(), Vec::new());
+        let layer = Layer {
+            default_attributes: tree(&environment.default_attributes),
+            override_attributes: tree(&environment.override_attributes),
+            ..Layer::empty(&environment.name, LayerFormat::Json)
+        };
+        (!layer.default_attributes.is_empty() || !layer.override_attributes.is_empty()).then_some(layer)
     }
 }
 
@@ -265,7 +279,9 @@ mod tests {
         let start = resolution.start();
         assert_eq!(start.roles, ["web"]);
         assert_eq!(json!(start.role_default), json!({ "port": 80 }));
-        assert_eq!(json!(start.env_default), json!({ "site": "a" }));
+        let environment = resolution.environment_layer().unwrap();
+        assert_eq!(environment.name, "stage");
+        assert_eq!(json!(environment.default_attributes.values()), json!({ "site": "a" }));
     }
 
     #[test]

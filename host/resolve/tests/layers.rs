@@ -200,7 +200,7 @@ fn layers(texts: &[&str]) -> Vec<Layer> {
 fn merged(texts: &[&str]) -> Result<LayerAttributes, String> {
     let layers = layers(texts);
     let all: Vec<&Layer> = layers.iter().collect();
-    merge_layers(&all).map(|levels| levels.default).map_err(|error| error.to_string())
+    merge_layers(&all, None).map(|levels| levels.default).map_err(|error| error.to_string())
 }
 
 #[track_caller]
@@ -272,7 +272,7 @@ fn strategies_are_those_of_heat_for_each_attribute() {
 #[test]
 fn default_and_override_attributes_are_separate() {
     let layers = layers(&["{default_attributes: {a: 1}, override_attributes: {a: 2}}", "default_attributes: {a: 3}"]);
-    let levels = merge_layers(&layers.iter().collect::<Vec<_>>()).unwrap();
+    let levels = merge_layers(&layers.iter().collect::<Vec<_>>(), None).unwrap();
     assert_eq!((json!(levels.default.values), json!(levels.r#override.values)), (json!({"a": 3}), json!({"a": 2})));
 }
 
@@ -286,14 +286,7 @@ fn each_value_has_its_layer_file_and_line() {
     let found = merged(&[texts[0], "default_attributes:\n  a: {b: 2}\n"]).unwrap();
     let writes: Vec<_> =
         found.writes.iter().map(|write| format!("{} {}", write.path.join("."), write.origin)).collect();
-    let expect = [
-        "o a (a.yaml:2)",
-        "o.x a (a.yaml:2)",
-        "o.x.y a (a.yaml:2)",
-        "a a (a.yaml:3)",
-        "a.b a (a.yaml:4)",
-        "a.b b (b.yaml:2)",
-    ];
+    let expect = ["o.x.y a (a.yaml:2)", "a.b a (a.yaml:4)", "a.b b (b.yaml:2)"];
     assert_eq!(writes, expect);
     // Lines stay right after an object that is taken as a whole.
     let found = merged(&["{default_attributes:\n {o: {x: 1,\n y: 2},\n a: 1}, merge_strategies: {o: merge}}"]).unwrap();

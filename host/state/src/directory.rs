@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::{LockRequest, RunFolder, RunId, RunLock, StateError, lock, nodes, pending, runs};
+use crate::{
+    ChangeLock, LockRequest, RunFolder, RunId, RunLock, StateError, WaitingChange, changes, lock, nodes, pending, runs,
+};
 
 /// Where the state is kept unless the settings name another place.
 pub const DEFAULT_PATH: &str = "/var/lib/wrun";
@@ -72,6 +75,22 @@ impl StateDirectory {
     /// The directory cannot be read.
     pub fn node_names(&self) -> Result<Vec<String>, StateError> {
         nodes::names(&self.folder)
+    }
+
+    /// The changes of a node that wait until a run has ended, in order.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or the file is damaged or of a newer format.
+    pub fn waiting_changes(&self, node: &str) -> Result<Vec<WaitingChange>, StateError> {
+        changes::waiting(&self.folder, node)
+    }
+
+    /// Takes the lock of changes, which comes before the run lock.
+    ///
+    /// # Errors
+    /// Others hold it for longer than `wait`, or the file cannot be opened.
+    pub fn lock_changes(&self, wait: Duration) -> Result<ChangeLock, StateError> {
+        changes::lock(&self.folder, wait)
     }
 
     /// What earlier runs of a node left due, as `(policy, receiver, action)`, in order. Damaged lines of the journal say

@@ -123,6 +123,12 @@ pub enum StateError {
         /// How long it was waited for.
         wait: Duration,
     },
+    /// Others change nodes all the time.
+    #[error("others are changing nodes; waited {} s for them to end", wait.as_secs_f64())]
+    ChangesLocked {
+        /// How long it was waited for.
+        wait: Duration,
+    },
     /// Waiting for the lock was interrupted.
     #[error("interrupted while waiting for another run to end")]
     Interrupted,

@@ -6,6 +6,8 @@
 //! ```text
 //! lock                     who runs now
 //! nodes/NAME.json          the node object
+//! changes/NAME.json        changes of a node that wait until a run has ended
+//! changes.lock             who changes a node now
 //! pending/NAME.v1          delayed notifications that a run has not carried out yet
 //! runs/ID/run.json         what a run did
 //! runs/ID/error.json       why it failed
@@ -29,6 +31,7 @@
 //! Rejected: an embedded database. The state is a few files that an operator can read and repair with an editor.
 
 mod cache_key;
+mod changes;
 mod directory;
 mod error;
 mod folder;
@@ -40,6 +43,7 @@ mod pending;
 mod runs;
 
 pub use cache_key::{CacheKey, cache_key};
+pub use changes::{ChangeLock, WaitingChange};
 pub use directory::{DEFAULT_PATH, StateDirectory};
 pub use error::StateError;
 pub use limits::MAX_LINE;

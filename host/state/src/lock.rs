@@ -74,6 +74,17 @@ impl RunLock {
         nodes::save(&self.folder, name, node)
     }
 
+    /// Removes a node object, and what it left due. False: there was none.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or a file cannot be removed.
+    pub fn remove_node(&self, name: &str) -> Result<bool, StateError> {
+        let was_there = nodes::names(&self.folder)?.iter().any(|known| known == name);
+        nodes::remove(&self.folder, name)?;
+        pending::remove(&self.folder, name)?;
+        Ok(was_there)
+    }
+
     /// Renames the file of a node object that cannot be used, so that the run can go on without it. Returns its new path.
     ///
     /// # Errors

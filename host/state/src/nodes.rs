@@ -61,6 +61,13 @@ pub(crate) fn save(state: &Folder, name: &str, node: &Value) -> Result<(), State
     folder.replace(&file, &bytes, Survives::PowerCut)
 }
 
+/// Removes a node's file, if it is there.
+pub(crate) fn remove(state: &Folder, name: &str) -> Result<(), StateError> {
+    check_node_name(name)?;
+    let Some(folder) = state.open(FOLDER)? else { return Ok(()) };
+    folder.remove(&format!("{name}{EXTENSION}"))
+}
+
 pub(crate) fn file(state: &Folder, name: &str) -> PathBuf {
     state.path_of(FOLDER).join(format!("{name}{EXTENSION}"))
 }

@@ -293,6 +293,13 @@ impl DueList {
     }
 }
 
+/// Removes the journal of a node, if it is there.
+pub(crate) fn remove(state: &Folder, node: &str) -> Result<(), StateError> {
+    check_node_name(node)?;
+    let Some(folder) = state.open(FOLDER)? else { return Ok(()) };
+    folder.remove(&format!("{node}{EXTENSION}"))
+}
+
 pub(crate) fn open(state: &Arc<Folder>, node: &str) -> Result<Pending, StateError> {
     check_node_name(node)?;
     let folder = Arc::new(state.make(FOLDER)?);

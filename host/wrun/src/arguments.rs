@@ -6,6 +6,7 @@ mod converge;
 mod cookbook;
 mod facts;
 mod grants;
+mod layer;
 mod node;
 mod policy;
 mod resources;
@@ -22,7 +23,8 @@ pub(crate) use converge::{ConvergeArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand, DescribeArguments};
 pub(crate) use facts::FactsArguments;
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
-pub(crate) use node::NodeCommand;
+pub(crate) use layer::{LayerCommand, PlaceArguments};
+pub(crate) use node::{AttributeCommand, EnvironmentCommand, NodeCommand, RunListCommand, StoredNode, TagCommand};
 pub(crate) use policy::{
     BuildArguments, DevArguments, ExportArguments, InstallArguments, LockDiffArguments, NewArguments, PolicyCommand,
     ShowPolicyArguments, TestArguments, TestServerArguments, UpdateArguments,
@@ -126,9 +128,12 @@ fn with_variables(command: clap::Command) -> clap::Command {
 pub(crate) enum Command {
     /// Run policies, or cookbooks from folders, on this node
     Converge(Box<ConvergeArguments>),
-    /// Show the saved node and who set its attributes
+    /// Show and change saved nodes; tell who set their attributes
     #[command(subcommand)]
     Node(NodeCommand),
+    /// Show and change a node's layers: environment files, of which the last one wins
+    #[command(subcommand)]
+    Layer(LayerCommand),
     /// List, show and compare earlier runs
     #[command(subcommand)]
     Run(RunCommand),

@@ -7,10 +7,12 @@ pub(crate) mod cookbook;
 pub(crate) mod facts;
 pub(crate) mod grants;
 pub(crate) mod instances;
+pub(crate) mod layer;
 pub(crate) mod node;
 pub(crate) mod policy;
 pub(crate) mod resources;
 pub(crate) mod run;
+mod store;
 
 use crate::settings::{self, Layer, Settings, Sources};
 use std::path::{Path, PathBuf};

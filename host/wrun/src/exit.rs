@@ -1,6 +1,6 @@
 //! Exit codes, one table for all commands, after Chef's RFC 062.
 
-use assemble::AssembleError;
+use assemble::{AssembleError, StoreError};
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -33,10 +33,9 @@ pub(crate) enum Exit {
 impl Exit {
     /// How the program ends after an error. It comes before anything was changed: whatever fails later ends in a report.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        match error.downcast_ref::<AssembleError>() {
-            Some(error) if error.is_locked() => Self::Busy,
-            _ => Self::Usage,
-        }
+        let is_locked = error.downcast_ref::<AssembleError>().is_some_and(AssembleError::is_locked)
+            || error.downcast_ref::<StoreError>().is_some_and(StoreError::is_locked);
+        if is_locked { Self::Busy } else { Self::Usage }
     }
 }
 

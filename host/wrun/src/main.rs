@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         let outcome = match arguments.command {
             Command::Converge(converge) => commands::converge::run(*converge, &printer),
             Command::Node(node) => commands::node::run(node, &printer),
+            Command::Layer(layer) => commands::layer::run(layer, &printer),
             Command::Run(run) => commands::run::run(run, &printer),
             Command::Config(config) => commands::config::run(&config, &printer),
             Command::Completions(completions) => commands::completions::run(&completions, &printer),

@@ -21,8 +21,8 @@ use text::{nearest, plainly};
 
 pub(crate) use shown::{Setting, Sources};
 pub(crate) use values::{
-    AttributePaths, Color, Format, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName, Number, PolicyNames,
-    View,
+    AttributePaths, Color, Format, GroupLayers, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName, Number,
+    PolicyNames, View,
 };
 
 /// Where the file is, unless `--config` or `WRUN_CONFIG` names another.
@@ -229,6 +229,8 @@ keys! {
     blocked_normal_attributes: AttributePaths, "WRUN_BLOCKED_NORMAL_ATTRIBUTES";
     /// Override attributes that are not saved.
     blocked_override_attributes: AttributePaths, "WRUN_BLOCKED_OVERRIDE_ATTRIBUTES";
+    /// Environment files for the policies of a group.
+    layers: GroupLayers, "WRUN_LAYERS";
     /// Programs of the operator's that hear of runs.
     handlers: Handlers, "WRUN_HANDLERS";
 }
@@ -384,6 +386,7 @@ impl Settings {
                 normal: level(layer.allowed_normal_attributes, layer.blocked_normal_attributes),
                 r#override: level(layer.allowed_override_attributes, layer.blocked_override_attributes),
             },
+            group_layers: layer.layers.map(GroupLayers::into_files).unwrap_or_default(),
             state_dir,
         };
         Self {

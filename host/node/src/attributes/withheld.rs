@@ -9,14 +9,19 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Attributes, Level, gaps, path};
+use super::{AttributeError, Attributes, Level, gaps, limits, path};
 use crate::deep_merge::hash_only_merge;
+use crate::layers::LayerLevels;
 
 /// The parts that were taken out.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Withheld {
     pub(super) inherited: Map<String, Value>,
     normal: Map<String, Value>,
+    /// Of the `env_default` level.
+    default_layers: Map<String, Value>,
+    /// Of the `env_override` level.
+    override_layers: Map<String, Value>,
     automatic: Arc<Map<String, Value>>,
 }
 
@@ -36,6 +41,32 @@ impl Attributes {
         self.withheld.automatic = Arc::new(self.show(Level::Automatic, visible));
     }
 
+    /// Sets the levels of layers, of which the policy sees a part, and records which layer wrote what it sees.
+    pub(crate) fn set_layers(
+        &mut self,
+        layers: &LayerLevels,
+        visible: impl Fn(&Value) -> Cow<'_, Value>,
+    ) -> Result<(), (Level, AttributeError)> {
+        for (level, given) in [(Level::EnvDefault, &layers.default), (Level::EnvOverride, &layers.r#override)] {
+            let data = Value::Object(given.values.clone());
+            let inspected = limits::inspect::<&str>(&data, &[]).map_err(|error| (level, error))?;
+            if inspected.holds_guest_values {
+                return Err((level, AttributeError::GuestValueNotAccepted { path: level.as_str().to_owned() }));
+            }
+            *self.trees.tree_mut(level) = data;
+            self.changed();
+            let hidden = self.show(level, &visible);
+            for write in given.writes.iter().filter(|write| below(&hidden, &write.path).is_none()) {
+                self.history.record(level, &write.path, write.value.clone(), &write.origin);
+            }
+            match level {
+                Level::EnvDefault => self.withheld.default_layers = hidden,
+                _ => self.withheld.override_layers = hidden,
+            }
+        }
+        Ok(())
+    }
+
     /// The value of the fact at `path`, or of its part that this policy does not see. `None` where the machine has no
     /// value, or only null.
     pub fn withheld_fact<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
@@ -45,6 +76,16 @@ impl Attributes {
     /// The value at `path` that earlier policies of this run left and that this policy does not see, or its part.
     pub fn withheld_inherited<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
         below(&self.withheld.inherited, path)
+    }
+
+    /// The value at `path` that layers set by default and that this policy does not see, or its part.
+    pub fn withheld_default_layers<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
+        below(&self.withheld.default_layers, path)
+    }
+
+    /// The value at `path` that layers override and that this policy does not see, or its part.
+    pub fn withheld_override_layers<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
+        below(&self.withheld.override_layers, path)
     }
 
     /// The value at `path` of `normal` that this policy does not see, or its part.
@@ -57,9 +98,10 @@ impl Attributes {
         !self.withheld.automatic.is_empty()
     }
 
-    /// Whether attributes of other policies are kept from this one.
+    /// Whether attributes of other policies, or of the operator, are kept from this one.
     pub fn withholds_attributes(&self) -> bool {
-        !self.withheld.inherited.is_empty() || !self.withheld.normal.is_empty()
+        let Withheld { inherited, normal, default_layers, override_layers, .. } = &self.withheld;
+        [inherited, normal, default_layers, override_layers].iter().any(|hidden| !hidden.is_empty())
     }
 
     /// Takes out the `normal` attributes as this policy leaves them, without those that it was not shown.

@@ -13,6 +13,7 @@
 //! them: nothing has to be undone, and nothing can be left over. Rejected: one set of attributes with an undo log,
 //! which would have to be right about every kind of write.
 
+mod edit;
 mod error;
 mod explain;
 mod histories;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use edit::{EditError, NodeEdit};
 pub use error::ObjectError;
 pub use explain::{NodeExplanation, PolicyPart};
 pub use json_attributes::JsonAttributes;
@@ -44,6 +46,7 @@ use normal::Normal;
 
 use crate::attributes::{Attributes, History, Level};
 use crate::deep_merge;
+use crate::layers::Layers;
 use crate::origin::Origin;
 use crate::run_list::RunList;
 
@@ -80,6 +83,9 @@ pub struct NodeObject {
     normal: Normal,
     records: Vec<PolicyRecord>,
     histories: Histories,
+    layers: Layers,
+    /// The number of the last change of an operator that waited for a run and has been applied.
+    applied_changes: u64,
     run: CurrentRun,
     /// Nothing that is saved has changed since [`NodeObject::mark_saved`].
     is_saved: bool,
@@ -128,6 +134,8 @@ impl NodeObject {
             normal: Normal::default(),
             records: Vec::new(),
             histories: Histories::default(),
+            layers: Layers::default(),
+            applied_changes: 0,
             run: CurrentRun::default(),
             is_saved: false,
         })
@@ -178,6 +186,28 @@ impl NodeObject {
     pub fn set_run_list(&mut self, run_list: RunList) {
         self.is_saved = false;
         self.run_list = run_list.without_repeats();
+    }
+
+    /// The node's layers of environment files, in order.
+    pub fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    /// Sets the node's layers.
+    pub fn set_layers(&mut self, layers: Layers) {
+        self.is_saved &= self.layers == layers;
+        self.layers = layers;
+    }
+
+    /// The number of the last change that waited for a run and has been applied.
+    pub fn applied_changes(&self) -> u64 {
+        self.applied_changes
+    }
+
+    /// Notes the number of the last change that has been applied.
+    pub fn set_applied_changes(&mut self, number: u64) {
+        self.is_saved &= self.applied_changes == number;
+        self.applied_changes = number;
     }
 
     /// The saved facts.
@@ -241,13 +271,13 @@ impl NodeObject {
         };
         let policy = start.name.as_deref().unwrap_or("node");
         set(Level::Inherited, self.run.inherited.clone(), "earlier policies")?;
-        set(Level::EnvDefault, start.env_default.clone(), "environment")?;
         set(Level::RoleDefault, start.role_default.clone(), policy)?;
         let normal = self.normal_of_run();
         set(Level::Normal, normal.as_written_by(policy_key(start)), "node")?;
         set(Level::RoleOverride, start.role_override.clone(), policy)?;
-        set(Level::EnvOverride, start.env_override.clone(), "environment")?;
         set(Level::Automatic, start.automatic(facts, &self.name, &self.chef_environment), "facts")?;
+        let layered = attributes.set_layers(&start.layers, filter.normal.given);
+        layered.map_err(|(level, reason)| ObjectError::Attributes { level, reason })?;
         if !self.run.json_attributes_are_in {
             attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
         }

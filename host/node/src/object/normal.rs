@@ -74,6 +74,41 @@ impl Normal {
         all
     }
 
+    /// Sets what the operator gives at a path, or removes what is there. `replaces`: what policies wrote there goes.
+    pub(super) fn give(&mut self, path: &[String], value: Option<Value>, replaces: bool) {
+        if replaces {
+            self.all_trees().for_each(|tree| remove(tree, path));
+        }
+        if let Some(value) = value {
+            set(&mut self.given, path, value);
+        }
+        self.all_trees().for_each(gaps::close);
+        self.merge();
+    }
+
+    /// Makes the whole tree this one: what differs is the operator's from now on.
+    pub(super) fn become_given(&mut self, new: &Map<String, Value>) {
+        let (mut before, mut after) = (self.merged.clone(), new.clone());
+        let (old_tags, tags) = (before.shift_remove(TAGS), after.shift_remove(TAGS));
+        let mut changes = Vec::new();
+        differences(&before, &after, &mut vec![], &mut changes);
+        let changes: Vec<_> = changes.into_iter().map(|(path, value)| (path, value.cloned())).collect();
+        changes.into_iter().for_each(|(path, value)| self.give(&path, value, true));
+        if tags != old_tags {
+            self.give(&[TAGS.to_owned()], tags, true);
+        }
+    }
+
+    /// Removes tags, whoever set them.
+    pub(super) fn remove_tags(&mut self, gone: &[String]) {
+        for tree in self.all_trees() {
+            if let Some(Value::Array(tags)) = tree.get_mut(TAGS) {
+                tags.retain(|tag| !gone.iter().any(|gone| tag == gone));
+            }
+        }
+        self.merge();
+    }
+
     /// The attributes that a policy begins with. `tags` is made a list.
     pub(super) fn seen_by(&self, policy: &str, access: &NormalAccess<'_>) -> Map<String, Value> {
         let mut seen = part(access.given, &self.given);

@@ -13,6 +13,7 @@ use super::records::PolicyRecord;
 use super::{CurrentRun, NodeObject, ObjectError, checked_name};
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::deep_merge::hash_only_merge;
+use crate::layers::Layers;
 use crate::run_list::RunList;
 use crate::saved_filter::{FilterError, SavedFilters};
 
@@ -43,7 +44,7 @@ impl NodeObject {
         set("normal", Value::Object(filters.normal.apply(self.normal.merged())?));
         set("default", Value::Object(filters.default.apply(&merged(|record| &record.default))?));
         set("override", Value::Object(filters.r#override.apply(&merged(|record| &record.r#override))?));
-        set("run_list", self.saved_run_list().to_json());
+        set("run_list", self.whole_run_list().to_json());
         let named: Vec<(&String, &PolicyRecord)> =
             self.records.iter().filter_map(|record| Some((record.name.as_ref()?, record))).collect();
         if !named.is_empty() {
@@ -102,13 +103,15 @@ impl NodeObject {
             normal: Normal::given(saved.attributes("normal")?),
             records,
             histories: Histories::default(),
+            layers: Layers::default(),
+            applied_changes: 0,
             run: CurrentRun::default(),
             is_saved: false,
         })
     }
 
-    /// The node's own run list, or those of the policies one after the other.
-    fn saved_run_list(&self) -> RunList {
+    /// Returns the node's own run list, or those of the policies one after the other.
+    pub fn whole_run_list(&self) -> RunList {
         if !self.run_list.is_empty() {
             return self.run_list.clone();
         }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::DEFAULT_ENVIRONMENT;
 use crate::attributes::Level;
 use crate::deep_merge::hash_only_merge;
+use crate::layers::LayerLevels;
 use crate::origin::Origin;
 use crate::run_list::{RunList, split_recipe};
 
@@ -35,10 +36,8 @@ pub struct PolicyStart {
     pub role_default: Map<String, Value>,
     /// The `role_override` level.
     pub role_override: Map<String, Value>,
-    /// The `env_default` level.
-    pub env_default: Map<String, Value>,
-    /// The `env_override` level.
-    pub env_override: Map<String, Value>,
+    /// The `env_default` and `env_override` levels: what the layers of environment files come to.
+    pub layers: LayerLevels,
     /// The lines of the policy's file that set attributes, from 1. Keys as in the file, `default.ntp.servers`, made by
     /// [`attribute_key`].
     pub attribute_lines: BTreeMap<String, u32>,

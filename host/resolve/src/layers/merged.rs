@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use node::attributes::WrittenValue;
-use node::layers::{Layer, LayerAttributes, LayerLevels, LayerTree, LayerWrite};
+use node::layers::{Layer, LayerLevels, LayerTree, LayerWrite};
 use node::origin::Origin;
 use serde_json::{Map, Value};
 
@@ -26,26 +26,26 @@ pub struct LayerConstraint {
     pub place: String,
 }
 
-/// Merges layers in order, the last one wins. Default and override attributes are merged separately.
+/// Merges layers in order, the last one wins. Default and override attributes are merged separately; an attribute has one
+/// strategy in both. `parameters` come after all layers, and what they set replaces what layers set.
 ///
 /// # Errors
 /// Two layers set an attribute with different strategies, or its values cannot be merged.
-pub fn merge_layers(layers: &[&Layer]) -> Result<LayerLevels, CombineError> {
+pub fn merge_layers(layers: &[&Layer], parameters: Option<&Layer>) -> Result<LayerLevels, CombineError> {
     let strategies: Vec<_> = layers.iter().map(|layer| strategies_of(&layer.merge_strategies)).collect();
     let has_strategies = strategies.iter().any(|strategies| !strategies.is_empty());
     let mut fixed = FixedStrategies::default();
-    let mut merge = |tree: fn(&Layer) -> &LayerTree| {
-        let mut level = LayerAttributes::default();
-        for (number, layer) in layers.iter().enumerate() {
-            let strategies = strategies.get(number).filter(|_| has_strategies);
-            let merging = Merging { layers, number, layer, strategies, fixed: &mut fixed, writes: &mut level.writes };
-            merging.add(tree(layer), &mut level.values)?;
+    let mut levels = LayerLevels::default();
+    for (number, layer) in layers.iter().copied().chain(parameters).enumerate() {
+        let strategies = strategies.get(number).filter(|_| has_strategies);
+        let sections =
+            [(&layer.override_attributes, &mut levels.r#override), (&layer.default_attributes, &mut levels.default)];
+        for (tree, level) in sections {
+            let writes = &mut level.writes;
+            Merging { layers, number, layer, strategies, fixed: &mut fixed, writes }.add(tree, &mut level.values)?;
         }
-        Ok::<_, CombineError>(level)
-    };
-    let r#override = merge(|layer| &layer.override_attributes)?;
-    let default = merge(|layer| &layer.default_attributes)?;
-    Ok(LayerLevels { default, r#override })
+    }
+    Ok(levels)
 }
 
 /// Returns the constraint on each cookbook; the last layer that names the cookbook has it.
@@ -120,8 +120,10 @@ impl Merging<'_> {
         let strategy = self.strategy(path, value)?;
         if let (None, Value::Object(members)) = (&strategy, value) {
             if !matches!(into.get(key), Some(Value::Object(_))) {
-                self.note(path, value, line);
                 into.insert(key.to_owned(), Value::Object(Map::new()));
+            }
+            if members.is_empty() {
+                self.note(path, value, line);
             }
             return match into.get_mut(key) {
                 Some(Value::Object(below)) => self.add_members(members, below, path, lines),

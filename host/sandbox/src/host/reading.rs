@@ -162,7 +162,10 @@ impl<'a> Reading<'a> {
         match (kind, self.view) {
             _ if self.is_own(kind) => false,
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => has(Level::Automatic),
-            (ReadKind::Attribute, wit::View::Merged) => has(Level::Inherited) || has(Level::Normal),
+            (ReadKind::Attribute, wit::View::Merged) => {
+                let given = [Level::Inherited, Level::Normal, Level::EnvDefault, Level::EnvOverride];
+                given.into_iter().any(has)
+            }
             (ReadKind::Attribute, wit::View::Normal) => has(Level::Normal),
             _ => false,
         }
@@ -187,9 +190,11 @@ impl<'a> Reading<'a> {
             }
             (ReadKind::Attribute, wit::View::Merged | wit::View::Normal) => {
                 // Below all else: a value that the policy sees overrules it.
-                let below = || node.withheld_inherited(path).filter(|_| matches!(view, wit::View::Merged));
-                let below = || below().filter(|_| found.is_none_or(Value::is_object));
-                (node.withheld_normal(path).or_else(below), node.withholds_attributes())
+                let is_merged = matches!(view, wit::View::Merged);
+                let below = || node.withheld_inherited(path).or_else(|| node.withheld_default_layers(path));
+                let below = || below().filter(|_| is_merged && found.is_none_or(Value::is_object));
+                let above = || node.withheld_override_layers(path).filter(|_| is_merged);
+                (node.withheld_normal(path).or_else(above).or_else(below), node.withholds_attributes())
             }
             _ => return Hiding::Nothing,
         };

@@ -29,6 +29,15 @@ pub(crate) struct ConvergeArguments {
     /// Merge attributes from this JSON file into the node's `normal` level; the file may also have a `run_list`
     #[arg(short, long, value_name = "FILE")]
     pub(crate) json_attributes: Option<PathBuf>,
+    /// Make this environment file (JSON, Ruby, TOML, YAML) a layer of the node, or replace the layer of its name; the node keeps it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) environment_file: Vec<PathBuf>,
+    /// The same for each file that this list names, one per line, in order
+    #[arg(long, value_name = "LIST")]
+    pub(crate) environment_files: Vec<PathBuf>,
+    /// Set an override attribute above all layers, for this run only; VALUE is JSON or text
+    #[arg(long, value_name = "a.b=VALUE")]
+    pub(crate) parameter: Vec<String>,
     /// Run these items instead of the run list, for this run only; the node is not saved
     #[arg(short, long, value_name = "[POLICY=]ITEM,..")]
     pub(crate) override_runlist: Vec<String>,
@@ -141,6 +150,9 @@ impl ConvergeArguments {
             policies: settings.policy_names.clone(),
             folders: self.folders.request(),
             json_attributes: self.json_attributes.clone(),
+            environment_files: self.environment_file.clone(),
+            environment_lists: self.environment_files.clone(),
+            parameters: self.parameter.clone(),
             override_run_lists: self.override_runlist.clone(),
             named_run_lists: self.named_run_list.clone(),
             facts: self.facts.clone(),

@@ -1,15 +1,21 @@
-//! `wrun node show` and `wrun node explain`.
+//! `wrun node`.
 
+mod change;
 mod explanation;
+mod status;
+mod whole;
 
+use super::store::{existing_state, node_name};
 use crate::arguments::{Common, NodeCommand};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Settings};
 use anyhow::{Context as _, bail};
-use assemble::{HISTORIES, NORMAL_WRITERS, Records};
+use assemble::{CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, Records, node_to_save};
 use contract::dotted_path;
+use node::layers::Layers;
 use node::object::NodeObject;
+use node::saved_filter::SavedFilters;
 use report::FailedPolicies;
 use serde_json::Value;
 use state::StateDirectory;
@@ -17,28 +23,60 @@ use text::nearest;
 use text::{escape, escape_line};
 
 pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exit> {
+    let printer = *printer;
     match command {
-        NodeCommand::Show { common, attribute: None, .. } => {
-            let (state, name) = find(&common)?;
-            let mut saved = state.node(&name)?.context("the saved node is gone")?;
-            if let Some(object) = saved.as_object_mut() {
-                object.shift_remove(HISTORIES);
-                object.shift_remove(NORMAL_WRITERS);
-            }
-            printer.json(&serde_json::to_string_pretty(&saved)?);
-            Ok(Exit::Done)
-        }
-        NodeCommand::Show { common, attribute: Some(attribute), format } => {
-            let keys = keys(&attribute)?;
-            let node = saved(&common)?;
-            match node.merged_value(&keys) {
-                Some(value) => show(&value, format, *printer)?,
-                None => return not_set(&common, &node, &attribute, &keys, *printer),
+        NodeCommand::List { node, format } => change::list(&node, format, printer),
+        NodeCommand::Show { common, run_list: true, .. } => {
+            for item in saved(&common)?.whole_run_list().to_strings() {
+                printer.line(Tone::Plain, &escape_line(&item));
             }
             Ok(Exit::Done)
         }
-        NodeCommand::Explain { common, attribute, format } => explain(&common, &attribute, format, *printer),
+        NodeCommand::Show { common, attribute, named, format, .. } => match attribute.or(named) {
+            Some(attribute) => {
+                let keys = keys(&attribute)?;
+                let node = saved(&common)?;
+                match node.merged_value(&keys) {
+                    Some(value) => show(&value, format, printer)?,
+                    None => return not_set(&common, &node, &attribute, &keys, printer),
+                }
+                Ok(Exit::Done)
+            }
+            None => show_all(&common, printer),
+        },
+        NodeCommand::Explain { common, attribute, format } => explain(&common, &attribute, format, printer),
+        NodeCommand::Create { node, name, run_list, environment } => {
+            change::create(&node, name.as_str(), &run_list, environment.as_deref(), printer)
+        }
+        NodeCommand::Delete { node, names } => change::delete(&node, &names, printer),
+        NodeCommand::BulkDelete { node, pattern, yes } => change::bulk_delete(&node, &pattern, yes, printer),
+        NodeCommand::Edit { node } => whole::edit(&node, printer),
+        NodeCommand::FromFile { node, files } => whole::from_files(&node, &files, printer),
+        NodeCommand::Status { node, format } => status::show(&node, format, printer),
+        NodeCommand::RunList(command) => change::run_list(command, printer),
+        NodeCommand::Environment(command) => change::environment(command, printer),
+        NodeCommand::Tag(command) => change::tag(command, printer),
+        NodeCommand::Attribute(command) => change::attribute(command, printer),
     }
+}
+
+/// Prints the whole node, without what is only wrun's.
+fn show_all(common: &Common, printer: Printer) -> anyhow::Result<Exit> {
+    let (state, name) = find(common)?;
+    let mut shown = match state.waiting_changes(&name)?.is_empty() {
+        true => state.node(&name)?.context("the saved node is gone")?,
+        false => node_to_save(&saved(common)?, &SavedFilters::default())?,
+    };
+    if let Some(object) = shown.as_object_mut() {
+        for key in [HISTORIES, NORMAL_WRITERS, CHANGES] {
+            object.shift_remove(key);
+        }
+        if let Some(layers) = object.shift_remove(LAYERS) {
+            object.insert("layers".to_owned(), Layers::from_json(layers)?.summary());
+        }
+    }
+    printer.json(&serde_json::to_string_pretty(&shown)?);
+    Ok(Exit::Done)
 }
 
 /// The node that is meant, as it was saved.
@@ -106,19 +144,8 @@ fn near(all: &Value, keys: &[String]) -> Option<Vec<String>> {
 /// The state, and the name of the node that is meant, which has been saved there.
 fn find(common: &Common) -> anyhow::Result<(StateDirectory, String)> {
     let settings = super::settings(common.config.as_deref(), common.layer())?;
-    let place = settings.run.state_dir.display();
-    let state = StateDirectory::open_existing(&settings.run.state_dir)?;
-    let state = state.with_context(|| format!("there is no state in {place}: no run has saved a node there"))?;
-    let names = state.node_names()?;
-    let name = match (&settings.run.node_name, names.as_slice()) {
-        (Some(name), _) => name.as_str().to_owned(),
-        (None, [only]) => only.clone(),
-        (None, []) => bail!("no run has saved a node in {place}: a run saves it after each policy that succeeded"),
-        (None, several) => bail!("{place} has several nodes; say which with --node-name: {}", several.join(", ")),
-    };
-    if !names.contains(&name) {
-        bail!("{place} has no node {name}; it has: {}", names.join(", "));
-    }
+    let state = existing_state(&settings.run.state_dir)?;
+    let name = node_name(&settings, &state)?;
     Ok((state, name))
 }
 

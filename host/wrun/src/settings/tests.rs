@@ -53,6 +53,7 @@ fn the_example_changes_nothing_and_explains_every_key() {
             runtime_dir: None,
             ruby_library: None,
             saved_attributes: SavedFilters::default(),
+            group_layers: BTreeMap::new(),
             ..shown.run
         },
         ..shown
@@ -219,6 +220,14 @@ fn saved_attributes_are_paths() {
     );
     assert_eq!(saved.automatic.allowed, None);
     assert_eq!(saved.normal.allowed, Some(vec![keys(&["a", "b"]), keys(&["c"])]));
+}
+
+#[test]
+fn groups_have_environment_files() {
+    let layers = file("[layers.prod]\nfiles = [\"/a\", \"b\"]").layers.unwrap().into_files();
+    assert_eq!(layers, BTreeMap::from([("prod".to_owned(), vec!["/a".into(), "b".into()])]));
+    check_file("[layers]\nprod = [\"/a\"]", "2: ");
+    check_file("[layers.prod]\nfile = []", "2: ");
 }
 
 #[test]

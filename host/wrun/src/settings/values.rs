@@ -1,5 +1,6 @@
 //! What settings can be. Each type reads the text of a flag or a variable, and the value in the file; both say the same.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -366,6 +367,34 @@ impl Handlers {
 }
 
 impl FromStr for Handlers {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(text)
+    }
+}
+
+/// The environment files of policy groups, as `[layers.GROUP]` with `files = [..]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct GroupLayers(BTreeMap<String, GroupFiles>);
+
+/// The environment files of one policy group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupFiles {
+    /// The files, in order.
+    files: Vec<PathBuf>,
+}
+
+impl GroupLayers {
+    /// Returns the files by group.
+    pub(crate) fn into_files(self) -> BTreeMap<String, Vec<PathBuf>> {
+        self.0.into_iter().map(|(group, files)| (group, files.files)).collect()
+    }
+}
+
+impl FromStr for GroupLayers {
     type Err = serde_json::Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

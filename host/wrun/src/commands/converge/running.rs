@@ -61,6 +61,7 @@ impl Running<'_> {
             denials_left_out,
             unseen: &unseen,
             asked: json::asked(&ended.journal),
+            layers: &ended.layers,
             log: kept_log.lines(),
             without_policies,
             compile_seconds: ended.ending.compile_time().as_secs_f64(),

@@ -65,12 +65,21 @@ fn row(keys: &[String], write: &JudgedWrite<'_>) -> [String; 4] {
         level => level.to_string(),
     };
     let times = if record.times > 1 { format!(" ({} times)", record.times) } else { String::new() };
-    [write.verdict.as_str().to_owned(), what, level, format!("{}{times}", place(&record.origin))]
+    [write.verdict.as_str().to_owned(), what, level, format!("{}{times}", place(record.level, &record.origin))]
+}
+
+/// Whether a layer wrote it, and not a cookbook at the level of layers.
+fn is_of_layer(level: Level, origin: &Origin) -> bool {
+    matches!(level, Level::EnvDefault | Level::EnvOverride) && origin.cookbook.is_none()
 }
 
 /// `cookbook/file:line`, or as much of it as is known; of a policy's own file with the policy.
-fn place(origin: &Origin) -> String {
+fn place(level: Level, origin: &Origin) -> String {
     let line = origin.line.map(|line| format!(":{line}")).unwrap_or_default();
+    if is_of_layer(level, origin) {
+        let file = origin.file.as_ref().map(|file| format!(" ({file}{line})")).unwrap_or_default();
+        return format!("layer {}{file}", origin.policy);
+    }
     match (origin.place(), &origin.cookbook, &origin.file) {
         (Some(place), ..) => place,
         (None, _, Some(file)) => format!("{file}{line} of policy {}", origin.policy),
@@ -133,7 +142,8 @@ fn part(part: &PolicyPart, judged: &[JudgedWrite<'_>]) -> Value {
                     Change::Removed => json!("removed"),
                 },
                 "times": record.times,
-                "policy": record.origin.policy,
+                "policy": (!is_of_layer(record.level, &record.origin)).then_some(&record.origin.policy),
+                "layer": is_of_layer(record.level, &record.origin).then_some(&record.origin.policy),
                 "cookbook": record.origin.cookbook,
                 "recipe": record.origin.recipe,
                 "file": record.origin.file,

@@ -1,0 +1,8 @@
+//! Layers of environment files: how they are read from the disk, and what they come to in a run.
+
+mod files;
+mod parameters;
+mod run;
+
+pub use files::{LayerFiles, LayersError};
+pub(crate) use run::{LayerInput, RunLayers};

@@ -1,0 +1,219 @@
+//! Environment files on the disk. Those in Ruby are evaluated once, by an instance that is granted nothing.
+
+use crate::error::AssembleError;
+use crate::program::Program;
+use crate::questions::ask;
+use crate::runtime::Runtime;
+use crate::settings::Settings;
+use author::CookbookFolders;
+use contract::{Failure, Question, RubyDocument, Stop};
+use node::layers::{Layer, LayerFormat, LayerListError, TreeError};
+use resolve::layers::{CombineError, LayerError, LayerSource, MAX_FILE, layer_of_ruby, read_layer};
+use sha2::{Digest as _, Sha256};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files that one list may name.
+const MAX_LISTED: usize = 1000;
+
+/// The reasons why layers cannot be used. Nothing has been changed.
+#[derive(Debug, thiserror::Error)]
+pub enum LayersError {
+    /// A file cannot be read.
+    #[error("the environment file {} cannot be read", path.display())]
+    Read {
+        /// The file's path.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A file is too large.
+    #[error("the environment file {} has more than {MAX_FILE} bytes", path.display())]
+    TooLarge {
+        /// The file's path.
+        path: PathBuf,
+    },
+    /// A file is not text.
+    #[error("the environment file {} is not UTF-8 text", path.display())]
+    NotText {
+        /// The file's path.
+        path: PathBuf,
+    },
+    /// The ending of a file does not say what language it is in.
+    #[error("{} is not an environment file: its name must end in .json, .rb, .toml, .yaml or .yml", path.display())]
+    UnknownEnding {
+        /// The file's path.
+        path: PathBuf,
+    },
+    /// A file is not an environment.
+    #[error(transparent)]
+    Layer(#[from] LayerError),
+    /// A file in Ruby cannot be evaluated.
+    #[error("the environment file {} cannot be evaluated: {failure}", path.display())]
+    Ruby {
+        /// The file's path.
+        path: PathBuf,
+        /// The reason. Part of the message, hence no `source`.
+        failure: Failure,
+    },
+    /// The instance that evaluates Ruby cannot be opened.
+    #[error("the environment file {} cannot be evaluated", path.display())]
+    NotAsked {
+        /// The file's path.
+        path: PathBuf,
+        /// The reason.
+        source: Box<AssembleError>,
+    },
+    /// A list of files names too many.
+    #[error("{} names more than {MAX_LISTED} files", path.display())]
+    LongList {
+        /// The list's path.
+        path: PathBuf,
+    },
+    /// Two files are layers of the same name.
+    #[error("{first} and {second} are both called {name}: set another `name` in one of them")]
+    Repeated {
+        /// The name.
+        name: String,
+        /// The first file.
+        first: String,
+        /// The second file.
+        second: String,
+    },
+    /// The list of layers cannot be changed.
+    #[error(transparent)]
+    List(#[from] LayerListError),
+    /// Layers cannot be merged.
+    #[error(transparent)]
+    Combine(#[from] CombineError),
+    /// A parameter of the command line is invalid.
+    #[error("--parameter {given}: {reason}; write it as a.b=VALUE, where VALUE is JSON or text")]
+    Parameter {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A parameter leads through a value that is not an object.
+    #[error("--parameter {given}: {reason}")]
+    ParameterPath {
+        /// What was given.
+        given: String,
+        /// What is wrong with it. Part of the message, hence no `source`.
+        reason: TreeError,
+    },
+    /// A cookbook of a policy does not satisfy a layer's constraint.
+    #[error(
+        "{place}: layer {layer} asks for cookbook {cookbook} {constraint:?}, but {owner} has it locked in version {version}"
+    )]
+    Constraint {
+        /// The layer's file and line.
+        place: String,
+        /// The layer.
+        layer: String,
+        /// The cookbook.
+        cookbook: String,
+        /// The constraint.
+        constraint: String,
+        /// The policy with its revision.
+        owner: String,
+        /// The version that the policy has.
+        version: String,
+    },
+}
+
+/// Reads environment files.
+pub struct LayerFiles<'a> {
+    /// The node's settings.
+    pub settings: &'a Settings,
+    /// The program, which compiles the Ruby runtime if that is not compiled.
+    pub program: &'a Program,
+    /// Ends an evaluation early.
+    pub stop: &'a Stop,
+}
+
+impl LayerFiles<'_> {
+    /// Reads files in order.
+    ///
+    /// # Errors
+    /// A file cannot be read or is not an environment, or two of them have one name.
+    pub fn read_all(&self, paths: &[PathBuf]) -> Result<Vec<Layer>, LayersError> {
+        let mut layers: Vec<Layer> = Vec::new();
+        for path in paths {
+            let layer = self.read(path)?;
+            if let Some(first) = layers.iter().find(|other| other.name == layer.name) {
+                let [first, second] = [first, &layer].map(|layer| layer.file.clone().unwrap_or_default());
+                return Err(LayersError::Repeated { name: layer.name, first, second });
+            }
+            layers.push(layer);
+        }
+        Ok(layers)
+    }
+
+    /// Reads one file. A file in Ruby is evaluated.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not an environment.
+    pub fn read(&self, path: &Path) -> Result<Layer, LayersError> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let format = LayerFormat::of_ending(ending);
+        let format = format.ok_or_else(|| LayersError::UnknownEnding { path: path.to_owned() })?;
+        let bytes = read_bounded(path)?;
+        let digest = text::hex(Sha256::digest(&bytes));
+        let text = String::from_utf8(bytes).map_err(|_| LayersError::NotText { path: path.to_owned() })?;
+        let (file, stem) = (path.display().to_string(), path.file_stem().unwrap_or_default().to_string_lossy());
+        let source = LayerSource { file: &file, digest: &digest, stem: &stem };
+        match format {
+            LayerFormat::Ruby => Ok(layer_of_ruby(&source, self.evaluate(path, &stem, text)?)?),
+            format => Ok(read_layer(&source, format, &text)?),
+        }
+    }
+
+    fn evaluate(&self, path: &Path, name: &str, source: String) -> Result<serde_json::Value, LayersError> {
+        let asked = RubyDocument { name: name.to_owned(), file: path.display().to_string(), source };
+        let runtime = Runtime::find(self.settings.runtime_dir.as_deref()).map_err(AssembleError::from);
+        let answer = runtime.and_then(|runtime| {
+            let nothing = Arc::new(CookbookFolders::default());
+            ask(self.settings, self.program, self.stop, Arc::new(runtime), nothing, |ask| {
+                ask(Question::Environment(asked))
+            })
+        });
+        let answer =
+            answer.map_err(|source| LayersError::NotAsked { path: path.to_owned(), source: Box::new(source) })?;
+        answer.map_err(|failure| LayersError::Ruby { path: path.to_owned(), failure })
+    }
+}
+
+/// Reads the files that a list names, a path on each line: relative ones from the list's directory. Empty lines and lines that
+/// begin with `#` are passed over.
+///
+/// # Errors
+/// The list cannot be read, or names something that is not an environment file.
+pub(crate) fn listed_files(list: &Path) -> Result<Vec<PathBuf>, LayersError> {
+    let bytes = read_bounded(list)?;
+    let text = String::from_utf8(bytes).map_err(|_| LayersError::NotText { path: list.to_owned() })?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let folder = list.parent().unwrap_or(Path::new(""));
+    let files: Vec<_> = lines.map(|line| folder.join(line)).take(MAX_LISTED + 1).collect();
+    if files.len() > MAX_LISTED {
+        return Err(LayersError::LongList { path: list.to_owned() });
+    }
+    Ok(files)
+}
+
+/// Reads a file of at most [`MAX_FILE`] bytes. A pipe or a device is refused.
+fn read_bounded(path: &Path) -> Result<Vec<u8>, LayersError> {
+    let failed = |source| LayersError::Read { path: path.to_owned(), source };
+    let status = std::fs::metadata(path).map_err(failed)?;
+    if !status.is_file() {
+        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file")));
+    }
+    let mut bytes = Vec::new();
+    let limit = MAX_FILE as u64 + 1;
+    std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() > MAX_FILE {
+        return Err(LayersError::TooLarge { path: path.to_owned() });
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,134 @@
+//! The layers of one run: the environment's, the policy group's, the node's own, and the command line's parameters.
+
+use super::files::{LayerFiles, LayersError, listed_files};
+use super::parameters::{PARAMETERS, parameters};
+use crate::request::Request;
+use crate::settings::Settings;
+use converge::PolicyInput;
+use node::layers::{Layer, Layers};
+use node::object::NodeObject;
+use node::version_constraint::{Version, VersionConstraint, VersionStyle};
+use resolve::layers::{cookbook_constraints, merge_layers};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The layers that a run is given, read and checked.
+#[derive(Debug, Default)]
+pub(crate) struct LayerInput {
+    /// Layers of policy groups, by group.
+    groups: BTreeMap<String, Vec<Layer>>,
+    /// Layers that the node keeps from now on.
+    added: Vec<Layer>,
+    parameters: Option<Layer>,
+}
+
+impl LayerInput {
+    /// Reads the files that the request names, and those of the groups in the settings.
+    ///
+    /// # Errors
+    /// A file cannot be read or is not an environment, a name is there twice, or a parameter is invalid.
+    pub(crate) fn read(request: &Request, settings: &Settings, files: &LayerFiles<'_>) -> Result<Self, LayersError> {
+        let mut paths = request.environment_files.clone();
+        for list in &request.environment_lists {
+            paths.extend(listed_files(list)?);
+        }
+        let mut groups = BTreeMap::new();
+        for (group, paths) in &settings.group_layers {
+            groups.insert(group.clone(), files.read_all(paths)?);
+        }
+        Ok(Self { groups, added: files.read_all(&paths)?, parameters: parameters(&request.parameters)? })
+    }
+}
+
+/// The layers of a run whose node is known.
+#[derive(Debug, Default)]
+pub(crate) struct RunLayers {
+    environment: Option<Layer>,
+    groups: BTreeMap<String, Vec<Layer>>,
+    node: Layers,
+    parameters: Option<Layer>,
+    /// The node's own layers are others than those that were saved.
+    has_new: bool,
+}
+
+impl RunLayers {
+    /// Gives the node the layers that it keeps from now on.
+    ///
+    /// # Errors
+    /// The node would have too many layers.
+    pub(crate) fn of(input: LayerInput, node: &mut NodeObject) -> Result<Self, LayersError> {
+        let LayerInput { groups, added, parameters } = input;
+        let mut layers = node.layers().clone();
+        added.into_iter().try_for_each(|layer| layers.put(layer))?;
+        let has_new = layers != *node.layers();
+        node.set_layers(layers.clone());
+        Ok(Self { environment: None, groups, node: layers, parameters, has_new })
+    }
+
+    /// Tells whether the node's own layers are others than those that were saved.
+    pub(crate) fn has_new(&self) -> bool {
+        self.has_new
+    }
+
+    /// The environment of cookbooks in folders, which is the first layer.
+    pub(crate) fn set_environment(&mut self, environment: Option<Layer>) {
+        self.environment = environment;
+    }
+
+    /// The layers that a policy sees, in order.
+    fn of_policy(&self, policy: &str, group: Option<&str>) -> Vec<&Layer> {
+        let of_group = group.and_then(|group| self.groups.get(group)).into_iter().flatten();
+        let all = self.environment.iter().chain(of_group).chain(self.node.all());
+        all.filter(|layer| layer.is_for(Some(policy))).collect()
+    }
+
+    /// Sets the attributes that a policy's layers come to, and checks the policy's cookbooks.
+    ///
+    /// # Errors
+    /// The layers cannot be merged, or a cookbook does not satisfy a constraint.
+    pub(crate) fn enter(&self, policy: &mut PolicyInput) -> Result<(), LayersError> {
+        let layers = self.of_policy(&policy.name, policy.start.group.as_deref());
+        policy.start.layers = merge_layers(&layers, self.parameters.as_ref())?;
+        let constraints = cookbook_constraints(&layers);
+        for (cookbook, version) in &policy.cookbooks {
+            let Some(wanted) = constraints.get(cookbook) else { continue };
+            let constraint = VersionConstraint::parse(&wanted.constraint, VersionStyle::Cookbook);
+            let parsed = Version::parse(version, VersionStyle::Cookbook);
+            if matches!((&constraint, parsed), (Ok(constraint), Ok(version)) if constraint.includes(version)) {
+                continue;
+            }
+            let revision = policy.revision.get(..12).map(|revision| format!(" (revision {revision})"));
+            return Err(LayersError::Constraint {
+                place: wanted.place.clone(),
+                layer: wanted.layer.clone(),
+                cookbook: cookbook.clone(),
+                constraint: wanted.constraint.clone(),
+                owner: format!("policy {}{}", policy.name, revision.unwrap_or_default()),
+                version: version.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The layers of the run for its record, in order: `[{from, name, digest, file}]`.
+    pub(crate) fn summary(&self) -> Value {
+        let of_groups = self
+            .groups
+            .iter()
+            .flat_map(|(group, layers)| layers.iter().map(move |layer| (format!("group {group}"), layer)));
+        let fixed = |from: &'static str| move |layer| (from.to_owned(), layer);
+        let all = self.environment.iter().map(fixed("environment"));
+        let all = all.chain(of_groups).chain(self.node.all().iter().map(fixed("node")));
+        let all = all.chain(self.parameters.iter().map(fixed("command line")));
+        let shown = all.map(|(from, layer)| {
+            let mut shown = json!({ "from": from, "name": layer.name, "digest": layer.digest, "file": layer.file });
+            if layer.name == PARAMETERS
+                && let Some(shown) = shown.as_object_mut()
+            {
+                shown.insert("values".to_owned(), json!(layer.override_attributes.values()));
+            }
+            shown
+        });
+        shown.collect()
+    }
+}

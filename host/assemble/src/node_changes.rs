@@ -1,0 +1,99 @@
+//! Changes of operators that waited while a run had the lock, applied to the node.
+
+use crate::saved_node::{SavedNodeError, node_to_save, saved_node_alone};
+use node::object::{NodeEdit, NodeObject};
+use node::saved_filter::SavedFilters;
+use serde_json::{Map, Value};
+use state::{RunLock, StateDirectory, StateError, WaitingChange};
+use std::time::Duration;
+use text::error_chain;
+
+/// How long a run waits for commands that change nodes.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// Applies the changes that the node does not have yet. A change that has become impossible is left out, with a warning.
+pub(crate) fn apply_waiting(node: &mut NodeObject, changes: &[WaitingChange]) {
+    apply(node, changes, &|_| None);
+}
+
+/// Applies changes; `conflict` tells who else wrote an attribute meanwhile.
+fn apply(node: &mut NodeObject, changes: &[WaitingChange], conflict: &dyn Fn(&[String]) -> Option<String>) {
+    for change in changes {
+        if change.number <= node.applied_changes() {
+            continue;
+        }
+        let WaitingChange { number, by, at, edit } = change;
+        let applied = NodeEdit::from_json(edit).and_then(|edit| match edit.attribute().and_then(conflict) {
+            Some(writer) => {
+                let path = edit.attribute().unwrap_or_default().join(".");
+                tracing::warn!(
+                    "the run and an operator both changed the normal attribute {path} of {}: the value of {writer} stays, \
+                     and the change of `{by}` ({at}) is not applied",
+                    node.name()
+                );
+                Ok(false)
+            }
+            None => node.apply(&edit),
+        });
+        if let Err(error) = applied {
+            tracing::warn!(
+                "the change of `{by}` ({at}) cannot be applied to the node {} any more: {error}",
+                node.name()
+            );
+        }
+        node.set_applied_changes(*number);
+    }
+}
+
+/// The value at a path.
+fn value_at<'all>(all: &'all Map<String, Value>, path: &[String]) -> Option<&'all Value> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(all.get(first)?, |here, key| here.get(key))
+}
+
+/// Who wrote a `normal` attribute last.
+fn writer(node: &NodeObject, path: &[String]) -> String {
+    let explanation = node.explain(path);
+    let writes = explanation.policies.iter().flat_map(|part| &part.writes);
+    let mut normal = writes.filter(|write| write.level == node::attributes::Level::Normal);
+    normal.next_back().map_or_else(|| "a policy".to_owned(), |write| write.origin.to_string())
+}
+
+/// Ends a run's hold of the node: applies the changes that waited, and releases the lock. `before` are the `normal` attributes
+/// with which the run began: what the run itself changed since then stays.
+pub(crate) fn take_waiting(
+    state: &StateDirectory,
+    lock: RunLock,
+    name: &str,
+    before: &Map<String, Value>,
+    filters: &SavedFilters,
+) -> Result<(), StateError> {
+    let changes = state.lock_changes(WAIT)?;
+    let waiting = state.waiting_changes(name)?;
+    if !waiting.is_empty() {
+        match saved_node_alone(state, name) {
+            Ok(Some(mut node)) => {
+                let after = node.clone();
+                let conflict = |path: &[String]| {
+                    let is_same = value_at(before, path) == value_at(after.normal(), path);
+                    (!is_same).then(|| writer(&after, path))
+                };
+                apply(&mut node, &waiting, &conflict);
+                match node_to_save(&node, filters) {
+                    Ok(saved) => {
+                        lock.save_node(name, &saved)?;
+                        changes.keep(name, &[])?;
+                    }
+                    Err(error) => tracing::warn!("changes of the node {name} wait on: {error}"),
+                }
+            }
+            Ok(None) => {}
+            Err(SavedNodeError::State(error)) => return Err(error),
+            Err(error) => tracing::warn!("changes of the node {name} wait on: {}", error_chain(&error)),
+        }
+    }
+    // Whoever waits for the changes' lock finds the run lock free.
+    drop(lock);
+    drop(changes);
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Changes of operators.
+
+#![cfg(test)]
+
+use node::layers::{Layer, LayerFormat, Place};
+use node::object::{NodeEdit, NodeObject};
+use serde_json::{Value, json};
+
+fn texts(all: &[&str]) -> Vec<String> {
+    all.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn node() -> NodeObject {
+    let saved = json!({
+        "name": "n", "run_list": ["recipe[a]", "role[b]"], "normal": {"tags": ["x"], "web": {"port": 80, "l": [1]}},
+    });
+    NodeObject::from_saved_json(&saved).unwrap()
+}
+
+/// A node with a policy.
+fn with_policies() -> NodeObject {
+    let saved = json!({"name": "n", "policy_name": ["web"], "policies": {"web": {}}});
+    NodeObject::from_saved_json(&saved).unwrap()
+}
+
+/// Applies the change as it comes back from the disk.
+fn apply(node: &mut NodeObject, edit: &NodeEdit) -> Result<bool, String> {
+    let kept = NodeEdit::from_json(&serde_json::from_str(&edit.to_json().to_string()).unwrap()).unwrap();
+    assert_eq!(&kept, edit);
+    node.apply(&kept).map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn run_list(edit: NodeEdit, expect: Result<&[&str], &str>) {
+    let mut node = node();
+    match (apply(&mut node, &edit), expect) {
+        (Ok(_), Ok(expect)) => assert_eq!(node.run_list().to_strings(), expect),
+        (Err(error), Err(expect)) => {
+            assert!(error.contains(expect), "{error}");
+            assert_eq!(node.run_list().to_strings(), ["recipe[a]", "role[b]"]);
+        }
+        (found, expect) => panic!("{found:?}, expected {expect:?}"),
+    }
+}
+
+#[test]
+fn run_lists_change_at_their_place() {
+    let add = |items: &[&str], place: Place| NodeEdit::AddToRunList { items: texts(items), place };
+    run_list(add(&["c", "role[b]"], Place::Last), Ok(&["recipe[a]", "role[b]", "recipe[c]"]));
+    run_list(
+        add(&["c", "d"], Place::Before("role[b]".into())),
+        Ok(&["recipe[a]", "recipe[c]", "recipe[d]", "role[b]"]),
+    );
+    run_list(add(&["c"], Place::After("a".into())), Ok(&["recipe[a]", "recipe[c]", "role[b]"]));
+    run_list(
+        add(&["c"], Place::After("z".into())),
+        Err("recipe[z] is not in the run list of n; it has: recipe[a], role[b]"),
+    );
+    run_list(add(&["recipe[c"], Place::Last), Err("recipe[c"));
+    run_list(NodeEdit::SetRunList(texts(&["z", "z"])), Ok(&["recipe[z]"]));
+    run_list(NodeEdit::RemoveFromRunList(texts(&["recipe[a]"])), Ok(&["role[b]"]));
+    run_list(NodeEdit::RemoveFromRunList(texts(&["b"])), Err("recipe[b] is not in the run list"));
+}
+
+#[test]
+fn nodes_with_policies_have_neither_run_list_nor_environment() {
+    let mut node = with_policies();
+    let error = apply(&mut node, &NodeEdit::SetRunList(texts(&["a"]))).unwrap_err();
+    assert!(error.contains("each has its own run list"), "{error}");
+    let error = apply(&mut node, &NodeEdit::SetEnvironment("prod".into())).unwrap_err();
+    assert!(error.contains("`wrun layer add FILE`"), "{error}");
+}
+
+#[test]
+fn tags_and_attributes_change() {
+    let mut node = node();
+    assert_eq!(apply(&mut node, &NodeEdit::AddTags(texts(&["y", "x"]))), Ok(true));
+    assert_eq!(apply(&mut node, &NodeEdit::AddTags(texts(&["x"]))), Ok(false));
+    assert_eq!(node.normal()["tags"], json!(["x", "y"]));
+    assert_eq!(apply(&mut node, &NodeEdit::RemoveTags(texts(&["x", "z"]))), Ok(true));
+    assert_eq!(node.normal()["tags"], json!(["y"]));
+    let set = |path: &[&str], value: Value| NodeEdit::SetAttribute { path: texts(path), value };
+    let unset = |path: &[&str]| NodeEdit::UnsetAttribute { path: texts(path) };
+    assert_eq!(apply(&mut node, &set(&["web", "l"], json!([2]))), Ok(true));
+    assert_eq!(apply(&mut node, &set(&["web", "port", "x"], json!(1))), Ok(true));
+    assert_eq!(node.normal()["web"], json!({"port": {"x": 1}, "l": [2]}));
+    assert_eq!(apply(&mut node, &unset(&["web", "port"])), Ok(true));
+    assert_eq!(node.normal()["web"], json!({"l": [2]}));
+    for (edit, expect) in [
+        (unset(&["web", "gone"]), "n has no normal attribute web.gone"),
+        (set(&[], json!(1)), "an attribute is named by 1 to 64 keys"),
+        (set(&["a", ""], json!(1)), "an attribute is named by 1 to 64 keys"),
+        (set(&["tags"], json!(1)), "`wrun node tag`"),
+        (NodeEdit::AddTags(texts(&[""])), "a tag is text that is not empty"),
+        (NodeEdit::SetEnvironment("a b".into()), "may only have letters"),
+    ] {
+        let error = apply(&mut node, &edit).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    }
+    assert_eq!(apply(&mut node, &NodeEdit::SetEnvironment("prod".into())), Ok(true));
+    assert_eq!(node.chef_environment(), "prod");
+}
+
+#[test]
+fn a_whole_node_is_replaced_unless_it_has_changed_meanwhile() {
+    let mut node = node();
+    let before = node.editable();
+    let expected = json!({"name": "n", "chef_environment": "_default", "run_list": ["recipe[a]", "role[b]"],
+        "normal": {"tags": ["x"], "web": {"port": 80, "l": [1]}}});
+    assert_eq!(before, expected);
+    let replace = |expected: Option<&Value>, new: Value| NodeEdit::Replace {
+        expected: expected.cloned().map(Box::new),
+        new: Box::new(new),
+    };
+    let new = json!({"name": "n", "run_list": ["c"], "chef_environment": "prod", "automatic": {"x": 1},
+        "normal": {"tags": ["y"], "web": {"l": [2]}, "new": {"a": 1}}});
+    assert_eq!(apply(&mut node, &replace(Some(&before), new.clone())), Ok(true));
+    let expected = json!({"name": "n", "chef_environment": "prod", "run_list": ["recipe[c]"],
+        "normal": {"tags": ["y"], "web": {"l": [2]}, "new": {"a": 1}}});
+    assert_eq!(node.editable(), expected);
+    let error = apply(&mut node, &replace(Some(&before), before.clone())).unwrap_err();
+    assert_eq!(error, "the node n has changed meanwhile");
+    assert_eq!(apply(&mut node, &replace(None, new)), Ok(false));
+    for (new, expect) in [
+        (json!([]), "the whole must be an object"),
+        (json!({"name": "m"}), "name must be the node's own name"),
+        (json!({"run_list": ["recipe[x"]}), "recipe[x"),
+        (json!({"run_list": 1}), ""),
+        (json!({"normal": []}), "normal must be an object"),
+        (json!({"chef_environment": 1}), "chef_environment must be text"),
+    ] {
+        let error = apply(&mut node, &replace(None, new)).unwrap_err();
+        assert!(error.contains(expect), "{error}");
+    }
+    assert_eq!(with_policies().editable(), json!({"name": "n", "normal": {}}));
+}
+
+#[test]
+fn layers_change() {
+    let mut node = with_policies();
+    let layer = |name: &str, format| Box::new(Layer::empty(name, format));
+    let names = |node: &NodeObject| node.layers().all().iter().map(|layer| layer.name.clone()).collect::<Vec<_>>();
+    apply(&mut node, &NodeEdit::AddLayer { layer: layer("a", LayerFormat::Toml), place: Place::Last }).unwrap();
+    apply(&mut node, &NodeEdit::AddLayer { layer: layer("r", LayerFormat::Ruby), place: Place::At(1) }).unwrap();
+    assert_eq!(names(&node), ["r", "a"]);
+    apply(&mut node, &NodeEdit::MoveLayer { name: "r".into(), place: Place::After("a".into()) }).unwrap();
+    apply(&mut node, &NodeEdit::ReplaceLayer { name: "a".into(), layer: layer("b", LayerFormat::Json) }).unwrap();
+    assert_eq!(names(&node), ["b", "r"]);
+    let set = |name: &str| NodeEdit::SetInLayer {
+        name: name.into(),
+        overrides: true,
+        path: texts(&["x", "y"]),
+        value: json!(1),
+        digest: "d".into(),
+    };
+    assert_eq!(apply(&mut node, &set("b")), Ok(true));
+    assert_eq!(json!(node.layers().all()[0].override_attributes.values()), json!({"x": {"y": 1}}));
+    assert!(apply(&mut node, &set("r")).unwrap_err().contains("`wrun layer replace r FILE`"));
+    assert!(apply(&mut node, &set("z")).unwrap_err().contains("no layer z; it has: b, r"));
+    apply(&mut node, &NodeEdit::RemoveLayer { name: "b".into() }).unwrap();
+    assert_eq!(names(&node), ["r"]);
+}
+
+#[test]
+fn what_is_no_change_is_refused() {
+    for json in [
+        json!(1),
+        json!({"edit": "x"}),
+        json!({"edit": "add_tags", "items": [1]}),
+        json!({"edit": "move_layer", "name": "a", "place": 1}),
+    ] {
+        assert!(NodeEdit::from_json(&json).is_err(), "{json}");
+    }
+}

@@ -1,0 +1,152 @@
+//! Changes of a node that an operator asked for while a run had the lock: `changes/NAME.json`,
+//! `{"format": 1, "changes": [{"number": 1, "by": .., "at": .., "edit": {..}}, ..]}`.
+//!
+//! Whoever changes a node takes the lock of this file first, then tries to take the run lock. With both, the change goes into
+//! the node's own file. Without the run lock it is kept here, and the run takes it over when it ends. Each change has a number,
+//! and the node says which it has: a process that is killed between the two files loses nothing and applies nothing twice.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cap_std::fs::OpenOptions;
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use serde_json::Value;
+
+use crate::StateError;
+use crate::folder::{Folder, Survives};
+use crate::names::check_node_name;
+
+const FOLDER: &str = "changes";
+
+const LOCK: &str = "changes.lock";
+
+const EXTENSION: &str = ".json";
+
+/// The format that is written.
+const FORMAT: u64 = 1;
+
+/// Changes that may wait for one run.
+const MAX_WAITING: usize = 10_000;
+
+/// How often a waiting process tries again.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// A change that waits for a run to end.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct WaitingChange {
+    /// Its number, from 1; numbers of one node only grow.
+    pub number: u64,
+    /// The command that asked for it.
+    pub by: String,
+    /// When, as RFC 3339 text in UTC.
+    pub at: String,
+    /// The change itself.
+    pub edit: Value,
+}
+
+/// The right to change nodes, beside the run lock. It ends when this value does, or the process.
+#[derive(Debug)]
+pub struct ChangeLock {
+    folder: Arc<Folder>,
+    // Closing the file gives the lock back.
+    _file: File,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Whole {
+    format: u64,
+    changes: Vec<WaitingChange>,
+}
+
+impl ChangeLock {
+    /// Keeps the changes of a node that wait, in place of those that waited before. None: the file goes.
+    ///
+    /// # Errors
+    /// There are too many, or the file cannot be written; then the old one is still there.
+    pub fn keep(&self, node: &str, changes: &[WaitingChange]) -> Result<(), StateError> {
+        let file = file_of(node)?;
+        if changes.is_empty() {
+            let Some(folder) = self.folder.open(FOLDER)? else { return Ok(()) };
+            return folder.remove(&file);
+        }
+        let folder = self.folder.make(FOLDER)?;
+        folder.sweep()?;
+        let failed = |error| StateError::system("write", &folder.path_of(&file), error);
+        if changes.len() > MAX_WAITING {
+            return Err(failed(std::io::Error::other(format!("more than {MAX_WAITING} changes would wait"))));
+        }
+        let whole = Whole { format: FORMAT, changes: changes.to_vec() };
+        let bytes = serde_json::to_vec(&whole).map_err(|error| failed(std::io::Error::other(error)))?;
+        folder.replace(&file, &bytes, Survives::PowerCut)
+    }
+}
+
+/// The changes of a node that wait.
+pub(crate) fn waiting(state: &Folder, node: &str) -> Result<Vec<WaitingChange>, StateError> {
+    let file = file_of(node)?;
+    let Some(folder) = state.open(FOLDER)? else { return Ok(vec![]) };
+    let Some(bytes) = folder.read(&file)? else { return Ok(vec![]) };
+    let path = folder.path_of(&file);
+    let whole: Whole = serde_json::from_slice(&bytes).map_err(|error| StateError::Malformed {
+        path: path.clone(),
+        line: error.line().max(1),
+        reason: error.to_string(),
+    })?;
+    match whole.format {
+        FORMAT => Ok(whole.changes),
+        found => Err(StateError::NewerFormat { path, found, known: FORMAT }),
+    }
+}
+
+/// Takes the lock. Others hold it as long as they write one or two files.
+pub(crate) fn lock(state: &Arc<Folder>, wait: Duration) -> Result<ChangeLock, StateError> {
+    let path = state.path_of(LOCK);
+    let file = state.open_file(LOCK, OpenOptions::new().read(true).write(true).create(true))?;
+    let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
+    let began = Instant::now();
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(ChangeLock { folder: Arc::clone(state), _file: file }),
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) if began.elapsed() < wait => std::thread::sleep(LOOK_EVERY),
+            Err(Errno::WOULDBLOCK) => return Err(StateError::ChangesLocked { wait }),
+            Err(errno) => return Err(StateError::system("lock", &path, errno)),
+        }
+    }
+}
+
+fn file_of(node: &str) -> Result<String, StateError> {
+    check_node_name(node)?;
+    Ok(format!("{node}{EXTENSION}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateDirectory;
+    use serde_json::json;
+
+    fn change(number: u64) -> WaitingChange {
+        WaitingChange { number, by: "wrun node tag add n x".into(), at: "2026-01-01T00:00:00Z".into(), edit: json!({}) }
+    }
+
+    #[test]
+    fn changes_wait_until_they_are_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateDirectory::open(&folder.path().join("s")).unwrap();
+        assert_eq!(state.waiting_changes("n").unwrap(), []);
+        let lock = state.lock_changes(Duration::ZERO).unwrap();
+        lock.keep("n", &[change(1), change(2)]).unwrap();
+        assert_eq!(state.waiting_changes("n").unwrap(), [change(1), change(2)]);
+        assert!(state.waiting_changes("../n").is_err());
+        assert!(matches!(state.lock_changes(Duration::ZERO), Err(StateError::ChangesLocked { .. })));
+        lock.keep("n", &[]).unwrap();
+        assert_eq!(state.waiting_changes("n").unwrap(), []);
+        drop(lock);
+        state.lock_changes(Duration::ZERO).unwrap().keep("m", &[]).unwrap();
+        std::fs::write(folder.path().join("s/changes/n.json"), "{").unwrap();
+        assert!(state.waiting_changes("n").unwrap_err().is_damage());
+    }
+}

@@ -1,0 +1,118 @@
+//! `wrun node` list, create, delete, and the commands that change a node.
+
+use super::super::store::{Place, assignment};
+use crate::arguments::{AttributeCommand, EnvironmentCommand, RunListCommand, StoredNode, TagCommand};
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use crate::settings::View;
+use anyhow::Context as _;
+use assemble::{NodeStore as _, attribute_path};
+use node::layers;
+use node::object::{NodeEdit, NodeObject};
+use regex::Regex;
+use serde_json::{Value, json};
+use text::escape_line;
+
+/// The version of JSON output; it grows when a key changes its meaning or goes away.
+const VERSION: u32 = 1;
+
+pub(super) fn list(node: &StoredNode, format: View, printer: Printer) -> anyhow::Result<Exit> {
+    let names = Place::of(node)?.nodes(false)?.names()?;
+    if format == View::Json {
+        printer.json(&json!({ "version": VERSION, "nodes": names }).to_string());
+    } else {
+        names.iter().for_each(|name| printer.line(Tone::Plain, &escape_line(name)));
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn create(
+    node: &StoredNode,
+    name: &str,
+    run_list: &[String],
+    environment: Option<&str>,
+    printer: Printer,
+) -> anyhow::Result<Exit> {
+    let mut new = NodeObject::new(name)?;
+    if !run_list.is_empty() {
+        new.apply(&NodeEdit::SetRunList(run_list.to_vec()))?;
+    }
+    if let Some(environment) = environment {
+        new.apply(&NodeEdit::SetEnvironment(environment.to_owned()))?;
+    }
+    Place::of(node)?.nodes(true)?.create(&new)?;
+    printer.note(Tone::Quiet, &format!("created the node {name}"));
+    Ok(Exit::Done)
+}
+
+pub(super) fn delete(node: &StoredNode, names: &[String], printer: Printer) -> anyhow::Result<Exit> {
+    let place = Place::of(node)?;
+    let nodes = place.nodes(false)?;
+    // All of them must be there before the first one goes.
+    names.iter().try_for_each(|name| nodes.node(name).map(drop))?;
+    for name in names {
+        nodes.remove(name)?;
+        printer.note(Tone::Quiet, &format!("deleted the node {}", escape_line(name)));
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn bulk_delete(node: &StoredNode, pattern: &str, yes: bool, printer: Printer) -> anyhow::Result<Exit> {
+    let whole = Regex::new(&format!("^(?:{pattern})$"));
+    let whole = whole.with_context(|| format!("{} is not a regular expression", escape_line(pattern)))?;
+    let mut names = Place::of(node)?.nodes(false)?.names()?;
+    names.retain(|name| whole.is_match(name));
+    if yes {
+        return delete(node, &names, printer);
+    }
+    names.iter().for_each(|name| printer.line(Tone::Plain, &escape_line(name)));
+    printer.note(Tone::Quiet, "nothing was deleted; --yes deletes the nodes above");
+    Ok(Exit::Done)
+}
+
+pub(super) fn run_list(command: RunListCommand, printer: Printer) -> anyhow::Result<Exit> {
+    let (node, edit) = match command {
+        RunListCommand::Add { node, items, before, after } => {
+            let place = before.map(layers::Place::Before).or_else(|| after.map(layers::Place::After));
+            (node, NodeEdit::AddToRunList { items, place: place.unwrap_or_default() })
+        }
+        RunListCommand::Remove { node, items } => (node, NodeEdit::RemoveFromRunList(items)),
+        RunListCommand::Set { node, items } => (node, NodeEdit::SetRunList(items)),
+    };
+    Place::of(&node)?.change(&[edit], printer)
+}
+
+pub(super) fn environment(command: EnvironmentCommand, printer: Printer) -> anyhow::Result<Exit> {
+    let EnvironmentCommand::Set { node, name } = command;
+    Place::of(&node)?.change(&[NodeEdit::SetEnvironment(name)], printer)
+}
+
+pub(super) fn tag(command: TagCommand, printer: Printer) -> anyhow::Result<Exit> {
+    match command {
+        TagCommand::Add { node, tags } => Place::of(&node)?.change(&[NodeEdit::AddTags(tags)], printer),
+        TagCommand::Remove { node, tags } => Place::of(&node)?.change(&[NodeEdit::RemoveTags(tags)], printer),
+        TagCommand::List { node } => {
+            let place = Place::of(&node)?;
+            let node = place.nodes(false)?.node(&place.name()?)?;
+            let tags = node.normal().get("tags").and_then(Value::as_array);
+            for tag in tags.into_iter().flatten().filter_map(Value::as_str) {
+                printer.line(Tone::Plain, &escape_line(tag));
+            }
+            Ok(Exit::Done)
+        }
+    }
+}
+
+pub(super) fn attribute(command: AttributeCommand, printer: Printer) -> anyhow::Result<Exit> {
+    let (node, edits) = match command {
+        AttributeCommand::Set { node, attributes } => {
+            let set = |text: &String| assignment(text).map(|(path, value)| NodeEdit::SetAttribute { path, value });
+            (node, attributes.iter().map(set).collect::<anyhow::Result<Vec<_>>>()?)
+        }
+        AttributeCommand::Unset { node, attributes } => {
+            let unset = |name: &String| NodeEdit::UnsetAttribute { path: attribute_path(name) };
+            (node, attributes.iter().map(unset).collect())
+        }
+    };
+    Place::of(&node)?.change(&edits, printer)
+}

@@ -1,0 +1,88 @@
+//! The saved nodes, for commands that look at them and change them.
+
+use crate::arguments::StoredNode;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use crate::settings::Settings;
+use anyhow::{Context as _, bail};
+use assemble::{Applied, LocalNodes, NodeStore as _, attribute_path};
+use node::object::NodeEdit;
+use serde_json::Value;
+use state::StateDirectory;
+use std::path::Path;
+use std::time::SystemTime;
+use text::escape_line;
+
+/// The settings, and what a command says of itself to others.
+pub(super) struct Place {
+    pub(super) settings: Settings,
+    command: String,
+}
+
+impl Place {
+    pub(super) fn of(node: &StoredNode) -> anyhow::Result<Self> {
+        let settings = super::settings(node.config.as_deref(), node.layer())?;
+        Ok(Self { settings, command: crate::program::program().command_line })
+    }
+
+    /// The nodes. `creates`: the state directory is made if it is not there.
+    pub(super) fn nodes(&self, creates: bool) -> anyhow::Result<LocalNodes<'_>> {
+        let run = &self.settings.run;
+        let state = match creates {
+            true => StateDirectory::open_keeping_free(&run.state_dir, run.min_free)?,
+            false => existing_state(&run.state_dir)?,
+        };
+        Ok(LocalNodes { state, filters: &run.saved_attributes, command: &self.command, now: SystemTime::now() })
+    }
+
+    /// The node that is meant.
+    pub(super) fn name(&self) -> anyhow::Result<String> {
+        node_name(&self.settings, &existing_state(&self.settings.run.state_dir)?)
+    }
+
+    /// Changes the node that is meant, and says what became of it.
+    pub(super) fn change(&self, edits: &[NodeEdit], printer: Printer) -> anyhow::Result<Exit> {
+        let name = self.name()?;
+        let told = match self.nodes(false)?.change(&name, edits)? {
+            Applied::Now => format!("changed the node {name}"),
+            Applied::Nothing => format!("nothing to change: the node {name} is so already"),
+            Applied::AfterRun(holder) => {
+                let holder = holder.map(|holder| format!(": {holder}")).unwrap_or_default();
+                format!("a run is under way{holder}; the change is kept, and applied when the run ends")
+            }
+        };
+        printer.note(Tone::Quiet, &escape_line(&told));
+        Ok(Exit::Done)
+    }
+}
+
+/// Opens the state, which must be there.
+pub(super) fn existing_state(place: &Path) -> anyhow::Result<StateDirectory> {
+    let state = StateDirectory::open_existing(place)?;
+    state.with_context(|| format!("there is no state in {}: no run has saved a node there", place.display()))
+}
+
+/// The name of the node that is meant, which has been saved there.
+pub(super) fn node_name(settings: &Settings, state: &StateDirectory) -> anyhow::Result<String> {
+    let place = settings.run.state_dir.display();
+    let names = state.node_names()?;
+    let name = match (&settings.run.node_name, names.as_slice()) {
+        (Some(name), _) => name.as_str().to_owned(),
+        (None, [only]) => only.clone(),
+        (None, []) => bail!("no run has saved a node in {place}: a run saves it after each policy that succeeded"),
+        (None, several) => bail!("{place} has several nodes; say which with --node-name: {}", several.join(", ")),
+    };
+    if !names.contains(&name) {
+        bail!("{place} has no node {name}; it has: {}", names.join(", "));
+    }
+    Ok(name)
+}
+
+/// Takes `a.b=VALUE` apart; VALUE is JSON or text.
+pub(super) fn assignment(text: &str) -> anyhow::Result<(Vec<String>, Value)> {
+    let (name, value) = text.split_once('=').with_context(|| {
+        format!("{} has no `=`; write it as a.b=VALUE, where VALUE is JSON or text", escape_line(text))
+    })?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    Ok((attribute_path(name), value))
+}

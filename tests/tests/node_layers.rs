@@ -1,0 +1,278 @@
+//! Layers of environment files: what policies see of them, what the node keeps, and who won.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use specs::{Machine, Network, Output, Program, Root};
+use std::fs;
+use std::process::Command;
+
+/// Notes what it sees in an attribute that is saved.
+const RECIPE: &str = "
+node.default['web']['seen'] = { 'site' => node['web']['site'], 'stage' => node['web']['stage'],
+  'hosts' => node['web']['hosts'], 'secret' => node.dig('db', 'secret').inspect }
+";
+
+/// A node with the policy `web`, whose revision has the cookbook `web` in version 1.2.0.
+struct Site<'root> {
+    program: Program,
+    machine: Machine<'root>,
+}
+
+impl<'root> Site<'root> {
+    fn new(root: &'root Root) -> Self {
+        let site = Self { program: Program::new().unwrap(), machine: root.machine(Network::Own).unwrap() };
+        let about = "name = \"web\"\nrun_list = [\"web\"]\n[default.web]\nstage = \"policy\"\n[default.prod.web]\nsite = \"hoisted\"\n\
+                     stage = \"hoisted\"\n";
+        site.write("web/policy.toml", about);
+        site.write("web/cookbooks/web/metadata.rb", "name 'web'\nversion '1.2.0'\n");
+        site.write("web/cookbooks/web/recipes/default.rb", RECIPE);
+        site.write(
+            "facts.json",
+            &json!({"platform": "debian", "platform_version": "12", "fqdn": "a.example.org"}).to_string(),
+        );
+        let mut build = Command::new(site.program.executable());
+        let folder = site.program.configuration();
+        build.args(["policy", "build"]).arg(folder.join("web")).arg("--output").arg(&folder);
+        let built = build.envs(site.program.environment()).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        site
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.program.configuration().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.program.configuration().join(name).display().to_string()
+    }
+
+    fn converge(&self, more: &[&str]) -> Output {
+        let root = self.machine.root().path().display().to_string();
+        let (folder, facts, grants) = (self.path(""), self.path("facts.json"), self.path("grants.toml"));
+        if !self.program.configuration().join("grants.toml").exists() {
+            self.write("grants.toml", "");
+        }
+        let fixed = ["converge", "--policy-name", "web", "--policies", &folder, "--root", &root, "--facts", &facts];
+        let rest = ["--grants", &grants, "--format", "json"];
+        self.program.run_in(&self.machine, &[&fixed[..], &rest, more].concat()).unwrap()
+    }
+
+    /// The report of a run that succeeds with these environment files.
+    fn run(&self, files: &[&str], more: &[&str]) -> Value {
+        let paths: Vec<_> = files.iter().map(|file| self.path(file)).collect();
+        let options: Vec<_> = paths.iter().flat_map(|path| ["--environment-file", path]).collect();
+        let ran = self.converge(&[&options, more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.text());
+        serde_json::from_str(&ran.stdout).unwrap()
+    }
+
+    fn tool(&self, arguments: &[&str]) -> Value {
+        let shown = self.program.run(arguments).unwrap().expect_code(0).unwrap();
+        serde_json::from_str(&shown.stdout).unwrap_or_else(|_| json!(shown.stdout))
+    }
+
+    fn seen(&self, key: &str) -> Value {
+        self.tool(&["node", "show", &format!("web.seen.{key}"), "-F", "json"])
+    }
+
+    fn layers(&self) -> Vec<String> {
+        let node = self.tool(&["node", "show"]);
+        let layers = node.get("layers").and_then(Value::as_array).cloned().unwrap_or_default();
+        layers.iter().map(|layer| layer.get("name").and_then(Value::as_str).unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn the_last_layer_wins_and_the_node_keeps_all_of_them() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write(
+        "base.json",
+        r#"{"name": "base", "default_attributes": {"web": {"site": "base", "hosts": ["a"]}},
+        "merge_strategies": {"web.hosts": "merge"}, "cookbook_versions": {"web": "~> 1.0"}}"#,
+    );
+    site.write(
+        "stage.toml",
+        "[default_attributes.web]\nsite = \"stage\"\nhosts = [\"b\"]\n[override_attributes.web]\nstage = \"stage\"\n",
+    );
+    let report = site.run(&["base.json", "stage.toml"], &[]);
+    assert_eq!(
+        [site.seen("site"), site.seen("stage"), site.seen("hosts")],
+        [json!("stage"), json!("stage"), json!(["a", "b"])]
+    );
+    assert_eq!(site.layers(), ["base", "stage"]);
+    let recorded: Vec<_> =
+        report["layers"].as_array().unwrap().iter().map(|layer| (&layer["from"], &layer["name"])).collect();
+    assert_eq!(recorded, [(&json!("node"), &json!("base")), (&json!("node"), &json!("stage"))]);
+    assert_eq!(report["layers"][0]["digest"].as_str().unwrap().len(), 64);
+
+    // Neither file is needed any more. One of them is changed, in its place.
+    fs::remove_file(site.path("stage.toml")).unwrap();
+    site.write(
+        "base.json",
+        r#"{"name": "base", "default_attributes": {"web": {"site": "changed", "hosts": ["c"]}},
+        "merge_strategies": {"web.hosts": "merge"}}"#,
+    );
+    site.run(&["base.json"], &[]);
+    assert_eq!([site.seen("site"), site.seen("hosts")], [json!("stage"), json!(["c", "b"])]);
+    assert_eq!(site.layers(), ["base", "stage"]);
+
+    // A list names files in order, from its own folder; parameters count for one run.
+    site.write("more/one.yaml", "default_attributes: {web: {site: one}}");
+    site.write("more/two.yaml", "name: second\ndefault_attributes: {web: {site: two}}");
+    site.write("more/list", "# in order\none.yaml\n\n../more/two.yaml\n");
+    let list = site.path("more/list");
+    let report = site
+        .run(&[], &["--environment-files", &list, "--parameter", "web.stage=\"now\"", "--parameter", "web.hosts=[1]"]);
+    assert_eq!([site.seen("site"), site.seen("stage"), site.seen("hosts")], [json!("two"), json!("now"), json!([1])]);
+    assert_eq!(site.layers(), ["base", "stage", "one", "second"]);
+    let last = report["layers"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        [&last["from"], &last["values"]],
+        [&json!("command line"), &json!({"web": {"stage": "now", "hosts": [1]}})]
+    );
+    site.run(&[], &[]);
+    assert_eq!([site.seen("stage"), site.seen("hosts")], [json!("stage"), json!(["c", "b"])]);
+}
+
+#[test]
+fn explanations_name_the_layer_the_file_and_the_line() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write("a.yaml", "default_attributes:\n  web:\n    site: a\noverride_attributes: {web: {stage: a}}\n");
+    site.write("b.yaml", "default_attributes:\n  web:\n    hosts: []\n    site: b\n");
+    site.run(&["a.yaml", "b.yaml"], &["--policy-group", "prod"]);
+    // Attributes of the policy's group beat the layers' defaults and lose to their overrides.
+    assert_eq!([site.seen("site"), site.seen("stage")], [json!("hoisted"), json!("a")]);
+    let explained = site.tool(&["node", "explain", "web.site", "-F", "json"]);
+    let writes = explained["policies"][0]["writes"].as_array().unwrap();
+    let told: Vec<_> =
+        writes.iter().map(|write| [&write["verdict"], &write["level"], &write["layer"], &write["line"]]).collect();
+    let lost = |layer: &str, line: u32| [json!("lost"), json!("env_default"), json!(layer), json!(line)];
+    assert_eq!(told[0][..3], [&json!("won"), &json!("role_default"), &Value::Null]);
+    assert_eq!(told[1], lost("b", 4).each_ref());
+    assert_eq!(told[2], lost("a", 3).each_ref());
+    let shown = site.program.run(&["node", "explain", "web.stage"]).unwrap().expect_code(0).unwrap();
+    let line = shown.stdout.lines().find(|line| line.contains("won")).unwrap();
+    assert!(line.contains("env_override") && line.contains("layer a ([CONFIGURATION]/a.yaml:4)"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("lost") && shown.stdout.contains("policy.toml:"), "{}", shown.stdout);
+}
+
+#[test]
+fn a_policy_sees_of_layers_what_its_grants_let_it_read() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write("a.yaml", "default_attributes: {web: {site: a}}\noverride_attributes: {db: {secret: hunter2}}\n");
+    let report = site.run(&["a.yaml"], &[]);
+    assert_eq!([site.seen("site"), site.seen("secret")], [json!("a"), json!("nil")]);
+    let hidden = report["hidden_reads"].as_array().unwrap();
+    let [read] = hidden.as_slice() else { panic!("{hidden:#?}") };
+    assert_eq!([&read["path"], &read["grant"]], [&json!("db"), &json!("read_attributes = [\"db\"]")]);
+    assert!(!report.to_string().contains("hunter2"));
+    let explained = site.program.run(&["node", "explain", "db.secret"]).unwrap().expect_code(1).unwrap();
+    assert!(!explained.text().contains("hunter2"));
+
+    site.write("grants.toml", "[policy.web]\nread_attributes = [\"db.secret\"]\n");
+    let report = site.run(&[], &[]);
+    assert_eq!(site.seen("secret"), json!("\"hunter2\""));
+    assert_eq!(report["hidden_reads"], json!([]));
+
+    // A layer may be for some policies only.
+    site.write("a.yaml", "policies: [mail]\noverride_attributes: {db: {secret: hunter2}, web: {site: mail}}\n");
+    site.run(&["a.yaml"], &[]);
+    assert_eq!([site.seen("site"), site.seen("secret")], [Value::Null, json!("nil")]);
+}
+
+#[test]
+fn groups_have_layers_below_the_nodes_own() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write("prod.yaml", "override_attributes: {web: {site: prod, stage: prod}}");
+    site.write("node.yaml", "override_attributes: {web: {stage: node}}");
+    let settings = format!("[layers.prod]\nfiles = [\"{}\"]\n[layers.test]\nfiles = []\n", site.path("prod.yaml"));
+    site.write("wrun.toml", &settings);
+    let report = site.run(&["node.yaml"], &["--policy-group", "prod"]);
+    assert_eq!([site.seen("site"), site.seen("stage")], [json!("prod"), json!("node")]);
+    assert_eq!([&report["layers"][0]["from"], &report["layers"][1]["from"]], [&json!("group prod"), &json!("node")]);
+    assert_eq!(site.layers(), ["node"]);
+    site.run(&[], &["--policy-group", "test"]);
+    assert_eq!([site.seen("site"), site.seen("stage")], [Value::Null, json!("node")]);
+}
+
+#[test]
+fn what_is_wrong_with_layers_is_told_before_anything_is_changed() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write("good.yaml", "default_attributes: {web: {site: good}}");
+    site.run(&["good.yaml"], &[]);
+    site.write("first.yaml", "name: x");
+    site.write("second.yaml", "name: x");
+    site.write("bad.yaml", "default_attributes:\n  web: [");
+    site.write("strange.txt", "");
+    site.write("strict.yaml", "name: good\ncookbook_versions:\n  web: ~> 2.0\n");
+    site.write("late.yaml", "{default_attributes: {web: {site: late}}, merge_strategies: {web.site: merge}}");
+    let check = |options: &[(&str, &str)], expect: &str| {
+        let texts: Vec<_> = options
+            .iter()
+            .flat_map(|(option, value)| {
+                let value = if *option == "--parameter" { (*value).to_owned() } else { site.path(value) };
+                [(*option).to_owned(), value]
+            })
+            .collect();
+        let ran = site.converge(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(43), "{}", ran.text());
+        let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(expect), "{said}\nexpected: {expect}");
+        assert_eq!(site.layers(), ["good"]);
+    };
+    let file = "--environment-file";
+    check(
+        &[(file, "first.yaml"), (file, "gone.yaml")],
+        "the environment file [CONFIGURATION]/gone.yaml cannot be read",
+    );
+    check(
+        &[(file, "first.yaml"), (file, "second.yaml")],
+        "first.yaml and [CONFIGURATION]/second.yaml are both called x",
+    );
+    check(&[(file, "bad.yaml")], "bad.yaml:");
+    check(&[(file, "strange.txt")], "strange.txt is not an environment file: its name must end in .json");
+    check(
+        &[(file, "strict.yaml")],
+        "strict.yaml:3: layer good asks for cookbook web \"~> 2.0\", but policy web (revision ",
+    );
+    check(&[(file, "late.yaml")], "layer late ([CONFIGURATION]/late.yaml) sets web.site with the merge strategy merge");
+    check(&[("--parameter", "web")], "--parameter web: it has no `=`");
+    check(&[("--environment-files", "gone")], "gone cannot be read");
+}
+
+#[test]
+fn cookbooks_in_folders_have_layers_above_their_environment() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write(
+        "environments/test.json",
+        r#"{"name": "test", "default_attributes": {"web": {"site": "environment", "stage": "environment"}}}"#,
+    );
+    site.write("a.rb", "name 'ruby'\ndefault_attributes 'web' => { 'site' => %w(a b).join }\n");
+    let root = site.machine.root().path().display().to_string();
+    let [cookbooks, environments, file, facts] =
+        ["web/cookbooks", "environments", "a.rb", "facts.json"].map(|name| site.path(name));
+    let fixed =
+        ["converge", "--allow-all", "--cookbooks", &cookbooks, "--run-list", "web", "--root", &root, "--facts", &facts];
+    let more = ["-E", "test", "--environments", &environments, "--environment-file", &file, "--format", "json"];
+    let ran = site.program.run_in(&site.machine, &[&fixed[..], &more].concat()).unwrap();
+    assert_eq!(ran.code, Some(0), "{}", ran.text());
+    assert_eq!([site.seen("site"), site.seen("stage")], [json!("ab"), json!("environment")]);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!([&report["layers"][0]["from"], &report["layers"][1]["name"]], [&json!("environment"), &json!("ruby")]);
+    assert_eq!(site.layers(), ["ruby"]);
+    // What Ruby raises is told, and changes nothing.
+    site.write("a.rb", "default_attributes File.read('/etc/passwd')\n");
+    let ran = site.program.run_in(&site.machine, &[&fixed[..], &more].concat()).unwrap();
+    assert_eq!(ran.code, Some(43), "{}", ran.text());
+    assert!(ran.stderr.contains("a.rb cannot be evaluated"), "{}", ran.text());
+    assert_eq!(site.layers(), ["ruby"]);
+}
