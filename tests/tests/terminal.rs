@@ -214,6 +214,25 @@ fn wait_for_nobody_at(place: &Place, name: &str) {
     }
 }
 
+/// Whoever has the operator's terminal can type into it: a command of an ordinary user would give root's shell a line.
+#[test]
+fn commands_do_not_have_the_operators_terminal() {
+    let asks = "sh -c 'cut -d\\  -f7 /proc/self/stat; (echo typed > /dev/tty) 2>&1; ps -o sid= -p $$ 2>&1; true'";
+    let place = Place::new(&format!(
+        "execute \"{asks} > /srv/seen\"\nfile '/srv/guarded' do\n  only_if \"{asks} > /srv/guard\"\nend\n"
+    ));
+    let mut terminal = place.terminal(80, &[]);
+    let status = terminal.end().unwrap();
+    let shown = terminal.rows().join("\n");
+    assert_eq!(status.code(), Some(0), "{shown}");
+    for file in ["srv/seen", "srv/guard"] {
+        let seen = fs::read_to_string(place.root.at(file).unwrap()).unwrap();
+        // The number of the controlling terminal.
+        assert_eq!(seen.lines().next(), Some("0"), "{file}: {seen}\n{shown}");
+    }
+    assert!(!shown.contains("typed"), "{shown}");
+}
+
 #[test]
 fn the_first_ctrl_c_finishes_the_action_and_says_so() {
     let later = "execute 'late' do\n  command 'touch /srv/late'\n  action :nothing\nend\nexecute 'sender' do\n  command 'true'\n  \

@@ -6,13 +6,15 @@ use crate::users::Users;
 use contract::{CommandOutcome, MachineUser};
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
-use rustix::fs::{Access, Mode};
+use process_wrap::std::{CommandWrap, ProcessSession};
+use rustix::fs::{Access, Mode, OFlags};
 use rustix::process::{Gid, Uid};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
 /// As whom a program runs.
 #[derive(Debug, Clone)]
@@ -199,9 +201,8 @@ fn shell_says(error: &io::Error, program: &str) -> Option<CommandOutcome> {
 
 /// Starts it; a file that the kernel knows no format of is a shell's script.
 fn spawn(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Child> {
-    let mut command = command(words, arg0, environment)?;
-    match spawn_piped(&mut command) {
-        Err(error) if is_formless(&error) => spawn_piped(&mut by_shell(&command, environment)),
+    match spawn_piped(command(words, arg0, environment)?) {
+        Err(error) if is_formless(&error) => spawn_piped(by_shell(&command(words, arg0, environment)?, environment)),
         other => other,
     }
 }
@@ -219,11 +220,31 @@ fn by_shell(command: &Command, environment: &[(String, String)]) -> Command {
     shell
 }
 
-fn spawn_piped(command: &mut Command) -> io::Result<Child> {
+fn spawn_piped(mut command: Command) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, so that a terminal's Ctrl-C does not reach it and a timeout ends all that it started.
-    command.process_group(0);
-    command.spawn()
+    if !has_terminal() {
+        command.process_group(0);
+        return command.spawn();
+    }
+    // And a session of its own, without the operator's terminal: whoever has that can type into it, whichever user it is.
+    let mut command = CommandWrap::from(command);
+    command.wrap(ProcessSession);
+    let mut started = Err(io::ErrorKind::NotFound.into());
+    // The child is ours to wait for: the wrapper's own child is not made.
+    let _wrapped = command.spawn_with(|command| {
+        started = command.spawn();
+        Err(io::ErrorKind::Other.into())
+    });
+    started
+}
+
+/// Whether wrun has a terminal that it could lend.
+fn has_terminal() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| {
+        rustix::fs::open("/dev/tty", OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).is_ok()
+    })
 }
 
 /// The program, found as the calling thread sees it.
