@@ -149,3 +149,29 @@ fn recipes_are_read_that_a_denial_in_attributes_hides() {
     assert_eq!(found, expected, "{run:#}");
     assert_eq!(unseen[0]["ended_at"], "web/attributes/default.rb:1", "{run:#}");
 }
+
+/// The text `id -u` alone would let the policy run it as root.
+#[test]
+fn commands_of_the_rest_are_named_with_their_user_and_place() {
+    let recipe = "File.read('/srv/secret')\n\
+                  execute 'a' do\n  command 'id -u'\n  user 'nobody'\nend\n\
+                  execute 'b' do\n  command ['install', '-m', '600', '/a', '/b']\nend\n\
+                  execute 'c' do\n  command 'test -s x | cat'\n  cwd '/srv/www'\n  environment('K' => 'v')\nend\n\
+                  execute 'd' do\n  command 'id -g'\n  user node['some']\nend\n\
+                  execute 'plain -x'\n\
+                  bash 'e' do\n  code 'id'\n  user 'nobody'\nend\n\
+                  shell_out('id -n', user: 'nobody')\nshell_out('id -r', timeout: 5)\n";
+    let run = dry_run(&[recipe], "[policy.web]\n", &json!({}));
+    let rest = run["unseen_recipes"][0]["entries"].as_array().unwrap();
+    let rest: Vec<_> =
+        rest.iter().filter(|one| one["key"] == "commands").map(|one| one["value"].as_str().unwrap()).collect();
+    let expected = [
+        r#"{ argv = ["id", "-u"], user = "nobody" }"#,
+        r#"{ argv = ["install", "-m", "600", "/a", "/b"] }"#,
+        r#"{ shell = "test -s x | cat", cwd = "/srv/www", environment = { K = "<any>" } }"#,
+        r#""plain -x""#,
+        r#""id -r""#,
+    ];
+    assert_eq!(rest, expected, "{run:#}");
+    assert_eq!(run["unseen_recipes"][0]["computed"], 3, "{run:#}");
+}

@@ -131,7 +131,10 @@ impl GemFolder {
         for entry in std::fs::read_dir(path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            // A link leads where its owner wants: this is a folder that somebody was given by name.
+            // The folder may be a stranger's: a link in it leads to nothing outside of it.
+            if entry.file_type().map_err(failed)?.is_symlink() && !leads_inside(&entry.path(), path) {
+                continue;
+            }
             let is_folder = entry.path().is_dir();
             let what = if is_folder && !name.starts_with('.') {
                 What::Unpacked(files_below(&entry.path())?)
@@ -218,6 +221,12 @@ impl GemFolder {
         };
         Refused { cookbook: short(&refused.cookbook), gem, requirement, what, hopeless: refused.hopeless }
     }
+}
+
+/// Whether a link in a folder leads to something in that folder.
+fn leads_inside(link: &Path, folder: &Path) -> bool {
+    let both = link.canonicalize().and_then(|target| Ok((target, folder.canonicalize()?)));
+    both.is_ok_and(|(target, folder)| target.starts_with(folder))
 }
 
 /// The paths of all plain files below a folder, sorted. Links are none: a gem has its files itself.

@@ -268,7 +268,7 @@ impl PolicyGrants {
     /// # Errors
     /// Not granted, or nothing that could be started.
     pub fn command(&self, asked: &CommandAsked<'_>) -> Result<GrantedCommand, Denied> {
-        let (program, shown) = self.program(asked);
+        let (program, shown) = program_of(asked);
         let audited = if asked.sensitive { SENSITIVE } else { shown.as_str() };
         let secret = asked.sensitive.then_some(SENSITIVE);
         let refuse = |value: Option<String>, reason: Option<String>| self.refuse_command(&shown, value, reason, secret);
@@ -317,25 +317,6 @@ impl PolicyGrants {
         })
     }
 
-    /// What would be started, and how people read it.
-    fn program(&self, asked: &CommandAsked<'_>) -> (Program, String) {
-        match asked.line {
-            LineAsked::Text(line) => {
-                let program = match split_words(line) {
-                    Some(words) => Program::Arguments(words),
-                    None if line.trim_matches([' ', '\t']).is_empty() => Program::Arguments(vec![String::new()]),
-                    None => Program::Shell(line.into()),
-                };
-                (program, line.into())
-            }
-            LineAsked::Arguments(words) => (Program::Arguments(words.to_vec()), words.join(" ")),
-            LineAsked::Script { interpreter, code } => {
-                let program = Program::Script { interpreter: interpreter.to_vec(), code: code.into() };
-                (program, interpreter.join(" "))
-            }
-        }
-    }
-
     /// Where a rule for the same program differs.
     fn difference(&self, program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
         let rule = self.rules.commands.iter().find(|rule| rule.what.matches(program))?;
@@ -351,6 +332,30 @@ impl PolicyGrants {
             "umask"
         };
         Some(format!("{} allows it, but with another {what}", self.line(rule.line)))
+    }
+}
+
+/// Returns the entry of `commands` that allows exactly this, as TOML; `None` where no entry could.
+pub fn entry_of_command(asked: &CommandAsked<'_>) -> Option<String> {
+    command_entry(&program_of(asked).0, asked)
+}
+
+/// What would be started, and how people read it.
+fn program_of(asked: &CommandAsked<'_>) -> (Program, String) {
+    match asked.line {
+        LineAsked::Text(line) => {
+            let program = match split_words(line) {
+                Some(words) => Program::Arguments(words),
+                None if line.trim_matches([' ', '\t']).is_empty() => Program::Arguments(vec![String::new()]),
+                None => Program::Shell(line.into()),
+            };
+            (program, line.into())
+        }
+        LineAsked::Arguments(words) => (Program::Arguments(words.to_vec()), words.join(" ")),
+        LineAsked::Script { interpreter, code } => {
+            let program = Program::Script { interpreter: interpreter.to_vec(), code: code.into() };
+            (program, interpreter.join(" "))
+        }
     }
 }
 

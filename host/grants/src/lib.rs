@@ -44,7 +44,7 @@ mod tidy;
 mod words;
 
 pub use check::{RulePlace, ShortRule};
-pub use commands::{CommandAsked, CommandGrant, LineAsked, script_entry};
+pub use commands::{CommandAsked, CommandGrant, LineAsked, entry_of_command, script_entry};
 pub use denied::{Capability, Denied, table_name};
 pub use edit::{Addition, Edited, EditedKey, NewLines, add};
 pub use facts::{HARMLESS_FACTS, OnHiddenFact};

@@ -3,7 +3,10 @@
 use super::composed;
 use super::facts::{Access, Fact, OneOrMany, Resource, What};
 use super::gather::Gathered;
+use grants::{CommandAsked, LineAsked, entry_of_command};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use text::toml_string;
 
 /// One thing that is needed.
 #[derive(Debug, Default)]
@@ -111,7 +114,7 @@ impl Kind {
 }
 
 /// What types do to the thing that a property names; the property follows the resource's name where it is not set.
-const OF_TYPES: [(&[&str], &str, Kind); 11] = [
+const OF_TYPES: [(&[&str], &str, Kind); 10] = [
     (&["file", "template", "cookbook_file", "remote_file", "directory", "remote_directory"], "path", Kind::Paths),
     (&["link"], "target_file", Kind::Paths),
     (&["git", "subversion", "archive_file"], "destination", Kind::Paths),
@@ -124,7 +127,6 @@ const OF_TYPES: [(&[&str], &str, Kind); 11] = [
     (&["systemd_unit"], "unit_name", Kind::Services),
     (&["user", "linux_user"], "username", Kind::Users),
     (&["group"], "group_name", Kind::Groups),
-    (&["execute"], "command", Kind::Commands),
     (&["http_request"], "url", Kind::Hosts),
     (&["cron_d", "cron"], "user", Kind::CronUsers),
 ];
@@ -280,10 +282,52 @@ impl Collector<'_> {
         if SCRIPTS.contains(&kind) {
             self.script(resource, file, fact);
         }
+        if kind == "execute" {
+            self.execute(resource, file, fact);
+        }
+    }
+
+    /// The commands of `execute`, with all that a grant of a command says. Where a part of it is computed, so is the need.
+    fn execute(&mut self, resource: &Resource, file: &str, fact: &Fact) {
+        let Some((lines, context)) = command_values(resource).zip(CommandContext::of(resource)) else {
+            return self.all(Kind::Commands, None, file, fact);
+        };
+        for line in lines {
+            let words = match &line {
+                Value::Array(words) => {
+                    let words: Option<Vec<String>> =
+                        words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+                    words
+                }
+                _ => None,
+            };
+            let line = match (&words, &line) {
+                (Some(words), _) => LineAsked::Arguments(words),
+                (None, Value::String(text)) => LineAsked::Text(text),
+                _ => {
+                    self.all(Kind::Commands, None, file, fact);
+                    continue;
+                }
+            };
+            let Some(entry) = entry_of_command(&context.asked(line)) else { continue };
+            let text = match line {
+                LineAsked::Arguments(words) => words.join(" "),
+                LineAsked::Text(text) | LineAsked::Script { code: text, .. } => text.to_owned(),
+            };
+            // One entry a need: the same text as another user is another one.
+            if entry == toml_string(&text) {
+                self.add(Kind::Commands, &text, file, fact);
+            } else {
+                self.add(Kind::Commands, &entry, file, fact);
+                self.note(Kind::Commands, &entry, text);
+            }
+        }
     }
 
     fn script(&mut self, resource: &Resource, file: &str, fact: &Fact) {
-        let code = resource.texts("code");
+        // An entry without them would be for root, in `/`.
+        let is_plain = !CONTEXT.iter().any(|name| resource.property(name).is_some());
+        let code = resource.texts("code").filter(|_| is_plain);
         let interpreter = match resource.texts("interpreter") {
             Some(named) => named.into_iter().next(),
             None => Some(resource.kind.clone()),
@@ -301,6 +345,66 @@ impl Collector<'_> {
     fn addresses(&mut self, kind: Kind, values: Option<Vec<String>>, file: &str, fact: &Fact) {
         let servers = values.map(|values| values.iter().filter_map(|value| server(value)).collect());
         self.all(kind, servers, file, fact);
+    }
+}
+
+/// What a grant of a command names besides its text.
+const CONTEXT: [&str; 7] = ["user", "group", "cwd", "environment", "umask", "input", "login"];
+
+/// The literal parts of a command's grant besides its text.
+struct CommandContext {
+    user: Option<String>,
+    group: Option<String>,
+    cwd: Option<String>,
+    environment: Vec<(String, String)>,
+}
+
+impl CommandContext {
+    /// `None`: a part of it is computed, has several values, or cannot be written down here.
+    fn of(resource: &Resource) -> Option<Self> {
+        if ["umask", "input", "login"].iter().any(|name| resource.property(name).is_some()) {
+            return None;
+        }
+        let text = |name: &str| match resource.property(name) {
+            None => Some(None),
+            Some(property) => match property.values.as_deref()? {
+                [Value::String(text)] => Some(Some(text.clone())),
+                [Value::Null] => Some(None),
+                _ => None,
+            },
+        };
+        let environment = match resource.property("environment") {
+            None => vec![],
+            Some(property) => match property.values.as_deref()? {
+                [Value::Object(variables)] => {
+                    let pair = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+                    variables.iter().map(pair).collect::<Option<Vec<_>>>()?
+                }
+                _ => return None,
+            },
+        };
+        Some(Self { user: text("user")?, group: text("group")?, cwd: text("cwd")?, environment })
+    }
+
+    fn asked<'a>(&'a self, line: LineAsked<'a>) -> CommandAsked<'a> {
+        CommandAsked {
+            line,
+            user: self.user.as_deref(),
+            group: self.group.as_deref(),
+            cwd: self.cwd.as_deref(),
+            umask: None,
+            environment: &self.environment,
+            input: None,
+            sensitive: false,
+        }
+    }
+}
+
+/// The commands that an `execute` may run. `None`: they are computed.
+fn command_values(resource: &Resource) -> Option<Vec<Value>> {
+    match resource.property("command") {
+        Some(property) => property.values.clone(),
+        None => Some(resource.named_by("command")?.into_iter().map(Value::String).collect()),
     }
 }
 

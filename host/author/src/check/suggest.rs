@@ -68,7 +68,12 @@ pub(super) fn entries(needs: &Needs) -> Vec<Entry<'_>> {
     let reboot =
         wanted(needs, Kind::Reboot).take(1).map(|(_, need)| Entry { key: "reboot", value: "true".to_owned(), need });
     let lists = KEYS.iter().flat_map(|(key, kind)| names(*key, *kind));
-    let all = lists.chain(names("commands", Kind::Commands)).chain(scripts).chain(reboot);
+    // What is more than a text is an entry already, and its note is the text.
+    let commands = wanted(needs, Kind::Commands).map(|(name, need)| {
+        let value = if need.note.is_some() { name.to_owned() } else { toml_string(name) };
+        Entry { key: "commands", value, need }
+    });
+    let all = lists.chain(commands).chain(scripts).chain(reboot);
     all.filter(Entry::is_sound).collect()
 }
 

@@ -25,6 +25,8 @@ module Wrun
       COMMANDS = %i[system exec spawn shell_out shell_out! shell_out_compacted shell_out_compacted! shell_out_with_timeout
                     shell_out_with_timeout! popen popen2 popen2e popen3 capture2 capture2e capture3 pipeline run_command].freeze
       COMMAND_PLACES = [nil, "Kernel", "IO", "Open3", "Process", "Chef::Mixin::ShellOut"].freeze
+      # Options of a command that its grant does not name.
+      HARMLESS_OPTIONS = %w[timeout returns live_stream live_stdout live_stderr log_level log_tag].freeze
       POWERSHELL = %i[powershell_out powershell_out! powershell_exec powershell_exec!].freeze
       ADDRESS = %r{\Ahttps?://[^\s/#?]+(?:[/#?]|\z)}
       LEVELS = %i[default normal override force_default force_override set automatic].freeze
@@ -84,14 +86,21 @@ module Wrun
         place != "IO" || name == :popen
       end
 
-      # A line, or words.
+      # A line, or words. Options that say as whom or where it runs make another command of it.
       def command(given)
+        return if given.any? { |one| one.type == :HASH && !harmless_options?(one) }
+
         given = given.reject { |one| one.type == :HASH }
         return texts(given.first, @variables) if given.size == 1 && !array?(given.first)
 
         words = array?(given.first) ? elements(given.first) : given
         found = words.map { |one| texts(one, @variables) }
         [found.map(&:first)] if found.all? { |one| one&.size == 1 }
+      end
+
+      def harmless_options?(hash)
+        pairs = elements(hash.children[0]) or return false
+        pairs.each_slice(2).all? { |key, _| HARMLESS_OPTIONS.include?(key && literal(key)&.first.to_s) }
       end
 
       def visit_file(node, place, name, given)
