@@ -42,6 +42,8 @@ package('tool') { sensitive true; version "#{secret}7"; ignore_failure true }
 group('people') { sensitive true; members secret; append true; ignore_failure true }
 service('svc') { sensitive true; start_command "false #{secret}"; action :start; ignore_failure true }
 systemd_unit('u.service') { sensitive true; content %q([Unit) + secret; verify true; action :create; ignore_failure true }
+service('prints') { sensitive true; start_command "echo s3c; echo s3''cr3t"; status_command 'false'; action :start; ignore_failure true }
+service('fails') { sensitive true; start_command "echo s3''cr3t; echo s3''cr3t >&2; false"; status_command 'false'; action :start; ignore_failure true }
 log('plain') { only_if 'echo shown | grep -q nothing' }
 "##;
 

@@ -55,12 +55,21 @@ impl Claims {
         let found = differing.find(|(_, aspects)| !aspects.is_empty());
         let changed_by =
             found.as_ref().filter(|(other, _)| other.changes).map(|(other, _)| other.claimant.policy.clone());
-        if let Some((other, aspects)) = found
-            && self.conflicts.len() < MAX_CONFLICTS
-            && !self.conflicts.iter().any(|one| one.identity == identity && one.later.policy == claimant.policy)
-        {
-            let (earlier, later) = (other.claimant.clone(), claimant.clone());
-            self.conflicts.push(Conflict { identity, aspects, earlier, later });
+        if let Some((other, aspects)) = found {
+            let told = &mut self.conflicts;
+            let is_full = told.len() >= MAX_CONFLICTS;
+            let known = told.iter_mut().find(|one| one.identity == identity && one.later.policy == claimant.policy);
+            match known {
+                Some(known) => {
+                    let new: Vec<_> = aspects.into_iter().filter(|aspect| !known.aspects.contains(aspect)).collect();
+                    known.aspects.extend(new);
+                }
+                None if !is_full => {
+                    let (earlier, later) = (other.claimant.clone(), claimant.clone());
+                    told.push(Conflict { identity, aspects, earlier, later });
+                }
+                None => {}
+            }
         }
         match held.iter_mut().find(|own| own.claimant.policy == claimant.policy) {
             // Its own later word counts.

@@ -15,6 +15,9 @@ pub(super) const SUPPRESSED_CHANGE: &str = "suppressed sensitive resource";
 /// What stands for a value of a sensitive resource in a sentence of its provider.
 const SUPPRESSED_VALUE: &str = "(not shown)";
 
+/// What the output of a command begins with in a failure.
+const OUTPUT_BEGINS: &str = "---- Begin output of ";
+
 /// The least bytes of a value that is looked for in a sentence. Shorter ones are in words of the sentence itself.
 const LEAST_VALUE: usize = 4;
 
@@ -30,15 +33,18 @@ const PLAIN_TO_SEE: [&str; 4] = ["path", "owner", "group", "mode"];
 
 /// The values of a sensitive resource, to take them out of what its provider says. The resource's name stays, as it does
 /// everywhere.
-#[derive(Default)]
-pub(super) struct SecretValues(Vec<String>);
+pub(super) struct SecretValues {
+    is_sensitive: bool,
+    texts: Vec<String>,
+}
 
 impl SecretValues {
     /// None, if the resource is not sensitive.
     pub(super) fn of(wanted: &Wanted<'_>) -> Self {
         let mut texts: Vec<String> = Vec::new();
-        if !wanted.declaration.sensitive {
-            return Self(texts);
+        let is_sensitive = wanted.declaration.sensitive;
+        if !is_sensitive {
+            return Self { is_sensitive, texts };
         }
         for (_, property) in wanted.declaration.properties.iter().filter(|(name, _)| !is_plain_to_see(name)) {
             match property {
@@ -60,15 +66,15 @@ impl SecretValues {
         // The longest first: what holds another value goes as a whole.
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         texts.dedup();
-        Self(texts)
+        Self { is_sensitive, texts }
     }
 
     /// A sentence without them.
     pub(super) fn hide(&self, mut said: String) -> String {
-        if said.len().saturating_mul(self.0.len()) > MOST_WORK {
+        if said.len().saturating_mul(self.texts.len()) > MOST_WORK {
             return SUPPRESSED_CHANGE.to_owned();
         }
-        for text in &self.0 {
+        for text in &self.texts {
             if said.contains(text.as_str()) {
                 said = said.replace(text.as_str(), SUPPRESSED_VALUE);
             }
@@ -79,8 +85,13 @@ impl SecretValues {
     /// A provider's failure without them. A denial shows nothing of a sensitive resource already.
     pub(super) fn hide_in(&self, failure: Failure) -> Failure {
         match failure {
-            failure if self.0.is_empty() || failure.is_denial() => failure,
+            failure if !self.is_sensitive || failure.is_denial() => failure,
             Failure::Raised(mut raised) => {
+                // What a command printed is as secret as the command.
+                if let Some((sentence, _)) = raised.message.split_once(OUTPUT_BEGINS) {
+                    raised.message =
+                        format!("{sentence}the command's output is not shown, since the resource is sensitive");
+                }
                 raised.message = self.hide(raised.message);
                 raised.hint = raised.hint.map(|hint| self.hide(hint));
                 Failure::Raised(raised)
