@@ -70,7 +70,11 @@ impl Asker {
         let Some(cookbook) = self.cookbook.as_deref() else { return self.file.clone() };
         match (&self.file, self.line, &self.recipe) {
             (Some(file), Some(line), _) if file.starts_with(&format!("{cookbook}/")) => Some(format!("{file}:{line}")),
-            (Some(file), Some(line), _) => Some(format!("{cookbook}/{file}:{line}")),
+            (Some(file), Some(line), _) => {
+                // A file of another cookbook is named by a path that leaves this one's folder.
+                let path = file.strip_prefix("../").map_or_else(|| format!("{cookbook}/{file}"), str::to_owned);
+                Some(format!("{path}:{line}"))
+            }
             (_, _, Some(recipe)) => Some(format!("{cookbook}::{recipe}")),
             _ => None,
         }

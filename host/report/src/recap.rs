@@ -7,6 +7,7 @@ use crate::{by_code, sentence, would};
 use contract::{Failure, Tally};
 use converge::{PolicyOutcome, PolicyReport};
 use grants::Denial;
+use node::origin::Origin;
 use serde_json::Value;
 
 /// The most frames of a backtrace that are shown below the excerpt.
@@ -142,11 +143,10 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
 
 /// `cookbook/file:line`, as an excerpt names it; without a file the recipe.
 fn place(cookbook: Option<&str>, origin: &Value) -> Option<String> {
-    let cookbook = cookbook?;
-    match (origin["file"].as_str(), origin["line"].as_u64()) {
-        (Some(file), Some(line)) => Some(format!("{cookbook}/{file}:{line}")),
-        _ => origin["recipe"].as_str().map(|recipe| format!("{cookbook}::{recipe}")),
-    }
+    let text = |key: &str| origin[key].as_str().map(str::to_owned);
+    let line = origin["line"].as_u64().and_then(|line| u32::try_from(line).ok());
+    let (cookbook, recipe, file) = (Some(cookbook?.to_owned()), text("recipe"), text("file"));
+    crate::place(&Origin { cookbook, recipe, file, line, ..Origin::default() })
 }
 
 /// `type[name] action`.

@@ -96,7 +96,12 @@ impl Types for BuiltinTypes {
         if action != "nothing" && !found.actions.iter().any(|known| known.name == action) {
             let message =
                 format!("undefined method 'action_{action}' for an instance of Chef::Provider::{}", camel_case(kind));
-            return Err(Failure::raised("NoMethodError", message));
+            let known = found.actions.iter().map(|known| known.name);
+            let hint = match text::nearest(action, known.clone()) {
+                Some(near) => format!("did you mean the action `{near}`?"),
+                None => format!("{kind} has the actions: {}", known.collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Raised::new("NoMethodError", message).with_hint(hint).into());
         }
         Ok(())
     }

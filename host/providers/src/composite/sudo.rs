@@ -47,7 +47,7 @@ impl Composite for Sudo {
             with_text(rules, own.map_or_else(|| text(&properties).map(|text| Property::Plain(json!(text))), Ok)?);
         let check = verify(&properties, prefix, &path, machine);
         let mut warnings = Vec::new();
-        if check.is_none() {
+        if check.is_empty() {
             warnings.push(format!(
                 "The visudo binary cannot be found at '{}'. Skipping sudoer file validation. If visudo is on this system you \
                  can specify the path using the 'visudo_binary' property.",
@@ -61,10 +61,7 @@ impl Composite for Sudo {
                 properties.filename
             ));
         }
-        made.push(match check {
-            Some(command) => with(rules, "verify", json!([command])),
-            None => rules,
-        });
+        made.push(if check.is_empty() { rules } else { with(rules, "verify", json!(check)) });
         Ok(Composition { warnings, ..children(made) })
     }
 }
@@ -78,19 +75,21 @@ fn plain_path<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
     }
 }
 
-/// Returns the command that tries the new file: beside the main one, or within what includes it already. `None`: there is no
-/// `visudo`.
-fn verify(properties: &SudoProperties, prefix: &str, path: &str, machine: &Machine<'_, '_>) -> Option<String> {
+/// Returns the command that tries the new file: beside the main one, or within what includes it already. A survey asks for
+/// both, since a node may be in either state. Empty: there is no `visudo`.
+fn verify(properties: &SudoProperties, prefix: &str, path: &str, machine: &Machine<'_, '_>) -> Vec<String> {
     let (main, program) = (format!("{prefix}/sudoers"), properties.visudo_binary.as_str());
     // The path of the usual program is no secret.
     let is_usual = program == VISUDO && machine.exists(VISUDO);
-    if !is_usual && !machine.is_seen(program) {
-        return None;
+    let changed = || format!("cat {main} | {program} -cf - && {program} -cf %{{path}}");
+    let new = || format!("cat {main} %{{path}} | {program} -cf -");
+    if machine.is_survey {
+        return vec![new(), changed()];
     }
-    Some(match machine.is_seen(path) {
-        true => format!("cat {main} | {program} -cf - && {program} -cf %{{path}}"),
-        false => format!("cat {main} %{{path}} | {program} -cf -"),
-    })
+    if !is_usual && !machine.is_seen(program) {
+        return vec![];
+    }
+    vec![if machine.is_seen(path) { changed() } else { new() }]
 }
 
 /// The file's text, as Chef's template makes it.

@@ -41,8 +41,8 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
         let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
         let path = folder.join(SNAPSHOTS).join(format!("{name}.json"));
-        let error = outcome.run.pointer("/error/message").and_then(Value::as_str);
-        let failed = error.map(|error| format!("; the run fails: {}", escape(error))).unwrap_or_default();
+        let error = outcome.run.get("error").filter(|error| !error.is_null());
+        let failed = error.map(|error| format!("; the run fails: {}", escape(&sentence(error)))).unwrap_or_default();
         if arguments.update {
             write(folder, &path, &found)?;
             printer.line(Tone::Plain, &format!("{name}: wrote {}{failed}", path.display()));
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
             let (before, now) = (path.display().to_string(), "now".to_owned());
             let difference = TextDiff::from_lines(&expected, &found);
             let difference = difference.unified_diff().header(&before, &now).to_string();
-            printer.line(Tone::Error, &format!("{name}: differs from {before}"));
+            printer.line(Tone::Error, &format!("{name}: differs from {before}{failed}"));
             printer.part(Tone::Plain, &escape(&difference));
             differing += 1;
         }
@@ -106,6 +106,17 @@ fn case(folder: &Path) -> anyhow::Result<TestCase> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(TestCase::default()),
         Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
     }
+}
+
+/// An error as one sentence with its place, and its hint.
+fn sentence(error: &Value) -> String {
+    let text = |path: &str| error.pointer(path).and_then(Value::as_str);
+    let line = |path: &str| error.pointer(path).and_then(Value::as_u64);
+    let excerpt = text("/excerpt/file").zip(line("/excerpt/line")).map(|(file, line)| format!("{file}:{line}"));
+    let origin = || Some(format!("{}/{}:{}", text("/origin/cookbook")?, text("/origin/file")?, line("/origin/line")?));
+    let place = excerpt.or_else(origin).map(|place| format!(" ({place})")).unwrap_or_default();
+    let hint = text("/hint").map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+    format!("{}{place}{hint}", text("/message").unwrap_or_default())
 }
 
 /// Writes a snapshot. The policy may be a stranger's: nothing is written through a link in its folder.

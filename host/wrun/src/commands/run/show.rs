@@ -88,7 +88,12 @@ fn of_error(error: &Value, printer: Printer) {
 /// The place that a resource or a change has, in parentheses.
 fn place(of: &Value) -> String {
     match (of["file"].as_str(), of["line"].as_u64()) {
-        (Some(file), Some(line)) => format!("  ({}/{file}:{line})", text(of, "cookbook")),
+        (Some(file), Some(line)) => {
+            // A file of another cookbook is named by a path that leaves this one's folder.
+            let path =
+                file.strip_prefix("../").map_or_else(|| format!("{}/{file}", text(of, "cookbook")), str::to_owned);
+            format!("  ({path}:{line})")
+        }
         _ => String::new(),
     }
 }
