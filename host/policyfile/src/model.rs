@@ -233,9 +233,9 @@ pub fn cookbook_source(name: &str, options: &Map<String, Value>) -> Result<Optio
         [] if options.is_empty() => Ok(None),
         [] => Err(format!("cookbook `{name}' has invalid source options {}", shown_options(options))),
         ["path"] => Ok(Some(CookbookSource::Path(needed("path")?))),
-        [kind @ ("git" | "github")] => {
-            let uri = needed(kind)?;
-            let uri = if *kind == "github" { format!("https://github.com/{uri}.git") } else { uri };
+        [place @ ("git" | "github")] => {
+            let uri = needed(place)?;
+            let uri = if *place == "github" { format!("https://github.com/{uri}.git") } else { uri };
             Ok(Some(CookbookSource::Git(GitSource {
                 uri,
                 branch: text("branch")?,

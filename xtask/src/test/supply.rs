@@ -30,7 +30,8 @@ const LICENCES: [&str; 15] = [
 ];
 
 /// Crates under a licence that is copyleft for their own files, used as they are: docs/dependencies.md names them.
-const COPYLEFT_BY_FILE: [(&str, &str); 2] = [("pubgrub", "MPL-2.0"), ("version-ranges", "MPL-2.0")];
+const COPYLEFT_BY_FILE: [(&str, &str); 3] =
+    [("priority-queue", "LGPL-3.0-or-later OR MPL-2.0"), ("pubgrub", "MPL-2.0"), ("version-ranges", "MPL-2.0")];
 
 /// Crates that are not let in, also through others, each with what is used instead.
 const BANNED: [(&str, &str); 9] = [

@@ -133,7 +133,7 @@ fn is(resource: &Value, key: &str) -> bool {
         let end = own.split_once(&format!("_{kind}[")).map(|(_, end)| end);
         end.is_some() && end == key.strip_prefix(kind).and_then(|rest| rest.strip_prefix('['))
     };
-    own == key || OF_PLATFORM.iter().any(|kind| general(&kind))
+    own == key || OF_PLATFORM.iter().any(general)
 }
 
 fn keys(resources: &[Value]) -> String {
