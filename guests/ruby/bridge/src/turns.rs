@@ -122,6 +122,5 @@ fn question(question: Question) -> (&'static str, String) {
         Question::Role(asked) => ("role", document(asked).to_string()),
         Question::Environment(asked) => ("environment", document(asked).to_string()),
         Question::Gems(asked) => ("gems", asked),
-        Question::Policyfile(asked) => ("policyfile", document(asked).to_string()),
     }
 }

@@ -9,8 +9,8 @@ class Chef
       VALUES = {
         "metadata" => ->(input) { Phases.metadata(input) },
         "check" => ->(input) { Phases.check(input) },
-        "gems" => ->(input) { Wrun::Gems::Choice.new(input).to_data },
-        "policyfile" => ->(input) { Phases.policyfile(input) },
+        # What a Policyfile says comes as a question of this kind: see `wit/deps/turns/turns.wit`.
+        "gems" => ->(input) { input.key?("policyfile") ? Phases.policyfile(input["policyfile"]) : Wrun::Gems::Choice.new(input).to_data },
         "role" => ->(input) { Role.from_source(input["name"], input["file"], input["source"]).to_data },
         "environment" => ->(input) { Environment.from_source(input["name"], input["file"], input["source"]).to_data }
       }.freeze
