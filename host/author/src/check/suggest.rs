@@ -138,7 +138,8 @@ mod tests {
         let signs = ["<any>", "<rest>", "<is:a>", "<path:/**>", "a*", "a?", "[*]", "/srv/*", "/srv/../etc", "*.*"];
         for kind in KEYS.into_iter().map(|(_, kind)| kind).chain([Kind::Commands, Kind::Scripts]) {
             for sign in signs {
-                let need = Need { here: true, note: Some("bash".into()), ..Need::default() };
+                let note = (kind == Kind::Scripts).then(|| "bash".to_owned());
+                let need = Need { here: true, note, ..Need::default() };
                 needs.known.entry(kind).or_default().insert(sign.to_owned(), need);
             }
         }
