@@ -244,10 +244,13 @@ fn snapshots_are_not_written_through_links() {
         let _ = fs::remove_dir_all(&place);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         symlink(to, &place).unwrap();
-        let mut command = command(&program, folder.path());
-        let output = command.args(["policy", "test", "--update"]).arg(folder.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains(&format!("{link} is a link")), "{link}: {said}");
+        for more in [&["--update"][..], &[]] {
+            let mut command = command(&program, folder.path());
+            let output = command.args(["policy", "test"]).arg(folder.path()).args(more).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!output.status.success() && said.contains(&format!("{link} is a link")), "{link}: {said}");
+            assert!(!String::from_utf8_lossy(&output.stdout).contains("precious"), "{link}");
+        }
         assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1, "{link}");
     }

@@ -41,10 +41,11 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
         let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
         let path = folder.join(SNAPSHOTS).join(format!("{name}.json"));
+        refuse_links(folder, &path)?;
         let error = outcome.run.get("error").filter(|error| !error.is_null());
         let failed = error.map(|error| format!("; the run fails: {}", escape(&sentence(error)))).unwrap_or_default();
         if arguments.update {
-            write(folder, &path, &found)?;
+            write(&path, &found)?;
             printer.line(Tone::Plain, &format!("{name}: wrote {}{failed}", path.display()));
             match error {
                 None => same += 1,
@@ -119,16 +120,17 @@ fn sentence(error: &Value) -> String {
     format!("{}{place}{hint}", text("/message").unwrap_or_default())
 }
 
-/// Writes a snapshot. The policy may be a stranger's: nothing is written through a link in its folder.
-fn write(policy: &Path, path: &Path, text: &str) -> anyhow::Result<()> {
+/// The policy may be a stranger's: a snapshot is neither written nor shown through a link in its folder.
+fn refuse_links(policy: &Path, path: &Path) -> anyhow::Result<()> {
     for place in path.ancestors().take_while(|place| *place != policy) {
         if std::fs::symlink_metadata(place).is_ok_and(|about| about.is_symlink()) {
-            anyhow::bail!(
-                "{} is a link; snapshots are written below the policy's own folder: remove it",
-                place.display()
-            );
+            anyhow::bail!("{} is a link; snapshots lie below the policy's own folder: remove it", place.display());
         }
     }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| std::fs::write(path, text)).with_context(|| format!("{} cannot be written", path.display()))
 }
