@@ -44,6 +44,8 @@ service('svc') { sensitive true; start_command "false #{secret}"; action :start;
 systemd_unit('u.service') { sensitive true; content %q([Unit) + secret; verify true; action :create; ignore_failure true }
 service('prints') { sensitive true; start_command "echo s3c; echo s3''cr3t"; status_command 'false'; action :start; ignore_failure true }
 service('fails') { sensitive true; start_command "echo s3''cr3t; echo s3''cr3t >&2; false"; status_command 'false'; action :start; ignore_failure true }
+mount('/srv/mounted') { sensitive true; device "//me:#{secret}@127.0.0.1/x"; fstype 'cifs'; options ["password=#{secret}"]; ignore_failure true }
+apt_repository('ours') { sensitive true; uri 'http://127.0.0.1:1/x'; key "http://me:#{secret}@127.0.0.1:1/k?#{secret}"; ignore_failure true }
 log('plain') { only_if 'echo shown | grep -q nothing' }
 "##;
 
@@ -78,6 +80,15 @@ fn converge(grants: &[&str], dry: bool, machine: &Machine<'_>, program: &Program
     all.extend(dry.then_some("--why-run"));
     let output = program.run_in(machine, &all).unwrap();
     format!("{}{}", output.stdout, output.stderr)
+}
+
+fn suggest(more: &[&str], machine: &Machine<'_>, program: &Program) -> String {
+    let cookbooks = program.configuration().join("cookbooks").display().to_string();
+    let root = machine.root().path().display().to_string();
+    let mut all = vec!["grants", "suggest", "--node-name", "node1", "--cookbooks", &cookbooks, "--root", &root];
+    all.extend(["--run-list", "recipe[web]"]);
+    all.extend(more);
+    program.run_in(machine, &all).unwrap().text()
 }
 
 /// All files below a folder that hold the secret.
@@ -116,6 +127,10 @@ fn sensitive_things_are_shown_nowhere() {
             }
         }
     }
+    // An operator sees what to grant if that was asked for, and nobody by accident.
+    let said = suggest(&[], &machine, &program);
+    assert!(!said.contains(SECRET) && said.contains("entries for sensitive resources not shown"), "{said}");
+    assert!(suggest(&["--sensitive"], &machine, &program).contains("argv = [\"false\", \"s3cr3t\"]"));
     // Records, journal and node, and what was rejected.
     let mut found = vec![];
     holding_secret(program.state().parent().unwrap(), &mut found);

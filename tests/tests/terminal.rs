@@ -232,6 +232,20 @@ fn commands_do_not_have_the_operators_terminal() {
     assert_eq!(shown.matches("typed").count(), shown.matches("(echo typed").count(), "{shown}");
 }
 
+/// Whoever starts wrun may have a lock or a file with secrets open; commands of other users would read it.
+#[test]
+fn commands_do_not_have_descriptors_that_wrun_inherited() {
+    let place = Place::new("execute 'ls -l /proc/self/fd > /srv/seen; cat <&9 >> /srv/seen; true'\n");
+    fs::write(place.root.at("srv/secret").unwrap(), "s3cr3t\n").unwrap();
+    let secret = place.root.at("srv/secret").unwrap().display().to_string();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "exec \"$@\" 2>&1 9<\"$0\"", &secret]).arg(place.program.executable()).args(place.arguments(&[]));
+    command.env_clear().env("PATH", "/usr/bin:/bin").envs(place.program.environment()).stdin(Stdio::null());
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let seen = fs::read_to_string(place.root.at("srv/seen").unwrap()).unwrap();
+    assert!(seen.contains("/srv/seen") && !seen.contains("s3cr3t") && !seen.contains("srv/secret"), "{seen}{said}");
+}
+
 #[test]
 fn the_first_ctrl_c_finishes_the_action_and_says_so() {
     let later = "execute 'late' do\n  command 'touch /srv/late'\n  action :nothing\nend\nexecute 'sender' do\n  command 'true'\n  \

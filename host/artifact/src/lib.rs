@@ -25,9 +25,7 @@ pub mod ordered;
 mod sections;
 mod serve;
 
-use std::fs::OpenOptions;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,9 +57,6 @@ const FIRST_PACKAGE: &str = "wrun:cookbook";
 /// The largest artifact that is opened, in bytes. Components of Rust cookbooks have some 100 kB, their files seldom more.
 pub const MAX_ARTIFACT: u64 = 256 << 20;
 
-/// `open` does not wait; Linux's value on all platforms that wrun is built for.
-const O_NONBLOCK: i32 = 0o4000;
-
 const MANIFEST_SECTION: &str = "wrun:manifest";
 const FILES_SECTION: &str = "wrun:files";
 const DIGEST_SECTION: &str = "wrun:digest";
@@ -90,13 +85,8 @@ impl Artifact {
     /// It cannot be read, is none, is damaged, or is for another contract.
     pub fn open(path: &Path) -> Result<Self, ArtifactError> {
         let failed = |source| ArtifactError::Read { path: path.to_owned(), source };
-        // Whoever may put artifacts here may put a named pipe here too, and opening that would wait for its other end.
-        let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path).map_err(failed)?;
-        let about = file.metadata().map_err(failed)?;
-        if !about.is_file() {
-            return Err(failed(std::io::Error::other("it is not a regular file")));
-        }
-        let size = about.len();
+        let file = plain_files::open(path).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
         if size > MAX_ARTIFACT {
             return Err(ArtifactError::TooLarge { path: path.to_owned(), size, limit: MAX_ARTIFACT });
         }

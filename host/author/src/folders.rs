@@ -5,7 +5,7 @@
 //! the one in the later directory is taken as a whole.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -255,12 +255,7 @@ impl Folder {
         if !self.inside.iter().any(|directory| real.starts_with(directory)) {
             return Err(io::Error::other("it leads out of the cookbooks' directories"));
         }
-        let mut bytes = Vec::new();
-        std::fs::File::open(real)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_FILE_BYTES {
-            return Err(io::Error::other(format!("it has more than {MAX_FILE_BYTES} bytes")));
-        }
-        Ok(bytes)
+        plain_files::read(&real, MAX_FILE_BYTES)
     }
 }
 

@@ -132,7 +132,7 @@ impl GemFolder {
             let entry = entry.map_err(failed)?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             // The folder may be a stranger's: a link in it leads to nothing outside of it.
-            if entry.file_type().map_err(failed)?.is_symlink() && !leads_inside(&entry.path(), path) {
+            if entry.file_type().map_err(failed)?.is_symlink() && !plain_files::leads_inside(&entry.path(), path) {
                 continue;
             }
             let is_folder = entry.path().is_dir();
@@ -223,12 +223,6 @@ impl GemFolder {
     }
 }
 
-/// Whether a link in a folder leads to something in that folder.
-fn leads_inside(link: &Path, folder: &Path) -> bool {
-    let both = link.canonicalize().and_then(|target| Ok((target, folder.canonicalize()?)));
-    both.is_ok_and(|(target, folder)| target.starts_with(folder))
-}
-
 /// The paths of all plain files below a folder, sorted. Links are none: a gem has its files itself.
 fn files_below(folder: &Path) -> Result<Vec<String>, GemsError> {
     let mut found = vec![];
@@ -258,10 +252,12 @@ fn read_files(folder: &Path, files: &[String], room: u64) -> Result<Vec<(String,
     let mut room = room;
     for file in files {
         let path = folder.join(file);
-        let failed = |source: io::Error| GemsError::Read { path: path.clone(), source };
-        let size = std::fs::symlink_metadata(&path).map_err(failed)?.len();
-        room = room.checked_sub(size).ok_or_else(|| GemsError::TooMuch { path: folder.to_owned(), of: "bytes" })?;
-        read.push((file.clone(), std::fs::read(&path).map_err(failed)?));
+        let content = plain_files::read(&path, room).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => GemsError::TooMuch { path: folder.to_owned(), of: "bytes" },
+            _ => GemsError::Read { path: path.clone(), source: error },
+        })?;
+        room = room.saturating_sub(u64::try_from(content.len()).unwrap_or(u64::MAX));
+        read.push((file.clone(), content));
     }
     Ok(read)
 }

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 const FILE: &str = "chefignore";
 
+/// The largest file, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
 /// The patterns of a cookbook.
 #[derive(Debug, Default)]
 pub(crate) struct Ignore {
@@ -47,7 +50,7 @@ impl Ignore {
     fn in_first<'path>(folders: impl Iterator<Item = &'path Path>) -> Result<Self, (PathBuf, io::Error)> {
         for folder in folders {
             let path = folder.join(FILE);
-            match std::fs::read_to_string(&path) {
+            match plain_files::read_text(&path, MAX_BYTES) {
                 Ok(text) => return Ok(Self::parse(&text)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 // A folder of that name is where Chef looks no further, and has no patterns.

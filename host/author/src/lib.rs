@@ -24,5 +24,5 @@ pub mod policyfile;
 pub use folders::CookbookFolders;
 pub use policy::{
     AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, build, cookbook_folders, create,
-    shipped_facts, store,
+    shipped_facts, store, below_policy,
 };

@@ -185,7 +185,7 @@ pub(crate) struct Asked {
     /// Names and paths as they were asked for, by key, of which the entry is the same text in quotation marks. A run asks
     /// for thousands, and an entry is made of each only when somebody reads them.
     plain: BTreeMap<&'static str, PlainNames>,
-    /// Entries of sensitive resources: for the suggestion, which the operator reads, and for nothing that is kept.
+    /// Entries of sensitive resources: for an operator who asks for them, and for nothing that is kept.
     secret: Entries,
     /// Entries that only actions would need which nobody asked for.
     others: Entries,
@@ -246,10 +246,10 @@ impl Asked {
         }
     }
 
-    /// What the policy needs, with what may not be kept.
-    fn wanted(&self) -> Entries {
+    /// What the policy needs, also for its sensitive resources if the operator wants to see that.
+    fn wanted(&self, sensitive: bool) -> Entries {
         let mut all = self.entries();
-        for (key, values) in &self.secret {
+        for (key, values) in self.secret.iter().filter(|_| sensitive) {
             all.entry(key.clone()).or_default().extend(values.iter().cloned());
         }
         all
@@ -291,12 +291,12 @@ impl Journal {
         pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
     }
 
-    /// The least file that allows everything that was asked for. `elevated` are the machine's accounts that are as good as
-    /// root: entries with them have a comment.
-    pub fn suggestion(&self, elevated: &ElevatedAccounts) -> String {
+    /// The least file that allows everything that was asked for; what sensitive resources asked for only with `sensitive`.
+    /// `elevated` are the machine's accounts that are as good as root: entries with them have a comment.
+    pub fn suggestion(&self, elevated: &ElevatedAccounts, sensitive: bool) -> String {
         let pages = self.pages();
         let wanted: Vec<_> =
-            pages.asked.iter().map(|(policy, asked)| (policy, asked.wanted(), &asked.others)).collect();
+            pages.asked.iter().map(|(policy, asked)| (policy, asked.wanted(sensitive), &asked.others)).collect();
         let grants: Vec<_> = wanted
             .iter()
             .map(|(policy, wanted, others)| {
@@ -312,11 +312,18 @@ impl Journal {
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
+    /// How many entries for sensitive resources each policy needs.
+    pub fn sensitive_entries(&self) -> Vec<(String, usize)> {
+        let count = |asked: &Asked| asked.secret.values().map(BTreeSet::len).sum();
+        let all = self.pages().asked.iter().map(|(policy, asked)| (policy.clone(), count(asked))).collect::<Vec<_>>();
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+
     /// The same as entries to add to a file.
-    pub fn additions(&self) -> Vec<Addition> {
+    pub fn additions(&self, sensitive: bool) -> Vec<Addition> {
         let pages = self.pages();
         let of = |policy: &String, asked: &Asked| {
-            let wanted = asked.wanted();
+            let wanted = asked.wanted(sensitive);
             let kept = wanted.iter().flat_map(|(key, values)| {
                 tidy::needed(key, values, &wanted).into_iter().map(move |value| (key.clone(), value.to_owned()))
             });
@@ -351,7 +358,7 @@ impl Journal {
         self.allow(policy, key, Some(literal_entry(name)), secret);
     }
 
-    /// Writes down an entry. `secret`: it is shown to the operator who asks for a suggestion, and kept nowhere.
+    /// Writes down an entry. `secret`: it is kept nowhere, and shown to an operator who asks for just that.
     pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>, secret: bool) {
         let mut pages = self.pages();
         let others = pages.others;

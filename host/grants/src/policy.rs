@@ -156,7 +156,7 @@ pub struct PolicyGrants {
     pub(crate) homes: Arc<[String]>,
     /// Nothing is written into the journal and the audit log.
     silent: bool,
-    /// Paths that are read, and addresses, are written nowhere.
+    /// Paths that are read, addresses and mounts are written nowhere.
     hiding: bool,
 }
 
@@ -173,16 +173,17 @@ impl PolicyGrants {
         Self { journal: Journal::default(), silent: true, ..self.clone() }
     }
 
-    /// The same rules for a sensitive resource. What it reads and where it asks is kept nowhere; what it manages is, so that
-    /// the operator knows of it.
+    /// The same rules for a sensitive resource. What it reads, where it asks and what it mounts (device and options may hold a
+    /// password) is kept nowhere; what else it manages is, so that the operator knows of it.
     #[must_use]
     pub fn hiding(&self) -> Self {
         Self { hiding: true, ..self.clone() }
     }
 
     fn hides(&self, capability: Capability) -> bool {
-        let is_read = matches!(capability, Capability::ReadPaths | Capability::DownloadHosts);
-        self.hiding && is_read
+        let is_named_by_values =
+            matches!(capability, Capability::ReadPaths | Capability::DownloadHosts | Capability::Mounts);
+        self.hiding && is_named_by_values
     }
 
     /// The refusal of a path by its text alone, as a policy without rules for it hears of any path. `None`: the rules allow it.

@@ -11,11 +11,12 @@ use serde_json::Value;
 pub(crate) const SENSITIVE: &str = "[sensitive]";
 
 /// Properties whose values may be secrets. What a resource manages (a path, an owner, a package) is shown.
-const SECRET: [&str; 17] = [
+const SECRET: [&str; 18] = [
     "code",
     "command",
     "content",
     "creates",
+    "device",
     "env",
     "environment",
     "flags",

@@ -24,7 +24,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The word with which wrun starts itself to confine a command of a dry run. It is not for people: help does not have it.
 const LAUNCH_CONFINED: &str = "launch-confined";
 
+/// The first descriptor behind standard input, output and error.
+const FIRST_INHERITED: i32 = 3;
+
 fn main() -> ExitCode {
+    // What whoever starts wrun has open besides (a lock, a file with secrets) is no business of the commands that it starts.
+    close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     if std::env::args_os().nth(1).is_some_and(|word| word == LAUNCH_CONFINED) {
         return machine::command::launch_confined();
     }

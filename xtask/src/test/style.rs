@@ -14,8 +14,8 @@ use super::{Count, map, supply, targets, waiting};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
-const DOORS: [(&str, &[&str]); 18] = [
-    ("artifact", &["contract", "grants", "node", "text"]),
+const DOORS: [(&str, &[&str]); 19] = [
+    ("artifact", &["contract", "grants", "node", "plain_files", "text"]),
     (
         "assemble",
         &[
@@ -27,6 +27,7 @@ const DOORS: [(&str, &[&str]); 18] = [
             "grants",
             "machine",
             "node",
+            "plain_files",
             "providers",
             "report",
             "resolve",
@@ -36,13 +37,14 @@ const DOORS: [(&str, &[&str]); 18] = [
             "text",
         ],
     ),
-    ("author", &["artifact", "contract", "grants", "node", "policyfile", "resolve", "schema", "text"]),
+    ("author", &["artifact", "contract", "grants", "node", "plain_files", "policyfile", "resolve", "schema", "text"]),
     ("contract", &["grants", "node", "text"]),
     ("converge", &["contract", "node"]),
     ("facts", &[]),
     ("grants", &["text"]),
-    ("machine", &["contract", "grants", "node", "text"]),
+    ("machine", &["contract", "grants", "node", "plain_files", "text"]),
     ("node", &[]),
+    ("plain_files", &[]),
     ("policyfile", &["artifact", "node"]),
     ("providers", &["contract", "grants", "machine", "node", "schema"]),
     ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
@@ -54,8 +56,20 @@ const DOORS: [(&str, &[&str]); 18] = [
     (
         "wrun",
         &[
-            "artifact", "assemble", "author", "contract", "converge", "grants", "machine", "node", "report", "sandbox",
-            "schema", "state", "text",
+            "artifact",
+            "assemble",
+            "author",
+            "contract",
+            "converge",
+            "grants",
+            "machine",
+            "node",
+            "plain_files",
+            "report",
+            "sandbox",
+            "schema",
+            "state",
+            "text",
         ],
     ),
 ];

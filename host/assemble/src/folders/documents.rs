@@ -116,11 +116,7 @@ fn json_file(path: &Path) -> Document {
 
 fn text(path: &Path) -> Result<String, Failure> {
     let failed = |why: String| Failure::raised("IOError", format!("{}: {why}", path.display()));
-    let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
-    if size > MAX_BYTES {
-        return Err(failed(format!("it has more than {MAX_BYTES} bytes")));
-    }
-    std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+    plain_files::read_text(path, MAX_BYTES).map_err(|error| failed(error.to_string()))
 }
 
 #[cfg(test)]

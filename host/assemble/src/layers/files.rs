@@ -10,7 +10,7 @@ use contract::{Failure, Question, RubyDocument, Stop};
 use node::layers::{Layer, LayerFormat, LayerListError, TreeError};
 use resolve::layers::{CombineError, LayerError, LayerSource, MAX_FILE, layer_of_ruby, read_layer};
 use sha2::{Digest as _, Sha256};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub enum LayersError {
     Ruby {
         /// The file's path.
         path: PathBuf,
-        /// The reason. Part of the message, hence no `source`.
+        /// Why it failed, as part of the message and hence no `source`.
         failure: Failure,
     },
     /// The instance that evaluates Ruby cannot be opened.
@@ -62,7 +62,7 @@ pub enum LayersError {
     NotAsked {
         /// The file's path.
         path: PathBuf,
-        /// The reason.
+        /// Why it cannot be opened.
         source: Box<AssembleError>,
     },
     /// A list of files names too many.
@@ -74,11 +74,11 @@ pub enum LayersError {
     /// Two files are layers of the same name.
     #[error("{first} and {second} are both called {name}: set another `name` in one of them")]
     Repeated {
-        /// The name.
+        /// The name that both layers have.
         name: String,
-        /// The first file.
+        /// The file named first.
         first: String,
-        /// The second file.
+        /// The file named second.
         second: String,
     },
     /// The list of layers cannot be changed.
@@ -90,7 +90,7 @@ pub enum LayersError {
     /// A parameter of the command line is invalid.
     #[error("--parameter {given}: {reason}; write it as a.b=VALUE, where VALUE is JSON or text")]
     Parameter {
-        /// What was given.
+        /// The parameter as it was given.
         given: String,
         /// What is wrong with it.
         reason: String,
@@ -98,7 +98,7 @@ pub enum LayersError {
     /// A parameter leads through a value that is not an object.
     #[error("--parameter {given}: {reason}")]
     ParameterPath {
-        /// What was given.
+        /// The parameter as it was given.
         given: String,
         /// What is wrong with it. Part of the message, hence no `source`.
         reason: TreeError,
@@ -110,11 +110,11 @@ pub enum LayersError {
     Constraint {
         /// The layer's file and line.
         place: String,
-        /// The layer.
+        /// The layer that asks for the version.
         layer: String,
-        /// The cookbook.
+        /// The cookbook that was locked.
         cookbook: String,
-        /// The constraint.
+        /// The layer's version constraint.
         constraint: String,
         /// The policy with its revision.
         owner: String,
@@ -134,7 +134,7 @@ pub struct LayerFiles<'a> {
 }
 
 impl LayerFiles<'_> {
-    /// Reads files in order.
+    /// Reads environment files in order.
     ///
     /// # Errors
     /// A file cannot be read or is not an environment, or two of them have one name.
@@ -151,7 +151,7 @@ impl LayerFiles<'_> {
         Ok(layers)
     }
 
-    /// Reads one file. A file in Ruby is evaluated.
+    /// Reads one environment file. A file in Ruby is evaluated.
     ///
     /// # Errors
     /// The file cannot be read, or is not an environment.
@@ -202,18 +202,11 @@ pub(crate) fn listed_files(list: &Path) -> Result<Vec<PathBuf>, LayersError> {
     Ok(files)
 }
 
-/// Reads a file of at most [`MAX_FILE`] bytes. A pipe or a device is refused.
+/// Reads a plain file of at most [`MAX_FILE`] bytes.
 fn read_bounded(path: &Path) -> Result<Vec<u8>, LayersError> {
     let failed = |source| LayersError::Read { path: path.to_owned(), source };
-    let status = std::fs::metadata(path).map_err(failed)?;
-    if !status.is_file() {
-        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file")));
-    }
-    let mut bytes = Vec::new();
-    let limit = MAX_FILE as u64 + 1;
-    std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(failed)?;
-    if bytes.len() > MAX_FILE {
-        return Err(LayersError::TooLarge { path: path.to_owned() });
-    }
-    Ok(bytes)
+    plain_files::read(path, MAX_FILE as u64).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => LayersError::TooLarge { path: path.to_owned() },
+        _ => failed(error),
+    })
 }

@@ -10,6 +10,9 @@ use std::process::Stdio;
 use super::toolchain::{GUEST_TARGET, GuestCompiler};
 use serde_json::Value;
 
+/// The largest Cargo.toml, in bytes.
+const MAX_MANIFEST: u64 = 4 << 20;
+
 /// One core module that cargo built.
 #[derive(Debug, Clone)]
 pub struct CompiledModule {
@@ -182,7 +185,7 @@ fn remapped_paths(folder: &Path, metadata: &Value, target_folder: &Path) -> Resu
 /// Whether the workspace's release profile asks for debug information; cargo's own does not.
 fn has_debug_information(folder: &Path) -> Result<bool, CompileError> {
     let path = folder.join("Cargo.toml");
-    let text = std::fs::read_to_string(&path).map_err(|source| CompileError::Read { path, source })?;
+    let text = plain_files::read_text(&path, MAX_MANIFEST).map_err(|source| CompileError::Read { path, source })?;
     // Cargo has read it already, and says better what is wrong with it.
     let manifest: toml::Table = text.parse().unwrap_or_default();
     let release = manifest.get("profile").and_then(|profile| profile.get("release"));

@@ -2,7 +2,6 @@
 //!
 //! It is a stranger's: what comes out of it is bounded, and a path that leads out of it is an error.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -62,7 +61,7 @@ pub(super) fn files(path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, Ge
 /// Reads one part of a gem.
 fn part<Got>(path: &Path, wanted: &str, read: impl FnOnce(&mut dyn Read) -> io::Result<Got>) -> Result<Got, GemsError> {
     let no_gem = |error: io::Error| GemsError::NoGem { path: path.to_owned(), what: error.to_string() };
-    let file = File::open(path).map_err(|source| GemsError::Read { path: path.to_owned(), source })?;
+    let file = plain_files::open(path).map_err(|source| GemsError::Read { path: path.to_owned(), source })?;
     let mut archive = tar::Archive::new(file);
     for entry in archive.entries().map_err(no_gem)? {
         let mut entry = entry.map_err(no_gem)?;

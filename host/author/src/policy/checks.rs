@@ -10,6 +10,7 @@ use serde::Deserialize;
 use text::nearest;
 
 use super::sources::{Kind, custom_types, references};
+use super::toml_file::MAX_FILE;
 use super::{AuthorError, PolicyFolder};
 use artifact::Language;
 
@@ -168,7 +169,7 @@ impl PolicyFolder {
     /// An error about the crate of the component.
     fn in_library(&self, what: String) -> AuthorError {
         let path = self.path.join("src/lib.rs");
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let text = plain_files::read_text(&path, MAX_FILE).unwrap_or_default();
         let line = text.lines().position(|line| line.contains("policy!(")).map_or(1, |at| at + 1);
         AuthorError::Wrong { path, line, what }
     }

@@ -223,8 +223,10 @@ fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
 
 fn read_file(path: &Path, room: u64, cookbook: &Path) -> Result<Vec<u8>, AuthorError> {
     let failed = |source| AuthorError::Read { path: path.to_owned(), source };
-    if std::fs::metadata(path).map_err(failed)?.len() > room {
-        return Err(AuthorError::TooMuch { path: cookbook.to_owned(), limit: MAX_BYTES, of: "bytes" });
-    }
-    std::fs::read(path).map_err(failed)
+    plain_files::read(path, room).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            AuthorError::TooMuch { path: cookbook.to_owned(), limit: MAX_BYTES, of: "bytes" }
+        }
+        _ => failed(error),
+    })
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use text::toml_string;
 
+use super::toml_file::MAX_FILE;
 use super::workspace::Member;
 use super::{AuthorError, sdk};
 use artifact::check_policy_name;
@@ -87,7 +88,7 @@ impl SdkSource {
             Self::Carried => Ok(toml_string(sdk::requirement())),
             Self::Path(path) => {
                 let failed = |source| AuthorError::Read { path: path.clone(), source };
-                let text = std::fs::read_to_string(path.join("Cargo.toml")).map_err(failed)?;
+                let text = plain_files::read_text(&path.join("Cargo.toml"), MAX_FILE).map_err(failed)?;
                 let manifest: Option<toml::Table> = toml::from_str(&text).ok();
                 let name = manifest.as_ref().and_then(|table| table.get("package")?.get("name")?.as_str());
                 if name != Some(SDK_PACKAGE) {

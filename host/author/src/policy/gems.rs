@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::cookbook::Cookbook;
 use super::policy_toml::PolicyToml;
+use super::toml_file::MAX_FILE;
 use super::{AuthorError, Ruby};
 use crate::gems::{GemFolder, GemsError, Refused, WantedGem};
 use artifact::GemsEntry;
@@ -56,7 +57,7 @@ fn in_metadata(cookbooks: &[Cookbook], refused: Refused) -> AuthorError {
 
 /// The line of the metadata that names a gem; the first where none does, since another gem may want it.
 fn line_of(cookbook: &Cookbook, gem: &str) -> usize {
-    let text = std::fs::read_to_string(&cookbook.manifest_path).unwrap_or_default();
+    let text = plain_files::read_text(&cookbook.manifest_path, MAX_FILE).unwrap_or_default();
     let names = |line: &str| ['"', '\''].iter().any(|quote| line.contains(&format!("{quote}{gem}{quote}")));
     let found = text.lines().position(|line| line.trim_start().starts_with("gem") && names(line));
     found.map_or(1, |index| index + 1)

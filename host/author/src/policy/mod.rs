@@ -18,6 +18,7 @@ mod cookbook;
 mod create;
 mod error;
 mod gems;
+mod own_folder;
 mod policy_toml;
 mod sdk;
 mod sources;
@@ -34,6 +35,7 @@ use serde_json::{Map, Value};
 pub use checks::Described;
 pub use create::{SdkSource, Start, create};
 pub use error::AuthorError;
+pub use own_folder::below_policy;
 pub use sdk::shipped_facts;
 
 use crate::build::{GuestCompiler, Profile, ToolchainError, compile_component};

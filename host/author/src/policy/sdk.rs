@@ -10,11 +10,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::AuthorError;
+use super::own_folder::below_policy;
+use super::toml_file::MAX_FILE;
 
 include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
 
 /// The folder, below the policy's.
 pub(super) const FOLDER: &str = ".wrun/sdk";
+
+/// Its two parts: what wrun writes below a policy's folder, and the SDK there.
+const OWN: &str = ".wrun";
+const SDK: &str = "sdk";
 
 /// The version that a policy's Cargo.toml asks for: `0.1`.
 pub(super) fn requirement() -> &'static str {
@@ -31,7 +37,7 @@ pub fn shipped_facts() -> impl Iterator<Item = (&'static str, &'static [u8])> {
 
 /// Whether a policy's Cargo.toml takes the SDK from [`FOLDER`].
 fn is_wanted(policy: &Path) -> bool {
-    let Ok(text) = fs::read_to_string(policy.join("Cargo.toml")) else { return false };
+    let Ok(text) = plain_files::read_text(&policy.join("Cargo.toml"), MAX_FILE) else { return false };
     // Cargo says better what is wrong with a Cargo.toml.
     let manifest: toml::Table = text.parse().unwrap_or_default();
     let patches = manifest.get("patch").and_then(|patch| patch.get("crates-io"));
@@ -51,13 +57,14 @@ pub(super) fn bring_up_to_date(policy: &Path) -> Result<(), AuthorError> {
 
 /// Writes the folder of the SDK, except for what is right already.
 pub(super) fn unpack(policy: &Path) -> Result<(), AuthorError> {
-    let folder = policy.join(FOLDER);
+    let folder = below_policy(policy, OWN)?.join(SDK);
     if fs::symlink_metadata(&folder).is_ok_and(|about| about.is_symlink()) {
         return Ok(());
     }
     for (file, content) in FILES {
         let path = folder.join(file);
-        if fs::read(&path).is_ok_and(|found| found == *content) {
+        let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
+        if plain_files::read(&path, size).is_ok_and(|found| found == *content) {
             continue;
         }
         let failed = |source| AuthorError::Write { path: path.clone(), source };

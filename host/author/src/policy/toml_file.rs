@@ -1,6 +1,7 @@
 //! TOML files of authors: read whole, with errors that name file and line.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 use super::AuthorError;
 
 /// The largest such file, in bytes.
-const MAX_FILE: u64 = 4 << 20;
+pub(super) const MAX_FILE: u64 = 4 << 20;
 
 /// A TOML file's text and where it is.
 #[derive(Debug)]
@@ -26,17 +27,15 @@ pub(super) struct TomlFile {
 impl TomlFile {
     /// Reads the text. None: there is no such file.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, AuthorError> {
-        let failed = |source| AuthorError::Read { path: path.to_owned(), source };
-        match std::fs::metadata(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
-            Ok(status) if status.len() > MAX_FILE => {
-                return Err(AuthorError::TooMuch { path: path.to_owned(), limit: MAX_FILE, of: "bytes" });
-            }
-            Ok(_) => {}
+        let path = path.to_owned();
+        match plain_files::read_text(&path, MAX_FILE) {
+            Ok(text) => Ok(Some(Self { path, text })),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound => Ok(None),
+                ErrorKind::FileTooLarge => Err(AuthorError::TooMuch { path, limit: MAX_FILE, of: "bytes" }),
+                _ => Err(AuthorError::Read { path, source: error }),
+            },
         }
-        let text = std::fs::read_to_string(path).map_err(failed)?;
-        Ok(Some(Self { path: path.to_owned(), text }))
     }
 
     /// What the file says.

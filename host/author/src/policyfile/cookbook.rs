@@ -1,6 +1,6 @@
 //! A cookbook in a folder: what its metadata says, its files as Chef counts them, its identifier.
 
-use std::io::Read as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use artifact::MAX_FILES;
@@ -132,15 +132,13 @@ pub(super) fn checksums(folder: &Path) -> Result<Vec<FileChecksum>, PolicyfileEr
     let mut sums = vec![];
     for path in files(folder)? {
         let full = folder.join(&path);
-        let mut content = vec![];
-        let file = std::fs::File::open(&full).map_err(PolicyfileError::read(&full))?;
-        file.take(room + 1).read_to_end(&mut content).map_err(PolicyfileError::read(&full))?;
-        let size = content.len() as u64;
-        room = room.checked_sub(size).ok_or(PolicyfileError::TooMuch {
-            path: folder.to_owned(),
-            limit: MAX_BYTES,
-            of: "bytes",
+        let content = plain_files::read(&full, room).map_err(|error| match error.kind() {
+            ErrorKind::FileTooLarge => {
+                PolicyfileError::TooMuch { path: folder.to_owned(), limit: MAX_BYTES, of: "bytes" }
+            }
+            _ => PolicyfileError::read(&full)(error),
         })?;
+        room = room.saturating_sub(u64::try_from(content.len()).unwrap_or(u64::MAX));
         sums.push(FileChecksum::of(&path, &content));
     }
     Ok(sums)
@@ -167,8 +165,13 @@ pub(super) fn files(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
                 if depth < MAX_DEPTH && !(depth == 0 && name.starts_with('.')) {
                     open.push((entry.path(), format!("{relative}/"), depth + 1));
                 }
-            } else if entry.path().is_file() && name != ".uploaded-cookbook-version.json" && !ignore.ignores(&relative)
+            } else if name == ".uploaded-cookbook-version.json" || ignore.ignores(&relative) || !entry.path().is_file()
             {
+                // Not the cookbook's own.
+            } else if kind.is_symlink() && !plain_files::leads_inside(&entry.path(), folder) {
+                // The cookbook may be a stranger's, and what it leads to would travel with the policy.
+                return Err(PolicyfileError::LeadsOut { path: entry.path(), cookbook: folder.to_owned() });
+            } else {
                 found.push(relative);
             }
         }

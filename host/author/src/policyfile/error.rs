@@ -57,6 +57,17 @@ pub enum PolicyfileError {
         /// What there is too much of: bytes or files.
         of: &'static str,
     },
+    /// A link in a cookbook leads to something outside of it.
+    #[error(
+        "the link {} leads out of the cookbook in {}: put the file itself there, or name the link in the cookbook's chefignore",
+        path.display(), cookbook.display()
+    )]
+    LeadsOut {
+        /// The link.
+        path: PathBuf,
+        /// The cookbook's folder.
+        cookbook: PathBuf,
+    },
     /// The Policyfile says something impossible.
     #[error("{}", listed(file, problems))]
     Problems {

@@ -1,5 +1,6 @@
 //! Reads the locks of included policies.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use policyfile::include::Included;
@@ -91,8 +92,8 @@ impl Session<'_> {
         let mut document = read_document(&file)?;
         check_revision(include, &document).map_err(wrong)?;
         let own = policy.name.clone().unwrap_or_default();
-        let mut chain = vec![own];
-        follow(&document, &file, &mut chain, self.tools.say).map_err(wrong)?;
+        let mut way = Way { names: vec![own], followed: BTreeSet::new(), say: self.tools.say };
+        way.follow(&document, &file).map_err(wrong)?;
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         for options in source_options(&mut document) {
             if let Some(Value::String(path)) = options.get_mut("path") {
@@ -225,34 +226,53 @@ fn source_options(document: &mut Value) -> impl Iterator<Item = &mut Map<String,
     locks.filter_map(|lock| lock.get_mut("source_options")?.as_object_mut())
 }
 
-/// Looks for a policy that includes itself, over others. `chain`: the names on the way here.
-fn follow(document: &Value, file: &Path, chain: &mut Vec<String>, say: &dyn Fn(&str)) -> Result<(), String> {
-    let name = document.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let is_known = chain.contains(&name);
-    chain.push(name);
-    if is_known {
-        return Err(format!("policies include each other in a loop: {}", chain.join(" -> ")));
-    }
-    if chain.len() > MAX_CHAIN {
-        return Err(format!("more than {MAX_CHAIN} policies include each other: {} ..", chain.join(" -> ")));
-    }
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    for included in document.get("included_policy_locks").and_then(Value::as_array).into_iter().flatten() {
-        let options = included.get("source_options");
-        let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
-        let Some(path) = option("path").filter(|_| option("git").is_none()) else { continue };
-        let name = included.get("name").and_then(Value::as_str).unwrap_or_default();
-        let read = lock_file(name, path, folder).and_then(|file| {
-            let document = read_document(&file).map_err(|error| error.to_string())?;
-            Ok((file, document))
-        });
-        match read {
-            Ok((file, document)) => follow(&document, &file, chain, say)?,
-            Err(error) => say(&format!("note: cannot look for a loop through {name:?}: {error}")),
+/// The way from a policy to one that it includes, over others.
+struct Way<'a> {
+    /// The names of the policies on it.
+    names: Vec<String>,
+    /// The locks from which no way leads back: each is read once, however many policies include it.
+    followed: BTreeSet<PathBuf>,
+    say: &'a dyn Fn(&str),
+}
+
+impl Way<'_> {
+    /// Looks for a policy that includes itself. `document`: the lock in a file.
+    fn follow(&mut self, document: &Value, file: &Path) -> Result<(), String> {
+        let name = document.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_known = self.names.contains(&name);
+        self.names.push(name);
+        if is_known {
+            return Err(format!("policies include each other in a loop: {}", self.names.join(" -> ")));
         }
+        if self.names.len() > MAX_CHAIN {
+            return Err(format!("more than {MAX_CHAIN} policies include each other: {} ..", self.names.join(" -> ")));
+        }
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        for included in document.get("included_policy_locks").and_then(Value::as_array).into_iter().flatten() {
+            let options = included.get("source_options");
+            let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
+            let Some(path) = option("path").filter(|_| option("git").is_none()) else { continue };
+            let name = included.get("name").and_then(Value::as_str).unwrap_or_default();
+            let read = lock_file(name, path, folder).and_then(|file| {
+                let file = file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?;
+                if self.followed.contains(&file) {
+                    return Ok(None);
+                }
+                let document = read_document(&file).map_err(|error| error.to_string())?;
+                Ok(Some((file, document)))
+            });
+            match read {
+                Ok(Some((file, document))) => {
+                    self.follow(&document, &file)?;
+                    self.followed.insert(file);
+                }
+                Ok(None) => {}
+                Err(error) => (self.say)(&format!("note: cannot look for a loop through {name:?}: {error}")),
+            }
+        }
+        self.names.pop();
+        Ok(())
     }
-    chain.pop();
-    Ok(())
 }
 
 /// `github.com/org/repo.git` means https. Paths and `user@host:path` are left as they are.
@@ -265,6 +285,33 @@ fn with_scheme(uri: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn policies_that_many_include_are_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        // 31 levels of two policies each, each of which includes both of the next level: 2^31 ways.
+        let lock = |level: usize, side: &str| {
+            let include = |side: &str| {
+                serde_json::json!({"name": format!("p{}{side}", level + 1),
+                    "source_options": {"path": format!("p{}{side}.lock.json", level + 1)}})
+            };
+            let includes = if level < 30 { vec![include("a"), include("b")] } else { vec![] };
+            serde_json::json!({"name": format!("p{level}{side}"), "included_policy_locks": includes})
+        };
+        for level in 0..=30 {
+            for side in ["a", "b"] {
+                let path = folder.path().join(format!("p{level}{side}.lock.json"));
+                std::fs::write(path, lock(level, side).to_string()).unwrap();
+            }
+        }
+        let mut way = Way { names: vec!["own".into()], followed: BTreeSet::new(), say: &|_| {} };
+        way.follow(&lock(0, "a"), &folder.path().join("p0a.lock.json")).unwrap();
+        assert_eq!(way.followed.len(), 60);
+        let mut way = Way { names: vec!["p9b".into()], followed: BTreeSet::new(), say: &|_| {} };
+        let error = way.follow(&lock(0, "a"), &folder.path().join("p0a.lock.json")).unwrap_err();
+        assert!(error.starts_with("policies include each other in a loop: p9b -> p0a -> p1a"), "{error}");
+        assert!(error.ends_with(" -> p9b"), "{error}");
+    }
 
     #[test]
     fn addresses_without_a_scheme_mean_https() {

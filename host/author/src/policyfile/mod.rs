@@ -28,7 +28,6 @@ mod paths;
 mod sources;
 mod tree;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -147,13 +146,10 @@ fn with_session<T>(
 
 /// Reads a text of a bounded size.
 fn read_text(path: &Path, limit: u64) -> Result<String, PolicyfileError> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(PolicyfileError::read(path))?;
-    file.take(limit + 1).read_to_string(&mut text).map_err(PolicyfileError::read(path))?;
-    if text.len() as u64 > limit {
-        return Err(PolicyfileError::TooMuch { path: path.to_owned(), limit, of: "bytes" });
-    }
-    Ok(text)
+    plain_files::read_text(path, limit).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => PolicyfileError::TooMuch { path: path.to_owned(), limit, of: "bytes" },
+        _ => PolicyfileError::read(path)(error),
+    })
 }
 
 /// Writes a file under another name first.

@@ -1,7 +1,6 @@
 //! The folders that an instance of the Ruby runtime may look into while it answers: the Policyfile's and those of
 //! cookbooks, each under a name that stands for it.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -84,12 +83,7 @@ fn read(folder: &Path, path: &str) -> std::io::Result<Vec<u8>> {
     if !real.starts_with(folder.canonicalize()?) || !real.is_file() {
         return Err(std::io::Error::other("it is not a file of this folder"));
     }
-    let mut bytes = vec![];
-    std::fs::File::open(real)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(std::io::Error::other(format!("it has more than {MAX_FILE_BYTES} bytes")));
-    }
-    Ok(bytes)
+    plain_files::read(&real, MAX_FILE_BYTES)
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Err(failure) if failure.is_final() => return Err(failure),
                 Err(failure) => {
                     skips = true;
+                    let failure = self.hidden(resource, failure);
                     self.uncertain(resource, &format!("{UNSEEN}a guard failed: {failure}"));
                 }
             }

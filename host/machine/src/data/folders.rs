@@ -9,7 +9,6 @@ use grants::{Capability, Denied, PolicyGrants};
 use node::search::{Document, Query};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -234,12 +233,7 @@ fn names_in(folder: &Path) -> Result<Vec<String>, DataError> {
 
 fn read(path: &Path) -> Result<Value, DataError> {
     let failed = |why: String| DataError::Invalid(format!("{}: {why}", path.display()));
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(failed(format!("it has more than {MAX_BYTES} bytes")));
-    }
+    let text = plain_files::read_text(path, MAX_BYTES).map_err(|error| failed(error.to_string()))?;
     super::parse_written_json(&text).map_err(|error| failed(format!("it is not valid JSON: {error}")))
 }
 

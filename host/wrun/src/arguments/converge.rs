@@ -94,6 +94,8 @@ pub(crate) struct Suggesting {
     pub(crate) dangerous: bool,
     /// The file that the entries are added to; else they are printed.
     pub(crate) write: Option<PathBuf>,
+    /// Entries for sensitive resources are given too.
+    pub(crate) sensitive: bool,
     /// Nobody is asked.
     pub(crate) yes: bool,
 }

@@ -43,6 +43,10 @@ pub(crate) struct SuggestArguments {
     /// Also write entries that open a lot, such as privileged paths, without asking for them separately
     #[arg(long, requires = "write")]
     pub(crate) dangerous: bool,
+    /// Also give the entries for sensitive resources: commands, mounts, and paths and servers that they read. Such an entry
+    /// may hold a password
+    #[arg(long)]
+    pub(crate) sensitive: bool,
 }
 
 #[derive(Debug, Args)]

@@ -174,7 +174,7 @@ impl Doc {
         let nesting = self.begun.last().map_or(0, |begun| begun.nesting);
         for line in lines {
             self.below();
-            self.line(Tone::Quiet, &format!("{}  {}", indent(nesting), escape(&line)));
+            self.line(Tone::Quiet, &format!("{}  | {}", indent(nesting), escape(&line)));
         }
     }
 

@@ -63,7 +63,8 @@ impl Repository<'_> {
         let ring = self.ring();
         let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '-' { sign } else { '_' };
         let cache = grants::file_cache(Some(machine.view.grants.policy()));
-        let staged = format!("{cache}/{}", key.chars().map(plain).collect::<String>());
+        let name = without_secrets(key, machine.view.sensitive);
+        let staged = format!("{cache}/{}", name.chars().map(plain).collect::<String>());
         let import = format!("import {ring}");
         let receiver = format!("execute[{import}]");
         // apt before version 3 reads key rings of one format only.
@@ -179,4 +180,14 @@ fn public_keys(listed: Option<String>) -> Vec<String> {
     let listed = listed.unwrap_or_default();
     let keys = listed.lines().filter(|line| line.starts_with("pub:"));
     keys.map(|line| line.split(':').take(6).collect::<Vec<_>>().join(":")).collect()
+}
+
+/// A key's address as the name of its file is made of it: without user and password, and without the query of a sensitive
+/// resource.
+fn without_secrets(key: &str, sensitive: bool) -> String {
+    let Some((scheme, rest)) = key.split_once("://") else { return key.to_owned() };
+    let (server, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
+    let path = path.split_once('?').filter(|_| sensitive).map_or(path, |(path, _)| path);
+    format!("{scheme}://{server}{path}")
 }

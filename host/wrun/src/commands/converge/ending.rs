@@ -35,16 +35,21 @@ impl Running<'_> {
             recipe.lines().iter().for_each(|line| self.printer.note(Tone::Plain, &escape_line(&format!("  {line}"))));
             journal.reads_in_text(recipe.additions());
         }
+        for (policy, count) in journal.sensitive_entries().into_iter().filter(|_| !how.sensitive) {
+            let entries = if count == 1 { "1 entry" } else { &format!("{count} entries") };
+            let text = format!("note: policy {policy}: {entries} for sensitive resources not shown; --sensitive adds them");
+            self.printer.note(Tone::Warning, &escape_line(&text));
+        }
         let elevated = assemble::elevated_accounts(&self.settings.run.root);
         match &how.write {
             Some(path) => {
                 let consent = Consent { yes: how.yes, dangerous: how.dangerous };
-                let written = write_suggestion(path, journal.additions(), &elevated, consent, self.printer)?;
+                let written = write_suggestion(path, journal.additions(how.sensitive), &elevated, consent, self.printer)?;
                 if written == Written::Declined {
                     return Ok(Exit::Failed);
                 }
             }
-            None => self.printer.line(Tone::Plain, journal.suggestion(&elevated).trim_end()),
+            None => self.printer.line(Tone::Plain, journal.suggestion(&elevated, how.sensitive).trim_end()),
         }
         Ok(if parts.errors.is_empty() { Exit::Done } else { Exit::Failed })
     }

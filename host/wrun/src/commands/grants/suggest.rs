@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 
 pub(super) fn run(arguments: SuggestArguments, printer: &Printer) -> anyhow::Result<Exit> {
-    let SuggestArguments { converge, write, yes, dangerous } = arguments;
-    let suggest_grants = Some(Suggesting { write, yes, dangerous });
+    let SuggestArguments { converge, write, yes, dangerous, sensitive } = arguments;
+    let suggest_grants = Some(Suggesting { write, yes, dangerous, sensitive });
     converge::run(ConvergeArguments { suggest_grants, why_run: true, keep_going: true, ..converge }, printer)
 }

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use assemble::NodeStore as _;
 use node::object::{EditError, NodeEdit, NodeObject};
 use serde_json::Value;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use text::escape_line;
@@ -86,12 +86,7 @@ pub(super) fn from_files(node: &StoredNode, files: &[PathBuf], printer: Printer)
 /// Reads a JSON file.
 fn read(path: &Path) -> anyhow::Result<Value> {
     let failed = || format!("{} cannot be read", path.display());
-    let mut text = String::new();
-    let file = std::fs::File::open(path).with_context(failed)?;
-    file.take(MAX_FILE + 1).read_to_string(&mut text).with_context(failed)?;
-    if text.len() as u64 > MAX_FILE {
-        bail!("{} has more than {MAX_FILE} bytes", path.display());
-    }
+    let text = plain_files::read_text(path, MAX_FILE).with_context(failed)?;
     machine::data::parse_written_json(&text)
         .map_err(|error| anyhow::anyhow!("{}:{}: this is not JSON: {error}", path.display(), error.line()))
 }

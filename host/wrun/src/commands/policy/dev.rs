@@ -73,7 +73,7 @@ fn taken(given: &[OsString]) -> Option<&'static str> {
 fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow::Result<()> {
     let options = Options { gems: None, target_folder: target, profile: Profile::Dev };
     let artifact = build::built(&arguments.folder, &options, printer)?;
-    let place = arguments.folder.join(ARTIFACTS);
+    let place = author::below_policy(&arguments.folder, ARTIFACTS)?;
     author::store(&artifact, &place)?;
     let mut converge = Command::new("/proc/self/exe");
     // Usage errors name the program.

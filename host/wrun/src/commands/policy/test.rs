@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use text::escape;
 
+/// The largest file of a test, in bytes: its case, the facts of a machine, a snapshot.
+const MAX_FILE: u64 = 64 << 20;
+
 /// The folder of facts below the policy's: a file for each machine.
 const FACTS: &str = "tests/facts";
 
@@ -40,8 +43,7 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
         let case = TestCase { facts, ..case.clone() };
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
         let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
-        let path = folder.join(SNAPSHOTS).join(format!("{name}.json"));
-        refuse_links(folder, &path)?;
+        let path = author::below_policy(folder, Path::new(SNAPSHOTS).join(format!("{name}.json")))?;
         let error = outcome.run.get("error").filter(|error| !error.is_null());
         let failed = error.map(|error| format!("; the run fails: {}", escape(&sentence(error)))).unwrap_or_default();
         if arguments.update {
@@ -53,7 +55,7 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
             }
             continue;
         }
-        let Ok(expected) = std::fs::read_to_string(&path) else {
+        let Ok(expected) = plain_files::read_text(&path, MAX_FILE) else {
             let hint = "`wrun policy test --update` writes it";
             printer.line(Tone::Error, &format!("{name}: there is no snapshot {}; {hint}", path.display()));
             differing += 1;
@@ -85,7 +87,8 @@ fn machines(folder: &Path) -> anyhow::Result<BTreeMap<String, Map<String, Value>
             if path.extension().is_none_or(|end| end != "json") {
                 continue;
             }
-            let bytes = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            let bytes =
+                plain_files::read(&path, MAX_FILE).with_context(|| format!("{} cannot be read", path.display()))?;
             let facts = serde_json::from_slice(&bytes)
                 .with_context(|| format!("{} is not a JSON object with facts", path.display()))?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -102,7 +105,7 @@ fn machines(folder: &Path) -> anyhow::Result<BTreeMap<String, Map<String, Value>
 
 fn case(folder: &Path) -> anyhow::Result<TestCase> {
     let path = folder.join(CASE);
-    match std::fs::read_to_string(&path) {
+    match plain_files::read_text(&path, MAX_FILE) {
         Ok(text) => toml::from_str(&text).with_context(|| format!("{} is invalid", path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(TestCase::default()),
         Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
@@ -118,16 +121,6 @@ fn sentence(error: &Value) -> String {
     let place = excerpt.or_else(origin).map(|place| format!(" ({place})")).unwrap_or_default();
     let hint = text("/hint").map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
     format!("{}{place}{hint}", text("/message").unwrap_or_default())
-}
-
-/// The policy may be a stranger's: a snapshot is neither written nor shown through a link in its folder.
-fn refuse_links(policy: &Path, path: &Path) -> anyhow::Result<()> {
-    for place in path.ancestors().take_while(|place| *place != policy) {
-        if std::fs::symlink_metadata(place).is_ok_and(|about| about.is_symlink()) {
-            anyhow::bail!("{} is a link; snapshots lie below the policy's own folder: remove it", place.display());
-        }
-    }
-    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

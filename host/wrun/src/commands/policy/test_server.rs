@@ -55,7 +55,7 @@ pub(super) fn prepare(folder: &Path, target: Option<&Path>, printer: Printer) ->
     let target = build::target_folder(folder, target);
     let options = Options { gems: None, target_folder: &target, profile: Profile::Dev };
     let artifact = build::built(folder, &options, printer)?;
-    let policies = folder.join(ARTIFACTS);
+    let policies = author::below_policy(folder, ARTIFACTS)?;
     author::store(&artifact, &policies)?;
     let settings = crate::commands::settings(None, Layer::default())?;
     let program = crate::program::program();

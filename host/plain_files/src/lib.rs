@@ -1,0 +1,113 @@
+//! Reads files that somebody else may have put there: a cookbook, a Policyfile, a test's facts.
+//!
+//! Where a file is expected there may lie a named pipe, whose opening would wait for its other end, or a device, which has no
+//! end. Only plain files are read, without waiting, and no more of them than a limit.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// `open` does not wait; Linux's value on all platforms that wrun is built for.
+const O_NONBLOCK: i32 = 0o4000;
+
+/// Opens a plain file, or what a link leads to.
+///
+/// # Errors
+/// The system's, of its kind; `InvalidInput` for what is neither a plain file nor a directory.
+pub fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
+    let about = file.metadata()?;
+    if about.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    if !about.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+    }
+    Ok(file)
+}
+
+/// Reads a plain file of at most so many bytes.
+///
+/// # Errors
+/// As [`open`]; `FileTooLarge` for more bytes.
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Reads a plain file of at most so many bytes as text.
+///
+/// # Errors
+/// As [`read`]; `InvalidData` for bytes that are not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    let text = String::from_utf8(read(path, limit)?);
+    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// Whether a path leads, through whatever links, to something below a folder.
+#[must_use]
+pub fn leads_inside(path: &Path, folder: &Path) -> bool {
+    let both = path.canonicalize().and_then(|target| Ok((target, folder.canonicalize()?)));
+    both.is_ok_and(|(target, folder)| target.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    #[test]
+    fn pipes_devices_and_directories_are_refused_without_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let device = folder.path().join("zero");
+        symlink("/dev/zero", &device).unwrap();
+        for path in [&pipe, &device] {
+            let error = read(path, 10).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.to_string().as_str()),
+                (io::ErrorKind::InvalidInput, "it is not a plain file")
+            );
+        }
+        assert_eq!(read(folder.path(), 10).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        assert_eq!(read(&folder.path().join("absent"), 10).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "12345").unwrap();
+        assert_eq!(read_text(&path, 5).unwrap(), "12345");
+        let error = read(&path, 4).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (io::ErrorKind::FileTooLarge, "it has more than 4 bytes")
+        );
+        std::fs::write(&path, [0xff]).unwrap();
+        assert_eq!(read_text(&path, 5).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn a_link_is_inside_where_its_target_is() {
+        let top = tempfile::tempdir().unwrap();
+        let folder = top.path().join("folder");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(top.path().join("outside"), "").unwrap();
+        std::fs::write(folder.join("inside"), "").unwrap();
+        symlink("inside", folder.join("good")).unwrap();
+        symlink("../outside", folder.join("bad")).unwrap();
+        symlink("absent", folder.join("dangling")).unwrap();
+        assert_eq!(
+            ["good", "bad", "dangling"].map(|name| leads_inside(&folder.join(name), &folder)),
+            [true, false, false]
+        );
+    }
+}
