@@ -116,3 +116,22 @@ fn packages_services_and_accounts_have_names_of_their_own() {
     ];
     assert_eq!(found, expected, "{}", output.text());
 }
+
+/// Also where the earlier one finds nothing left to do, and so declares no child that could be compared.
+#[test]
+fn resources_that_act_by_children_are_compared_themselves() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    root.write("etc/sysctl.d/99-chef-vm.swappiness.conf", "vm.swappiness = 10\n").unwrap();
+    let core = "sysctl 'vm.swappiness' do\n  value 10\nend\nsysctl 'vm.dirty_ratio' do\n  value 5\nend\n";
+    let site = "sysctl 'swap less' do\n  key 'vm.swappiness'\n  value '60'\nend\nsysctl 'vm.dirty_ratio' do\n  value '5'\nend\n";
+    build(&program, "core", core);
+    build(&program, "site", site);
+    let output = converge(&program, &machine, &["-F", "json", "-W"]);
+    let found = conflicts(&output);
+    let of_type: Vec<_> = found.iter().filter(|one| one[0] == "sysctl").collect();
+    let place = |policy: &str, name: &str| json!([policy, format!("sysctl[{name}]"), "apply", "recipes/default.rb", 1]);
+    let expected =
+        json!(["sysctl", "vm.swappiness", ["value"], place("core", "vm.swappiness"), place("site", "swap less")]);
+    assert_eq!(of_type, [&expected], "{}", output.text());
+}

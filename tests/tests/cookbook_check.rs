@@ -295,7 +295,8 @@ fn typing_errors_that_chef_tells_only_while_it_runs() {
                  cookbook_file '/etc/e' do\n  action :delete\nend\nremote_directory '/srv/tree'\nremote_directory '/srv/gone'\n\
                  service 'nginx' do\n  subscribes :restart, 'template[/etc/web/site.conf]'\nend\n\
                  file '/etc/f' do\n  notifies :restart, 'service[ngnix]'\n  notifies :restart, 'service[other]'\n  notifies :run, 'execute[none]'\nend\n\
-                 include_recipe \"web::#{node['web']['way']}\"\n",
+                 include_recipe \"web::#{node['web']['way']}\"\n\
+                 log 'n' do\n  notifies :restrat, 'service[nginx]'\n  notifies :stip, 'web_site[a]'\nend\n",
             ),
             ("attributes/default.rb", "default['web']['way'] = 'none'\n"),
             ("templates/default/site.erb", ""),
@@ -316,6 +317,8 @@ fn typing_errors_that_chef_tells_only_while_it_runs() {
             ("source recipes/default.rb:17", "`template`: there is no `sites.erb` in templates/"),
             ("source recipes/default.rb:34", "`remote_directory`: there is no `gone` in files/"),
             ("notification recipes/default.rb:39", "no recipe of the cookbook declares `service[ngnix]`"),
+            ("action recipes/default.rb:45", "`service` has no action `restrat`"),
+            ("action recipes/default.rb:46", "`web_site` has no action `stip`"),
             ("constant resources/site.rb:5", "`Strng` is not known here"),
             ("property resources/site.rb:9", "`new_resource.sise`: the resource type has no property `sise`"),
         ],
@@ -323,7 +326,8 @@ fn typing_errors_that_chef_tells_only_while_it_runs() {
     let hints: Vec<_> =
         report["problems"].as_array().unwrap().iter().map(|one| one["hint"].as_str().unwrap_or("")).collect();
     let near = |name: &str| format!("did you mean `{name}`?");
-    let expected = ["version", "size", "stop", "", "site.erb", "", "service[nginx]", "String", "size"];
+    let expected =
+        ["version", "size", "stop", "", "site.erb", "", "service[nginx]", "restart", "stop", "String", "size"];
     let expected: Vec<_> =
         expected.iter().map(|name| if name.is_empty() { String::new() } else { near(name) }).collect();
     assert_eq!(hints, expected);

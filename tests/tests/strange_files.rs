@@ -42,9 +42,8 @@ fn run(program: &Program, folder: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn no_command_of_authors_waits_for_a_pipe_or_reads_a_device() {
     let program = Program::new().unwrap();
-    let cases: [(&str, &[&str]); 7] = [
+    let cases: [(&str, &[&str]); 6] = [
         ("policy.toml", &["policy", "build"]),
-        ("Cargo.toml", &["policy", "build"]),
         ("cookbooks/web/chefignore", &["policy", "build"]),
         ("tests/case.toml", &["policy", "test"]),
         ("tests/facts/strange.json", &["policy", "test"]),
@@ -58,10 +57,13 @@ fn no_command_of_authors_waits_for_a_pipe_or_reads_a_device() {
         fs::remove_file(folder.path().join(file)).unwrap();
         symlink("/dev/zero", folder.path().join(file)).unwrap();
         for output in [piped, run(&program, folder.path(), arguments)] {
-            let said = String::from_utf8_lossy(&output.stderr);
+            let said = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned();
             assert!(output.status.code().is_some_and(|code| code != 137), "{file}: {output:?}");
             assert!(!output.status.success() || file == "chefignore", "{file}: {output:?}");
-            assert!(said.contains("not a plain file") || file == "chefignore", "{file}: {said}");
+            assert!(
+                said.contains("not a plain file") || said.contains("is a link") || file == "chefignore",
+                "{file}: {said}"
+            );
         }
     }
 }

@@ -23,7 +23,7 @@ const WRITABLE: u32 = 0o022;
 #[derive(Debug, thiserror::Error)]
 pub enum GrantsFilesError {
     /// The file that was named does not exist.
-    #[error("the grants file {} does not exist", path.display())]
+    #[error("the grants file {} does not exist; `wrun grants suggest --write FILE` makes one", path.display())]
     Missing {
         /// The file.
         path: PathBuf,

@@ -54,7 +54,7 @@ struct Folder {
     /// The directories that links may lead into, without links themselves.
     inside: Arc<[PathBuf]>,
     /// Relative paths, sorted; listed when somebody asks first.
-    files: OnceLock<Vec<String>>,
+    files: OnceLock<Result<Vec<String>, String>>,
 }
 
 /// A cookbook that is to be in a selection.
@@ -185,7 +185,7 @@ impl CookbookFiles for CookbookFolders {
     }
 
     fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
-        let files = self.known(cookbook)?.folder.files();
+        let files = self.known(cookbook)?.files()?;
         let prefix = match folder.trim_end_matches('/') {
             "" => String::new(),
             folder => format!("{folder}/"),
@@ -197,7 +197,7 @@ impl CookbookFiles for CookbookFolders {
         let entry = self.known(cookbook)?;
         let place = format!("cookbook {cookbook} ({})", entry.version);
         // Only what was listed can be read: no path of a guest's ever reaches the machine.
-        if !entry.folder.files().iter().any(|known| known == path) {
+        if !entry.files()?.iter().any(|known| known == path) {
             let folder = path.split_once('/').map_or("", |(folder, _)| folder);
             let there = self.paths(cookbook, folder)?;
             let names = listed(there.iter().map(String::as_str));
@@ -210,14 +210,27 @@ impl CookbookFiles for CookbookFolders {
     }
 }
 
-impl Folder {
-    fn files(&self) -> &[String] {
-        self.files.get_or_init(|| self.list().unwrap_or_default())
+impl Entry {
+    /// The cookbook's files, listed once.
+    fn files(&self) -> Result<&[String], FileError> {
+        let listed = self.folder.files.get_or_init(|| self.folder.list().map_err(|error| error.to_string()));
+        listed.as_deref().map_err(|error| {
+            FileError::NoSuchFile(format!(
+                "the files of cookbook {} ({}) cannot be listed: {error}",
+                self.name, self.version
+            ))
+        })
     }
+}
 
-    /// The cookbook's files. What cannot be listed is not there for the guest.
+impl Folder {
+    /// The cookbook's files, or why they cannot be listed.
     fn list(&self) -> io::Result<Vec<String>> {
-        let ignore = Ignore::of_folder_or_above(&self.path).map_err(|(_, error)| error)?;
+        let ignore = Ignore::of_folder_or_above(&self.path);
+        let ignore = ignore.map_err(|(path, error)| {
+            let name = path.file_name().unwrap_or_default().display();
+            io::Error::new(error.kind(), format!("{name} cannot be read: {error}"))
+        })?;
         let mut found = vec![];
         let mut folders = vec![(self.path.clone(), String::new(), 0)];
         while let Some((path, prefix, depth)) = folders.pop() {

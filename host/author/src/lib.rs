@@ -23,6 +23,6 @@ pub mod policyfile;
 
 pub use folders::CookbookFolders;
 pub use policy::{
-    AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, build, cookbook_folders, create,
-    shipped_facts, store, below_policy,
+    AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, below_policy, build,
+    cookbook_folders, create, shipped_facts, store,
 };

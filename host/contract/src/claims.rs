@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A thing of the machine, under its canonical name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
-    /// `path`, `package`, `gem`, `unit`, `user`, `group`, `mount` or `cron`.
+    /// `path`, `package`, `gem`, `unit`, `user`, `group`, `mount` or `cron`, or a resource type that acts by its children.
     pub kind: &'static str,
     /// The real path inside the root, the package's name, the unit without `.service`, the account's name.
     pub name: String,

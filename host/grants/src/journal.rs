@@ -369,8 +369,8 @@ impl Journal {
         };
         asked.left_out |= secret;
         let entries = match (others, secret) {
-            (true, _) => &mut asked.others,
-            (false, true) => &mut asked.secret,
+            (_, true) => &mut asked.secret,
+            (true, false) => &mut asked.others,
             (false, false) => &mut asked.entries,
         };
         if !entries.contains_key(key) {

@@ -9,6 +9,7 @@ use crate::resources::{Account, cookbook_source, texts};
 use crate::value;
 use contract::{ABSENT, Claim, Known, PRESENCE, Wanted};
 use machine::digest::Digest;
+use schema::ImplementedBy;
 use serde_json::Value;
 
 /// The claims of an action.
@@ -28,9 +29,37 @@ pub(crate) fn of(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
         "user" | "linux_user" => user(wanted).into_iter().collect(),
         "group" => group(wanted).into_iter().collect(),
         "cron" => cron(wanted).into_iter().collect(),
-        _ => vec![],
+        kind => composed(kind, wanted).into_iter().collect(),
     }
 }
+
+/// Types of which a machine has one thing, which their name is the value of.
+const ONE_OF_A_KIND: [&str; 3] = ["hostname", "locale", "timezone"];
+
+/// A claim of a type that acts by its children: what the resource sets, also where nothing is left to do and there are no
+/// children.
+fn composed(kind: &str, wanted: &Wanted<'_>) -> Option<Claim> {
+    let resource = schema::find(kind).filter(|resource| resource.implemented_by == ImplementedBy::Children)?;
+    let is_one = ONE_OF_A_KIND.contains(&resource.name);
+    let mut properties = resource.properties.iter().flat_map(|part| part.iter());
+    let naming = properties.clone().find(|property| property.is_name_property());
+    let name = naming.map_or(wanted.declaration.name.as_str(), |property| named(wanted, property.name));
+    let claim = Claim::of(resource.name, if is_one { "" } else { name });
+    if REMOVING.contains(&wanted.action) {
+        return Some(claim.with(PRESENCE, ABSENT));
+    }
+    if is_one && let Some(property) = naming {
+        return Some(claim.with(property.name, name));
+    }
+    let set = properties.by_ref().filter(|property| property.desired_state && !property.is_name_property());
+    let set = set.filter_map(|property| Some((property.name, value(wanted, property.name)?)));
+    let claim =
+        set.filter(|(_, value)| !value.is_null()).fold(claim, |claim, (name, value)| claim.with(name, plain(value)));
+    Some(claim.with(PRESENCE, resource.name))
+}
+
+/// Actions after which the thing is not there.
+const REMOVING: [&str; 3] = ["delete", "remove", "uninstall"];
 
 /// A claim on a path. The last link of it is followed by what writes through it.
 fn path(path: &str, follows: bool, view: &View<'_>) -> Option<Claim> {

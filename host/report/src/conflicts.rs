@@ -28,7 +28,8 @@ pub fn block(report: &RunReport) -> Option<Block> {
 
 fn lines(block: Block, conflict: &Conflict) -> Block {
     let Conflict { identity, aspects, earlier, later } = conflict;
-    let thing = format!("  {} {} ({})", identity.kind, identity.name, aspects.join(", "));
+    let name = if identity.name.is_empty() { String::new() } else { format!(" {}", identity.name) };
+    let thing = format!("  {}{name} ({})", identity.kind, aspects.join(", "));
     let width = earlier.policy.chars().count().max(later.policy.chars().count());
     let who = |one: &Claimant| format!("    {:width$}  {} {}  {}", one.policy, one.resource, one.action, place(one));
     block.line(Tone::Plain, thing).line(Tone::Quiet, who(earlier)).line(Tone::Quiet, who(later))

@@ -60,7 +60,12 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
     match &policy.outcome {
         PolicyOutcome::Succeeded => Block::new(Tone::Plain, line("ok")),
         PolicyOutcome::NotRun => {
-            let text = format!("{name}  not run   (use --keep-going to run policies after a failure)");
+            let stopped = |policy: &PolicyReport| matches!(policy.outcome, PolicyOutcome::Failed(Failure::Stopped(_)));
+            let why = match parts.report.policies.iter().any(stopped) {
+                true => "the run was ended early",
+                false => "use --keep-going to run policies after a failure",
+            };
+            let text = format!("{name}  not run   ({why})");
             Block::new(Tone::Warning, text)
         }
         PolicyOutcome::Failed(failure) => {

@@ -92,6 +92,12 @@ impl Record {
         self.outcome() == "failure"
     }
 
+    /// Tells whether somebody ended the run before its time: with Ctrl-C, or by a signal.
+    pub fn is_interrupted(&self) -> bool {
+        let of_error = |key: &str| self.0.pointer(key).and_then(Value::as_str).unwrap_or_default();
+        of_error("/error/class") == "SignalException" && of_error("/error/message").contains("ended by signal")
+    }
+
     /// Returns the time when the run began, in seconds since 1970.
     pub fn began(&self) -> Option<i64> {
         self.value("start_time").as_i64()

@@ -93,6 +93,10 @@ fn read(
         let message = format!("Cookbook loaded at path [{place}] has invalid metadata: {what}");
         Failure::raised("Chef::Exceptions::MetadataNotValid", message)
     };
+    // A guest would be told of a cookbook without files.
+    cookbooks.paths(folder, "").map_err(|(FileError::NoSuchFile(why) | FileError::NoSuchCookbook(why))| {
+        Failure::raised("IOError", format!("{place}: {why}"))
+    })?;
     let json = match cookbooks.read(folder, "metadata.json") {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
             let message = format!("{place}/metadata.json:{}: {error}", error.line());

@@ -82,6 +82,16 @@ pub(super) enum What {
     /// Resources that a notification names, as `type[name]`.
     Reference {
         values: Vec<String>,
+        /// The actions that it wants of them.
+        #[serde(default)]
+        actions: Vec<String>,
+    },
+    /// An action that a notification wants of a type of the library, which has none of that name.
+    WrongAction {
+        #[serde(rename = "type")]
+        kind: String,
+        name: String,
+        near: Option<String>,
     },
     /// A word of the metadata that Chef does not have.
     MetadataWord {

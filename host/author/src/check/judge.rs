@@ -184,9 +184,12 @@ impl Judge<'_> {
             }
             What::Constant { name, near } => self.constant(name).map(|verdict| verdict.near(near.as_deref())),
             What::Asked { name } => self.asked(file, name),
-            What::Reference { values } if file.starts_with("recipes/") => {
-                return self.declared.missing(values).map(|verdict| (fact.line, verdict)).collect();
+            What::Reference { values, actions } => {
+                let missing = self.declared.missing(values).filter(|_| file.starts_with("recipes/"));
+                let all = missing.chain(self.wrong_actions(values, actions));
+                return all.map(|verdict| (fact.line, verdict)).collect();
             }
+            What::WrongAction { kind, name, near } => Some(no_action(kind, name, near.as_deref())),
             What::Type { name, first: true, .. } if !self.has_block(name) => {
                 let message = format!("Chef's own `{name}` goes before this class, which is declared without a block");
                 Some(Verdict::note("resource", message))
@@ -261,9 +264,8 @@ impl Judge<'_> {
                 let named = property.values.iter().flatten().filter_map(serde_json::Value::as_str);
                 let is_unknown = |action: &&str| *action != "nothing" && !shape.actions.contains(action);
                 for action in named.filter(is_unknown).filter(|_| !shape.actions.is_empty()) {
-                    let verdict =
-                        Verdict::problem("action", format!("resource type `{kind}` has no action `{action}`"));
-                    found.push((property.line, verdict.near(nearest(action, shape.actions.iter().copied()))));
+                    let near = nearest(action, shape.actions.iter().copied());
+                    found.push((property.line, no_action(kind, action, near)));
                 }
             } else if !property.common && !shape.properties.contains(name) && !self.brought.methods.contains(name) {
                 let verdict = Verdict::problem("property", format!("resource type `{kind}` has no property `{name}`"));
@@ -271,6 +273,22 @@ impl Judge<'_> {
             }
         }
         found
+    }
+
+    /// Actions that a notification wants of resources of the cookbook's own types, and that these do not have.
+    fn wrong_actions(&self, targets: &[String], actions: &[String]) -> Vec<Verdict> {
+        let kinds: BTreeSet<&str> = targets.iter().filter_map(|target| Some(target.split_once('[')?.0)).collect();
+        let own = kinds.into_iter().filter(|kind| self.brought.types.contains(kind));
+        let wrong = own.flat_map(|kind| {
+            let shape = self.brought.shapes.of_type(kind).filter(|_| self.gathered.missing.is_empty());
+            let shape = shape.filter(|shape| !shape.actions.is_empty());
+            let is_unknown = move |action: &&String| {
+                *action != "nothing" && shape.is_some_and(|shape| !shape.actions.contains(action.as_str()))
+            };
+            let near = move |action: &str| nearest(action, shape?.actions.iter().copied());
+            actions.iter().filter(is_unknown).map(move |action| no_action(kind, action, near(action)))
+        });
+        wrong.collect()
     }
 
     /// A property that the code of a type asks for and that the type does not have.
@@ -328,7 +346,7 @@ impl Judge<'_> {
         let judge = move |property: &'a Property| {
             let name = property.name.as_str();
             let verdict = match &property.bad {
-                Some(action) => Verdict::problem("action", format!("resource type `{kind}` has no action `{action}`")),
+                Some(action) => no_action(kind, action, None),
                 None if property.unknown && !self.brought.methods.contains(name) => {
                     let message = format!("resource type `{kind}` has no property `{name}`");
                     // What a cookbook that is not here adds to the type nobody knows.
@@ -405,4 +423,9 @@ fn error(file: &str, class: &str, message: &str) -> Verdict {
         _ => "file",
     };
     Verdict::problem(kind, format!("{class}: {message}"))
+}
+
+/// What is said of an action that a type does not have.
+fn no_action(kind: &str, action: &str, near: Option<&str>) -> Verdict {
+    Verdict::problem("action", format!("resource type `{kind}` has no action `{action}`")).near(near)
 }

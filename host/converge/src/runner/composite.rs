@@ -8,8 +8,8 @@ use super::actions::ActionOutcome;
 use super::performing::why;
 use super::sensitive::{SUPPRESSED_CHANGE, SecretValues};
 use contract::{
-    Amendment, Change, Child, ChildRow, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST, LogLevel,
-    Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
+    Amendment, Change, Child, ChildRow, Claim, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST,
+    LogLevel, Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn act_in_children(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
-        let Composition { unknown, warnings, changes, shared, children } = self.compose(id, action).await?;
+        let (composition, claims) = self.compose(id, action).await?;
+        let Composition { unknown, warnings, changes, shared, children } = composition;
         if let Some(what) = unknown {
             self.uncertain(id, &what);
             let this = self.run.known_mut(id)?;
@@ -51,21 +52,30 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             self.run.end(context);
         }
         outcome?;
-        self.outcome_of(id)
+        match self.outcome_of(id)? {
+            ActionOutcome::UpToDate => self.up_to_date(id, action, claims),
+            ended => {
+                self.claim(id, action, claims, true)?;
+                Ok(ended)
+            }
+        }
     }
 
-    async fn compose(&mut self, id: ResourceId, action: &str) -> Result<Composition, Failure> {
+    /// The children of an action, and what the resource itself claims.
+    async fn compose(&mut self, id: ResourceId, action: &str) -> Result<(Composition, Vec<Claim>), Failure> {
         self.run.check_required(id, action)?;
         let (resolved, _checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run();
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
         let composed = self.providers.compose(&wanted, self.run.is_survey());
-        composed.map_err(|raised| {
+        let claims = if composed.is_ok() && self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
+        let composition = composed.map_err(|raised| {
             let failure = why(self.run, raised);
             // A denial says nothing of a sensitive resource's values already.
             if failure.is_denial() { failure } else { self.hidden(id, failure) }
-        })
+        })?;
+        Ok((composition, claims))
     }
 
     async fn converge_children(
@@ -140,7 +150,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 let declaration = &self.run.known(child)?.declaration;
                 if self.run.is_composite(&declaration.kind) {
                     let context = declaration.context;
-                    for grandchild in self.compose(child, action).await?.children {
+                    for grandchild in self.compose(child, action).await?.0.children {
                         let grandchild = self.declare_child(child, context, grandchild.declaration, true)?;
                         self.plan_child(grandchild).await?;
                     }

@@ -83,7 +83,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// A denial names the resource and who declared it.
-    fn guard_command(&mut self, id: ResourceId, command: &CommandTest, dry: bool) -> Result<GuardResult, Failure> {
+    pub(super) fn guard_command(
+        &mut self,
+        id: ResourceId,
+        command: &CommandTest,
+        dry: bool,
+    ) -> Result<GuardResult, Failure> {
         let command = CommandTest { sensitive: self.is_sensitive(id), ..command.clone() };
         self.providers.guard(&command, dry).map_err(|mut raised| {
             if let Ok(resource) = self.run.known(id)

@@ -97,14 +97,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let plan = match expected {
             Expected::Nothing => {
                 self.report_parts(id).await?;
-                // A dry run finds the machine as it was before the policies that come first.
-                let changed_by = self.claim(id, action, claims, false)?.filter(|_| why_run);
-                let Some(other) = changed_by else { return Ok(ActionOutcome::UpToDate) };
-                self.uncertain(id, &format!("policy {other} would change it before"));
-                let change = self.only_assumed(id, action)?;
-                self.changed(id, vec![change])?;
-                self.run.known_mut(id)?.mark(true);
-                return Ok(ActionOutcome::Updated);
+                return self.up_to_date(id, action, claims);
             }
             Expected::Unknown => {
                 let this = self.run.known_mut(id)?;
@@ -146,19 +139,36 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(ActionOutcome::Updated)
     }
 
+    /// The end of an action that found nothing to do. A dry run finds the machine as it was before the policies that come
+    /// first.
+    pub(super) fn up_to_date(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+        claims: Vec<Claim>,
+    ) -> Result<ActionOutcome, Failure> {
+        let changed_by = self.claim(id, action, claims, false)?.filter(|_| self.run.why_run());
+        let Some(other) = changed_by else { return Ok(ActionOutcome::UpToDate) };
+        self.uncertain(id, &format!("policy {other} would change it before"));
+        let change = self.only_assumed(id, action)?;
+        self.changed(id, vec![change])?;
+        self.run.known_mut(id)?.mark(true);
+        Ok(ActionOutcome::Updated)
+    }
+
     /// The sentence about an action that a dry run takes for granted without having made a plan for it.
     fn only_assumed(&self, id: ResourceId, action: &str) -> Result<Change, Failure> {
         Ok(Change::new(format!("{action} {}", self.run.known(id)?.key)))
     }
 
     /// Whether claims are compared: there are other policies, and this is not the trial run that `:before` makes.
-    fn claims_count(&self) -> bool {
+    pub(super) fn claims_count(&self) -> bool {
         self.claims.is_some() && self.trial == 0
     }
 
     /// Holds the claims of an action that went well against those of other policies. Returns the policy that has changed the
     /// thing to another state before.
-    fn claim(
+    pub(super) fn claim(
         &mut self,
         id: ResourceId,
         action: &str,

@@ -25,7 +25,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Test::Block(callback) => self.evaluate(*callback, None).await.map(|got| super::guards::is_true(&got)),
                 Test::Decided(truth) => Ok(*truth),
                 Test::Command(command) => {
-                    self.providers.guard(command, true).map(|truth| truth == GuardResult::True).map_err(Failure::from)
+                    self.guard_command(resource, command, true).map(|truth| truth == GuardResult::True)
                 }
             };
             match truth {

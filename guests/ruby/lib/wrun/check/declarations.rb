@@ -131,8 +131,15 @@ module Wrun
           @properties << { name: "action", line: node.first_lineno, values: values(given.first, @variables)&.flatten }
         elsif given.size > 1
           targets = texts(given[1], @variables)
-          add(:reference, node, values: targets) if targets
+          refer(node, targets, name == :notifies ? given.first : nil) if targets
         end
+      end
+
+      # Resources that a notification names, and the action that it wants of them.
+      def refer(node, targets, action)
+        actions = action && values(action, @variables)&.flatten&.map(&:to_s)
+        add(:reference, node, values: targets, actions: actions)
+        Known.wrong_actions(targets, actions.to_a) { |wrong| add(:wrong_action, node, **wrong) }
       end
     end
   end

@@ -78,6 +78,17 @@ module Wrun
           property[:near] = Hints.nearest(property[:bad].to_s, actions) if property[:bad]
         end
 
+        # Yields each action that a type of the library has not, of those that are wanted of resources (`type[name]`).
+        def wrong_actions(targets, actions)
+          targets.map { |target| target[/\A\w+(?=\[)/] }.compact.uniq.product(actions).each do |name, action|
+            types = Chef.resource_handler_map.list(nil, name.to_sym)
+            next if types.empty? || types.any? { |type| type <= Chef::Resource::Foreign }
+
+            known = types.flat_map(&:allowed_actions)
+            yield type: name, name: action, near: Hints.nearest(action, known) unless known.include?(action.to_sym)
+          end
+        end
+
         # Of a type that the library does not have: what every resource has.
         def mark_common(properties)
           properties.each { |property| property[:common] = true if common?(property[:name].to_sym) }

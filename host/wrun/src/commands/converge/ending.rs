@@ -37,14 +37,16 @@ impl Running<'_> {
         }
         for (policy, count) in journal.sensitive_entries().into_iter().filter(|_| !how.sensitive) {
             let entries = if count == 1 { "1 entry" } else { &format!("{count} entries") };
-            let text = format!("note: policy {policy}: {entries} for sensitive resources not shown; --sensitive adds them");
+            let text =
+                format!("note: policy {policy}: {entries} for sensitive resources not shown; --sensitive adds them");
             self.printer.note(Tone::Warning, &escape_line(&text));
         }
         let elevated = assemble::elevated_accounts(&self.settings.run.root);
         match &how.write {
             Some(path) => {
                 let consent = Consent { yes: how.yes, dangerous: how.dangerous };
-                let written = write_suggestion(path, journal.additions(how.sensitive), &elevated, consent, self.printer)?;
+                let written =
+                    write_suggestion(path, journal.additions(how.sensitive), &elevated, consent, self.printer)?;
                 if written == Written::Declined {
                     return Ok(Exit::Failed);
                 }

@@ -13,6 +13,7 @@ use contract::Stop;
 use serde_json::{Map, Value, json};
 use similar::TextDiff;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use text::escape;
 
@@ -55,11 +56,18 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
             }
             continue;
         }
-        let Ok(expected) = plain_files::read_text(&path, MAX_FILE) else {
-            let hint = "`wrun policy test --update` writes it";
-            printer.line(Tone::Error, &format!("{name}: there is no snapshot {}; {hint}", path.display()));
-            differing += 1;
-            continue;
+        let expected = match plain_files::read_text(&path, MAX_FILE) {
+            Ok(expected) => expected,
+            Err(error) => {
+                let (place, hint) = (path.display(), "`wrun policy test --update` writes it");
+                let line = match error.kind() {
+                    ErrorKind::NotFound => format!("{name}: there is no snapshot {place}; {hint}"),
+                    _ => format!("{name}: the snapshot {place} cannot be read: {error}; {hint}"),
+                };
+                printer.line(Tone::Error, &line);
+                differing += 1;
+                continue;
+            }
         };
         if expected == found {
             printer.line(Tone::Plain, &format!("{name}: as in {}{failed}", path.display()));
@@ -107,7 +115,7 @@ fn case(folder: &Path) -> anyhow::Result<TestCase> {
     let path = folder.join(CASE);
     match plain_files::read_text(&path, MAX_FILE) {
         Ok(text) => toml::from_str(&text).with_context(|| format!("{} is invalid", path.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(TestCase::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(TestCase::default()),
         Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
     }
 }

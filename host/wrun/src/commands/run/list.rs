@@ -45,10 +45,11 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
 
 type Read = Result<Option<Record>, String>;
 
-/// `success`, or `dry run, success`.
+/// `success`, `failure`, `interrupted`, or `dry run, success`.
 fn outcome(record: &Record) -> String {
     let dry = if record.is_dry() { "dry run, " } else { "" };
-    format!("{dry}{}", record.outcome())
+    let outcome = if record.is_interrupted() { "interrupted" } else { record.outcome() };
+    format!("{dry}{outcome}")
 }
 
 /// A run's line; `widths` are those of the columns of outcomes and of changes.
