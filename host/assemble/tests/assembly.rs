@@ -161,7 +161,13 @@ fn wrong_input_is_an_error_before_anything_is_made() {
     let unknown = refused(&Request { policies: vec!["mail".into()], ..real() });
     assert!(unknown.starts_with("there is no policy \"mail\" in "), "{unknown}");
     let named = refused(&Request { grants: GrantsSource::NamedFile, ..real() });
-    assert_eq!(named, format!("the grants file {} does not exist", node.settings.grants.display()));
+    assert_eq!(
+        named,
+        format!(
+            "the grants file {} does not exist; `wrun grants suggest --write FILE` makes one",
+            node.settings.grants.display()
+        )
+    );
     let list = refused(&Request { override_run_lists: vec!["db=recipe[a]".into()], ..real() });
     assert_eq!(list, "--override-runlist db=recipe[a]: there is no policy db in this run (web)");
     std::fs::write(node.folder.path().join("node.json"), "{\n  oops").unwrap();
