@@ -6,7 +6,7 @@ use super::secrets::BagSecrets;
 use crate::pace::BYTES_PER_UNIT;
 use contract::{Account, Data, DataError, value_bytes};
 use grants::{Capability, Denied, PolicyGrants};
-use node::search::{Document, Query};
+use node::search::Query;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -155,10 +155,14 @@ impl Data for FolderData {
         allowed(self.grants.search(index))?;
         let query = Query::parse(query).map_err(|error| DataError::BadQuery(error.to_string()))?;
         let mut found = Vec::new();
+        let account = &self.account;
+        let mut pay = |units| {
+            let paid = account.work(units);
+            paid.map_err(|ended| DataError::Invalid(format!("the search did not end: the policy {ended}")))
+        };
         for (name, object) in self.index(index)? {
-            let looked_at = self.account.work(value_bytes(&object) / BYTES_PER_UNIT + 1);
-            looked_at.map_err(|ended| DataError::Invalid(format!("the search did not end: the policy {ended}")))?;
-            if query.matches(&Document::of(index, &name, &object)) {
+            pay(value_bytes(&object) / BYTES_PER_UNIT + 1)?;
+            if query.finds(index, &name, &object, &mut pay)? {
                 found.push(object);
             }
         }

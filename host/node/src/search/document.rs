@@ -1,77 +1,123 @@
-//! An object as flat fields.
+//! An object as flat fields: those that a query asks for.
+
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::meter::Meter;
+use super::query::Fields;
 use crate::deep_merge;
 
-/// The most fields of one object that are looked at.
-const MAX_FIELDS: usize = 1_000_000;
+/// Bytes of objects and lists as text: each stands once more in all that it is part of. Beyond that they are found by their
+/// parts only.
+const MAX_CONTENTS: usize = 1 << 24;
 
-/// The most bytes of objects and lists as text: each stands once more in all that it is part of.
-const MAX_CONTENTS: usize = 1 << 26;
+/// Levels of an object that are looked at.
+const MAX_DEPTH: usize = 256;
 
-/// An object's fields and their values as text.
-#[derive(Debug, Clone, Default)]
-pub struct Document {
-    fields: Vec<(String, String)>,
-    contents: usize,
+/// The levels of a saved node, the lowest first.
+const LEVELS: [&str; 4] = ["default", "normal", "override", "automatic"];
+
+/// The fields of an object that a query asks for, with their values as text.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    fields: HashMap<String, Vec<String>>,
 }
 
 impl Document {
-    /// The fields of an object of an index. Of a node's levels the merged view counts, and its run list's recipes and
+    /// Collects the fields of an object of an index. Of a node's levels the merged view counts, and its run list's recipes and
     /// roles are fields of their own.
-    pub fn of(index: &str, name: &str, object: &Value) -> Self {
-        let mut document = Self::default();
+    ///
+    /// # Errors
+    /// Nobody pays for it.
+    pub(super) fn of<E>(
+        index: &str,
+        name: &str,
+        object: &Value,
+        wanted: &Fields,
+        meter: &mut Meter<'_, E>,
+    ) -> Result<Self, E> {
+        let mut collecting = Collecting { wanted, document: Self::default(), contents: 0, meter };
+        let mut path = String::new();
         match index {
-            "node" => document.add_below(None, &Value::Object(node_view(object))),
-            _ => document.add_below(None, object),
+            "node" => collecting.add_below(&mut path, &Value::Object(node_view(object)), 0)?,
+            _ => collecting.add_below(&mut path, object, 0)?,
         }
-        document.add("X_CHEF_id_CHEF_X", name.to_owned());
-        document
+        collecting.add("X_CHEF_id_CHEF_X", || name.to_owned())?;
+        Ok(collecting.document)
     }
 
-    /// The values of a field.
-    pub(super) fn values(&self, wanted: impl Fn(&str) -> bool) -> Vec<&str> {
-        let mut values: Vec<&str> = vec![];
-        for (_, value) in self.fields.iter().filter(|(key, _)| wanted(key)) {
-            if !values.contains(&value.as_str()) {
-                values.push(value);
-            }
-        }
-        values
+    /// Returns the fields with the values of each.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.fields.iter().map(|(name, values)| (name.as_str(), values.as_slice()))
     }
 
-    fn add(&mut self, key: &str, value: String) {
-        if self.fields.len() < MAX_FIELDS {
-            self.fields.push((key.to_owned(), value));
+    /// Returns the values of a field.
+    pub(super) fn values(&self, name: &str) -> &[String] {
+        self.fields.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// An object that is being looked through.
+struct Collecting<'a, 'pay, E> {
+    wanted: &'a Fields,
+    document: Document,
+    /// Bytes of objects and lists as text.
+    contents: usize,
+    meter: &'a mut Meter<'pay, E>,
+}
+
+impl<E> Collecting<'_, '_, E> {
+    fn add(&mut self, key: &str, value: impl FnOnce() -> String) -> Result<(), E> {
+        if self.wanted.has(key, self.meter)? {
+            let value = value();
+            self.meter.step(value.len() as u64)?;
+            self.document.fields.entry(key.to_owned()).or_default().push(value);
         }
+        Ok(())
     }
 
     /// An object or a list is found under its key too, as Ruby shows it: `app:*` finds all that have an `app`.
-    fn add_whole(&mut self, key: &str, value: &Value) {
+    fn add_whole(&mut self, key: &str, value: &Value) -> Result<(), E> {
         if !value.is_object() && !value.is_array() {
-            self.add(key, text(value));
-        } else if self.contents < MAX_CONTENTS {
-            let shown = shown(value);
-            self.contents += shown.len();
-            self.add(key, shown);
+            return self.add(key, || text(value));
         }
+        let left = MAX_CONTENTS.saturating_sub(self.contents);
+        let mut length = 0;
+        self.add(key, || {
+            let mut shown = String::new();
+            show(value, &mut shown, left);
+            length = shown.len();
+            shown
+        })?;
+        self.contents += length;
+        Ok(())
     }
 
-    fn add_below(&mut self, path: Option<&str>, value: &Value) {
+    fn add_below(&mut self, path: &mut String, value: &Value, depth: usize) -> Result<(), E> {
+        if depth > MAX_DEPTH {
+            return Ok(());
+        }
         match value {
             Value::Object(object) => {
                 for (key, child) in object {
-                    self.add_whole(key, child);
-                    match path {
-                        Some(path) => self.add_below(Some(&format!("{path}_{key}")), child),
-                        None if child.is_object() || child.is_array() => self.add_below(Some(key), child),
-                        None => {}
+                    self.add_whole(key, child)?;
+                    if depth == 0 && !child.is_object() && !child.is_array() {
+                        continue;
                     }
+                    let length = path.len();
+                    if depth > 0 {
+                        path.push('_');
+                    }
+                    path.push_str(key);
+                    let added = self.add_below(path, child, depth + 1);
+                    path.truncate(length);
+                    added?;
                 }
+                Ok(())
             }
-            Value::Array(list) => list.iter().for_each(|child| self.add_below(path, child)),
-            scalar => self.add(path.unwrap_or("text"), text(scalar)),
+            Value::Array(list) => list.iter().try_for_each(|child| self.add_below(path, child, depth + 1)),
+            scalar => self.add(path, || text(scalar)),
         }
     }
 }
@@ -85,24 +131,38 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Ruby's `inspect`.
-fn shown(value: &Value) -> String {
-    let list = |items: Vec<String>| items.join(", ");
+/// Ruby's `inspect`, up to a length.
+fn show(value: &Value, shown: &mut String, limit: usize) {
+    if shown.len() >= limit {
+        return;
+    }
     match value {
-        Value::Null => "nil".to_owned(),
-        Value::String(text) => format!("{text:?}"),
-        Value::Array(items) => format!("[{}]", list(items.iter().map(shown).collect())),
-        Value::Object(object) => {
-            format!("{{{}}}", list(object.iter().map(|(key, value)| format!("{key:?}=>{}", shown(value))).collect()))
+        Value::Null => shown.push_str("nil"),
+        Value::String(text) => shown.push_str(&format!("{text:?}")),
+        Value::Array(items) => {
+            shown.push('[');
+            for (at, item) in items.iter().enumerate() {
+                shown.push_str(if at > 0 { ", " } else { "" });
+                show(item, shown, limit);
+            }
+            shown.push(']');
         }
-        scalar => scalar.to_string(),
+        Value::Object(object) => {
+            shown.push('{');
+            for (at, (key, value)) in object.iter().enumerate() {
+                shown.push_str(if at > 0 { ", " } else { "" });
+                shown.push_str(&format!("{key:?}=>"));
+                show(value, shown, limit);
+            }
+            shown.push('}');
+        }
+        scalar => shown.push_str(&scalar.to_string()),
     }
 }
 
 fn node_view(node: &Value) -> Map<String, Value> {
     let level = |key: &str| node.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
-    let levels = ["default", "normal", "override", "automatic"].map(level);
-    let mut view = levels.into_iter().fold(Map::new(), deep_merge::merge);
+    let mut view = LEVELS.map(level).into_iter().fold(Map::new(), deep_merge::merge);
     let (mut recipes, mut roles) = (vec![], vec![]);
     let run_list = node.get("run_list").and_then(Value::as_array).map(|list| run_list(list));
     for item in run_list.iter().flatten() {
@@ -114,10 +174,21 @@ fn node_view(node: &Value) -> Map<String, Value> {
     }
     view.insert("recipe".to_owned(), Value::Array(recipes));
     view.insert("role".to_owned(), Value::Array(roles));
-    let levels = ["default", "normal", "override", "automatic"];
-    let rest = node.as_object().into_iter().flatten().filter(|(key, _)| !levels.contains(&key.as_str()));
+    // What each policy left is in the levels already, as far as nothing hides it.
+    let is_rest = |key: &str| !LEVELS.contains(&key) && key != "policies";
+    let rest = node.as_object().into_iter().flatten().filter(|(key, _)| is_rest(key));
     view.extend(rest.map(|(key, value)| (key.clone(), value.clone())));
     view.extend(run_list.map(|list| ("run_list".to_owned(), Value::from(list))));
+    let policies = node.get("policies").and_then(Value::as_object);
+    for (key, field) in [("group", "policy_group"), ("revision", "policy_revision")] {
+        let each = policies.into_iter().flatten().filter_map(|(_, policy)| policy.get(key)?.as_str());
+        let mut all: Vec<&str> = each.collect();
+        all.sort_unstable();
+        all.dedup();
+        if !all.is_empty() {
+            view.insert(field.to_owned(), Value::from(all));
+        }
+    }
     view
 }
 

@@ -1,268 +1,241 @@
-//! A query, parsed.
+//! A query, and what it finds.
 
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use serde_json::Value;
 use thiserror::Error;
 
-use super::Document;
-use super::words::{Pattern, Piece};
+use super::document::Document;
+use super::meter::Meter;
+use super::parser::{self, Wrong};
+use super::words::Pattern;
 
-/// Where terms without a field are looked for.
+/// The field in which terms without a field are looked for.
 const DEFAULT_FIELD: &str = "text";
 
-/// The most characters of a query.
-const MAX_CHARACTERS: usize = 65_536;
+/// Characters of a query that an error shows.
+const SHOWN: usize = 1_000;
 
-/// How deep parentheses and operators may be nested.
-const MAX_DEPTH: usize = 200;
-
-/// Why a query cannot be read.
+/// The reason why a query cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("invalid search query: '{query}': {why}")]
+#[error("invalid search query: '{query}'{}: {why}", at.map(|at| format!(", at character {at}")).unwrap_or_default())]
 pub struct BadQuery {
     query: String,
+    at: Option<usize>,
     why: String,
 }
 
 /// A query in Chef's syntax.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Query(Expression);
+#[derive(Debug)]
+pub struct Query {
+    expression: Expression,
+    fields: Fields,
+}
 
 #[derive(Debug, Clone, PartialEq)]
-enum Expression {
+pub(super) enum Expression {
+    /// `*:*`, which finds everything.
+    Everything,
     Words(Pattern),
-    Range { from: String, to: String, with_from: bool, with_to: bool },
+    Range {
+        from: Option<Bound>,
+        to: Option<Bound>,
+    },
     Not(Box<Self>),
     Both(Box<Self>, Operator, Box<Self>),
     Field(Pattern, Box<Self>),
     Group(Box<Self>),
 }
 
+/// One end of a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bound {
+    pub(super) text: String,
+    /// Whether the bound itself is in the range.
+    pub(super) is_inside: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Operator {
+pub(super) enum Operator {
     Or,
     And,
     /// `^`, a weight; it decides nothing.
     Boost,
 }
 
-impl Query {
-    /// Reads a query.
+/// The names of the fields that a query asks for.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    names: HashSet<String>,
+    patterns: Vec<Pattern>,
+}
+
+impl Fields {
+    /// Tells whether a field is asked for.
     ///
     /// # Errors
-    /// It is none; the text says where.
-    pub fn parse(text: &str) -> Result<Self, BadQuery> {
-        let bad = |why: String| BadQuery { query: text.chars().take(1_000).collect(), why };
-        if text.chars().count() > MAX_CHARACTERS {
-            return Err(bad(format!("it has more than {MAX_CHARACTERS} characters")));
+    /// Nobody pays for it.
+    pub(super) fn has<E>(&self, name: &str, meter: &mut Meter<'_, E>) -> Result<bool, E> {
+        meter.step(name.len() as u64 + 1)?;
+        if self.names.contains(name) {
+            return Ok(true);
         }
-        let mut parser = Parser { tokens: tokens(text), at: 0, depth: 0 };
-        let expression = parser.expression().map_err(bad)?;
-        Ok(Self(expression))
+        for pattern in &self.patterns {
+            if pattern.matches(name, meter)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Whether an object is found.
-    pub fn matches(&self, document: &Document) -> bool {
-        self.0.matches(document)
+    fn of(expression: &Expression) -> Self {
+        let mut fields = Self { names: HashSet::from([DEFAULT_FIELD.to_owned()]), patterns: vec![] };
+        fields.add(expression);
+        fields
     }
+
+    fn add(&mut self, expression: &Expression) {
+        match expression {
+            Expression::Field(field, _) => match field.literal() {
+                Some(name) => drop(self.names.insert(name)),
+                None if self.patterns.contains(field) => {}
+                None => self.patterns.push(field.clone()),
+            },
+            Expression::Not(inner) | Expression::Group(inner) => self.add(inner),
+            Expression::Both(left, _, right) => {
+                self.add(left);
+                self.add(right);
+            }
+            Expression::Everything | Expression::Words(_) | Expression::Range { .. } => {}
+        }
+    }
+}
+
+impl Query {
+    /// Parses the text of a query.
+    ///
+    /// # Errors
+    /// It is malformed; the text says where.
+    pub fn parse(text: &str) -> Result<Self, BadQuery> {
+        let bad = |Wrong { at, why }| BadQuery { query: text.chars().take(SHOWN).collect(), at, why };
+        let expression = parser::parse(text).map_err(bad)?;
+        Ok(Self { fields: Fields::of(&expression), expression })
+    }
+
+    /// Tells whether an object of an index is found. `pay` is told how much work it is before the work is done: a unit is 64
+    /// steps, so that a long query over a large object ends when nobody pays for it.
+    ///
+    /// # Errors
+    /// The reason why `pay` refuses.
+    pub fn finds<E>(
+        &self,
+        index: &str,
+        name: &str,
+        object: &Value,
+        pay: &mut dyn FnMut(u64) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        if self.expression == Expression::Everything {
+            return Ok(true);
+        }
+        let meter = &mut Meter::new(pay);
+        let document = Document::of(index, name, object, &self.fields, meter)?;
+        self.expression.is_true(&document, meter)
+    }
+}
+
+/// Widens what somebody typed who does not know the syntax: a word without a field is looked for in the fields by which people
+/// know things, as `knife search` does.
+pub fn widened(index: &str, query: &str) -> String {
+    if query.contains(':') {
+        return query.to_owned();
+    }
+    let fields: &[&str] = match index {
+        "node" => &["name", "tags", "roles", "fqdn", "addresses", "policy_name", "policy_group"],
+        "role" | "environment" | "client" => &["name"],
+        _ => &["id"],
+    };
+    fields.iter().map(|field| format!("{field}:*{query}*")).collect::<Vec<_>>().join(" OR ")
 }
 
 impl Expression {
-    fn matches(&self, document: &Document) -> bool {
+    fn is_true<E>(&self, document: &Document, meter: &mut Meter<'_, E>) -> Result<bool, E> {
+        Ok(match self {
+            Self::Everything => true,
+            Self::Words(_) | Self::Range { .. } => self.holds(&refer(document.values(DEFAULT_FIELD)), meter)?,
+            Self::Not(inner) => !inner.is_true(document, meter)?,
+            Self::Group(inner) | Self::Both(inner, Operator::Boost, _) => inner.is_true(document, meter)?,
+            Self::Both(left, Operator::And, right) => {
+                left.is_true(document, meter)? && right.is_true(document, meter)?
+            }
+            Self::Both(left, Operator::Or, right) => {
+                left.is_true(document, meter)? || right.is_true(document, meter)?
+            }
+            Self::Field(field, value) => {
+                if let Some(name) = field.literal() {
+                    return value.holds(&refer(document.values(&name)), meter);
+                }
+                let mut all = vec![];
+                for (name, values) in document.fields() {
+                    if field.matches(name, meter)? {
+                        meter.step(values.len() as u64)?;
+                        all.extend(refer(values));
+                    }
+                }
+                value.holds(&all, meter)?
+            }
+        })
+    }
+
+    /// Tells whether one of a field's values is as asked.
+    fn holds<E>(&self, values: &[&str], meter: &mut Meter<'_, E>) -> Result<bool, E> {
         match self {
-            Self::Words(_) | Self::Range { .. } => self.holds(&document.values(|key| key == DEFAULT_FIELD)),
-            Self::Not(inner) => !inner.matches(document),
-            Self::Group(inner) => inner.matches(document),
-            Self::Both(left, Operator::And, right) => left.matches(document) && right.matches(document),
-            Self::Both(left, Operator::Or, right) => left.matches(document) || right.matches(document),
-            Self::Both(left, Operator::Boost, _) => left.matches(document),
-            Self::Field(field, value) => match field.literal() {
-                Some(name) => value.holds(&document.values(|key| key == name)),
-                None => value.holds(&document.values(|key| field.matches(key))),
-            },
-        }
-    }
-
-    /// Whether one of a field's values is as asked.
-    fn holds(&self, values: &[&str]) -> bool {
-        match self {
-            Self::Words(pattern) => values.iter().any(|value| pattern.matches(value)),
-            // Local mode compares the lower bound the wrong way round: only what equals it is in the range.
-            Self::Range { from, to, with_from, with_to } => values.first().is_some_and(|value| {
-                let above = from == "*" || (from == value && *with_from) || from.as_str() > *value;
-                let below = to == "*" || *value < to.as_str() || (*value == to && *with_to);
-                above && below
-            }),
-            Self::Not(inner) => !inner.holds(values),
-            Self::Group(inner) => inner.holds(values),
-            Self::Both(left, Operator::And, right) => left.holds(values) && right.holds(values),
-            Self::Both(left, Operator::Or, right) => left.holds(values) || right.holds(values),
-            Self::Both(left, Operator::Boost, _) => left.holds(values),
-            Self::Field(..) => false,
+            Self::Words(pattern) => {
+                for value in values {
+                    if pattern.matches(value, meter)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Self::Range { from, to } => {
+                for value in values {
+                    meter.step(value.len() as u64 + 1)?;
+                    if is_between(value, from.as_ref(), to.as_ref()) {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Self::Not(inner) => Ok(!inner.holds(values, meter)?),
+            Self::Group(inner) | Self::Both(inner, Operator::Boost, _) => inner.holds(values, meter),
+            Self::Both(left, Operator::And, right) => Ok(left.holds(values, meter)? && right.holds(values, meter)?),
+            Self::Both(left, Operator::Or, right) => Ok(left.holds(values, meter)? || right.holds(values, meter)?),
+            Self::Everything | Self::Field(..) => Ok(false),
         }
     }
 }
 
-/// Signs that stand for themselves.
-const SIGNS: [&str; 11] = ["\"", "+", "-", "!", "(", ")", "{", "}", "[", "]", "^"];
-
-/// The sign that begins here.
-fn sign(rest: &[char]) -> Option<&'static str> {
-    let first = rest.first()?;
-    let second = rest.get(1);
-    let pairs = [("&&", '&'), ("||", '|')];
-    let pair = pairs.into_iter().find(|(_, one)| first == one && second == Some(one)).map(|(pair, _)| pair);
-    let colon = (*first == ':').then_some(":");
-    pair.or(colon).or_else(|| SIGNS.into_iter().find(|sign| sign.starts_with(*first)))
+fn refer(values: &[String]) -> Vec<&str> {
+    values.iter().map(String::as_str).collect()
 }
 
-/// Signs, and terms with their backslashes.
-fn tokens(text: &str) -> Vec<String> {
-    let characters: Vec<char> = text.chars().collect();
-    let (mut tokens, mut at) = (vec![], 0);
-    let rest = |at: usize| characters.get(at..).unwrap_or_default();
-    while let Some(character) = characters.get(at) {
-        if character.is_whitespace() {
-            at += 1;
-        } else if let Some(sign) = sign(rest(at)) {
-            tokens.push(sign.to_owned());
-            at += sign.len();
-        } else {
-            let mut term = String::new();
-            while let Some(character) = characters.get(at) {
-                let ends = character.is_whitespace() || sign(rest(at)).is_some_and(|sign| sign != "-");
-                if ends && !term.is_empty() {
-                    break;
-                }
-                term.push(*character);
-                at += 1;
-                if *character == '\\' {
-                    term.extend(characters.get(at));
-                    at += 1;
-                }
-            }
-            tokens.push(term);
-        }
-    }
-    tokens
+/// Tells whether a value is in a range. Numbers are compared as numbers, all else as text.
+fn is_between(value: &str, from: Option<&Bound>, to: Option<&Bound>) -> bool {
+    let compared = |bound: &Bound| match (number(value), number(&bound.text)) {
+        (Some(value), Some(bound)) => value.total_cmp(&bound),
+        _ => value.cmp(&bound.text),
+    };
+    let fits = |bound: Option<&Bound>, wanted: Ordering| {
+        bound.is_none_or(|bound| match compared(bound) {
+            Ordering::Equal => bound.is_inside,
+            other => other == wanted,
+        })
+    };
+    fits(from, Ordering::Greater) && fits(to, Ordering::Less)
 }
 
-struct Parser {
-    tokens: Vec<String>,
-    at: usize,
-    depth: usize,
-}
-
-impl Parser {
-    fn peek(&self) -> Option<&str> {
-        self.tokens.get(self.at).map(String::as_str)
-    }
-
-    fn next(&mut self) -> Option<String> {
-        let token = self.tokens.get(self.at).cloned();
-        self.at += 1;
-        token
-    }
-
-    fn deeper(&mut self) -> Result<(), String> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH { Err(format!("it is nested more than {MAX_DEPTH} deep")) } else { Ok(()) }
-    }
-
-    fn expression(&mut self) -> Result<Expression, String> {
-        self.deeper()?;
-        let mut result = self.single()?;
-        while let Some(token) = self.peek().filter(|token| *token != ")") {
-            let operator = match token {
-                "AND" | "&&" => Some(Operator::And),
-                "OR" | "||" => Some(Operator::Or),
-                "^" => Some(Operator::Boost),
-                _ => None,
-            };
-            self.at += usize::from(operator.is_some());
-            let operator = operator.unwrap_or(Operator::Or);
-            let next = Box::new(self.single()?);
-            result = match result {
-                // What binds tighter takes the nearest of what is there.
-                Expression::Both(left, earlier, right) if operator > earlier => {
-                    Expression::Both(left, earlier, Box::new(Expression::Both(right, operator, next)))
-                }
-                other => Expression::Both(Box::new(other), operator, next),
-            };
-        }
-        self.depth -= 1;
-        Ok(result)
-    }
-
-    fn single(&mut self) -> Result<Expression, String> {
-        self.deeper()?;
-        let token = self.next().ok_or("an expression is missing at its end")?;
-        let result = match token.as_str() {
-            "NOT" | "-" | "!" => Expression::Not(Box::new(self.single()?)),
-            "+" => return Err("`+` is not supported".into()),
-            "\"" => Expression::Words(self.phrase()?),
-            "{" | "[" => self.range(token == "[")?,
-            "(" => {
-                let inner = self.expression()?;
-                match self.next().as_deref() {
-                    Some(")") => Expression::Group(Box::new(inner)),
-                    _ => return Err("a `)` is missing".into()),
-                }
-            }
-            "}" | "]" | ")" => return Err(format!("`{token}` closes nothing")),
-            "AND" | "OR" | "&&" | "||" | "^" | ":" => return Err(format!("`{token}` has nothing before it")),
-            _ => {
-                let pattern = Pattern { pieces: term(&token)? };
-                if self.peek() == Some(":") {
-                    self.at += 1;
-                    Expression::Field(pattern, Box::new(self.single()?))
-                } else {
-                    Expression::Words(pattern)
-                }
-            }
-        };
-        self.depth -= 1;
-        Ok(result)
-    }
-
-    fn phrase(&mut self) -> Result<Pattern, String> {
-        let mut pieces = vec![];
-        loop {
-            let token = self.next().ok_or("a quotation mark is not closed")?;
-            if token == "\"" {
-                return Ok(Pattern { pieces });
-            }
-            if !pieces.is_empty() {
-                pieces.push(Piece::Gap);
-            }
-            pieces.extend(term(&token)?);
-        }
-    }
-
-    fn range(&mut self, with_from: bool) -> Result<Expression, String> {
-        let from = self.next().ok_or("the range has no lower bound")?;
-        if self.next().as_deref() != Some("TO") {
-            return Err("the range has no `TO`".into());
-        }
-        let to = self.next().ok_or("the range has no upper bound")?;
-        let with_to = match self.next().as_deref() {
-            Some("]") => true,
-            Some("}") => false,
-            _ => return Err("the range is not closed".into()),
-        };
-        Ok(Expression::Range { from, to, with_from, with_to })
-    }
-}
-
-fn term(token: &str) -> Result<Vec<Piece>, String> {
-    let mut pieces = vec![];
-    let mut rest = token.chars();
-    while let Some(character) = rest.next() {
-        pieces.push(match character {
-            '*' => Piece::Any,
-            '?' => Piece::One,
-            '~' => return Err("`~` is not supported".into()),
-            '\\' => Piece::Character(rest.next().ok_or("it ends with a backslash")?),
-            other => Piece::Character(other),
-        });
-    }
-    Ok(pieces)
+fn number(text: &str) -> Option<f64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    text.parse().ok().filter(|_| is_plain)
 }

@@ -1,12 +1,17 @@
 use serde_json::{Value, json};
 
-use super::{Document, Query};
+use super::{Query, widened};
+
+/// Pays for every step of a search.
+fn free(_: u64) -> Result<(), std::convert::Infallible> {
+    Ok(())
+}
 
 #[track_caller]
 fn check(index: &str, objects: &Value, query: &str, expect: &[&str]) {
     let query = Query::parse(query).unwrap();
     let objects = objects.as_object().unwrap();
-    let found = objects.iter().filter(|(name, object)| query.matches(&Document::of(index, name, object)));
+    let found = objects.iter().filter(|(name, object)| query.finds(index, name, object, &mut free).unwrap());
     assert_eq!(found.map(|(name, _)| name.as_str()).collect::<Vec<_>>(), expect);
 }
 
@@ -48,11 +53,25 @@ fn items_are_found_by_their_fields() {
     check("groups:ops", &["one"]);
     check("note:web", &[]);
     check("note:web-like", &["three"]);
-    // As in local mode; a real index would find `two` as well.
-    check("port:[80 TO 81]", &["one"]);
+    check("port:[80 TO 81]", &["one", "two"]);
+    check("port:{80 TO 81]", &["two"]);
+    check("port:[80 TO 81}", &["one"]);
     check("port:[80 TO 80}", &[]);
+    check("port:[9 TO 100]", &["one", "three", "two"]);
+    check("port:[-5 TO 80.5]", &["one"]);
     check("port:[* TO 81]", &["one", "two"]);
+    check("port:[82 TO *]", &["three"]);
+    check("id:[o TO tj]", &["one", "three"]);
+    check("path:[\"/srv/t\" TO \\/srv\\/u]", &["two"]);
     check("missing:[* TO *]", &[]);
+    check("* : *", &["one", "three", "two"]);
+    check("kind:(web AND NOT db)", &["one", "two"]);
+    check("kind:web^2 AND port:80", &["one"]);
+    check("owner_groups:\"a\"", &["one"]);
+    check("note:\"a web-like\"", &["three"]);
+    check("note:\"web-like a\"", &[]);
+    check("note:*b-l*", &["three"]);
+    check("note:***", &["three"]);
 }
 
 #[test]
@@ -82,6 +101,10 @@ fn what_is_no_query_is_refused() {
         let error = Query::parse(query).unwrap_err().to_string();
         assert!(error.ends_with(why), "{error}");
     }
+    check("kind:web AND (a", ", at character 14: a `)` is missing");
+    check("a b) c", ", at character 4: `)` closes nothing");
+    check("x:+a", ", at character 3: `+` is not supported; write `\\+` for the character");
+    check(&"a ".repeat(1_025), "it has more than 1024 terms");
     check("", "an expression is missing at its end");
     check("a AND", "an expression is missing at its end");
     check("AND a", "`AND` has nothing before it");
@@ -89,7 +112,61 @@ fn what_is_no_query_is_refused() {
     check("a:[1 2]", "the range has no `TO`");
     check("a:[1 TO 2", "the range is not closed");
     check("\"a", "a quotation mark is not closed");
-    check("a~", "`~` is not supported");
+    check("a~", "`~` is not supported; write `\\~` for the character");
     check(&"(".repeat(10_000), "it is nested more than 200 deep");
     check(&"a".repeat(70_000), "it has more than 65536 characters");
+}
+
+#[test]
+fn a_word_without_a_field_is_looked_for_where_people_expect_it() {
+    assert_eq!(widened("role", "web"), "name:*web*");
+    assert_eq!(widened("users", "ann"), "id:*ann*");
+    assert_eq!(widened("node", "role:web"), "role:web");
+    let node =
+        json!({ "n1": { "name": "n1", "automatic": { "fqdn": "n1.berlin.example.org" } }, "n2": { "name": "n2" } });
+    check("node", &node, &widened("node", "berlin"), &["n1"]);
+}
+
+#[test]
+fn of_a_node_with_policies_their_groups_are_found_and_what_each_left_is_not() {
+    let nodes = json!({ "n": {
+        "name": "n", "policy_name": ["web", "db"], "policy_group": null,
+        "default": { "port": 2 },
+        "policies": {
+            "web": { "group": "prod", "revision": "r1", "default": { "port": 1 } },
+            "db": { "group": "staging", "revision": "r2", "default": { "port": 2 } },
+        },
+    } });
+    let check = |query: &str, expect: &[&str]| check("node", &nodes, query, expect);
+    check("policy_name:db AND policy_group:prod", &["n"]);
+    check("policy_group:staging", &["n"]);
+    check("policy_revision:r2", &["n"]);
+    check("port:2", &["n"]);
+    check("port:1", &[]);
+}
+
+/// Queries and objects that would take hours if each of their parts met each other: they end when nobody pays any more, and
+/// each step is paid for before it is made.
+#[test]
+fn a_hostile_search_ends_when_nobody_pays() {
+    let wide: serde_json::Map<String, Value> =
+        (0..20_000).map(|key| (format!("key{key}{}", "a".repeat(40)), json!("b ".repeat(20)))).collect();
+    let long = json!({ "id": ",".repeat(4 << 20), "text": "a ".repeat(2 << 20) });
+    let deep = (0..250).fold(json!("x"), |inner, _| json!({ "a".repeat(200): inner, "b": [1, 2, 3] }));
+    let mut wildcards = (0..500).map(|at| format!("*a*a*a{at}*:*b*b?b*c")).collect::<Vec<_>>();
+    wildcards.push("id:\"* * * * *\"".to_owned());
+    for object in [Value::Object(wide), long, deep] {
+        for query in
+            [wildcards.join(" OR "), format!("id:\"{}b\"", "* ".repeat(5_000)), format!("{}*", "?*".repeat(20_000))]
+        {
+            let query = Query::parse(&query).unwrap();
+            let mut paid = 0;
+            let _ = query.finds("users", "x", &object, &mut |units| {
+                assert!(units < 200_000, "{units} units at once");
+                paid += units;
+                if paid > 400_000 { Err(()) } else { Ok(()) }
+            });
+            assert!(paid > 0, "nothing was paid");
+        }
+    }
 }

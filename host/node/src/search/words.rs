@@ -1,5 +1,10 @@
 //! Patterns of words: what a term or a phrase matches.
 
+use super::meter::Meter;
+
+/// Characters of a text between two payments.
+const CHARACTERS_AT_ONCE: u64 = 256;
+
 /// One piece of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
@@ -9,60 +14,97 @@ pub(super) enum Piece {
     One,
     /// Any characters of a word.
     Any,
-    /// What stands between two words of a phrase.
-    Gap,
+    /// One character between words.
+    Between,
+    /// Any further characters between words.
+    MoreBetween,
+}
+
+impl Piece {
+    /// Tells whether it may match nothing.
+    fn may_be_empty(self) -> bool {
+        matches!(self, Self::Any | Self::MoreBetween)
+    }
+
+    fn accepts(self, found: char) -> bool {
+        match self {
+            Self::Character(wanted) => wanted == found || wanted.to_lowercase().eq(found.to_lowercase()),
+            Self::One | Self::Any => is_word(found),
+            Self::Between | Self::MoreBetween => !is_word(found),
+        }
+    }
 }
 
 /// A pattern that has to begin and end at the borders of words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Pattern {
     pub(super) pieces: Vec<Piece>,
 }
 
 impl Pattern {
-    /// The text itself, if the pattern matches one text only.
+    /// Returns the text itself, if the pattern matches one text only.
     pub(super) fn literal(&self) -> Option<String> {
         self.pieces.iter().map(|piece| if let Piece::Character(one) = piece { Some(*one) } else { None }).collect()
     }
 
-    /// Whether it is found anywhere in a text.
-    pub(super) fn matches(&self, text: &str) -> bool {
-        let text: Vec<char> = text.chars().collect();
-        let is_border = |at: usize| at == 0 || text.get(at - 1).is_some_and(|before| !is_word(*before));
-        (0..=text.len()).filter(|at| is_border(*at)).any(|at| self.matches_at(&text, at))
+    /// Tells whether it is `*`.
+    pub(super) fn is_anything(&self) -> bool {
+        self.pieces == [Piece::Any]
     }
 
-    /// Whether it matches from a place to the border of a word: the set of places that each piece can lead to, so that
-    /// no pattern takes longer than its length times that of the text.
-    fn matches_at(&self, text: &[char], start: usize) -> bool {
-        let mut places = vec![start];
-        for piece in &self.pieces {
-            let mut next = vec![];
-            for at in &places {
-                let here = text.get(*at).copied();
-                match piece {
-                    Piece::Character(wanted) => next.extend(here.filter(|found| same(*found, *wanted)).map(|_| at + 1)),
-                    Piece::One => next.extend(here.filter(|found| is_word(*found)).map(|_| at + 1)),
-                    Piece::Any => next.extend(run(text, *at, is_word)),
-                    Piece::Gap => next.extend(run(text, *at, |found| !is_word(found)).skip(1)),
+    /// Tells whether it is found anywhere in a text. It goes over the text once, with the set of pieces that each place can
+    /// have led to, so that no pattern takes longer than its length times that of the text.
+    ///
+    /// # Errors
+    /// Nobody pays for it.
+    pub(super) fn matches<E>(&self, text: &str, meter: &mut Meter<'_, E>) -> Result<bool, E> {
+        let end = self.pieces.len();
+        let steps = end as u64 + 1;
+        let mut paid = 0;
+        let (mut here, mut next) = (vec![false; end + 1], vec![false; end + 1]);
+        let mut after_border = true;
+        let mut characters = text.chars().peekable();
+        loop {
+            if paid == 0 {
+                paid = CHARACTERS_AT_ONCE.min(text.len() as u64 + 1);
+                meter.step(paid.saturating_mul(steps))?;
+            }
+            paid -= 1;
+            let found = characters.next();
+            self.enter(&mut here, 0, after_border);
+            let is_border = found.is_none_or(|found| !is_word(found));
+            if is_border && here.get(end).copied().unwrap_or(false) {
+                return Ok(true);
+            }
+            let Some(found) = found else { return Ok(false) };
+            next.fill(false);
+            for (at, piece) in self.pieces.iter().enumerate() {
+                if here.get(at).copied().unwrap_or(false) && piece.accepts(found) {
+                    let to = if piece.may_be_empty() { at } else { at + 1 };
+                    self.enter(&mut next, to, true);
                 }
             }
-            next.sort_unstable();
-            next.dedup();
-            places = next;
+            std::mem::swap(&mut here, &mut next);
+            after_border = is_border;
         }
-        places.into_iter().any(|at| text.get(at).is_none_or(|after| !is_word(*after)))
     }
-}
 
-/// The places that can be reached over characters of one kind.
-fn run(text: &[char], from: usize, wanted: impl Fn(char) -> bool) -> impl Iterator<Item = usize> {
-    let length = text.iter().skip(from).take_while(|found| wanted(**found)).count();
-    from..=from + length
-}
-
-fn same(left: char, right: char) -> bool {
-    left == right || left.to_lowercase().eq(right.to_lowercase())
+    /// Adds a piece to a set, with all that can be reached over pieces that match nothing.
+    fn enter(&self, set: &mut [bool], from: usize, is_wanted: bool) {
+        if !is_wanted {
+            return;
+        }
+        for at in from..set.len() {
+            match set.get_mut(at) {
+                Some(is_in) if !*is_in => *is_in = true,
+                // All behind it are in the set.
+                _ => return,
+            }
+            if !self.pieces.get(at).is_some_and(|piece| piece.may_be_empty()) {
+                return;
+            }
+        }
+    }
 }
 
 fn is_word(character: char) -> bool {

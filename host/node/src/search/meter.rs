@@ -1,0 +1,27 @@
+//! What a search costs: steps, which somebody pays for.
+
+/// Steps of matching that count as one unit of work.
+const STEPS_PER_UNIT: u64 = 64;
+
+/// Counts steps before they are made, and asks whether they may be.
+pub(super) struct Meter<'a, E> {
+    unpaid: u64,
+    pay: &'a mut dyn FnMut(u64) -> Result<(), E>,
+}
+
+impl<'a, E> Meter<'a, E> {
+    pub(super) fn new(pay: &'a mut dyn FnMut(u64) -> Result<(), E>) -> Self {
+        Self { unpaid: 0, pay }
+    }
+
+    /// Pays for a number of steps.
+    ///
+    /// # Errors
+    /// What whoever pays says.
+    pub(super) fn step(&mut self, steps: u64) -> Result<(), E> {
+        self.unpaid = self.unpaid.saturating_add(steps);
+        let units = self.unpaid / STEPS_PER_UNIT;
+        self.unpaid %= STEPS_PER_UNIT;
+        if units > 0 { (self.pay)(units) } else { Ok(()) }
+    }
+}
