@@ -4,8 +4,9 @@ mod folders;
 mod secrets;
 mod written_json;
 
+pub use databag::Secret;
 pub use folders::{DataFolders, FolderData};
-pub use secrets::{BagSecrets, Secret};
+pub use secrets::BagSecrets;
 pub use written_json::parse_written_json;
 
 use contract::{Data, DataError};

@@ -14,7 +14,7 @@ use super::{Count, map, supply, targets, waiting};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
-const DOORS: [(&str, &[&str]); 19] = [
+const DOORS: [(&str, &[&str]); 20] = [
     ("artifact", &["contract", "grants", "node", "plain_files", "text"]),
     (
         "assemble",
@@ -23,6 +23,7 @@ const DOORS: [(&str, &[&str]); 19] = [
             "author",
             "contract",
             "converge",
+            "databag",
             "facts",
             "grants",
             "machine",
@@ -40,9 +41,10 @@ const DOORS: [(&str, &[&str]); 19] = [
     ("author", &["artifact", "contract", "grants", "node", "plain_files", "policyfile", "resolve", "schema", "text"]),
     ("contract", &["grants", "node", "text"]),
     ("converge", &["contract", "node"]),
+    ("databag", &[]),
     ("facts", &[]),
     ("grants", &["text"]),
-    ("machine", &["contract", "grants", "node", "plain_files", "text"]),
+    ("machine", &["contract", "databag", "grants", "node", "plain_files", "text"]),
     ("node", &[]),
     ("plain_files", &[]),
     ("policyfile", &["artifact", "node"]),

@@ -1,29 +1,7 @@
-//! Secrets for encrypted items: types that cannot print.
+//! The secrets for encrypted items that an operator keeps.
 
+use databag::Secret;
 use std::collections::BTreeMap;
-use std::fmt;
-
-/// A secret. It shows itself to nobody who prints it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Vec<u8>);
-
-impl Secret {
-    /// A secret from its bytes.
-    pub fn new(bytes: Vec<u8>) -> Self {
-        Self(bytes)
-    }
-
-    /// Returns the bytes. Give them to the policy that they are for, and to nobody else.
-    pub(crate) fn reveal(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(********)")
-    }
-}
 
 /// The secrets that an operator keeps for encrypted items.
 #[derive(Debug, Clone, Default)]
