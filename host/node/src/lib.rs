@@ -13,6 +13,7 @@ pub mod file_specificity;
 pub mod layers;
 pub mod object;
 pub mod origin;
+pub mod policy_in_group;
 pub mod run_list;
 pub mod saved_filter;
 pub mod search;

@@ -54,7 +54,7 @@ fn run_lists_change_at_their_place() {
     run_list(add(&["c"], Place::After("a".into())), Ok(&["recipe[a]", "recipe[c]", "role[b]"]));
     run_list(
         add(&["c"], Place::After("z".into())),
-        Err("recipe[z] is not in the run list of n; it has: recipe[a], role[b]"),
+        Err("recipe[z] is not in the run list; it has: recipe[a], role[b]"),
     );
     run_list(add(&["recipe[c"], Place::Last), Err("recipe[c"));
     run_list(NodeEdit::SetRunList(texts(&["z", "z"])), Ok(&["recipe[z]"]));

@@ -9,7 +9,8 @@ use super::normal::{TAGS, list};
 use super::{NodeObject, ObjectError};
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::layers::{Layer, LayerFormat, LayerListError, Place, TreeError};
-use crate::run_list::{RunList, RunListError};
+use crate::policy_in_group::{PolicyInGroup, PolicyInGroupError};
+use crate::run_list::{RunList, RunListEdit, RunListError};
 
 /// Steps of an attribute's path.
 const MAX_STEPS: usize = 64;
@@ -30,6 +31,8 @@ pub enum NodeEdit {
     RemoveFromRunList(Vec<String>),
     /// Sets the environment.
     SetEnvironment(String),
+    /// Sets the policies that the node is to run, in order; none: those that the settings name.
+    SetPolicies(Vec<PolicyInGroup>),
     /// Adds tags.
     AddTags(Vec<String>),
     /// Removes tags.
@@ -115,16 +118,6 @@ pub enum EditError {
     /// An item cannot be in a run list.
     #[error(transparent)]
     RunList(#[from] RunListError),
-    /// An item is not in the run list.
-    #[error("{item} is not in the run list of {node}{}", known(items))]
-    NotInRunList {
-        /// The item.
-        item: String,
-        /// The node.
-        node: String,
-        /// The items of the run list.
-        items: Vec<String>,
-    },
     /// The node is not as it was when somebody began to change it.
     #[error("the node {node} has changed meanwhile")]
     ChangedMeanwhile {
@@ -177,13 +170,12 @@ pub enum EditError {
     /// The environment's name is invalid.
     #[error(transparent)]
     Environment(ObjectError),
+    /// A policy is not named as one.
+    #[error(transparent)]
+    Policy(#[from] PolicyInGroupError),
     /// What was kept is not a change.
     #[error("this is not a change of a node: {0}")]
     NotAnEdit(String),
-}
-
-fn known(items: &[String]) -> String {
-    if items.is_empty() { "; it is empty".to_owned() } else { format!("; it has: {}", items.join(", ")) }
 }
 
 impl NodeEdit {
@@ -194,109 +186,23 @@ impl NodeEdit {
             _ => None,
         }
     }
-
-    /// Returns the change as JSON.
-    pub fn to_json(&self) -> Value {
-        match self {
-            Self::SetRunList(items) => json!({ "edit": "set_run_list", "items": items }),
-            Self::AddToRunList { items, place } => {
-                json!({ "edit": "add_to_run_list", "items": items, "place": place_to_json(place) })
-            }
-            Self::RemoveFromRunList(items) => json!({ "edit": "remove_from_run_list", "items": items }),
-            Self::SetEnvironment(name) => json!({ "edit": "set_environment", "name": name }),
-            Self::AddTags(tags) => json!({ "edit": "add_tags", "items": tags }),
-            Self::RemoveTags(tags) => json!({ "edit": "remove_tags", "items": tags }),
-            Self::SetAttribute { path, value } => json!({ "edit": "set_attribute", "path": path, "value": value }),
-            Self::UnsetAttribute { path } => json!({ "edit": "unset_attribute", "path": path }),
-            Self::Replace { expected, new } => json!({ "edit": "replace", "expected": expected, "new": new }),
-            Self::AddLayer { layer, place } => {
-                json!({ "edit": "add_layer", "layer": layer.to_json(), "place": place_to_json(place) })
-            }
-            Self::ReplaceLayer { name, layer } => {
-                json!({ "edit": "replace_layer", "name": name, "layer": layer.to_json() })
-            }
-            Self::MoveLayer { name, place } => {
-                json!({ "edit": "move_layer", "name": name, "place": place_to_json(place) })
-            }
-            Self::RemoveLayer { name } => json!({ "edit": "remove_layer", "name": name }),
-            Self::SetInLayer { name, overrides, path, value, digest } => json!({
-                "edit": "set_in_layer", "name": name, "overrides": overrides, "path": path, "value": value,
-                "digest": digest,
-            }),
-        }
-    }
-
-    /// Reads a change back.
-    ///
-    /// # Errors
-    /// A part is missing or of the wrong kind.
-    pub fn from_json(json: &Value) -> Result<Self, EditError> {
-        let wrong = |key: &str| EditError::NotAnEdit(format!("`{key}` is missing or of the wrong kind"));
-        let text = |key: &str| json.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| wrong(key));
-        let texts = |key: &str| {
-            let all = json.get(key).and_then(Value::as_array).ok_or_else(|| wrong(key))?;
-            all.iter()
-                .map(|one| one.as_str().map(str::to_owned).ok_or_else(|| wrong(key)))
-                .collect::<Result<Vec<_>, _>>()
-        };
-        let value = || json.get("value").cloned().ok_or_else(|| wrong("value"));
-        let place = || place_from_json(json.get("place")).ok_or_else(|| wrong("place"));
-        let layer = || {
-            let layer = json.get("layer").cloned().ok_or_else(|| wrong("layer"))?;
-            Layer::from_json(layer).map(Box::new).map_err(|error| EditError::NotAnEdit(error.to_string()))
-        };
-        Ok(match text("edit")?.as_str() {
-            "set_run_list" => Self::SetRunList(texts("items")?),
-            "add_to_run_list" => Self::AddToRunList { items: texts("items")?, place: place()? },
-            "remove_from_run_list" => Self::RemoveFromRunList(texts("items")?),
-            "set_environment" => Self::SetEnvironment(text("name")?),
-            "add_tags" => Self::AddTags(texts("items")?),
-            "remove_tags" => Self::RemoveTags(texts("items")?),
-            "set_attribute" => Self::SetAttribute { path: texts("path")?, value: value()? },
-            "unset_attribute" => Self::UnsetAttribute { path: texts("path")? },
-            "replace" => Self::Replace {
-                expected: json.get("expected").filter(|expected| !expected.is_null()).cloned().map(Box::new),
-                new: Box::new(json.get("new").cloned().ok_or_else(|| wrong("new"))?),
-            },
-            "add_layer" => Self::AddLayer { layer: layer()?, place: place()? },
-            "replace_layer" => Self::ReplaceLayer { name: text("name")?, layer: layer()? },
-            "move_layer" => Self::MoveLayer { name: text("name")?, place: place()? },
-            "remove_layer" => Self::RemoveLayer { name: text("name")? },
-            "set_in_layer" => Self::SetInLayer {
-                name: text("name")?,
-                overrides: json.get("overrides").and_then(Value::as_bool).ok_or_else(|| wrong("overrides"))?,
-                path: texts("path")?,
-                value: value()?,
-                digest: text("digest")?,
-            },
-            other => return Err(EditError::NotAnEdit(format!("there is no change {other:?}"))),
-        })
-    }
-}
-
-fn place_to_json(place: &Place) -> Value {
-    match place {
-        Place::Last => json!("last"),
-        Place::Before(name) => json!({ "before": name }),
-        Place::After(name) => json!({ "after": name }),
-        Place::At(place) => json!({ "at": place }),
-    }
-}
-
-fn place_from_json(json: Option<&Value>) -> Option<Place> {
-    let json = json?;
-    let text = |key: &str| json.get(key).and_then(Value::as_str).map(str::to_owned);
-    if json == "last" {
-        return Some(Place::Last);
-    }
-    let at = || Some(Place::At(usize::try_from(json.get("at")?.as_u64()?).ok()?));
-    text("before").map(Place::Before).or_else(|| text("after").map(Place::After)).or_else(at)
 }
 
 impl NodeObject {
     /// Tells whether the node runs policies. Then it has no run list and no environment of its own.
     pub fn has_policies(&self) -> bool {
-        self.records.iter().any(|record| record.name.is_some())
+        !self.assigned_policies.is_empty() || self.records.iter().any(|record| record.name.is_some())
+    }
+
+    /// The policies that the node is to run, as an operator assigned them.
+    pub fn assigned_policies(&self) -> &[PolicyInGroup] {
+        &self.assigned_policies
+    }
+
+    /// Sets the policies that the node is to run.
+    pub fn set_assigned_policies(&mut self, policies: Vec<PolicyInGroup>) {
+        self.is_saved &= self.assigned_policies == policies;
+        self.assigned_policies = policies;
     }
 
     /// Changes the node. Returns whether anything is different now.
@@ -307,6 +213,7 @@ impl NodeObject {
         let mut changed = self.clone();
         changed.change(edit)?;
         let differs = changed.run_list != self.run_list
+            || changed.assigned_policies != self.assigned_policies
             || changed.chef_environment != self.chef_environment
             || changed.normal != self.normal
             || changed.layers != self.layers;
@@ -319,12 +226,12 @@ impl NodeObject {
 
     fn change(&mut self, edit: &NodeEdit) -> Result<(), EditError> {
         match edit {
-            NodeEdit::SetRunList(items) => {
-                self.check_own_run_list()?;
-                self.run_list = RunList::parse(items)?.without_repeats();
+            NodeEdit::SetRunList(items) => self.change_run_list(&RunListEdit::Set(items.clone()))?,
+            NodeEdit::AddToRunList { items, place } => {
+                self.change_run_list(&RunListEdit::Add { items: items.clone(), place: place.clone() })?;
             }
-            NodeEdit::AddToRunList { items, place } => self.add_to_run_list(items, place)?,
-            NodeEdit::RemoveFromRunList(items) => self.remove_from_run_list(items)?,
+            NodeEdit::RemoveFromRunList(items) => self.change_run_list(&RunListEdit::Remove(items.clone()))?,
+            NodeEdit::SetPolicies(policies) => self.assigned_policies.clone_from(policies),
             NodeEdit::SetEnvironment(name) => {
                 if self.has_policies() {
                     return Err(EditError::EnvironmentOfPolicies { node: self.name.clone() });
@@ -445,37 +352,10 @@ impl NodeObject {
         Ok(())
     }
 
-    fn add_to_run_list(&mut self, items: &[String], place: &Place) -> Result<(), EditError> {
+    fn change_run_list(&mut self, edit: &RunListEdit) -> Result<(), EditError> {
         self.check_own_run_list()?;
-        let known = self.run_list.to_strings();
-        let new: Vec<_> = RunList::parse(items)?.to_strings();
-        let new = new.into_iter().filter(|item| !known.contains(item));
-        let at = match place {
-            Place::Last => known.len(),
-            Place::At(place) => place.saturating_sub(1).min(known.len()),
-            Place::Before(item) => self.position_in_run_list(item)?,
-            Place::After(item) => self.position_in_run_list(item)? + 1,
-        };
-        let (before, after) = known.split_at_checked(at).unwrap_or((&known, &[]));
-        let all = before.iter().cloned().chain(new).chain(after.iter().cloned());
-        self.run_list = RunList::parse(all.collect::<Vec<_>>())?.without_repeats();
+        self.run_list = self.run_list.changed(edit)?;
         Ok(())
-    }
-
-    fn remove_from_run_list(&mut self, items: &[String]) -> Result<(), EditError> {
-        self.check_own_run_list()?;
-        let gone = RunList::parse(items)?.to_strings();
-        gone.iter().try_for_each(|item| self.position_in_run_list(item).map(drop))?;
-        let rest: Vec<_> = self.run_list.to_strings().into_iter().filter(|item| !gone.contains(item)).collect();
-        self.run_list = RunList::parse(rest)?;
-        Ok(())
-    }
-
-    fn position_in_run_list(&self, item: &str) -> Result<usize, EditError> {
-        let items = self.run_list.to_strings();
-        let wanted = RunList::parse([item])?.to_strings();
-        let at = items.iter().position(|known| wanted.contains(known));
-        at.ok_or_else(|| EditError::NotInRunList { item: wanted.concat(), node: self.name.clone(), items })
     }
 }
 

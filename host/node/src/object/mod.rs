@@ -14,6 +14,7 @@
 //! which would have to be right about every kind of write.
 
 mod edit;
+mod edit_json;
 mod error;
 mod explain;
 mod histories;
@@ -48,6 +49,7 @@ use crate::attributes::{Attributes, History, Level};
 use crate::deep_merge;
 use crate::layers::Layers;
 use crate::origin::Origin;
+use crate::policy_in_group::PolicyInGroup;
 use crate::run_list::RunList;
 
 /// Characters in a node's name.
@@ -84,6 +86,8 @@ pub struct NodeObject {
     records: Vec<PolicyRecord>,
     histories: Histories,
     layers: Layers,
+    /// The policies that an operator assigned.
+    assigned_policies: Vec<PolicyInGroup>,
     /// The number of the last change of an operator that waited for a run and has been applied.
     applied_changes: u64,
     run: CurrentRun,
@@ -135,6 +139,7 @@ impl NodeObject {
             records: Vec::new(),
             histories: Histories::default(),
             layers: Layers::default(),
+            assigned_policies: Vec::new(),
             applied_changes: 0,
             run: CurrentRun::default(),
             is_saved: false,

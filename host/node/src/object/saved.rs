@@ -104,6 +104,7 @@ impl NodeObject {
             records,
             histories: Histories::default(),
             layers: Layers::default(),
+            assigned_policies: Vec::new(),
             applied_changes: 0,
             run: CurrentRun::default(),
             is_saved: false,

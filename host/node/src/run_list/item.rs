@@ -31,6 +31,14 @@ pub enum RunListError {
         /// Items allowed.
         limit: usize,
     },
+    /// An item is not in the list that was to be changed.
+    #[error("{item} is not in the run list{}", known(items))]
+    NotInList {
+        /// The item that was asked for.
+        item: String,
+        /// The items of the list.
+        items: Vec<String>,
+    },
     /// The same recipe is asked for in two versions. The message is Chef's.
     #[error("Run list requires {recipe} at versions {first} and {second}")]
     VersionConflict {
@@ -56,9 +64,11 @@ impl RunListError {
     pub fn chef_class(&self) -> &'static str {
         match self {
             Self::VersionConflict { .. } => "Chef::Exceptions::CookbookVersionConflict",
-            Self::NotAnItem { .. } | Self::NotText { .. } | Self::TooManyItems { .. } | Self::RolesTooDeep { .. } => {
-                "ArgumentError"
-            }
+            Self::NotAnItem { .. }
+            | Self::NotText { .. }
+            | Self::TooManyItems { .. }
+            | Self::NotInList { .. }
+            | Self::RolesTooDeep { .. } => "ArgumentError",
         }
     }
 
@@ -74,6 +84,10 @@ impl RunListError {
             },
         }
     }
+}
+
+fn known(items: &[String]) -> String {
+    if items.is_empty() { "; it is empty".to_owned() } else { format!("; it has: {}", items.join(", ")) }
 }
 
 /// What an item names.

@@ -1,11 +1,13 @@
 //! Run lists: what a node is to run, in which order.
 
+mod edit;
 mod item;
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
+pub use edit::RunListEdit;
 pub use item::{RunListError, RunListItem, RunListItemKind};
 
 /// Items one run list may have. Hand-written ones have tens.
