@@ -78,7 +78,7 @@ fn layers_are_added_moved_changed_and_compared() {
     let program = program("a");
     let base = write(&program, "base.yaml", "default_attributes:\n  web: {port: 80, hosts: [a]}\n");
     let site = write(&program, "site.toml", "policies = [\"web\"]\n[override_attributes.web]\nport = 8080\n");
-    let ruby = write(&program, "old.rb", "name 'old'\ndefault_attributes 'web' => { 'port' => 1 }\n");
+    let ruby = write(&program, "old.rb", "name 'old'\ndefault_attributes(\n  'web' => { 'port' => 1 }\n)\n");
     said(&program, &["layer", "add", &base], 0);
     said(&program, &["layer", "add", &site], 0);
     said(&program, &["layer", "add", &ruby, "--before", "base"], 0);
@@ -96,7 +96,7 @@ fn layers_are_added_moved_changed_and_compared() {
     let origins = said(&program, &["layer", "show", "--merged", "--origin"], 0);
     assert!(
         origins.contains(
-            "default web.port = 1  layer old ([CONFIGURATION]/old.rb); before: layer base ([CONFIGURATION]/base.yaml:2)"
+            "default web.port = 1  layer old ([CONFIGURATION]/old.rb:3); before: layer base ([CONFIGURATION]/base.yaml:2)"
         ),
         "{origins}"
     );
@@ -325,4 +325,35 @@ fn nodes_come_from_files_and_go_by_their_names() {
     assert_eq!(said(&program, &["node", "list"], 0).trim(), "n");
     let status = said(&program, &["node", "status"], 0);
     assert!(status.contains("n  no recorded run"), "{status}");
+}
+
+#[test]
+fn policies_of_a_node_are_assigned_with_their_groups() {
+    let program = program("a");
+    said(&program, &["node", "policy", "set", "web@prod,db@staging", "base"], 0);
+    let listed = program.run(&["node", "policy", "list"]).unwrap().expect_code(0).unwrap().stdout;
+    assert_eq!(listed, "web@prod\ndb@staging\nbase\n");
+    assert_eq!(node(&program)["assigned_policies"], json!(["web@prod", "db@staging", "base"]));
+    assert!(said(&program, &["node", "policy", "set", "web@prod,db@staging,base"], 0).contains("nothing to change"));
+    for (given, why) in [
+        ("web@prod,web@test", "policy web is named twice"),
+        ("web@", "does not name a policy group"),
+        ("web@a/b", "does not name a policy group"),
+        ("../web", "does not name a policy"),
+        ("", "does not name a policy"),
+    ] {
+        assert!(said(&program, &["node", "policy", "set", given], 43).contains(why), "{given}");
+    }
+    assert!(said(&program, &["node", "run-list", "set", "a"], 43).contains("runs policies"));
+    assert!(said(&program, &["node", "environment", "set", "prod"], 43).contains("wrun layer add"));
+    said(&program, &["node", "policy", "unset"], 0);
+    assert_eq!(said(&program, &["node", "policy", "list"], 0).trim(), "");
+    said(&program, &["node", "run-list", "set", "b"], 0);
+    // What somebody wrote into the file by hand is said, and not passed over.
+    let file = program.state().join("nodes/n.json");
+    let mut saved: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let whole = if saved.get("node").is_some() { &mut saved["node"] } else { &mut saved };
+    whole["wrun_policies"] = json!(["a@"]);
+    fs::write(&file, saved.to_string()).unwrap();
+    assert!(said(&program, &["node", "policy", "list"], 43).contains("wrun_policies"));
 }

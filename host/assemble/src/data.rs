@@ -54,7 +54,7 @@ pub(crate) fn secrets(settings: &Settings) -> Result<BagSecrets, AssembleError> 
 }
 
 /// One secret, without the line's end, as Chef reads it.
-fn secret(path: &Path) -> Result<Secret, AssembleError> {
+pub(crate) fn secret(path: &Path) -> Result<Secret, AssembleError> {
     let what = "the secret for encrypted data bag items";
     let failed = |source| AssembleError::Read { what, path: path.to_owned(), source };
     let text = std::fs::read_to_string(path).map_err(failed)?;

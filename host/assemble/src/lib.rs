@@ -20,6 +20,7 @@ mod layers;
 mod native_cache;
 mod node_changes;
 mod notice;
+mod objects;
 mod open;
 mod own_places;
 pub mod own_state;
@@ -31,6 +32,7 @@ mod records;
 mod request;
 mod run_host;
 mod runtime;
+mod saved_names;
 mod saved_node;
 mod settings;
 mod source;
@@ -46,7 +48,13 @@ pub use grants_files::{GrantsFiles, GrantsFilesError};
 
 pub use known_node::machine_facts;
 pub use layers::{LayerFiles, LayersError};
+pub use node_changes::LateChanges;
 pub use notice::{Notice, Notify};
+pub use objects::{
+    Expected, ItemSecret, Items, KeptObject, LocalObjects, ObjectKind, ObjectStore, ObjectsError, OpenedItem,
+    SearchError, SearchIndex, Shelf, attribute_of, change_role_run_list, cookbook_versions, empty_item, indexes,
+    new_object, node_summary, read_object, read_object_file, search,
+};
 pub use open::{EndedRun, Ending, OpenRun, StartedAgain};
 pub use policy_tests::{CommandAnswer, PolicyTests, TestCase, TestOutcome};
 pub use program::Program;
@@ -58,9 +66,12 @@ pub use request::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
 pub use resolve::layers::{CombineError, attribute_path, merge_layers};
 pub use run_host::{DueNotifications, limits};
 pub use runtime::{Runtime, RuntimeError};
-pub use saved_node::{CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, SavedNodeError, node_to_save, saved_node};
+pub use saved_names::{Named, saved_names};
+pub use saved_node::{
+    ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, SavedNodeError, node_to_save, saved_node,
+};
 pub use settings::Settings;
 pub use stand_in::{PreparedPolicy, StandIn};
-pub use store::{Applied, LocalNodes, NodeStore, StoreError, set_in_layer};
+pub use store::{Applied, LocalNodes, NodeStore, StoreError, node_hint, set_in_layer};
 pub use thread::spawn;
 pub use unseen::known_facts;

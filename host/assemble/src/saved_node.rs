@@ -3,6 +3,7 @@
 use crate::node_changes::apply_waiting;
 use node::layers::Layers;
 use node::object::{NodeObject, ObjectError};
+use node::policy_in_group::{PolicyInGroup, PolicyInGroupError};
 use node::saved_filter::{FilterError, SavedFilters};
 use serde_json::Value;
 use state::{StateDirectory, StateError};
@@ -17,6 +18,9 @@ pub const NORMAL_WRITERS: &str = "wrun_normal_writers";
 /// The key beside the node's own under which its layers are saved, with their content.
 pub const LAYERS: &str = "wrun_layers";
 
+/// The key beside the node's own under which the policies are saved that an operator assigned, as `NAME@GROUP`.
+pub const ASSIGNED_POLICIES: &str = "wrun_policies";
+
 /// The reasons why a saved node cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedNodeError {
@@ -26,15 +30,23 @@ pub enum SavedNodeError {
     /// It says something that no node object says.
     #[error("{} cannot be used", path.display())]
     Node {
-        /// Its file.
+        /// The file that holds it.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         source: ObjectError,
+    },
+    /// A policy that it is to run is not named as one.
+    #[error("{} cannot be used: `{ASSIGNED_POLICIES}` is not a list of policies", path.display())]
+    Policies {
+        /// The file that holds it.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Option<PolicyInGroupError>,
     },
     /// It is another node's.
     #[error("{} cannot be used: it holds the node {found:?}, not {wanted:?}; move it away to begin anew", path.display())]
     Other {
-        /// Its file.
+        /// The file that holds it.
         path: PathBuf,
         /// The name in it.
         found: String,
@@ -70,6 +82,7 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
     let mut take = |key: &str| saved.as_object_mut().and_then(|object| object.shift_remove(key));
     let applied = take(CHANGES).and_then(|number| number.as_u64()).unwrap_or(0);
     let (histories, writers, layers) = (take(HISTORIES), take(NORMAL_WRITERS), take(LAYERS));
+    let assigned = take(ASSIGNED_POLICIES);
     let mut node = match NodeObject::from_saved_json(&saved) {
         Ok(node) => node,
         Err(source) => return Err(SavedNodeError::Node { path, source }),
@@ -84,6 +97,12 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
     if let Some(layers) = layers {
         let layers = Layers::from_json(layers);
         node.set_layers(layers.map_err(|source| SavedNodeError::Node { path: path.clone(), source })?);
+    }
+    if let Some(assigned) = assigned {
+        let wrong = |source| SavedNodeError::Policies { path: path.clone(), source };
+        let texts: Option<Vec<&str>> = assigned.as_array().and_then(|all| all.iter().map(Value::as_str).collect());
+        let texts = texts.ok_or_else(|| wrong(None))?;
+        node.set_assigned_policies(PolicyInGroup::parse_list(&texts).map_err(|error| wrong(Some(error)))?);
     }
     // Older files do not have the writers: then the histories tell.
     match writers.as_ref().map(|writers: &Value| node.set_normal_writers_from_json(writers)) {
@@ -108,6 +127,10 @@ pub fn node_to_save(node: &NodeObject, filters: &SavedFilters) -> Result<Value, 
         object.insert(NORMAL_WRITERS.into(), node.normal_writers_to_json(filters)?);
         if node.applied_changes() > 0 {
             object.insert(CHANGES.into(), node.applied_changes().into());
+        }
+        if !node.assigned_policies().is_empty() {
+            let all = node.assigned_policies().iter().map(|policy| Value::from(policy.to_string()));
+            object.insert(ASSIGNED_POLICIES.into(), all.collect());
         }
         if !node.layers().is_empty() {
             object.insert(LAYERS.into(), node.layers().to_json());

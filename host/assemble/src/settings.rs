@@ -26,6 +26,10 @@ pub struct Settings {
     pub grants: PathBuf,
     /// The directory of data bags.
     pub data_bags: Option<PathBuf>,
+    /// The directory of roles.
+    pub roles: Option<PathBuf>,
+    /// The directory of environments.
+    pub environments: Option<PathBuf>,
     /// The file, or the directory of files by policy, with the secret for encrypted data bag items.
     pub encrypted_data_bag_secret: Option<PathBuf>,
     /// The directory of language runtimes. `None`: beside the program.
@@ -78,6 +82,8 @@ impl Default for Settings {
             cache_dir: "/var/cache/wrun".into(),
             grants: "/etc/wrun/grants.toml".into(),
             data_bags: None,
+            roles: None,
+            environments: None,
             encrypted_data_bag_secret: None,
             runtime_dir: None,
             ruby_library: None,

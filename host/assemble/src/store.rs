@@ -11,6 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use state::{Holder, LockRequest, RunLock, StateDirectory, StateError, WaitingChange};
 use std::time::{Duration, SystemTime};
+use text::nearest;
 
 /// How long a command waits for others that change nodes.
 const WAIT: Duration = Duration::from_secs(30);
@@ -30,7 +31,7 @@ pub enum Applied {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such node.
-    #[error("there is no node {name}{}", known(names))]
+    #[error("there is no node {name}{}", node_hint(name, names))]
     NoNode {
         /// The name.
         name: String,
@@ -70,12 +71,13 @@ impl StoreError {
     }
 }
 
-fn known(names: &[String]) -> String {
-    let near = "; list the nodes with `wrun node list`";
+/// What somebody may have meant who named a node that is not there.
+pub fn node_hint(name: &str, names: &[String]) -> String {
+    let near = nearest(name, names.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
     match names {
         [] => "; no node has been saved".to_owned(),
-        names if names.len() <= 10 => format!("; there are: {}", names.join(", ")),
-        _ => near.to_owned(),
+        names if near.is_none() && names.len() <= 10 => format!("; there are: {}", names.join(", ")),
+        _ => near.unwrap_or_else(|| "; list the nodes with `wrun node list`".to_owned()),
     }
 }
 

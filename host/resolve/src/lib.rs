@@ -11,6 +11,7 @@
 //! cookbook_order          the order in which cookbooks are loaded
 //! repository              all of it for a Chef repository
 //! layers                  environment files, of which the last one wins
+//! objects                 roles, environments and data bag items that somebody writes: checks, and the form that is written
 //! ```
 
 pub mod asked_run_lists;
@@ -19,6 +20,7 @@ pub mod cookbook_order;
 pub mod environment;
 pub mod expansion;
 pub mod layers;
+pub mod objects;
 pub mod repository;
 pub mod roles;
 pub mod run_list_choice;

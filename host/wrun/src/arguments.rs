@@ -8,9 +8,11 @@ mod facts;
 mod grants;
 mod layer;
 mod node;
+mod objects;
 mod policy;
 mod resources;
 mod run;
+mod search;
 mod shell;
 
 use crate::settings::{FILE_VARIABLE, KEYS, Layer, NodeName};
@@ -24,13 +26,20 @@ pub(crate) use cookbook::{CheckArguments, CookbookCommand, DescribeArguments};
 pub(crate) use facts::FactsArguments;
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use layer::{LayerCommand, PlaceArguments};
-pub(crate) use node::{AttributeCommand, EnvironmentCommand, NodeCommand, RunListCommand, StoredNode, TagCommand};
+pub(crate) use node::{
+    AssignedPolicyCommand, AttributeCommand, EnvironmentCommand, NodeCommand, RunListCommand, StoredNode, TagCommand,
+};
+pub(crate) use objects::{
+    AddedItems, BagsPlace, ChefEnvironmentCommand, DataBagCommand, Encryption, EnvRunListCommand, EnvironmentsPlace,
+    RoleCommand, RoleRunListCommand, RolesPlace,
+};
 pub(crate) use policy::{
     BuildArguments, DevArguments, ExportArguments, InstallArguments, LockDiffArguments, NewArguments, PolicyCommand,
     ShowPolicyArguments, TestArguments, TestServerArguments, UpdateArguments,
 };
 pub(crate) use resources::ResourcesArguments;
 pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};
+pub(crate) use search::SearchArguments;
 pub(crate) use shell::{CompletionsArguments, ManArguments};
 
 /// What the help says at its end.
@@ -134,6 +143,17 @@ pub(crate) enum Command {
     /// Show and change a node's layers: environment files, of which the last one wins
     #[command(subcommand)]
     Layer(LayerCommand),
+    /// Search nodes, roles, environments and data bags
+    Search(SearchArguments),
+    /// Show and change roles
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// Show and change environments
+    #[command(subcommand)]
+    Environment(ChefEnvironmentCommand),
+    /// Show and change data bags and their items
+    #[command(subcommand)]
+    DataBag(DataBagCommand),
     /// List, show and compare earlier runs
     #[command(subcommand)]
     Run(RunCommand),

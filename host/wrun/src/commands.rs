@@ -4,14 +4,18 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod converge;
 pub(crate) mod cookbook;
+pub(crate) mod data_bag;
+mod editor;
 pub(crate) mod facts;
 pub(crate) mod grants;
 pub(crate) mod instances;
 pub(crate) mod layer;
 pub(crate) mod node;
+pub(crate) mod objects;
 pub(crate) mod policy;
 pub(crate) mod resources;
 pub(crate) mod run;
+pub(crate) mod search;
 mod store;
 
 use crate::settings::{self, Layer, Settings, Sources};

@@ -1,6 +1,6 @@
 //! Exit codes, one table for all commands, after Chef's RFC 062.
 
-use assemble::{AssembleError, StoreError};
+use assemble::{AssembleError, ObjectsError, StoreError};
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -34,7 +34,8 @@ impl Exit {
     /// How the program ends after an error. It comes before anything was changed: whatever fails later ends in a report.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let is_locked = error.downcast_ref::<AssembleError>().is_some_and(AssembleError::is_locked)
-            || error.downcast_ref::<StoreError>().is_some_and(StoreError::is_locked);
+            || error.downcast_ref::<StoreError>().is_some_and(StoreError::is_locked)
+            || error.downcast_ref::<ObjectsError>().is_some_and(ObjectsError::is_busy);
         if is_locked { Self::Busy } else { Self::Usage }
     }
 }

@@ -37,6 +37,14 @@ fn main() -> ExitCode {
         let arguments: Vec<_> = std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect();
         return sandbox::compile_standard_input(&arguments, machine::command::give_up_all_rights);
     }
+    match commands::completions::answer() {
+        Ok(false) => {}
+        Ok(true) => return Exit::Done.into(),
+        Err(error) => {
+            let _ = error.print();
+            return Exit::Usage.into();
+        }
+    }
     let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -53,6 +61,10 @@ fn main() -> ExitCode {
             Command::Converge(converge) => commands::converge::run(*converge, &printer),
             Command::Node(node) => commands::node::run(node, &printer),
             Command::Layer(layer) => commands::layer::run(layer, &printer),
+            Command::Search(search) => commands::search::run(&search, &printer),
+            Command::Role(role) => commands::objects::role(role, &printer),
+            Command::Environment(environment) => commands::objects::environment(environment, &printer),
+            Command::DataBag(bag) => commands::data_bag::run(bag, &printer),
             Command::Run(run) => commands::run::run(run, &printer),
             Command::Config(config) => commands::config::run(&config, &printer),
             Command::Completions(completions) => commands::completions::run(&completions, &printer),

@@ -171,6 +171,10 @@ keys! {
     grants: PathBuf, "WRUN_GRANTS";
     /// Where data bags are.
     data_bags: PathBuf, "WRUN_DATA_BAGS";
+    /// Where roles are.
+    roles: PathBuf, "WRUN_ROLES";
+    /// Where environments are.
+    environments: PathBuf, "WRUN_ENVIRONMENTS";
     /// The secret for encrypted data bag items.
     encrypted_data_bag_secret: PathBuf, "WRUN_ENCRYPTED_DATA_BAG_SECRET";
     /// How a run is shown.
@@ -364,6 +368,8 @@ impl Settings {
             backup_dir: layer.backup_dir.unwrap_or_else(|| assemble::Settings::usual_backup_dir(&state_dir)),
             grants: layer.grants.unwrap_or(usual.grants),
             data_bags: layer.data_bags,
+            roles: layer.roles,
+            environments: layer.environments,
             encrypted_data_bag_secret: layer.encrypted_data_bag_secret,
             runtime_dir: layer.runtime_dir,
             ruby_library: layer.ruby_library,

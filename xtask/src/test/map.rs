@@ -76,11 +76,12 @@ const PROGRAM: [&str; 16] = [
 ];
 
 /// The program's files that touch files or start programs, each with the reason.
-const PROGRAM_TOUCHES: [(&str, &str); 9] = [
+const PROGRAM_TOUCHES: [(&str, &str); 10] = [
     ("host/wrun/src/commands/completions.rs", "writes manual pages"),
     ("host/wrun/src/commands/converge/handlers.rs", "starts the operator's handlers"),
+    ("host/wrun/src/commands/editor.rs", "starts the operator's editor, and reads what was written"),
     ("host/wrun/src/commands/grants/edit.rs", "writes what the operator agreed to"),
-    ("host/wrun/src/commands/node/whole.rs", "starts the operator's editor, and reads the file that an operator names"),
+    ("host/wrun/src/commands/node/whole.rs", "reads the file that an operator names"),
     ("host/wrun/src/commands/policy/dev.rs", "watches an author's folder"),
     ("host/wrun/src/commands/policy/test.rs", "reads and writes the snapshots of a policy's author"),
     ("host/wrun/src/logging.rs", "opens the log"),

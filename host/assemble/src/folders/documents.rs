@@ -2,8 +2,10 @@
 
 use super::hints;
 use crate::error::AssembleError;
+use crate::objects::documents;
 use contract::{Failure, Question, RubyDocument};
 use machine::data::parse_written_json;
+use resolve::layers::without_lines;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,24 +33,11 @@ impl Documents {
         let mut found = BTreeMap::new();
         let place = folder.map(Path::to_owned);
         let Some(folder) = folder else { return Ok(Self { kind, folder: place, found }) };
-        let unreadable = |source| AssembleError::Documents { kind, folder: folder.to_owned(), source };
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
-                let path = entry.map_err(unreadable)?.path();
-                let name = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
-                let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-                match (name, ending) {
-                    // Repositories sort them into folders; of one name the Ruby file is taken, as in Chef.
-                    _ if path.is_dir() => folders.push(path),
-                    (Some(name), "rb") => drop(found.insert(name, ruby(path))),
-                    (Some(name), "json") => {
-                        let document = json_file(&path);
-                        found.entry(name).or_insert(document);
-                    }
-                    _ => {}
-                }
-            }
+        let unreadable = |(folder, source)| AssembleError::Documents { kind, folder, source };
+        for (name, path) in documents(folder).map_err(unreadable)? {
+            let is_ruby = path.extension().is_some_and(|ending| ending == "rb");
+            let document = if is_ruby { ruby(path) } else { json_file(&path) };
+            found.insert(name, document);
         }
         Ok(Self { kind, folder: place, found })
     }
@@ -61,7 +50,7 @@ impl Documents {
                 RubyDocument { name: name.clone(), file: path.display().to_string(), source: std::mem::take(text) };
             let question = if self.kind == "role" { Question::Role(asked) } else { Question::Environment(asked) };
             *document = match ask(question) {
-                Ok(value) => Document::Known(value),
+                Ok(value) => Document::Known(without_lines(value)),
                 Err(failure) => Document::Broken(failure),
             };
         }

@@ -19,7 +19,7 @@ const MAX_KEY: usize = 4096;
 
 /// A value with the lines of the keys in it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Node {
+pub(crate) enum Node {
     /// Neither an object nor a list.
     Plain(Value),
     /// A list. Lines in it are not kept.
@@ -30,20 +30,20 @@ pub(super) enum Node {
 
 /// One key of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Member {
-    pub(super) key: String,
+pub(crate) struct Member {
+    pub(crate) key: String,
     /// The line of the key, from 1; 0 where it is not known.
-    pub(super) line: u32,
-    pub(super) node: Node,
+    pub(crate) line: u32,
+    pub(crate) node: Node,
 }
 
 /// A place in a file that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(super) struct DocumentError {
+pub(crate) struct DocumentError {
     /// The line, from 1; 0 where it is not known.
-    pub(super) line: u32,
+    pub(crate) line: u32,
     /// The reason.
-    pub(super) reason: String,
+    pub(crate) reason: String,
 }
 
 impl fmt::Display for DocumentError {
@@ -56,14 +56,14 @@ impl fmt::Display for DocumentError {
 }
 
 impl DocumentError {
-    pub(super) fn new(line: u32, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(line: u32, reason: impl Into<String>) -> Self {
         Self { line, reason: reason.into() }
     }
 }
 
 impl Node {
     /// Makes a document of values whose lines are not known.
-    pub(super) fn of_value(value: Value) -> Self {
+    pub(crate) fn of_value(value: Value) -> Self {
         match value {
             Value::Object(members) => Self::Object(
                 members.into_iter().map(|(key, value)| Member { key, line: 0, node: Self::of_value(value) }).collect(),
@@ -74,7 +74,7 @@ impl Node {
     }
 
     /// Returns the value, and adds the line of each member to `lines`: a member before those below it, lists left out.
-    pub(super) fn into_value(self, lines: Option<&mut Vec<u32>>) -> Value {
+    pub(crate) fn into_value(self, lines: Option<&mut Vec<u32>>) -> Value {
         match self {
             Self::Plain(value) => value,
             Self::List(all) => Value::Array(all.into_iter().map(|node| node.into_value(None)).collect()),
@@ -83,7 +83,7 @@ impl Node {
     }
 
     /// Returns what the value is, in words.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Plain(Value::Null) => "nothing",
             Self::Plain(Value::Bool(_)) => "a boolean",
@@ -109,13 +109,13 @@ fn into_members(members: Vec<Member>, mut lines: Option<&mut Vec<u32>>) -> Map<S
 
 /// Counts what a document holds while it is read, so that a file of a few bytes cannot become a large one.
 #[derive(Debug, Default)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     values: usize,
 }
 
 impl Budget {
     /// Counts a value at a depth.
-    pub(super) fn take(&mut self, depth: usize, line: u32) -> Result<(), DocumentError> {
+    pub(crate) fn take(&mut self, depth: usize, line: u32) -> Result<(), DocumentError> {
         self.values += 1;
         if self.values > MAX_VALUES {
             return Err(DocumentError::new(line, format!("the file has more than {MAX_VALUES} values")));
@@ -127,7 +127,7 @@ impl Budget {
     }
 
     /// Counts a value that is there already, with all below it.
-    pub(super) fn take_all(&mut self, node: &Node, depth: usize, line: u32) -> Result<(), DocumentError> {
+    pub(crate) fn take_all(&mut self, node: &Node, depth: usize, line: u32) -> Result<(), DocumentError> {
         self.take(depth, line)?;
         match node {
             Node::Plain(_) => Ok(()),
@@ -139,7 +139,7 @@ impl Budget {
 
 /// The members of an object that is being read.
 #[derive(Debug, Default)]
-pub(super) struct Members {
+pub(crate) struct Members {
     all: Vec<Member>,
     keys: std::collections::HashSet<String>,
 }
@@ -149,7 +149,7 @@ impl Members {
     ///
     /// # Errors
     /// The key is there already, is empty or too long, or means something to the host.
-    pub(super) fn add(&mut self, key: String, line: u32, node: Node) -> Result<(), DocumentError> {
+    pub(crate) fn add(&mut self, key: String, line: u32, node: Node) -> Result<(), DocumentError> {
         if key.is_empty() || key.len() > MAX_KEY || key.contains('\0') {
             let reason = "a key must be text of 1 to 4096 bytes without the character NUL";
             return Err(DocumentError::new(line, reason));
@@ -162,7 +162,7 @@ impl Members {
     }
 
     /// Returns the object.
-    pub(super) fn into_node(self) -> Node {
+    pub(crate) fn into_node(self) -> Node {
         Node::Object(self.all)
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::document::{Budget, DocumentError, Members, Node};
 
 /// Reads a JSON text.
-pub(super) fn parse(text: &str) -> Result<Node, DocumentError> {
+pub(crate) fn parse(text: &str) -> Result<Node, DocumentError> {
     let mut reader = Reader { text, at: 0, line: 1, budget: Budget::default() };
     let node = reader.value(1)?;
     match reader.peek()? {

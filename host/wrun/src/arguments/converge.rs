@@ -150,7 +150,7 @@ impl ConvergeArguments {
         };
         Request {
             policies: settings.policy_names.clone(),
-            folders: self.folders.request(),
+            folders: self.folders.request(settings),
             json_attributes: self.json_attributes.clone(),
             environment_files: self.environment_file.clone(),
             environment_lists: self.environment_files.clone(),
@@ -186,6 +186,8 @@ impl ConvergeArguments {
             policy_group: self.policy_group.clone(),
             grants: self.grants.clone(),
             data_bags: self.data_bags.clone(),
+            roles: self.folders.roles.clone(),
+            environments: self.folders.environments.clone(),
             encrypted_data_bag_secret: self.encrypted_data_bag_secret.clone(),
             format: self.format,
             log_level: self.log_level,
@@ -200,13 +202,13 @@ impl ConvergeArguments {
 
 impl FolderArguments {
     /// The cookbooks in folders that were asked for, if any.
-    fn request(&self) -> Option<FolderRequest> {
+    fn request(&self, settings: &Settings) -> Option<FolderRequest> {
         (!self.cookbooks.is_empty()).then(|| FolderRequest {
             cookbooks: self.cookbooks.clone(),
             run_list: self.run_list.clone(),
             environment: self.environment.clone(),
-            roles: self.roles.clone(),
-            environments: self.environments.clone(),
+            roles: settings.run.roles.clone(),
+            environments: settings.run.environments.clone(),
             lenient: self.lenient,
             nodes: self.nodes.clone(),
             gems: self.gems.clone(),

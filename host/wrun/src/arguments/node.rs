@@ -103,6 +103,9 @@ pub(crate) enum NodeCommand {
     /// Change the environment of a node without policies
     #[command(subcommand)]
     Environment(EnvironmentCommand),
+    /// Say which policies the node runs, each with its group
+    #[command(subcommand)]
+    Policy(AssignedPolicyCommand),
     /// Add, remove and list tags
     #[command(subcommand)]
     Tag(TagCommand),
@@ -154,6 +157,28 @@ pub(crate) enum EnvironmentCommand {
         /// The environment
         #[arg(value_name = "NAME")]
         name: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AssignedPolicyCommand {
+    /// Set the policies, in the order in which they run
+    Set {
+        #[command(flatten)]
+        node: StoredNode,
+        /// The policies; without a group the one of the settings counts
+        #[arg(value_name = "POLICY@GROUP,..", required = true)]
+        policies: Vec<String>,
+    },
+    /// Remove all policies from the node: those of the settings count again
+    Unset {
+        #[command(flatten)]
+        node: StoredNode,
+    },
+    /// List the policies
+    List {
+        #[command(flatten)]
+        node: StoredNode,
     },
 }
 

@@ -1,18 +1,39 @@
 //! `wrun completions` and `wrun man`: both are made from the command line's description.
+//!
+//! The script that `wrun completions` prints asks wrun itself for each word: so it knows the names of nodes, roles and other
+//! saved things.
+
+mod names;
 
 use crate::arguments::{Arguments, CompletionsArguments, ManArguments};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
+use clap_complete::env::{CompleteEnv, Shells};
 
 /// The program's name.
 const NAME: &str = "wrun";
 
+/// The variable with which a shell asks for completions. Its first character keeps it apart from settings.
+const ASKING: &str = "_WRUN_COMPLETE";
+
 pub(crate) fn run(arguments: &CompletionsArguments, printer: &Printer) -> anyhow::Result<Exit> {
+    let shells = Shells::builtins();
+    let shell = shells.completer(&arguments.shell.to_string()).context("there are no completions for this shell")?;
     let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::description(), NAME, &mut text);
+    shell.write_registration(ASKING, NAME, NAME, NAME, &mut text)?;
     printer.part(Tone::Plain, &String::from_utf8_lossy(&text));
     Ok(Exit::Done)
+}
+
+/// Answers a shell that asks for completions. Returns whether one asked.
+pub(crate) fn answer() -> Result<bool, clap::Error> {
+    if std::env::var_os(ASKING).is_none() {
+        return Ok(false);
+    }
+    let here = std::env::current_dir().ok();
+    let completing = CompleteEnv::with_factory(|| names::offer(Arguments::description())).var(ASKING);
+    completing.try_complete(std::env::args_os(), here.as_deref())
 }
 
 pub(crate) fn man(arguments: &ManArguments, printer: &Printer) -> anyhow::Result<Exit> {

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Settings};
 use anyhow::{Context as _, bail};
-use assemble::{CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, Records, node_to_save};
+use assemble::{ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, Records, node_to_save};
 use contract::dotted_path;
 use node::layers::Layers;
 use node::object::NodeObject;
@@ -55,6 +55,7 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
         NodeCommand::Status { node, format } => status::show(&node, format, printer),
         NodeCommand::RunList(command) => change::run_list(command, printer),
         NodeCommand::Environment(command) => change::environment(command, printer),
+        NodeCommand::Policy(command) => change::policy(command, printer),
         NodeCommand::Tag(command) => change::tag(command, printer),
         NodeCommand::Attribute(command) => change::attribute(command, printer),
     }
@@ -70,6 +71,9 @@ fn show_all(common: &Common, printer: Printer) -> anyhow::Result<Exit> {
     if let Some(object) = shown.as_object_mut() {
         for key in [HISTORIES, NORMAL_WRITERS, CHANGES] {
             object.shift_remove(key);
+        }
+        if let Some(assigned) = object.shift_remove(ASSIGNED_POLICIES) {
+            object.insert("assigned_policies".to_owned(), assigned);
         }
         if let Some(layers) = object.shift_remove(LAYERS) {
             object.insert("layers".to_owned(), Layers::from_json(layers)?.summary());

@@ -5,13 +5,17 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
-use assemble::{Applied, LocalNodes, NodeStore as _, attribute_path};
+use assemble::{Applied, LocalNodes, NodeStore as _, attribute_path, node_hint};
 use node::object::NodeEdit;
+use regex::Regex;
 use serde_json::Value;
 use state::StateDirectory;
 use std::path::Path;
 use std::time::SystemTime;
 use text::escape_line;
+
+/// Nodes that an error names.
+const MAX_NAMED: usize = 20;
 
 /// The settings, and what a command says of itself to others.
 pub(super) struct Place {
@@ -70,12 +74,23 @@ pub(super) fn node_name(settings: &Settings, state: &StateDirectory) -> anyhow::
         (Some(name), _) => name.as_str().to_owned(),
         (None, [only]) => only.clone(),
         (None, []) => bail!("no run has saved a node in {place}: a run saves it after each policy that succeeded"),
+        (None, several) if several.len() > MAX_NAMED => {
+            bail!("{place} has {} nodes; say which with --node-name; `wrun node list` lists them", several.len())
+        }
         (None, several) => bail!("{place} has several nodes; say which with --node-name: {}", several.join(", ")),
     };
     if !names.contains(&name) {
-        bail!("{place} has no node {name}; it has: {}", names.join(", "));
+        bail!("{place} has no node {name}{}", node_hint(&name, &names));
     }
     Ok(name)
+}
+
+/// The names that a regular expression matches as a whole.
+pub(super) fn matching(pattern: &str, mut names: Vec<String>) -> anyhow::Result<Vec<String>> {
+    let whole = Regex::new(&format!("^(?:{pattern})$"));
+    let whole = whole.with_context(|| format!("{} is not a regular expression", escape_line(pattern)))?;
+    names.retain(|name| whole.is_match(name));
+    Ok(names)
 }
 
 /// Takes `a.b=VALUE` apart; VALUE is JSON or text.

@@ -49,6 +49,8 @@ fn the_example_changes_nothing_and_explains_every_key() {
             policy_group: None,
             node_name: None,
             data_bags: None,
+            roles: None,
+            environments: None,
             encrypted_data_bag_secret: None,
             runtime_dir: None,
             ruby_library: None,

@@ -1,15 +1,16 @@
 //! `wrun node` list, create, delete, and the commands that change a node.
 
-use super::super::store::{Place, assignment};
-use crate::arguments::{AttributeCommand, EnvironmentCommand, RunListCommand, StoredNode, TagCommand};
+use super::super::store::{Place, assignment, matching};
+use crate::arguments::{
+    AssignedPolicyCommand, AttributeCommand, EnvironmentCommand, RunListCommand, StoredNode, TagCommand,
+};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use anyhow::Context as _;
 use assemble::{NodeStore as _, attribute_path};
 use node::layers;
 use node::object::{NodeEdit, NodeObject};
-use regex::Regex;
+use node::policy_in_group::PolicyInGroup;
 use serde_json::{Value, json};
 use text::escape_line;
 
@@ -58,10 +59,7 @@ pub(super) fn delete(node: &StoredNode, names: &[String], printer: Printer) -> a
 }
 
 pub(super) fn bulk_delete(node: &StoredNode, pattern: &str, yes: bool, printer: Printer) -> anyhow::Result<Exit> {
-    let whole = Regex::new(&format!("^(?:{pattern})$"));
-    let whole = whole.with_context(|| format!("{} is not a regular expression", escape_line(pattern)))?;
-    let mut names = Place::of(node)?.nodes(false)?.names()?;
-    names.retain(|name| whole.is_match(name));
+    let names = matching(pattern, Place::of(node)?.nodes(false)?.names()?)?;
     if yes {
         return delete(node, &names, printer);
     }
@@ -85,6 +83,24 @@ pub(super) fn run_list(command: RunListCommand, printer: Printer) -> anyhow::Res
 pub(super) fn environment(command: EnvironmentCommand, printer: Printer) -> anyhow::Result<Exit> {
     let EnvironmentCommand::Set { node, name } = command;
     Place::of(&node)?.change(&[NodeEdit::SetEnvironment(name)], printer)
+}
+
+pub(super) fn policy(command: AssignedPolicyCommand, printer: Printer) -> anyhow::Result<Exit> {
+    match command {
+        AssignedPolicyCommand::Set { node, policies } => {
+            let policies = PolicyInGroup::parse_list(&policies)?;
+            Place::of(&node)?.change(&[NodeEdit::SetPolicies(policies)], printer)
+        }
+        AssignedPolicyCommand::Unset { node } => Place::of(&node)?.change(&[NodeEdit::SetPolicies(vec![])], printer),
+        AssignedPolicyCommand::List { node } => {
+            let place = Place::of(&node)?;
+            let node = place.nodes(false)?.node(&place.name()?)?;
+            for policy in node.assigned_policies() {
+                printer.line(Tone::Plain, &escape_line(&policy.to_string()));
+            }
+            Ok(Exit::Done)
+        }
+    }
 }
 
 pub(super) fn tag(command: TagCommand, printer: Printer) -> anyhow::Result<Exit> {

@@ -1,0 +1,197 @@
+//! Data bag items as people see them: decrypted where there is a secret, encrypted again when they are written.
+
+use super::{Expected, KeptObject, ObjectStore, ObjectsError, Shelf};
+use crate::data;
+use crate::settings::Settings;
+use databag::{Secret, ValueError, check_bag_name, check_item_name, decrypt_item, encrypt_item, is_encrypted};
+use rustix::rand::{GetRandomFlags, getrandom};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// The secret for encrypted items, and where it comes from.
+#[derive(Debug)]
+pub enum ItemSecret {
+    /// The command names its file: what is written is encrypted with it.
+    Given(Secret),
+    /// The settings name its file: it opens items, and encrypts those that are to be.
+    Configured(Secret),
+    /// There is none; the text says what to do.
+    Missing(String),
+}
+
+impl ItemSecret {
+    /// Reads the secret: from a file that the command names, else from the one of the settings.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is empty.
+    pub fn of(settings: &Settings, file: Option<&Path>) -> Result<Self, ObjectsError> {
+        let read = |path: &Path| data::secret(path).map_err(|error| ObjectsError::SecretFile(Box::new(error)));
+        if let Some(file) = file {
+            return Ok(Self::Given(read(file)?));
+        }
+        match &settings.encrypted_data_bag_secret {
+            Some(path) if path.is_dir() => Ok(Self::Missing(format!(
+                "{} has a secret for each policy: name the file of the one that is meant with --secret-file FILE",
+                path.display()
+            ))),
+            Some(path) => Ok(Self::Configured(read(path)?)),
+            None => Ok(Self::Missing(
+                "no secret is known: name its file with --secret-file FILE, or with `encrypted_data_bag_secret` in the settings"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    fn needed(&self) -> Result<&Secret, ObjectsError> {
+        match self {
+            Self::Given(secret) | Self::Configured(secret) => Ok(secret),
+            Self::Missing(why) => Err(ObjectsError::Secret(why.clone())),
+        }
+    }
+}
+
+/// An item that was read.
+#[derive(Debug, Clone)]
+pub struct OpenedItem {
+    /// The item: decrypted, if it was encrypted and there is a secret.
+    pub plain: Map<String, Value>,
+    /// Whether it is kept encrypted.
+    pub is_encrypted: bool,
+    /// The item as it is kept.
+    pub kept: KeptObject,
+}
+
+/// The items of one data bag.
+pub struct Items<'a> {
+    /// Where they are kept.
+    pub store: &'a dyn ObjectStore,
+    /// The name of the data bag.
+    pub bag: &'a str,
+    /// The secret for encrypted ones.
+    pub secret: ItemSecret,
+    /// Whether items are encrypted that are not so yet.
+    pub encrypts: bool,
+}
+
+impl Items<'_> {
+    fn shelf(&self) -> Shelf {
+        Shelf::DataBag(self.bag.to_owned())
+    }
+
+    fn wrong(&self, item: &str, reason: impl ToString) -> ObjectsError {
+        ObjectsError::Encryption { item: format!("{}/{item}", self.bag), reason: reason.to_string() }
+    }
+
+    /// Checks that there is a secret where items are to be encrypted.
+    ///
+    /// # Errors
+    /// There is no secret.
+    pub fn check(&self) -> Result<(), ObjectsError> {
+        if self.encrypts { self.secret.needed().map(drop) } else { Ok(()) }
+    }
+
+    /// Checks that an item can be made. Returns whether the bag must be made first.
+    ///
+    /// # Errors
+    /// The item is there, or a name is invalid.
+    pub fn check_new(&self, name: &str) -> Result<bool, ObjectsError> {
+        check_bag_name(self.bag)?;
+        check_item_name(name)?;
+        if !self.store.bags()?.iter().any(|bag| bag == self.bag) {
+            return Ok(true);
+        }
+        if self.store.names(&self.shelf())?.iter().any(|known| known == name) {
+            let kept = self.store.object(&self.shelf(), name)?;
+            return Err(ObjectsError::exists(&self.shelf(), name, kept.place));
+        }
+        Ok(false)
+    }
+
+    /// Reads an item, and decrypts it if it is encrypted. Without a secret it stays as it is.
+    ///
+    /// # Errors
+    /// There is no such item, or the secret is another one than it was encrypted with.
+    pub fn open(&self, name: &str) -> Result<OpenedItem, ObjectsError> {
+        let kept = self.store.object(&self.shelf(), name)?;
+        let item = kept.value.as_object().cloned().unwrap_or_default();
+        let is_encrypted = is_encrypted(&item);
+        let plain = match &self.secret {
+            ItemSecret::Given(secret) | ItemSecret::Configured(secret) if is_encrypted => {
+                decrypt_item(&item, secret).map_err(|error| self.wrong(name, format!("{}: {error}", kept.place)))?
+            }
+            _ => item,
+        };
+        Ok(OpenedItem { plain, is_encrypted, kept })
+    }
+
+    /// Reads an item that is to be changed: one that is encrypted must be opened for that.
+    ///
+    /// # Errors
+    /// As [`Items::open`], or there is no secret for an encrypted item.
+    pub fn open_to_change(&self, name: &str) -> Result<OpenedItem, ObjectsError> {
+        let item = self.open(name)?;
+        if item.is_encrypted {
+            self.secret.needed()?;
+        }
+        Ok(item)
+    }
+
+    /// Writes an item that was not there, or in the place of whatever was there.
+    ///
+    /// # Errors
+    /// It is there and must not be, or cannot be encrypted or written.
+    pub fn put(&self, name: &str, item: &Map<String, Value>, expected: &Expected) -> Result<bool, ObjectsError> {
+        let encrypts = self.encrypts || matches!(self.secret, ItemSecret::Given(_));
+        let is_encrypted_already = is_encrypted(item);
+        if encrypts && is_encrypted_already {
+            return Err(
+                self.wrong(name, "it is encrypted already; leave out --encrypt and --secret-file to keep it so")
+            );
+        }
+        // Encrypted anew it looks different each time: the same item must not be a change.
+        if encrypts
+            && *expected == Expected::Anything
+            && let Ok(old) = self.open(name)
+            && old.is_encrypted
+            && old.plain == *item
+        {
+            return Ok(false);
+        }
+        let value = if encrypts { self.encrypted(name, item)? } else { item.clone() };
+        self.store.put(&self.shelf(), name, &Value::Object(value), expected)
+    }
+
+    /// Writes a changed item, which must not have changed meanwhile. One that was encrypted is encrypted again.
+    ///
+    /// # Errors
+    /// It has changed meanwhile, or cannot be encrypted or written.
+    pub fn change(&self, name: &str, old: &OpenedItem, new: &Map<String, Value>) -> Result<bool, ObjectsError> {
+        let encrypts = old.is_encrypted || self.encrypts || matches!(self.secret, ItemSecret::Given(_));
+        let expected = Expected::Version(old.kept.version.clone());
+        if *new == old.plain && encrypts == old.is_encrypted {
+            return Ok(false);
+        }
+        let value = if encrypts { self.encrypted(name, new)? } else { new.clone() };
+        self.store.put(&self.shelf(), name, &Value::Object(value), &expected)
+    }
+
+    fn encrypted(&self, name: &str, item: &Map<String, Value>) -> Result<Map<String, Value>, ObjectsError> {
+        let mut random = |bytes: &mut [u8]| -> Result<(), EncryptionError> {
+            let mut filled = 0;
+            while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+                filled += getrandom(rest, GetRandomFlags::empty())?;
+            }
+            Ok(())
+        };
+        encrypt_item(item, self.secret.needed()?, &mut random).map_err(|error| self.wrong(name, error))
+    }
+}
+
+/// The reasons why an item cannot be encrypted.
+#[derive(Debug, thiserror::Error)]
+enum EncryptionError {
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    #[error("the system gives no random bytes: {0}")]
+    Random(#[from] rustix::io::Errno),
+}

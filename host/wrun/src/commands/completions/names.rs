@@ -1,0 +1,177 @@
+//! Which argument of which command names a saved thing, and what is offered for it.
+
+use crate::program::program;
+use crate::settings::{Layer, NodeName};
+use assemble::{Named, saved_names};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// What an argument names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Offer {
+    Nodes,
+    Layers,
+    Roles,
+    Environments,
+    DataBags,
+    Items,
+    Policies,
+    Indexes,
+}
+
+/// Arguments of all commands below one, by their identifiers. What comes first counts; `*`: all other commands.
+const ARGUMENTS: [(&str, &str, Offer); 27] = [
+    ("node create", "environment", Offer::Environments),
+    ("node delete", "names", Offer::Nodes),
+    ("node environment set", "name", Offer::Environments),
+    ("node policy set", "policies", Offer::Policies),
+    ("layer show", "name", Offer::Layers),
+    ("layer show", "policy", Offer::Policies),
+    ("layer", "name", Offer::Layers),
+    ("layer", "before", Offer::Layers),
+    ("layer", "after", Offer::Layers),
+    ("role show", "name", Offer::Roles),
+    ("role edit", "name", Offer::Roles),
+    ("role delete", "names", Offer::Roles),
+    ("role run-list", "role", Offer::Roles),
+    ("role env-run-list", "role", Offer::Roles),
+    ("role env-run-list", "environment", Offer::Environments),
+    ("environment show", "name", Offer::Environments),
+    ("environment edit", "name", Offer::Environments),
+    ("environment delete", "names", Offer::Environments),
+    ("environment compare", "names", Offer::Environments),
+    ("data-bag", "bag", Offer::DataBags),
+    ("data-bag", "item", Offer::Items),
+    ("search", "index", Offer::Indexes),
+    ("converge", "policy_name", Offer::Policies),
+    ("grants suggest", "policy_name", Offer::Policies),
+    ("converge", "environment", Offer::Environments),
+    ("*", "policy_name", Offer::Policies),
+    ("*", "node_name", Offer::Nodes),
+];
+
+/// Offers saved names for the arguments of a command and of those below it.
+pub(super) fn offer(command: clap::Command) -> clap::Command {
+    offer_below(command, "")
+}
+
+fn offer_below(command: clap::Command, path: &str) -> clap::Command {
+    let command = command.mut_args(|argument| match offered(path, argument.get_id().as_str()) {
+        Some(offer) => argument.add(ArgValueCompleter::new(move |current: &OsStr| candidates(offer, current))),
+        None => argument,
+    });
+    command.mut_subcommands(|below| {
+        let path = if path.is_empty() { below.get_name().to_owned() } else { format!("{path} {}", below.get_name()) };
+        offer_below(below, &path)
+    })
+}
+
+fn offered(path: &str, argument: &str) -> Option<Offer> {
+    let is_below = |command: &str| {
+        command == "*" || path == command || path.strip_prefix(command).is_some_and(|rest| rest.starts_with(' '))
+    };
+    let found = ARGUMENTS.iter().find(|(command, name, _)| *name == argument && is_below(command));
+    found.map(|(.., offer)| *offer)
+}
+
+/// The names that begin as what was typed. Of a list with commas the last one counts.
+fn candidates(offer: Offer, current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(current) = current.to_str() else { return vec![] };
+    let (before, last) = match current.rsplit_once(',') {
+        Some((before, last)) => (format!("{before},"), last),
+        None => (String::new(), current),
+    };
+    let words: Vec<String> =
+        std::env::args_os().skip_while(|word| word != "--").filter_map(|word| word.into_string().ok()).collect();
+    let names = names(offer, &words).into_iter().filter(|name| name.starts_with(last));
+    names.map(|name| CompletionCandidate::new(format!("{before}{name}"))).collect()
+}
+
+fn names(offer: Offer, words: &[String]) -> Vec<String> {
+    let named = match offer {
+        Offer::Nodes => Named::Nodes,
+        Offer::Layers => Named::Layers,
+        Offer::Roles => Named::Roles,
+        Offer::Environments => Named::Environments,
+        Offer::DataBags => Named::DataBags,
+        Offer::Items => Named::Items { bag: bag(words).unwrap_or_default() },
+        Offer::Policies => Named::Policies,
+        Offer::Indexes => Named::Indexes,
+    };
+    let path = |options: &[&str]| typed(words, options).map(PathBuf::from);
+    let layer = Layer {
+        node_name: typed(words, &["--node-name", "-N"]).and_then(|name| name.parse::<NodeName>().ok()),
+        state_dir: path(&["--state-dir"]),
+        policies: path(&["--policies"]),
+        roles: path(&["--roles"]),
+        environments: path(&["--environments"]),
+        data_bags: path(&["--data-bags"]),
+        ..Layer::default()
+    };
+    let settings = super::super::settings(path(&["--config", "-c"]).as_deref(), layer);
+    settings.map(|settings| saved_names(&settings.run, &program(), &named)).unwrap_or_default()
+}
+
+/// The value of an option in words that are being typed.
+fn typed<'words>(words: &'words [String], options: &[&str]) -> Option<&'words str> {
+    let value = |(at, word): (usize, &'words String)| {
+        options.iter().find_map(|option| match word.strip_prefix(option)? {
+            "" => words.get(at + 1).map(String::as_str),
+            rest => rest.strip_prefix('='),
+        })
+    };
+    words.iter().enumerate().find_map(value)
+}
+
+/// The data bag whose item is being typed: the first word behind the command that is not an option.
+fn bag(words: &[String]) -> Option<String> {
+    let at = words.iter().position(|word| word == "data-bag")?;
+    let mut rest = words.iter().skip(at + 2);
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            option if option.starts_with("--") && option.contains('=') => {}
+            "--encrypt" | "--all" => {}
+            option if option.starts_with('-') => drop(rest.next()),
+            bag => return Some(bag.to_owned()),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+
+    #[test]
+    fn each_row_is_an_argument_of_a_command() {
+        fn collect(command: &clap::Command, path: &str, found: &mut Vec<(String, String)>) {
+            found.extend(command.get_arguments().map(|argument| (path.to_owned(), argument.get_id().to_string())));
+            for below in command.get_subcommands() {
+                let path =
+                    if path.is_empty() { below.get_name().to_owned() } else { format!("{path} {}", below.get_name()) };
+                collect(below, &path, found);
+            }
+        }
+        let mut found = vec![];
+        collect(&Arguments::description(), "", &mut found);
+        for (command, argument, _) in ARGUMENTS {
+            let is_there =
+                found.iter().any(|(path, name)| name == argument && (command == "*" || path.starts_with(command)));
+            assert!(is_there, "{command} has no argument {argument}");
+        }
+        assert_eq!(offered("node tag add", "node_name"), Some(Offer::Nodes));
+        assert_eq!(offered("role create", "name"), None, "a new name is nobody's");
+    }
+
+    #[test]
+    fn options_that_were_typed_count() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(typed(&words("-- wrun role show --roles /a x"), &["--roles"]), Some("/a"));
+        assert_eq!(typed(&words("-- wrun role show --roles=/a x"), &["--roles"]), Some("/a"));
+        assert_eq!(typed(&words("-- wrun role show x"), &["--roles"]), None);
+        assert_eq!(bag(&words("-- wrun data-bag show --data-bags /d users an")).as_deref(), Some("users"));
+        assert_eq!(bag(&words("-- wrun data-bag edit --encrypt users an")).as_deref(), Some("users"));
+    }
+}

@@ -1,0 +1,45 @@
+//! `wrun environment compare`: the cookbook versions of environments beside each other.
+
+use super::VERSION;
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use crate::settings::View;
+use assemble::{ObjectStore, Shelf, cookbook_versions};
+use serde_json::json;
+use text::escape_line;
+
+/// What stands where an environment says nothing of a cookbook.
+const ANY: &str = "any";
+
+pub(super) fn environments(
+    store: &dyn ObjectStore,
+    names: &[String],
+    format: View,
+    printer: Printer,
+) -> anyhow::Result<Exit> {
+    let names = if names.is_empty() { store.names(&Shelf::Environments)? } else { names.to_vec() };
+    let rows = cookbook_versions(store, &names)?;
+    if format == View::Json {
+        let cookbooks = rows.iter().map(|(cookbook, versions)| {
+            let versions = names.iter().zip(versions).map(|(name, version)| (name.clone(), json!(version)));
+            (cookbook.clone(), versions.collect::<serde_json::Map<_, _>>().into())
+        });
+        let cookbooks: serde_json::Map<_, serde_json::Value> = cookbooks.collect();
+        printer.json(&json!({ "version": VERSION, "environments": names, "cookbooks": cookbooks }).to_string());
+        return Ok(Exit::Done);
+    }
+    let head = std::iter::once("cookbook".to_owned()).chain(names.iter().cloned()).collect();
+    let row = |(cookbook, versions): (String, Vec<Option<String>>)| {
+        let versions = versions.into_iter().map(|version| version.unwrap_or_else(|| ANY.to_owned()));
+        std::iter::once(cookbook).chain(versions).collect()
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows.into_iter().map(row)).collect();
+    let columns = names.len() + 1;
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        printer.line(Tone::Plain, &escape_line(cells.collect::<Vec<_>>().join("  ").trim_end()));
+    }
+    Ok(Exit::Done)
+}
