@@ -109,6 +109,16 @@ fn the_last_layer_wins_and_the_node_keeps_all_of_them() {
     assert_eq!(recorded, [(&json!("node"), &json!("base")), (&json!("node"), &json!("stage"))]);
     assert_eq!(report["layers"][0]["digest"].as_str().unwrap().len(), 64);
 
+    // What was joined is a part of the value, and not lost.
+    let explained = site.tool(&["node", "explain", "web.hosts", "-F", "json"]);
+    let writes = explained["policies"][0]["writes"].as_array().unwrap();
+    let told: Vec<_> = writes.iter().map(|write| [&write["verdict"], &write["layer"]]).collect();
+    assert_eq!(told[..2], [[&json!("merged"), &json!("stage")], [&json!("merged"), &json!("base")]]);
+    assert_eq!(writes[0]["change"], json!({"joined_with": "a list of 1 element"}));
+    let merged = site.program.run(&["layer", "show", "--merged", "--origin"]).unwrap().expect_code(0).unwrap();
+    let hosts = merged.stdout.lines().find(|line| line.contains("web.hosts")).unwrap();
+    assert!(hosts.contains("layer base (") && hosts.contains("layer stage (") && !hosts.contains("before"), "{hosts}");
+
     // Neither file is needed any more. One of them is changed, in its place.
     fs::remove_file(site.path("stage.toml")).unwrap();
     site.write(

@@ -364,8 +364,11 @@ fn a_run_that_does_not_answer_is_recorded_all_the_same() {
     // The guest's own code runs, and its time has not run out.
     let place = Place::new("log 'looping' do\n  level :warn\nend\nruby_block 'loop' do\n  block { loop { } }\nend\n");
     fs::write(place.program.configuration().join("wrun.toml"), "guest_seconds = 3000\n").unwrap();
+    let _ = place.program.run(&["node", "create", "n1"]).unwrap().expect_code(0).unwrap();
     let mut terminal = place.terminal(80, &[]);
     terminal.wait_for("s] ruby_block[loop] run").unwrap();
+    let told = place.program.run(&["node", "tag", "add", "late"]).unwrap().expect_code(0).unwrap();
+    assert!(told.stderr.contains("applied when the run ends"), "{}", told.stderr);
     terminal.press("\u{3}").unwrap();
     terminal.wait_for("Interrupted: finishing ruby_block[loop] run").unwrap();
     terminal.press("\u{3}").unwrap();
@@ -377,4 +380,10 @@ fn a_run_that_does_not_answer_is_recorded_all_the_same() {
         record["error"]["message"].as_str().unwrap().contains("in the middle of ruby_block[loop] run"),
         "{record:#}"
     );
+    // What an operator changed meanwhile is in the node.
+    let saved = fs::read_to_string(place.program.state().join("nodes/n1.json")).unwrap();
+    assert!(saved.contains("\"late\""), "{saved}");
+    let again = place.program.run(&["node", "tag", "add", "late"]).unwrap().expect_code(0).unwrap();
+    assert!(again.stderr.contains("nothing to change"), "{}", again.stderr);
+    assert!(!place.program.state().join("changes/n1.json").exists());
 }

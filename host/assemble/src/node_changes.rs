@@ -5,11 +5,15 @@ use node::object::{NodeEdit, NodeObject};
 use node::saved_filter::SavedFilters;
 use serde_json::{Map, Value};
 use state::{RunLock, StateDirectory, StateError, WaitingChange};
+use std::path::PathBuf;
 use std::time::Duration;
 use text::error_chain;
 
 /// How long a run waits for commands that change nodes.
 const WAIT: Duration = Duration::from_secs(30);
+
+/// How long a run waits for them that ends at once.
+const SHORT_WAIT: Duration = Duration::from_secs(1);
 
 /// Applies the changes that the node does not have yet. A change that has become impossible is left out, with a warning.
 pub(crate) fn apply_waiting(node: &mut NodeObject, changes: &[WaitingChange]) {
@@ -59,6 +63,63 @@ fn writer(node: &NodeObject, path: &[String]) -> String {
     normal.next_back().map_or_else(|| "a policy".to_owned(), |write| write.origin.to_string())
 }
 
+/// The changes that wait for a run, for the case that a signal ends the run at once.
+pub struct LateChanges {
+    pub(crate) state_dir: PathBuf,
+    pub(crate) min_free: u64,
+    pub(crate) node: String,
+    /// The `normal` attributes with which the run began.
+    pub(crate) before: Map<String, Value>,
+    pub(crate) filters: SavedFilters,
+}
+
+impl LateChanges {
+    /// Applies the changes to the saved node, as the end of a run does. The run may still save the node behind it, without
+    /// them: so the changes stay where they are, and the next command sees by their numbers whether the node has them.
+    ///
+    /// # Errors
+    /// The state cannot be read or written.
+    pub fn take_over(self) -> Result<(), StateError> {
+        let state = StateDirectory::open_keeping_free(&self.state_dir, self.min_free)?;
+        let changes = state.lock_changes(SHORT_WAIT)?;
+        if let Some(saved) = with_waiting(&state, &self.node, &self.before, &self.filters)? {
+            state.save_node_of_ended_run(&self.node, &saved, &changes)?;
+        }
+        Ok(())
+    }
+}
+
+/// The node with the changes that wait, as it is saved. `None`: none wait, or the node cannot be used.
+fn with_waiting(
+    state: &StateDirectory,
+    name: &str,
+    before: &Map<String, Value>,
+    filters: &SavedFilters,
+) -> Result<Option<Value>, StateError> {
+    let waiting = state.waiting_changes(name)?;
+    if waiting.is_empty() {
+        return Ok(None);
+    }
+    match saved_node_alone(state, name) {
+        Ok(Some(mut node)) => {
+            let after = node.clone();
+            let conflict = |path: &[String]| {
+                let is_same = value_at(before, path) == value_at(after.normal(), path);
+                (!is_same).then(|| writer(&after, path))
+            };
+            apply(&mut node, &waiting, &conflict);
+            match node_to_save(&node, filters) {
+                Ok(saved) => return Ok(Some(saved)),
+                Err(error) => tracing::warn!("changes of the node {name} wait on: {error}"),
+            }
+        }
+        Ok(None) => {}
+        Err(SavedNodeError::State(error)) => return Err(error),
+        Err(error) => tracing::warn!("changes of the node {name} wait on: {}", error_chain(&error)),
+    }
+    Ok(None)
+}
+
 /// Ends a run's hold of the node: applies the changes that waited, and releases the lock. `before` are the `normal` attributes
 /// with which the run began: what the run itself changed since then stays.
 pub(crate) fn take_waiting(
@@ -69,28 +130,9 @@ pub(crate) fn take_waiting(
     filters: &SavedFilters,
 ) -> Result<(), StateError> {
     let changes = state.lock_changes(WAIT)?;
-    let waiting = state.waiting_changes(name)?;
-    if !waiting.is_empty() {
-        match saved_node_alone(state, name) {
-            Ok(Some(mut node)) => {
-                let after = node.clone();
-                let conflict = |path: &[String]| {
-                    let is_same = value_at(before, path) == value_at(after.normal(), path);
-                    (!is_same).then(|| writer(&after, path))
-                };
-                apply(&mut node, &waiting, &conflict);
-                match node_to_save(&node, filters) {
-                    Ok(saved) => {
-                        lock.save_node(name, &saved)?;
-                        changes.keep(name, &[])?;
-                    }
-                    Err(error) => tracing::warn!("changes of the node {name} wait on: {error}"),
-                }
-            }
-            Ok(None) => {}
-            Err(SavedNodeError::State(error)) => return Err(error),
-            Err(error) => tracing::warn!("changes of the node {name} wait on: {}", error_chain(&error)),
-        }
+    if let Some(saved) = with_waiting(state, name, before, filters)? {
+        lock.save_node(name, &saved)?;
+        changes.keep(name, &[])?;
     }
     // Whoever waits for the changes' lock finds the run lock free.
     drop(lock);

@@ -5,6 +5,7 @@ use crate::error::AssembleError;
 use crate::input::Input;
 use crate::known_node::KnownNode;
 use crate::layers::{LayerFiles, RunLayers};
+use crate::node_changes::LateChanges;
 use crate::notice::{Notice, Notify};
 use crate::open::OpenRun;
 use crate::program::Program;
@@ -193,6 +194,18 @@ impl<'a> ReadyRun<'a> {
     /// The time at which the run began.
     pub fn started(&self) -> Moment {
         moment(self.assembly.began)
+    }
+
+    /// The changes of the node that wait for this run, for whoever ends it at once.
+    pub fn late_changes(&self) -> LateChanges {
+        let settings = self.assembly.settings;
+        LateChanges {
+            state_dir: settings.state_dir.clone(),
+            min_free: settings.min_free,
+            node: self.node.name().to_owned(),
+            before: self.node.normal().clone(),
+            filters: settings.saved_attributes.clone(),
+        }
     }
 
     /// The folder of the run's record. `None`: a dry run.

@@ -8,8 +8,8 @@
 //! ```
 
 mod combine;
-mod document;
-mod json_file;
+pub(crate) mod document;
+pub(crate) mod json_file;
 mod merged;
 mod read;
 mod strategy;
@@ -19,7 +19,7 @@ mod yaml_file;
 pub use combine::{CombineError, Combined, Kind, NotMergeable, ParameterFile, combine};
 pub use document::MAX_FILE;
 pub use merged::{LayerConstraint, cookbook_constraints, merge_layers};
-pub use read::{LayerError, LayerSource, layer_of_ruby, read_layer};
+pub use read::{LayerError, LayerSource, layer_of_ruby, read_layer, without_lines};
 pub use strategy::{Strategies, Strategy};
 
 /// The key of the strategy of values that are not named.

@@ -106,6 +106,15 @@ fn an_environment_of_ruby_is_what_its_evaluation_came_to() {
     let layer = layer_of_ruby(&source("x.rb"), document).unwrap();
     assert_eq!((layer.name.as_str(), layer.format), ("stage", LayerFormat::Ruby));
     assert_eq!(lines(&layer), [("a".to_owned(), None)]);
+
+    // The answer has lines for what the file writes as a literal. What it says of them is a stranger's word.
+    let document = json!({"name": "stage", "default_attributes": {"a": {"b": 1, "c": 2}, "d": 3},
+        "wrun_lines": {"default_attributes": {"a": [2, {"b": [3, {}], "gone": [9, 7]}], "d": ["x", null]}, "override_attributes": 5}});
+    let layer = layer_of_ruby(&source("x.rb"), document).unwrap();
+    let expected = [("a", Some(2)), ("a/b", Some(3)), ("a/c", None), ("d", None)];
+    assert_eq!(lines(&layer), expected.map(|(path, line)| (path.to_owned(), line)));
+    let odd = json!({"name": "stage", "default_attributes": {"a": 1}, "wrun_lines": [1]});
+    assert_eq!(lines(&layer_of_ruby(&source("x.rb"), odd).unwrap()), [("a".to_owned(), None)]);
 }
 
 #[test]

@@ -85,6 +85,15 @@ impl StateDirectory {
         changes::waiting(&self.folder, node)
     }
 
+    /// Saves the node of a run that ends at once. Only the process that holds the run lock may do so: the run itself may not
+    /// come to its end any more.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or the file cannot be written; then the old one is still there.
+    pub fn save_node_of_ended_run(&self, name: &str, node: &Value, _changes: &ChangeLock) -> Result<(), StateError> {
+        nodes::save(&self.folder, name, node)
+    }
+
     /// Takes the lock of changes, which comes before the run lock.
     ///
     /// # Errors

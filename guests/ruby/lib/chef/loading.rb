@@ -11,6 +11,7 @@ require_relative "cookbook/phases"
 require_relative "ohai"
 require_relative "hints"
 require_relative "../wrun/check"
+require_relative "../wrun/attribute_lines"
 
 class Chef
   class RunContext

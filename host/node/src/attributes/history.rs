@@ -58,6 +58,8 @@ impl WrittenValue {
 pub enum Change {
     /// A value was written.
     Set(WrittenValue),
+    /// A value was joined with what the level had there: both are parts of the result.
+    Joined(WrittenValue),
     /// The attribute was removed.
     Removed,
 }

@@ -1,7 +1,7 @@
 //! Records of writes as JSON, for keeping them from run to run.
 //!
 //! One record: `{"level", "path": [..], "times", "by": {"policy", "cookbook"?, "recipe"?, "file"?, "line"?}}` with one
-//! of `"value"`, `"text_bytes"`, `"array_length"`, `"object_keys"`, `"withheld": true`, `"removed": true`.
+//! of `"value"`, `"text_bytes"`, `"array_length"`, `"object_keys"`, `"withheld": true`, `"removed": true`; and `"joined": true` where it was joined with earlier values.
 
 use serde_json::{Map, Value, json};
 
@@ -37,13 +37,18 @@ fn record_to_json(record: &WriteRecord, is_withheld: bool) -> Value {
     json.insert("by".to_owned(), origin_to_json(&record.origin));
     let (key, value) = match &record.change {
         Change::Removed => ("removed", json!(true)),
-        Change::Set(WrittenValue::Withheld) => ("withheld", json!(true)),
-        Change::Set(_) if is_withheld => ("withheld", json!(true)),
-        Change::Set(WrittenValue::Value(value)) => ("value", value.clone()),
-        Change::Set(WrittenValue::LongText(bytes)) => ("text_bytes", json!(bytes)),
-        Change::Set(WrittenValue::Array(length)) => ("array_length", json!(length)),
-        Change::Set(WrittenValue::Object(keys)) => ("object_keys", json!(keys)),
+        Change::Set(written) | Change::Joined(written) => match written {
+            WrittenValue::Withheld => ("withheld", json!(true)),
+            _ if is_withheld => ("withheld", json!(true)),
+            WrittenValue::Value(value) => ("value", value.clone()),
+            WrittenValue::LongText(bytes) => ("text_bytes", json!(bytes)),
+            WrittenValue::Array(length) => ("array_length", json!(length)),
+            WrittenValue::Object(keys) => ("object_keys", json!(keys)),
+        },
     };
+    if matches!(record.change, Change::Joined(_)) {
+        json.insert("joined".to_owned(), json!(true));
+    }
     json.insert(key.to_owned(), value);
     Value::Object(json)
 }
@@ -67,7 +72,7 @@ fn change_from_json(record: &Map<String, Value>) -> Option<Change> {
     } else {
         WrittenValue::Object(size("object_keys")?)
     };
-    Some(Change::Set(written))
+    Some(if record.contains_key("joined") { Change::Joined(written) } else { Change::Set(written) })
 }
 
 fn origin_to_json(origin: &Origin) -> Value {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::history::Change;
 use super::{AttributeError, Attributes, Level, gaps, limits, path};
 use crate::deep_merge::hash_only_merge;
 use crate::layers::LayerLevels;
@@ -57,7 +58,9 @@ impl Attributes {
             self.changed();
             let hidden = self.show(level, &visible);
             for write in given.writes.iter().filter(|write| below(&hidden, &write.path).is_none()) {
-                self.history.record(level, &write.path, write.value.clone(), &write.origin);
+                let value = write.value.clone();
+                let change = if write.joins { Change::Joined(value) } else { Change::Set(value) };
+                self.history.add(level, &write.path, change, &write.origin, 1);
             }
             match level {
                 Level::EnvDefault => self.withheld.default_layers = hidden,

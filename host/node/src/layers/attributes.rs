@@ -14,6 +14,8 @@ pub struct LayerWrite {
     pub path: Vec<String>,
     /// The value, or its size.
     pub value: WrittenValue,
+    /// Whether it is joined with the values of earlier layers and does not replace them.
+    pub joins: bool,
     /// The layer by its name, with the file and the line.
     pub origin: Arc<Origin>,
 }

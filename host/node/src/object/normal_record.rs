@@ -69,7 +69,7 @@ fn written_by(policy: &str, history: &History, given: &mut Map<String, Value>) -
     let mut own = Map::new();
     let writes = history.all().into_iter().filter(|record| {
         record.level == Level::Normal
-            && matches!(record.change, Change::Set(_))
+            && !matches!(record.change, Change::Removed)
             && record.origin.policy != COMMAND_LINE
             && (policy.is_empty() || record.origin.policy == policy)
             && record.path.first().is_some_and(|first| first != TAGS)

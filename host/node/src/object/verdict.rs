@@ -78,9 +78,12 @@ impl NodeExplanation {
         record: &WriteRecord,
         rivals: &[(Level, &WriteRecord)],
     ) -> Verdict {
-        let Change::Set(written) = &record.change else { return Verdict::Removed };
-        // The newest write of a level is the one that the level holds.
-        let is_newest = rivals.iter().find(|(other, _)| *other == level).is_some_and(|(_, newest)| *newest == record);
+        let (Change::Set(written) | Change::Joined(written)) = &record.change else { return Verdict::Removed };
+        // The newest write of a level is the one that the level holds, with those that it was joined with.
+        let of_level = || rivals.iter().filter(|(other, _)| *other == level).map(|(_, other)| *other);
+        let is_join = |other: &WriteRecord| matches!(other.change, Change::Joined(_));
+        let is_held = of_level().take_while(|other| *other != record).all(is_join);
+        let is_joined = of_level().next().is_some_and(is_join);
         let seen = part.seen.as_ref().and_then(|seen| match record.path.get(depth..) {
             Some(below) => below.iter().try_fold(seen, |here, step| match here {
                 Value::Array(all) => all.get(step.parse::<usize>().ok()?),
@@ -88,7 +91,7 @@ impl NodeExplanation {
             }),
             None => Some(seen),
         });
-        let Some(seen) = seen.filter(|_| is_newest) else { return Verdict::Lost };
+        let Some(seen) = seen.filter(|_| is_held) else { return Verdict::Lost };
         if record.path.len() < depth {
             // What was written above the attribute held it or not: it counts where nothing was written at the place itself.
             let is_alone = part.writes.iter().all(|other| other.path.len() < depth);
@@ -100,16 +103,25 @@ impl NodeExplanation {
             _ if self.automatic.is_some() => Verdict::Lost,
             (Value::Array(_), WrittenValue::Array(_)) if is_strongest(level.group()) => {
                 let shares = rivals.iter().any(|(other, _)| *other != level && other.group() == level.group());
-                if shares { Verdict::Merged } else { Verdict::Won }
+                if shares || is_joined { Verdict::Merged } else { Verdict::Won }
             }
             (Value::Array(_) | Value::Object(_), _) => Verdict::Lost,
+            (_, _) if is_joined => {
+                let is_hidden = rivals.iter().take_while(|(other, _)| *other != level).any(|(_, other)| is_set(other));
+                if is_hidden { Verdict::Lost } else { Verdict::Merged }
+            }
             // Of others than the strongest, a rival that took the attribute away leaves the next one.
             (seen, written) => {
                 let stronger = rivals.iter().take_while(|(_, other)| *other != record);
-                let is_hidden = stronger.into_iter().any(|(_, other)| matches!(other.change, Change::Set(_)));
+                let is_hidden = stronger.into_iter().any(|(_, other)| is_set(other));
                 let is_it = matches!(written, WrittenValue::Withheld) || *written == WrittenValue::summary(seen);
                 if is_it && !is_hidden { Verdict::Won } else { Verdict::Lost }
             }
         }
     }
+}
+
+/// Whether a write left a value.
+fn is_set(record: &WriteRecord) -> bool {
+    !matches!(record.change, Change::Removed)
 }

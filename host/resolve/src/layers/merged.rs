@@ -123,7 +123,7 @@ impl Merging<'_> {
                 into.insert(key.to_owned(), Value::Object(Map::new()));
             }
             if members.is_empty() {
-                self.note(path, value, line);
+                self.note(path, value, line, false);
             }
             return match into.get_mut(key) {
                 Some(Value::Object(below)) => self.add_members(members, below, path, lines),
@@ -133,6 +133,8 @@ impl Merging<'_> {
         if let Value::Object(below) = value {
             skip_lines(below, lines);
         }
+        let joins = strategy.as_ref().is_some_and(Strategy::keeps_earlier)
+            && into.get(key).is_some_and(|value| !value.is_null());
         let added = match (strategy, Kind::of(value), into.get(key)) {
             (Some(strategy), Some(kind), Some(earlier)) => {
                 let merged = merge_value(Some(earlier), value.clone(), kind, &strategy);
@@ -145,7 +147,7 @@ impl Merging<'_> {
             _ => value.clone(),
         };
         into.insert(key.to_owned(), added);
-        self.note(path, value, line);
+        self.note(path, value, line, joins);
         Ok(())
     }
 
@@ -162,12 +164,13 @@ impl Merging<'_> {
         Ok((!is_usual).then_some(chosen.strategy))
     }
 
-    /// Notes that the layer sets an attribute.
-    fn note(&mut self, path: &[String], value: &Value, line: Option<u32>) {
+    /// Notes that the layer sets an attribute. `joins`: earlier values stay.
+    fn note(&mut self, path: &[String], value: &Value, line: Option<u32>, joins: bool) {
         let origin = Origin { file: self.layer.file.clone(), line, ..Origin::policy(&self.layer.name) };
         self.writes.push(LayerWrite {
             path: path.to_vec(),
             value: WrittenValue::summary(value),
+            joins,
             origin: Arc::new(origin),
         });
     }

@@ -69,15 +69,48 @@ pub fn read_layer(source: &LayerSource<'_>, format: LayerFormat, text: &str) -> 
     parsed.and_then(|node| layer(source, format, node)).map_err(wrong)
 }
 
+/// The key under which the answer about a file in Ruby has the lines of attributes: `{KEY: [LINE, {KEY: ..}]}`.
+const LINES: &str = "wrun_lines";
+
+/// Takes the lines of attributes out of the answer about a file in Ruby, for those who want the document only.
+pub fn without_lines(mut document: Value) -> Value {
+    if let Some(members) = document.as_object_mut() {
+        members.shift_remove(LINES);
+    }
+    document
+}
+
 /// Makes a layer of what a file in Ruby came to.
 ///
 /// # Errors
 /// A key or a value that an environment does not have.
 pub fn layer_of_ruby(source: &LayerSource<'_>, document: Value) -> Result<Layer, LayerError> {
     let mut budget = super::document::Budget::default();
-    let node = Node::of_value(document);
+    let lines = document.get(LINES).cloned().unwrap_or_default();
+    let mut node = Node::of_value(without_lines(document));
+    if let Node::Object(members) = &mut node {
+        let tree = |key: &str| matches!(key, "default_attributes" | "override_attributes");
+        for member in members.iter_mut().filter(|member| tree(&member.key)) {
+            if let Some(lines) = lines.get(&member.key) {
+                set_lines(&mut member.node, lines);
+            }
+        }
+    }
     let checked = budget.take_all(&node, 1, 0).and_then(|()| layer(source, LayerFormat::Ruby, node));
     checked.map_err(|error| LayerError { file: source.file.to_owned(), line: error.line, reason: error.reason })
+}
+
+/// Sets the lines that are known of an object's members.
+fn set_lines(node: &mut Node, lines: &Value) {
+    let Node::Object(members) = node else { return };
+    for member in members {
+        let Some(known) = lines.get(&member.key) else { continue };
+        let line = known.get(0).and_then(Value::as_u64).and_then(|line| u32::try_from(line).ok());
+        member.line = line.unwrap_or(0);
+        if let Some(below) = known.get(1) {
+            set_lines(&mut member.node, below);
+        }
+    }
 }
 
 fn layer(source: &LayerSource<'_>, format: LayerFormat, node: Node) -> Result<Layer, DocumentError> {

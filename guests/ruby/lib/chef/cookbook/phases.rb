@@ -12,7 +12,7 @@ class Chef
         # What a Policyfile says comes as a question of this kind: see `wit/deps/turns/turns.wit`.
         "gems" => ->(input) { input.key?("policyfile") ? Phases.policyfile(input["policyfile"]) : Wrun::Gems::Choice.new(input).to_data },
         "role" => ->(input) { Role.from_source(input["name"], input["file"], input["source"]).to_data },
-        "environment" => ->(input) { Environment.from_source(input["name"], input["file"], input["source"]).to_data }
+        "environment" => ->(input) { Phases.environment(input) }
       }.freeze
 
       class << self
@@ -30,6 +30,12 @@ class Chef
           name = input.fetch("cookbook")
           Wrun::Sources.settle([name], { name => input["place"] })
           MetadataReader.read(name).to_h
+        end
+
+        # With the lines of its attributes, for those who wonder where a value comes from.
+        def environment(input)
+          environment = Environment.from_source(input["name"], input["file"], input["source"])
+          environment.to_data.merge("wrun_lines" => Wrun::AttributeLines.of(input["source"]))
         end
 
         # The Policyfile's folder is all that it sees of the machine: `name` stands for it, as a cookbook's does.

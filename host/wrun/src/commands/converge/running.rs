@@ -33,12 +33,14 @@ impl Running<'_> {
         let without_policies = ready.is_of_folders();
         if let Some(folder) = ready.folder() {
             let activity = self.interruption.activity.clone();
+            let late = ready.late_changes();
             self.interruption.begin(move |signal| {
                 outline.record(signal, activity.action().as_deref(), without_policies, |record, error| {
                     // Nobody is left who could do anything about an error.
                     let _ = folder.save_record(record);
                     let _ = error.map(|error| folder.save_error(error));
                 });
+                let _ = late.take_over();
             });
         }
         let run_id = ready.id().to_string();

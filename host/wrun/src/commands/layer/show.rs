@@ -90,17 +90,23 @@ pub(super) fn merged(
 
 /// A line for each attribute: its value, and the layers that set it; of several, the last one wins.
 fn with_origins(attributes: &LayerAttributes) -> Vec<String> {
-    let mut by_path: BTreeMap<&[String], Vec<String>> = BTreeMap::new();
+    let mut by_path: BTreeMap<&[String], Vec<(String, bool)>> = BTreeMap::new();
     for write in &attributes.writes {
         let (layer, file) = (&write.origin.policy, write.origin.file.as_deref());
         let line = write.origin.line.map(|line| format!(":{line}")).unwrap_or_default();
         let place = file.map(|file| format!(" ({file}{line})")).unwrap_or_default();
-        by_path.entry(&write.path).or_default().push(format!("layer {layer}{place}"));
+        by_path.entry(&write.path).or_default().push((format!("layer {layer}{place}"), write.joins));
     }
-    let line = |(path, mut layers): (&[String], Vec<String>)| {
+    let line = |(path, mut layers): (&[String], Vec<(String, bool)>)| {
         let value = value_at(&attributes.values, path)?;
-        let last = layers.pop()?;
-        let earlier = if layers.is_empty() { String::new() } else { format!("; before: {}", layers.join(", ")) };
+        // What later layers were joined with is a part of the value; what came before that was replaced.
+        let first = layers.iter().rposition(|(_, joins)| !joins).unwrap_or(0);
+        let places =
+            |layers: &[(String, bool)]| layers.iter().map(|(layer, _)| layer.as_str()).collect::<Vec<_>>().join(", ");
+        let parts = places(layers.get(first..)?);
+        layers.truncate(first);
+        let earlier = if layers.is_empty() { String::new() } else { format!("; before: {}", places(&layers)) };
+        let last = parts;
         let is_whole = !matches!(WrittenValue::summary(value), WrittenValue::Object(members) if members > 0);
         is_whole.then(|| format!("{} = {value}  {last}{earlier}", dotted_path(path)))
     };

@@ -51,7 +51,7 @@ fn makes_room(keys: &[String], write: &JudgedWrite<'_>) -> bool {
 fn row(keys: &[String], write: &JudgedWrite<'_>) -> [String; 4] {
     let record = write.record;
     let what = match &record.change {
-        Change::Set(value) => written(value),
+        Change::Set(value) | Change::Joined(value) => written(value),
         Change::Removed => String::new(),
     };
     // Above or below the attribute, the path says what was written.
@@ -138,6 +138,8 @@ fn part(part: &PolicyPart, judged: &[JudgedWrite<'_>]) -> Value {
                 "path": record.path,
                 "change": match &record.change {
                     Change::Set(WrittenValue::Value(value)) if guest_number(value).is_none() => json!({ "set": value }),
+                    Change::Joined(WrittenValue::Value(value)) if guest_number(value).is_none() => json!({ "joined": value }),
+                    Change::Joined(value) => json!({ "joined_with": written(value) }),
                     Change::Set(value) => json!({ "set_to": written(value) }),
                     Change::Removed => json!("removed"),
                 },
