@@ -10,6 +10,7 @@
 
 mod attacks;
 mod baseline;
+mod commands;
 mod figures;
 mod policies;
 mod scenarios;
@@ -91,13 +92,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let only = arguments.only.as_deref();
     let attacks_taken = attacks::figures(&executable, &bench.tool, arguments.runs, only, !arguments.json)?;
+    let commands_taken = commands::figures(&executable, arguments.runs, only, arguments.json)?;
     let costs = sandbox_costs(&checkout::release_examples()?, &checkout::fixtures())?;
     let before = baseline.map(|baseline| sandbox_costs(&baseline.examples(), &baseline.fixtures())).transpose()?;
     if arguments.json {
         let figures: Vec<Value> = taken.iter().map(figures::to_json).collect();
         let sandbox = json!({"sandbox": costs, "sandbox_of_baseline": before});
         let attacks: Vec<Value> = attacks_taken.iter().map(attacks::Figure::to_json).collect();
-        let mut all = json!({"version": 1, "runs": arguments.runs, "figures": figures, "attacks": attacks});
+        let commands: Vec<Value> = commands_taken.iter().map(commands::Figure::to_json).collect();
+        let mut all = json!({
+            "version": 1, "runs": arguments.runs, "figures": figures, "attacks": attacks, "commands": commands,
+        });
         if let (Some(all), Value::Object(sandbox)) = (all.as_object_mut(), sandbox) {
             all.extend(sandbox);
         }
