@@ -10,7 +10,7 @@ use super::DEFAULT_ENVIRONMENT;
 use super::histories::Histories;
 use super::normal::Normal;
 use super::records::PolicyRecord;
-use super::{CurrentRun, NodeObject, ObjectError, checked_name};
+use super::{CurrentRun, NodeObject, OWN_POLICY_KEYS, ObjectError, checked_name};
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::deep_merge::hash_only_merge;
 use crate::layers::Layers;
@@ -18,6 +18,9 @@ use crate::run_list::RunList;
 use crate::saved_filter::{FilterError, SavedFilters};
 
 const DOCUMENT: &str = "saved node";
+
+/// A part of what is known of a policy.
+type OfRecord = fn(&PolicyRecord) -> Option<&String>;
 
 impl NodeObject {
     /// The node as it is saved: `{name, chef_environment, json_class, chef_type, automatic, normal, default, override,
@@ -40,7 +43,7 @@ impl NodeObject {
         set("chef_environment", json!(self.chef_environment));
         set("json_class", json!("Chef::Node"));
         set("chef_type", json!("node"));
-        set("automatic", Value::Object(filters.automatic.apply(&self.automatic)?));
+        set("automatic", Value::Object(filters.automatic.apply(&self.automatic_with_policies())?));
         set("normal", Value::Object(filters.normal.apply(self.normal.merged())?));
         set("default", Value::Object(filters.default.apply(&merged(|record| &record.default))?));
         set("override", Value::Object(filters.r#override.apply(&merged(|record| &record.r#override))?));
@@ -69,6 +72,27 @@ impl NodeObject {
         Ok(Value::Object(saved))
     }
 
+    /// The automatic attributes with `policy_name`, `policy_group` and `policy_revision`, where there are policies: lists, or the
+    /// text of the only one. Tools that look for nodes read them there.
+    fn automatic_with_policies(&self) -> Map<String, Value> {
+        let named: Vec<_> = self.records.iter().filter(|record| record.name.is_some()).collect();
+        let mut automatic = self.automatic.clone();
+        let all: [(&str, OfRecord); 3] = [
+            ("policy_name", |record| record.name.as_ref()),
+            ("policy_group", |record| record.group.as_ref()),
+            ("policy_revision", |record| record.revision.as_ref()),
+        ];
+        for (key, of) in all {
+            let values: Vec<_> = named.iter().filter_map(|record| of(record)).collect();
+            match values.as_slice() {
+                [] => {}
+                [only] if named.len() == 1 => drop(automatic.insert(key.to_owned(), json!(only))),
+                values => drop(automatic.insert(key.to_owned(), json!(values))),
+            }
+        }
+        automatic
+    }
+
     /// Reads a saved node back. One that Chef saved is read too: what it holds in `default` and `override` is kept
     /// until the first run replaces it.
     ///
@@ -95,11 +119,16 @@ impl NodeObject {
         } else {
             saved.run_list("run_list")?.without_repeats()
         };
+        let mut automatic = saved.attributes("automatic")?;
+        if records.iter().any(|record| record.name.is_some()) {
+            // They stand in the records.
+            OWN_POLICY_KEYS.iter().for_each(|key| drop(automatic.shift_remove(*key)));
+        }
         Ok(Self {
             name: checked_name(name)?,
             chef_environment: saved.text("chef_environment")?.unwrap_or(DEFAULT_ENVIRONMENT).to_owned(),
             run_list: own_run_list,
-            automatic: saved.attributes("automatic")?,
+            automatic,
             normal: Normal::given(saved.attributes("normal")?),
             records,
             histories: Histories::default(),

@@ -44,6 +44,9 @@ fn three_policies_that_succeed_leave_their_parts() {
                 "roles": [],
                 "recipes": ["core::default", "database::default", "monitoring::default"],
                 "chef_environment": "production",
+                "policy_name": POLICIES,
+                "policy_group": ["production", "production", "production"],
+                "policy_revision": ["core-r1", "database-r1", "monitoring-r1"],
             },
             "normal": {
                 "from_command_line": [1],
